@@ -1,0 +1,69 @@
+"""An environment over a live database: one tool call is one transaction on the rollout's own sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError
+
+from envs.executable import ExecutableEnvironment, ExecutionContext
+from envs.sandboxes.base import Sandbox, Transaction
+from envs.sql_errors import to_result
+from envs.tool import Tool
+from envs.toolbox import Toolbox
+from envs.types import Limits, RowChange, StateDiff, Table, ToolResult
+
+
+class _InTransaction(ExecutionContext):
+    def __init__(self, transaction: Transaction) -> None:
+        self.transaction = transaction
+        self.resource = transaction.connection
+
+    @property
+    def changes(self) -> tuple[RowChange, ...]:
+        return self.transaction.changes
+
+    def rollback(self) -> None:
+        self.transaction.rollback()
+
+
+class DatabaseExecutableEnvironment(ExecutableEnvironment):
+    """Executors get a live :class:`sqlalchemy.Connection` inside the call's transaction.
+
+    The call commits as a whole or leaves nothing behind. An error of the database that an executor lets
+    through becomes a structured result without SQL text, parameters or URLs.
+    """
+
+    def __init__(
+        self, toolbox: Toolbox, sandbox: Sandbox, tables: Mapping[str, Table], limits: Limits | None = None
+    ) -> None:
+        super().__init__(toolbox)
+        self.sandbox = sandbox
+        self.in_place = sandbox.in_place
+        self._tables = tables
+        environment = limits or Limits()
+        self._limits = {each.name: environment.tightened(each.limits) for each in toolbox.tools}
+
+    @contextmanager
+    def _build_execution_context(self, tool: Tool) -> Generator[ExecutionContext]:
+        with self.sandbox.transaction(self._limits[tool.name]) as transaction:
+            yield _InTransaction(transaction)
+
+    def _max_result_bytes(self, tool: Tool) -> int | None:
+        return self._limits[tool.name].max_result_bytes
+
+    def _error_result(self, error: Exception) -> ToolResult | None:
+        if isinstance(error, DBAPIError):
+            return to_result(error, self.sandbox.engine, self._tables)
+        return None
+
+    def diff(self) -> StateDiff:
+        """Net row changes of the rollout so far."""
+        return self.sandbox.diff()
+
+    def state_hash(self) -> str:
+        return self.sandbox.state_hash()
+
+    def close(self) -> None:
+        self.sandbox.close()

@@ -1,0 +1,71 @@
+"""What can go wrong in the world wing, sorted by who reads it.
+
+    EnvsError
+    ├── WorldError            the author of a world: which file, line or tool, and why
+    │   ├── ScriptError       a statement of schema.sql or seed.sql that the database refused
+    │   └── ExecutorError     an executor that broke its contract: a bug, never retried
+    ├── DatabaseConfigError   the operator: a connection that cannot be described
+    └── SandboxError          infrastructure: a sandbox that was lost; worth another attempt
+
+    ToolError                 the model: raised by an executor, becomes a tool result
+
+To add one: derive it from the branch whose reader it has, and pass every argument on to
+``super().__init__`` by position, so that it survives pickling between processes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class EnvsError(Exception):
+    """Root of everything this wing raises on purpose."""
+
+    retryable = False
+
+
+class WorldError(EnvsError):
+    """A world that its author has to mend; ``file`` and ``line`` say where, as far as known."""
+
+    def __init__(self, message: str, file: str | Path | None = None, line: int | None = None) -> None:
+        super().__init__(message, file, line)
+        self.message = message
+        self.file = str(file) if file is not None else None
+        self.line = line
+
+    def __str__(self) -> str:
+        where = ":".join(str(part) for part in (self.file, self.line) if part is not None)
+        return f"{where}: {self.message}" if where else self.message
+
+
+class ScriptError(WorldError):
+    """A statement of a .sql file failed; the message holds the database's own words."""
+
+
+class ExecutorError(WorldError):
+    """A tool's code broke its contract (crashed, wrong result type, result off its output schema)."""
+
+
+class DatabaseConfigError(EnvsError):
+    """A connection that is described wrongly; nothing was tried yet."""
+
+
+class SandboxError(EnvsError):
+    """The sandbox itself failed, not the agent's statement."""
+
+    retryable = True
+
+
+class ToolError(Exception):
+    """Raise it in an executor to speak to the model: the call becomes an error result, its writes are undone.
+
+    ``category`` is a short machine-readable word, for example ``conflict`` or ``not_found``.
+    """
+
+    def __init__(self, message: str, category: str = "refused") -> None:
+        super().__init__(message, category)
+        self.message = message
+        self.category = category
+
+    def __str__(self) -> str:
+        return self.message

@@ -1,0 +1,252 @@
+"""A world from its folder: scripts, policy, tools and the digest that names them all.
+
+    schema.sql  seed.sql      required; ``schema.postgresql.sql`` beside it wins for that engine
+    policy.md                 the rules that the agent works under
+    executors.py              tools under ``@tool``, and functions that tools.yaml names
+    tools.yaml                tools as data: name, description, parameters, executor, ...
+    tasks.yaml                task families; read by the pipeline, not here
+
+The folder's Python is loaded by path as a package of its own with a unique name, so that two worlds never
+meet and relative imports work.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sqlite3
+import sys
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from envs.database import DatabaseExecutableEnvironment
+from envs.errors import WorldError
+from envs.sandboxes.base import Template
+from envs.sandboxes.sqlite import SqliteTemplate
+from envs.sql_script import run_script
+from envs.tool import Executor, Tool
+from envs.toolbox import Toolbox
+from envs.types import Json, Limits, Pins
+
+ENGINES = ("sqlite",)
+"""Engines that a world's sandboxes run on today."""
+
+SUFFIXES = frozenset({".sql", ".py", ".yaml", ".yml", ".md", ".json", ".csv", ".txt"})
+"""Files that make a world; everything else (databases, caches, keys) neither counts nor travels."""
+
+TOOL_KEYS = frozenset(
+    {"name", "description", "parameters", "output_schema", "read_only", "executor"}
+    | {"statement_timeout_ms", "max_rows", "max_result_bytes"}
+)
+
+
+@dataclass(frozen=True)
+class World:
+    """A world at rest. Holds functions, hence a resident: its folder travels, never the object."""
+
+    name: str
+    path: Path
+    digest: str
+    policy: str
+    toolbox: Toolbox
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        return tuple(self.toolbox.tools)
+
+    def script(self, stem: str, engine: str) -> Path:
+        """The world's ``schema`` or ``seed`` script for an engine; WorldError where there is none."""
+        for name in (f"{stem}.{engine}.sql", f"{stem}.sql"):
+            if (self.path / name).is_file():
+                return self.path / name
+        raise WorldError(f"a world needs a {stem}.sql", self.path / f"{stem}.sql")
+
+    def template(self, engine: str = "sqlite", universe: int = 0) -> Template:
+        """Build what sandboxes are copied from: the schema, then the seed.
+
+        Raises :class:`~envs.errors.ScriptError` with file and line where a statement fails.
+        """
+        if engine not in ENGINES:
+            raise WorldError(f"sandboxes run on {', '.join(ENGINES)}, not on {engine!r}")
+        if universe != 0:
+            raise WorldError("this world has one universe only, number 0")
+        scripts = (self.script("schema", engine), self.script("seed", engine))
+
+        def load(connection: sqlite3.Connection) -> None:
+            for script in scripts:
+                run_script(script, connection, "sqlite")
+
+        return SqliteTemplate.build(load)
+
+    def environment(
+        self, template: Template, pins: Pins, limits: Limits | None = None, *, unordered: bool = False
+    ) -> DatabaseExecutableEnvironment:
+        """The world alive on a fresh sandbox; the caller closes it."""
+        sandbox = template.open(pins, unordered=unordered)
+        return DatabaseExecutableEnvironment(self.toolbox, sandbox, template.tables, limits)
+
+
+def load_world(path: str | Path) -> World:
+    """Read a world's folder. Raises :class:`~envs.errors.WorldError` naming the file for anything amiss."""
+    folder = Path(path).resolve()
+    if not folder.is_dir():
+        raise WorldError("there is no such world folder", folder)
+    for name in ("schema.sql", "seed.sql"):
+        if not (folder / name).is_file() and not any(folder.glob(f"{name[:-4]}.*.sql")):
+            raise WorldError(f"a world needs a {name}", folder / name)
+    digest = world_digest(folder)
+    package = _package(folder, f"synth_world_{digest}")
+    tools = [*_decorated(folder, package), *_declared(folder, package)]
+    if not tools:
+        raise WorldError("a world needs tools: executors.py with @tool functions, or tools.yaml", folder)
+    policy = folder / "policy.md"
+    return World(
+        name=folder.name,
+        path=folder,
+        digest=digest,
+        policy=policy.read_text("utf-8").strip() if policy.is_file() else "",
+        toolbox=Toolbox(tools, str(folder)),
+    )
+
+
+def world_files(folder: Path) -> list[Path]:
+    """The files that make a world, sorted; links that lead outside and hidden ones are left out."""
+    return sorted(
+        each
+        for each in folder.rglob("*")
+        if each.is_file()
+        and each.suffix in SUFFIXES
+        and each.resolve().is_relative_to(folder.resolve())
+        and not any(part.startswith((".", "__pycache__")) for part in each.relative_to(folder).parts)
+    )
+
+
+def world_digest(folder: Path) -> str:
+    """Digest over the names and bytes of :func:`world_files`."""
+    total = hashlib.sha256()
+    for each in world_files(folder):
+        name = each.relative_to(folder).as_posix()
+        total.update(f"{name}\0{hashlib.sha256(each.read_bytes()).hexdigest()}\n".encode())
+    return total.hexdigest()[:16]
+
+
+def _package(folder: Path, name: str) -> str:
+    """Register the folder as an empty package of that name, so that its modules can import each other."""
+    known = sys.modules.get(name)
+    if known is None or list(getattr(known, "__path__", [])) != [str(folder)]:
+        for stale in [each for each in sys.modules if each == name or each.startswith(name + ".")]:
+            del sys.modules[stale]
+        package = types.ModuleType(name)
+        package.__path__ = [str(folder)]
+        sys.modules[name] = package
+    return name
+
+
+def _module(folder: Path, package: str, stem: str) -> types.ModuleType:
+    """Import one of the folder's modules; WorldError names the file and line where its code fails."""
+    dotted = f"{package}.{stem}"
+    if dotted in sys.modules:
+        return sys.modules[dotted]
+    file = folder / f"{stem}.py"
+    spec = importlib.util.spec_from_file_location(dotted, file)
+    if spec is None or spec.loader is None:
+        raise WorldError("this is no Python file", file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[dotted] = module
+    try:
+        spec.loader.exec_module(module)
+    except WorldError:
+        del sys.modules[dotted]
+        raise
+    except Exception as error:
+        del sys.modules[dotted]
+        line = error.lineno if isinstance(error, SyntaxError) else _line_in(error, file)
+        raise WorldError(f"{type(error).__name__}: {error}", file, line) from error
+    return module
+
+
+def _line_in(error: BaseException, file: Path) -> int | None:
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if Path(trace.tb_frame.f_code.co_filename) == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def _decorated(folder: Path, package: str) -> list[Tool]:
+    """The ``@tool`` functions of executors.py, in the order of their definition."""
+    if not (folder / "executors.py").is_file():
+        return []
+    module = _module(folder, package, "executors")
+    return [value for value in vars(module).values() if isinstance(value, Tool)]
+
+
+def _declared(folder: Path, package: str) -> list[Tool]:
+    """The tools of tools.yaml."""
+    file = folder / "tools.yaml"
+    if not file.is_file():
+        return []
+    try:
+        raw: Any = yaml.safe_load(file.read_text("utf-8"))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise WorldError(f"not valid YAML: {error}", file, mark.line + 1 if mark else None) from None
+    entries: Any = cast("dict[str, Any]", raw).get("tools") if isinstance(raw, dict) else raw
+    if not isinstance(entries, list):
+        raise WorldError("must hold a list of tools, or `tools:` with one", file)
+    return [_from_entry(entry, folder, package, file) for entry in cast("list[Any]", entries)]
+
+
+def _from_entry(entry: Any, folder: Path, package: str, file: Path) -> Tool:
+    item = cast("Mapping[str, Json]", entry if isinstance(entry, Mapping) else {})
+    name = item.get("name")
+    if not isinstance(name, str):
+        raise WorldError("every tool needs a `name`", file)
+    if unknown := sorted(set(item) - TOOL_KEYS):
+        raise WorldError(f"tool {name}: unknown key {unknown[0]!r}; known are {', '.join(sorted(TOOL_KEYS))}", file)
+    for key in ("description", "executor"):
+        if not isinstance(item.get(key), str):
+            raise WorldError(f"tool {name}: needs `{key}`, a string", file)
+    parameters: Json = item.get("parameters") or {"type": "object", "properties": {}, "additionalProperties": False}
+    if not isinstance(parameters, dict):
+        raise WorldError(f"tool {name}: `parameters` must be a JSON Schema", file)
+    read_only = bool(item.get("read_only", False))
+    caps = {key: item.get(key) for key in ("statement_timeout_ms", "max_rows", "max_result_bytes")}
+    try:
+        limits = Limits(read_only=read_only, **caps)
+    except (TypeError, ValueError) as error:
+        raise WorldError(f"tool {name}: {error}", file) from None
+    return Tool(
+        name=name,
+        description=item["description"],
+        parameters=cast("dict[str, Json]", parameters),
+        executor=resolve_executor(item["executor"], folder, package, name, file),
+        read_only=read_only,
+        output_schema=item.get("output_schema"),
+        limits=limits,
+    )
+
+
+def resolve_executor(dotted: str, folder: Path, package: str, tool_name: str, file: Path) -> Executor:
+    """The function that ``module.function`` names: in the world's own folder first, then on the import path."""
+    stem, _, attribute = dotted.rpartition(".")
+    if not stem:
+        raise WorldError(f"tool {tool_name}: executor {dotted!r} must be module.function", file)
+    own = folder.joinpath(*stem.split(".")).with_suffix(".py")
+    try:
+        module = _module(folder, package, stem) if own.is_file() else importlib.import_module(stem)
+    except ImportError as error:
+        raise WorldError(f"tool {tool_name}: executor {dotted!r} cannot be imported: {error}", file) from None
+    found: Callable[..., Any] | Tool | None = getattr(module, attribute, None)
+    if isinstance(found, Tool):
+        return found.executor
+    if not callable(found):
+        raise WorldError(f"tool {tool_name}: {stem} has no function {attribute!r}", file)
+    return found

@@ -1,0 +1,118 @@
+"""What the SQL of a tool call may do to SQLite, enforced by SQLite itself.
+
+The statement is never parsed here: SQLite asks the authorizer about every part of a statement when it compiles it,
+and the progress handler while it runs. Everything that is not on the list is refused, so that a feature
+of a later SQLite is closed until somebody opens it. An executor is the world author's own code: it is
+trusted not to reach under its connection, the SQL that passes through it is not.
+"""
+
+from __future__ import annotations
+
+import time
+
+import apsw
+
+READ_ACTIONS = frozenset({apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_RECURSIVE})
+WRITE_ACTIONS = frozenset({apsw.SQLITE_INSERT, apsw.SQLITE_UPDATE, apsw.SQLITE_DELETE})
+
+PRAGMAS = frozenset(
+    {
+        "table_info",
+        "table_xinfo",
+        "table_list",
+        "foreign_key_list",
+        "index_list",
+        "index_info",
+        "index_xinfo",
+        "data_version",  # full-text tables ask it themselves
+    }
+)
+"""What reflection needs: each of them describes the database and changes nothing, with an argument or without."""
+
+FUNCTIONS_DENIED = frozenset(
+    {
+        "load_extension",  # native code
+        "fts3_tokenizer",  # takes a pointer from SQL: a crash of the process
+        "readfile",
+        "writefile",
+        "edit",
+        "fsdir",
+        "zipfile",
+        "sqlite_log",  # writes to the process's log
+    }
+)
+
+LIMITS = (
+    (apsw.SQLITE_LIMIT_LENGTH, 16_000_000),  # bytes of one value: a bomb of hex() or printf() ends here
+    (apsw.SQLITE_LIMIT_SQL_LENGTH, 1_000_000),
+    (apsw.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 500),  # a 24 KB pattern runs 20 s in one opcode, out of any timeout's reach
+    (apsw.SQLITE_LIMIT_ATTACHED, 0),
+    (apsw.SQLITE_LIMIT_TRIGGER_DEPTH, 100),
+    (apsw.SQLITE_LIMIT_WORKER_THREADS, 0),
+)
+
+PROGRESS_STEPS = 1_000
+"""Virtual machine instructions between two looks at the clock; costs 2 percent, fires within 0.1 ms."""
+
+_REASONS = {
+    apsw.SQLITE_ATTACH: "attaching databases is not allowed",
+    apsw.SQLITE_DETACH: "detaching databases is not allowed",
+    apsw.SQLITE_TRANSACTION: "a tool call is one transaction; its statements may not begin or end one",
+    apsw.SQLITE_SAVEPOINT: "a tool call is one transaction; its statements may not set savepoints",
+}
+
+
+class SqliteGuard:
+    """One sandbox's guard: installed once on its connection, told before each call what the call may do."""
+
+    def __init__(self) -> None:
+        self.read_only = False
+        self.deadline = float("inf")
+        self.trusted = False
+        """True while the sandbox itself speaks: BEGIN, COMMIT, SAVEPOINT. Such statements are never cached."""
+        self.reason: str | None = None
+        """Why the last statement was refused, for its error message."""
+
+    def install(self, raw: apsw.Connection) -> None:
+        """Close the connection for good: limits, authorizer, timeout. What needs a PRAGMA comes before."""
+        for limit, value in LIMITS:
+            raw.limit(limit, value)
+        raw.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)  # no direct writes to the tables behind virtual ones
+        raw.authorizer = self.authorize
+        raw.set_progress_handler(self.overdue, PROGRESS_STEPS)
+
+    def restrict(self, raw: apsw.Connection, *, read_only: bool) -> None:
+        """Say what the next call may do. Setting the authorizer anew expires the statements that SQLite has
+        compiled under the old permission: a cached INSERT would run unasked.
+        """
+        if read_only != self.read_only:
+            self.read_only = read_only
+            raw.authorizer = self.authorize
+
+    def overdue(self) -> bool:
+        """The progress handler: true interrupts the statement."""
+        return time.monotonic() > self.deadline
+
+    def authorize(self, action: int, first: str | None, second: str | None, schema: str | None, by: str | None) -> int:
+        """The authorizer; ``first`` and ``second`` depend on the action, ``by`` is the trigger or view that asks."""
+        if action in READ_ACTIONS or self.trusted:
+            return apsw.SQLITE_OK
+        if action == apsw.SQLITE_FUNCTION:
+            if second is not None and second.lower() not in FUNCTIONS_DENIED:
+                return apsw.SQLITE_OK
+            self.reason = f"the function {second} is not allowed"
+        elif action in WRITE_ACTIONS:
+            if self.read_only:
+                self.reason = "this tool may only read"
+            elif schema != "main" or (first or "").lower().startswith("sqlite_"):
+                # sqlite_sequence takes plain DML: a counter is state that no row diff shows.
+                self.reason = "the table is not one of the world's own"
+            else:
+                return apsw.SQLITE_OK
+        elif action == apsw.SQLITE_PRAGMA:
+            if first is not None and first.lower() in PRAGMAS:
+                return apsw.SQLITE_OK
+            self.reason = f"PRAGMA {first} is not allowed"
+        else:
+            self.reason = _REASONS.get(action, "changes of the schema are not allowed")
+        return apsw.SQLITE_DENY

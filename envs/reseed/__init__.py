@@ -1,0 +1,89 @@
+"""(Re)create a world's database from its schema.sql and seed.sql, and replace nothing that this did not make."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from pathlib import Path
+
+import sqlalchemy
+
+from envs.connection import check, connect_args, driver_of, parse_url
+from envs.errors import DatabaseConfigError, WorldError
+from envs.reseed.base import MARKER, ReseedRefused, ReseedReport, Scripts
+from envs.reseed.mysql import MySQLReseed
+from envs.reseed.postgres import PostgresReseed
+from envs.reseed.sqlite import APPLICATION_ID, reseed_sqlite
+
+__all__ = ["APPLICATION_ID", "MARKER", "ReseedRefused", "ReseedReport", "reseed"]
+
+_TIMEOUT_S = 10
+
+
+def reseed(world_path: Path, *, url: str | None = None, out: Path | None = None, force: bool = False) -> ReseedReport:
+    """Build the world's database as a SQLite file (``out``, by default ``<world>.sqlite`` in the current directory), or
+    inside the database that ``url`` names.
+
+    A file is replaced if its ``application_id`` says that a reseed made it; on a server the table ``_synth_reseed``
+    lists what one made. Everything else that is in the way needs ``force``, and other tables are never touched. On
+    PostgreSQL a failure changes nothing; MariaDB commits each DDL statement, and the error says what that means.
+
+    ReseedRefused, DatabaseConfigError, WorldError, ScriptError.
+    """
+    folder = Path(world_path).resolve()
+    if not folder.is_dir():
+        raise WorldError("there is no such world folder", folder)
+    if url is not None and out is not None:
+        raise DatabaseConfigError("--url and --out exclude each other: both say where the database goes")
+    if url is not None:
+        parsed = parse_url(url)
+        if driver_of(parsed) != "sqlite":
+            return _on_server(folder, parsed, force=force)
+        if not parsed.database or parsed.database == ":memory:":
+            raise DatabaseConfigError("sqlite:// needs a file: sqlite:///shop.sqlite, or sqlite:////tmp/shop.sqlite")
+        out = Path(parsed.database)
+    scripts = Scripts.of(folder, "sqlite")
+    return reseed_sqlite(scripts, out if out is not None else Path(f"{scripts.world}.sqlite"), force=force)
+
+
+def _on_server(folder: Path, url: sqlalchemy.URL, *, force: bool) -> ReseedReport:
+    driver = driver_of(url)
+    scripts = Scripts.of(folder, driver)
+    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in scripts.paths)).hexdigest()[:16]
+    engine = sqlalchemy.create_engine(url, connect_args=connect_args(url, _TIMEOUT_S), poolclass=sqlalchemy.NullPool)
+    try:
+        check(engine)
+        pooled = engine.raw_connection()
+        try:
+            raw = pooled.driver_connection
+            kind = PostgresReseed if driver == "postgresql" else MySQLReseed
+            job = kind(raw, scripts, digest, force=force)
+            statements, rows = job.run()
+            pooled.commit()
+        except BaseException:
+            pooled.rollback()
+            raise
+        finally:
+            pooled.close()
+    finally:
+        engine.dispose()
+    return ReseedReport(
+        world=scripts.world,
+        engine=driver,
+        where=url.render_as_string(hide_password=True),
+        rows=rows,
+        statements=statements,
+        replaced=job.replaced,
+        open_with=_client(url),
+    )
+
+
+def _client(url: sqlalchemy.URL) -> str:
+    """The shell command that opens the database, without a password: the client asks for it."""
+    if driver_of(url) == "postgresql":
+        shown = url.set(drivername="postgresql", password=None)
+        return f"psql {shlex.quote(shown.render_as_string(hide_password=True))}"
+    parts = ["mysql", "-h", url.host or "127.0.0.1", "-P", str(url.port or 3306)]
+    parts += ["-u", url.username] if url.username else []
+    parts += ["-p"] if url.password else []
+    return shlex.join([*parts, url.database or ""])

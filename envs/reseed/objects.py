@@ -1,0 +1,97 @@
+"""Which tables and other objects a script creates, and which it only changes: read from its statements, not run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from envs.errors import ScriptError
+from envs.sql_script.lexis import Lexis, code_only
+from envs.sql_script.policy import Policy
+from envs.sql_script.read import beside, read_script
+from envs.sql_script.split import split
+from envs.sql_script.statement import Dialect
+
+_I = re.IGNORECASE
+_PART = r"""(?:`(?:[^`]|``)+`|"(?:[^"]|"")+"|[\w$]+)"""
+_NAME = rf"{_PART}(?: ?\. ?{_PART})?"
+_KIND = r"(?P<kind>TABLE|(?:MATERIALIZED )?VIEW|SEQUENCE|TYPE|DOMAIN|FUNCTION|PROCEDURE|EVENT)"
+_CREATE = re.compile(
+    rf"CREATE (?:OR REPLACE )?(?:(?!TEMP)[\w=@`'().%]+ )*?{_KIND} (?:IF NOT EXISTS )?(?P<name>{_NAME})", _I
+)
+_DROP = re.compile(rf"DROP {_KIND} (?:IF EXISTS )?(?P<names>{_NAME}(?: ?, ?{_NAME})*)", _I)
+_CHANGES = (
+    re.compile(rf"(?:INSERT|REPLACE) (?:\w+ )*?INTO (?P<names>{_NAME})", _I),
+    re.compile(rf"UPDATE (?:ONLY |IGNORE |LOW_PRIORITY )*(?P<names>{_NAME})", _I),
+    re.compile(rf"DELETE (?:\w+ )*?FROM (?:ONLY )?(?P<names>{_NAME})", _I),
+    re.compile(rf"TRUNCATE (?:TABLE )?(?:ONLY )?(?P<names>{_NAME}(?: ?, ?{_NAME})*)", _I),
+    re.compile(rf"ALTER (?:IGNORE )?(?:TABLE|VIEW) (?:IF EXISTS )?(?:ONLY )?(?P<names>{_NAME})", _I),
+    re.compile(rf"COPY (?P<names>(?!\(){_NAME})", _I),
+    re.compile(rf"CREATE (?:\w+ )*?INDEX .*?\bON (?:ONLY )?(?P<names>{_NAME})", _I),
+    re.compile(rf"CREATE (?:\w+ )*?TRIGGER .*?\bON (?P<names>{_NAME})", _I),
+    re.compile(rf"RENAME TABLE (?P<names>{_NAME})", _I),
+)
+_HEAD = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """An object that a statement creates, or that it needs to be there already. Names are folded as the engine does;
+    ``schema`` is None where the statement names none.
+    """
+
+    action: Literal["create", "change"]
+    kind: str
+    schema: str | None
+    name: str
+    file: str
+    line: int
+
+    @property
+    def shown(self) -> str:
+        return f"{self.schema}.{self.name}" if self.schema else self.name
+
+
+def touches(path: Path, dialect: Dialect, database: str | None = None) -> list[Touch]:
+    """What the statements of a script, and of the files that it includes, create and change, in order."""
+    return list(_touches(path, path.parent, dialect, Policy(dialect, database)))
+
+
+def _touches(path: Path, root: Path, dialect: Dialect, policy: Policy) -> Iterator[Touch]:
+    lexis = Lexis.of(dialect)
+    for statement in split(read_script(path), dialect):
+        try:
+            verdict = policy.judge(statement)
+            if verdict.action == "include":
+                yield from _touches(beside(root, verdict.text), root, dialect, policy)
+        except ScriptError as error:
+            raise ScriptError(error.message, error.file or path, error.line or statement.line) from error
+        if verdict.action not in {"run", "copy"}:
+            continue
+        code = code_only(verdict.text[:_HEAD], lexis).removeprefix("\\")
+        created = _CREATE.match(code)
+        if created is not None:
+            kind = created["kind"].upper()
+            yield _touch("create", kind, created["name"], dialect, path, statement.line)
+            continue
+        for pattern in (_DROP, *_CHANGES):
+            found = pattern.match(code)
+            if found is not None:
+                kind = found["kind"].upper() if pattern is _DROP else "TABLE"
+                for name in re.findall(_NAME, found["names"]):
+                    yield _touch("change", kind, name, dialect, path, statement.line)
+                break
+
+
+def _touch(action: Literal["create", "change"], kind: str, name: str, dialect: Dialect, path: Path, line: int) -> Touch:
+    parts = [_folded(part, dialect) for part in re.findall(_PART, name)]
+    return Touch(action, kind, parts[0] if len(parts) > 1 else None, parts[-1], str(path), line)
+
+
+def _folded(part: str, dialect: Dialect) -> str:
+    if part[0] in {'"', "`"}:
+        return part[1:-1].replace(part[0] * 2, part[0])
+    return part.lower() if dialect == "postgresql" else part

@@ -1,0 +1,130 @@
+"""A driver's error as a model may read it: a category, the database's own words, advice from the schema.
+
+No SQL text, parameters, URLs or driver noise pass through here: what an executor lets escape ends in
+training data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from envs.sql_errors.advice import advice_for
+from envs.sql_errors.codes import (
+    MYSQL_CODES,
+    POSTGRES_CLASSES,
+    POSTGRES_CODES,
+    POSTGRES_WORDS,
+    SQLITE_CODES,
+    SQLITE_WORDS,
+)
+from envs.sql_errors.facts import Facts, family_of, missing_column, read_facts
+from envs.types import ErrorCategory, Table, ToolResult
+
+MAX_MESSAGE = 300
+"""Characters of a message that a model is shown."""
+
+
+class ErrorClassifier:
+    """Sorts the errors of SQLite, PostgreSQL, MySQL and MariaDB drivers; holds no state."""
+
+    def classify(self, error: BaseException, dialect: str = "sqlite") -> ErrorCategory:
+        """The category of a driver's error, wrapped by SQLAlchemy or not. ``dialect`` is SQLAlchemy's name."""
+        return _classify(read_facts(error, dialect), family_of(dialect))
+
+
+def classify(error: BaseException, dialect: str = "sqlite") -> ErrorCategory:
+    """See :meth:`ErrorClassifier.classify`."""
+    return ErrorClassifier().classify(error, dialect)
+
+
+def to_result(error: BaseException, dialect: str, tables: Mapping[str, Table] | None = None) -> ToolResult:
+    """The error result for the model; ``tables`` lets advice name what the schema really has."""
+    family = family_of(dialect)
+    facts = read_facts(error, dialect)
+    category = _classify(facts, family)
+    return ToolResult.failure(
+        _message(facts, category, family),
+        category=category,
+        error=facts.kind,
+        sql_state=facts.state,
+        advice=advice_for(facts, category, tables or {}),
+    )
+
+
+def _classify(facts: Facts, family: str) -> ErrorCategory:
+    match family:
+        case "sqlite":
+            found = _sqlite(facts)
+        case "postgresql":
+            found = _postgres(facts)
+        case "mysql":
+            found = _mysql(facts)
+        case _:
+            found = None
+    if found is ErrorCategory.COLUMN_NOT_FOUND and _qualifier_is_missing(facts):
+        return ErrorCategory.TABLE_NOT_FOUND
+    if found is None and facts.kind in {"InterfaceError", "ConnectionError", "ConnectionRefusedError"}:
+        return ErrorCategory.CONNECTION_ERROR
+    return found or ErrorCategory.UNKNOWN
+
+
+def _sqlite(facts: Facts) -> ErrorCategory | None:
+    name = facts.state or ""
+    primary = "_".join(name.split("_")[:2])
+    for code in (name, primary):
+        if code in SQLITE_CODES:
+            return SQLITE_CODES[code]
+    if primary == "SQLITE_CONSTRAINT":
+        return None  # from a virtual table, a function or a hook: the words are their author's
+    return next((category for pattern, category in SQLITE_WORDS if pattern.search(facts.words)), None)
+
+
+def _postgres(facts: Facts) -> ErrorCategory | None:
+    state = facts.state
+    if state is None:
+        lost = re.search(r"connection|server closed|could not connect|timeout expired", facts.words, re.IGNORECASE)
+        return ErrorCategory.CONNECTION_ERROR if lost else None
+    if state[:2] in {"42", "0A"}:
+        for pattern, category in POSTGRES_WORDS:
+            if pattern.search(facts.words):
+                return category
+    return POSTGRES_CODES.get(state) or POSTGRES_CLASSES.get(state[:2])
+
+
+def _mysql(facts: Facts) -> ErrorCategory | None:
+    if facts.number is None:
+        return None
+    if facts.number == 1054 and re.search(r"in 'from( clause)?'$", facts.words, re.IGNORECASE):
+        return ErrorCategory.JOIN_ERROR  # the column of a USING
+    return MYSQL_CODES[facts.number][0] if facts.number in MYSQL_CODES else None
+
+
+def _qualifier_is_missing(facts: Facts) -> bool:
+    """Whether ``o.id`` is unknown because the statement has no table or alias ``o`` at all."""
+    column = missing_column(facts.words)
+    if column is None or column[0] is None or not facts.statement:
+        return False
+    if "has no column" in facts.words:
+        return False
+    return not re.search(rf"\b{re.escape(column[0])}\b[\"`\]]?(?!\s*\.)", facts.statement, re.IGNORECASE)
+
+
+def _message(facts: Facts, category: ErrorCategory, family: str) -> str:
+    """One sentence in the database's words, without its plumbing."""
+    if category is ErrorCategory.CONNECTION_ERROR:
+        return "the connection to the database failed"  # the rest is host names
+    words = facts.words.strip().partition("\n")[0]
+    if family == "mysql":
+        words = re.sub(r"`[^`]+`\.(?=`)", "", words)  # the sandbox's own name
+        words = re.sub(r"(table|Table|view) '[\w$-]+\.([^']+)'", r"\1 '\2'", words)
+        words = re.sub(r"^(FUNCTION|PROCEDURE) [\w$-]+\.", r"\1 ", words)
+        words = re.sub(
+            r"; check the manual that corresponds .*? to use near '(\S*).*?( at line \d+)?$", r" near '\1'\2", words
+        )
+    elif family == "postgresql":
+        words = re.sub(r"^(ERROR|FATAL|PANIC):\s+", "", words)
+    elif words == "interrupted":
+        words = "interrupted: the statement took longer than it may"
+    words = re.sub(r"\b[a-z][a-z0-9+.-]*://\S+", "(a URL)", " ".join(words.split()))
+    return words if len(words) <= MAX_MESSAGE else words[: MAX_MESSAGE - 1] + "…"

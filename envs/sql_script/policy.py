@@ -1,0 +1,270 @@
+"""What a script may demand of the database that it is loaded into.
+
+A dump is written for a server of its own. Loaded into one database, some of it is harmless to leave out (its own CREATE
+DATABASE and USE, owners, grants, the client's display settings), and some is refused by name (another database, files of
+the server, shell commands). Everything else runs as it is written.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from envs.errors import ScriptError
+from envs.sql_script.lexis import Lexis, code_only, rewrite_code
+from envs.sql_script.statement import Dialect, Statement
+
+_I = re.IGNORECASE
+_NAME = r"""(?:`(?:[^`]|``)+`|"(?:[^"]|"")+"|[\w$]+)"""
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), _I)
+
+
+_SKIPPED: dict[Dialect, re.Pattern[str]] = {
+    "sqlite": _any(
+        r"VACUUM$", r"VACUUM (?!.*\bINTO\b)", r"PRAGMA (?:\w+\.)?(?:journal_mode|locking_mode|synchronous|wal_|mmap)"
+    ),
+    "postgresql": _any(
+        r"(?:GRANT|REVOKE)\b",
+        r"(?:CREATE|ALTER|DROP) (?:ROLE|GROUP|USER(?! MAPPING))\b",
+        r"ALTER (?:DEFAULT PRIVILEGES|DATABASE)\b",
+        r"ALTER \w+.* OWNER TO ",
+        r"(?:REASSIGN|DROP) OWNED\b",
+        r"(?:SET|RESET) (?:SESSION |LOCAL )?(?:ROLE|AUTHORIZATION|SESSION AUTHORIZATION)\b",
+        r"SET (?:SESSION |LOCAL )?(?:client_encoding|NAMES|\w+_timeout)\b",
+        r"COMMENT ON (?:DATABASE|EXTENSION|ROLE|TABLESPACE|SCHEMA \"?public\"? )",
+        r"CREATE (?:OR REPLACE )?(?:TRUSTED )?(?:PROCEDURAL )?LANGUAGE '?\"?plpgsql\b",
+        r"DROP SCHEMA (?:IF EXISTS )?\"?public\"?(?: |$)",
+        r"VACUUM\b",
+        r"(?:SECURITY LABEL|CHECKPOINT)\b",
+    ),
+    "mysql": _any(
+        r"(?:GRANT|REVOKE|FLUSH|RESET)\b",
+        r"(?:CREATE|ALTER|DROP|RENAME) (?:OR REPLACE )?(?:USER|ROLE)\b",
+        r"SET (?:PASSWORD|(?:DEFAULT )?ROLE)\b",
+        r"SET (?:GLOBAL|PERSIST|PERSIST_ONLY)\b",
+        r"SET @@(?:GLOBAL|PERSIST)\.",
+        r"SET (?:@@)?(?:SESSION[ .])?SQL_LOG_BIN\b",
+        r"ALTER (?:DATABASE|SCHEMA)\b",
+        # the text is decoded already: the server must not decode it again
+        r"SET (?:NAMES|CHARACTER SET|CHARSET|character_set_client ?=) ?(?!'?@|utf8|'')",
+    ),
+}
+_REFUSED: dict[Dialect, dict[str, re.Pattern[str]]] = {
+    "sqlite": {
+        "a script may not open another database file": _any(r"(?:ATTACH|DETACH)\b"),
+        "a script may not write another file": _any(r"VACUUM .*\bINTO\b"),
+        "extensions are not loaded from scripts": _any(r"SELECT load_extension\b"),
+    },
+    "postgresql": {
+        "a script may not read or write files of the server; use COPY ... FROM stdin": _any(
+            r"COPY (?:[^(]|\([^)]*\))*? (?:FROM|TO) (?:''|PROGRAM\b)"
+        ),
+        "a script may not reach beyond its database": _any(
+            r"CREATE (?:TABLESPACE|SERVER|USER MAPPING|SUBSCRIPTION)\b",
+            r"(?:DROP|ALTER) TABLESPACE\b",
+            r"ALTER SYSTEM\b",
+        ),
+        "a script is loaded as a whole and cannot be rolled back in parts": _any(r"PREPARE TRANSACTION\b"),
+    },
+    "mysql": {
+        "a script may not read or write files of the server": _any(
+            r"LOAD (?:DATA|XML)\b", r"SELECT .* INTO (?:OUT|DUMP)FILE\b"
+        ),
+        "a script may not change the server": _any(
+            r"(?:INSTALL|UNINSTALL|SHUTDOWN|KILL|PURGE)\b", r"(?:CHANGE|START|STOP) (?:MASTER|REPLICA|SLAVE)\b"
+        ),
+    },
+}
+_DATABASE: dict[Dialect, re.Pattern[str]] = {
+    "postgresql": re.compile(rf"(?:CREATE|DROP) DATABASE (?:IF (?:NOT )?EXISTS )?({_NAME})", _I),
+    "mysql": re.compile(rf"(?:CREATE (?:OR REPLACE )?|DROP )(?:DATABASE|SCHEMA) (?:IF (?:NOT )?EXISTS )?({_NAME})", _I),
+}
+_TARGET = re.compile(
+    r"(?:INSERT|REPLACE|UPDATE|DELETE|TRUNCATE|ALTER|DROP|CREATE|LOCK|RENAME)\b(?:(?! SELECT\b)[^(,.])*?"
+    rf" ({_NAME}) ?\. ?{_NAME}",
+    _I,
+)
+_SYSTEM = {"mysql", "information_schema", "performance_schema", "sys", "postgres", "template0", "template1"}
+_DEFINER = re.compile(rf"\bDEFINER\s*=\s*(?:CURRENT_USER(?:\s*\(\s*\))?|''|{_NAME}(?:\s*@\s*(?:''|{_NAME}))?)", _I)
+_DEFINER_QUOTED = re.compile(r"\bDEFINER\s*=\s*'[^']*'\s*@\s*'[^']*'", _I)
+_PUBLIC = re.compile(r'^(CREATE\s+SCHEMA)\s+("public"|public)(?![\w$"])', _I)
+_AUTHORIZATION = re.compile(
+    rf"^(CREATE\s+SCHEMA\s+(?:IF\s+NOT\s+EXISTS\s+)?(?!AUTHORIZATION\b){_NAME})\s+AUTHORIZATION\s+{_NAME}", _I
+)
+_BEGIN = re.compile(r"(?:BEGIN(?! NOT ATOMIC)|START TRANSACTION)\b", _I)
+_COMMIT = re.compile(r"(?:COMMIT|END)\b", _I)
+_ROLLBACK = re.compile(r"(?:ROLLBACK(?! .*\bTO\b)|ABORT)\b", _I)
+_VALUES = re.compile(r"(?:INSERT|REPLACE)\b[^'\"]*?\bVALUES?\b", _I)
+_HEAD = 2_000
+"""Characters of a long statement that are looked at: an INSERT of megabytes says what it is at once."""
+
+_PSQL_SILENT = _any(
+    r"\\(?:restrict|unrestrict|echo|qecho|warn|timing|pset|unset|encoding|x|t|a|f|H|h|\?|l|d\w*|prompt|conninfo|errverbose|C|T)\b",
+    r"\\set(?: +(?:ON_ERROR_STOP|ON_ERROR_ROLLBACK|QUIET|ECHO\w*|VERBOSITY|PROMPT\d|HIST\w+|FETCH_COUNT|SHOW_CONTEXT)\b| *$)",
+)
+_SQLITE_SILENT = _any(
+    r"\.(?:headers?|mode|echo|bail|timer|print|width|nullvalue|separator|changes|stats|eqp|explain|prompt|tables?|schema|"
+    r"show|help|log off|indexes|indices|databases|timeout|once|output)\b"
+)
+_MYSQL_SILENT = _any(
+    r"(?:tee|notee|pager|nopager|prompt|rehash|status|warnings|nowarning|charset)\b", r"\\[tTnPRsWwC#?hpc-]"
+)
+_QUIT = _any(r"(?:exit|quit)\b", r"\\q\b", r"\.(?:quit|exit)\b")
+_INCLUDE = _any(
+    r"(?:source\s+|\\\.\s*|\\ir?\s+|\\include(?:_relative)?\s+|\.read\s+)(?P<file>.+)",
+)
+_CONNECT = re.compile(r"(?:\\c(?:onnect)?\b|(?i:connect|use)\b|\\u\b)(?P<rest>.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    r"""What to do with a statement; ``text`` is the statement to run, the file to include or the ``\\copy`` line."""
+
+    action: Literal["run", "skip", "begin", "commit", "rollback", "include", "copy", "quit"]
+    text: str = ""
+
+
+class Policy:
+    """Judges the statements of one script in order. ``own`` is the database that the script takes for its own."""
+
+    def __init__(self, dialect: Dialect, current: str | None = None) -> None:
+        self.dialect: Dialect = dialect
+        self.current = current
+        self.own: str | None = None
+        self._lexis = Lexis.of(dialect)
+
+    def judge(self, statement: Statement) -> Verdict:
+        """ScriptError (without a file) for what is refused by name."""
+        if statement.kind == "command":
+            return self._command(statement)
+        if statement.kind == "copy":
+            return Verdict("run", statement.text)
+        code = code_only(statement.text[:_HEAD], self._lexis)
+        if _SKIPPED[self.dialect].match(code):
+            return Verdict("skip")
+        for reason, pattern in _REFUSED[self.dialect].items():
+            if pattern.match(code):
+                raise ScriptError(f"{reason}: {code[:60]}", None, statement.line)
+        if self.dialect in _DATABASE:
+            database = _DATABASE[self.dialect].match(code)
+            if database is not None:
+                self._adopt(_bare(database.group(1)), statement)
+                return Verdict("skip")
+        if _BEGIN.match(code):
+            return Verdict("begin", statement.text)
+        if _COMMIT.match(code):
+            return Verdict("commit", statement.text)
+        if _ROLLBACK.match(code):
+            return Verdict("rollback", statement.text)
+        return Verdict("run", self._rewritten(statement, code))
+
+    def _rewritten(self, statement: Statement, code: str) -> str:
+        if self.dialect == "postgresql" and code[:13].upper() == "CREATE SCHEMA":
+            return _AUTHORIZATION.sub(r"\1", _PUBLIC.sub(r"\1 IF NOT EXISTS \2", statement.text))
+        if self.dialect != "mysql":
+            return statement.text
+        text = statement.text
+        if "DEFINER" in code.upper():
+            text = rewrite_code(_DEFINER_QUOTED.sub("", text), self._lexis, lambda run: _DEFINER.sub("", run))
+        if self.own is not None:
+            text = self._without_own_name(text)
+        self._refuse_other_database(code, statement)
+        return text
+
+    def _without_own_name(self, text: str) -> str:
+        """``northwind`.`customers`` means the table, whatever the database it is loaded into is called.
+
+        A table may bear the database's name (employees.employees): a qualified column of it is told from a table by
+        the word before it.
+        """
+        values = _VALUES.match(text)  # the rows of an INSERT name no table, and may be megabytes
+        if values is not None:
+            return self._strip(values.group()) + text[values.end() :]
+        return self._strip(text)
+
+    def _strip(self, text: str) -> str:
+        name = re.escape(self.own or "")
+        if self.own is None or self.own.lower() not in text.lower():
+            return text
+        three_parts = rf"(?<![\w$.`])(?:`{name}`|{name})\s*\.\s*(?={_NAME}\s*\.)"
+        after_word = (
+            r"(?P<before>\b(?:FROM|JOIN|INTO|TABLE|EXISTS|REFERENCES|UPDATE|VIEW|TRIGGER|PROCEDURE|FUNCTION|EVENT|TABLES|ON|CALL"
+            rf"|IGNORE|TRUNCATE|LIKE|,)\s*)(?:`{name}`|(?<![\w$]){name})\s*\.\s*(?=`|\w)"
+        )
+        table_too = re.search(
+            rf"\b(?:TABLE|FROM|JOIN|INTO)\s+(?:IF\s+NOT\s+EXISTS\s+)?`?{name}`?(?!\s*\.|[\w`])", text, _I
+        )
+        plain = rf"(?<![\w$.`])(?:`{name}`|{name})\s*\.\s*(?=`|\w)"
+
+        def change(run: str) -> str:
+            run = re.sub(three_parts, "", run, flags=_I)
+            if table_too:
+                return re.sub(after_word, lambda found: found.group("before"), run, flags=_I)
+            return re.sub(plain, "", run, flags=_I)
+
+        return rewrite_code(text, self._lexis, change)
+
+    def _refuse_other_database(self, code: str, statement: Statement) -> None:
+        target = _TARGET.match(code)
+        if target is None or self.current is None or _CLAUSE.search(target.group()):
+            return
+        name = _bare(target.group(1))
+        if name.lower() not in {self.current.lower(), (self.own or self.current).lower(), "new", "old"}:
+            raise ScriptError(f"a script may not change another database ({name})", None, statement.line)
+
+    def _command(self, statement: Statement) -> Verdict:
+        words = statement.text
+        silent = {"sqlite": _SQLITE_SILENT, "postgresql": _PSQL_SILENT, "mysql": _MYSQL_SILENT}[self.dialect]
+        if _QUIT.match(words):
+            return Verdict("quit")
+        include = _INCLUDE.match(words)
+        if include is not None and not (self.dialect == "postgresql" and words.startswith("\\.")):
+            return Verdict("include", include.group("file").strip(" \t;'\""))
+        if words.lower().startswith("\\copy"):
+            return Verdict("copy", words)
+        connect = _CONNECT.match(words)
+        if connect is not None and self.dialect != "sqlite":
+            self._adopt(_database_of(connect.group("rest")), statement)
+            return Verdict("skip")
+        if silent.match(words):
+            return Verdict("skip")
+        if self.dialect == "postgresql" and re.match(r"\\(?:g|p|r|;)?(?:\s|$)", words):
+            return Verdict("skip")  # \g only ends the query before it
+        word = words.split(maxsplit=1)[0]
+        client = {"sqlite": "sqlite3", "postgresql": "psql", "mysql": "mysql"}[self.dialect]
+        raise ScriptError(f"{word} is a command of {client} that cannot be carried out here", None, statement.line)
+
+    def _adopt(self, name: str, statement: Statement) -> None:
+        """Take a database's name for the script's own, which stands for the database that is being loaded."""
+        if not name or name == "-" or (self.dialect == "postgresql" and name.lower() in _SYSTEM):
+            return
+        if name.lower() in _SYSTEM:
+            raise ScriptError(f"a script may not use the server's own database {name}", None, statement.line)
+        if self.own is None:
+            self.own = name
+        elif self.own.lower() != name.lower():
+            raise ScriptError(
+                f"a script may fill one database, and this one names two: {self.own} and {name}", None, statement.line
+            )
+
+
+_CLAUSE = re.compile(
+    r"\b(?:JOIN|USING|LIKE|SET|WHERE|VALUES?|ON (?:DUPLICATE|UPDATE|DELETE)|AS|BEGIN|SELECT|CALL|EXECUTE)\b", _I
+)
+
+
+def _bare(name: str) -> str:
+    return name[1:-1] if name[:1] in {'"', "`", "'"} else name
+
+
+def _database_of(rest: str) -> str:
+    r"""The database of a ``\\connect`` or USE: a name, or a connection string that has dbname=."""
+    named = re.search(r"dbname\s*=\s*'?([^'\"\s]+)", rest)
+    if named is not None:
+        return named.group(1)
+    words = [word for word in rest.replace(";", " ").split() if not word.startswith("-reuse")]
+    return _bare(words[0]) if words else ""

@@ -1,0 +1,108 @@
+"""Rows before and rows after, as canonical net changes; the same for every engine.
+
+A sandbox collects the images of the rows that were touched; what a change looks like, how its values become
+JSON, in which order changes stand and what digest a state has is decided here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import decimal
+import hashlib
+import json
+import math
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from envs.types import Json, RowChange, StateDiff
+
+INT64 = range(-(2**63), 2**63)
+
+ROWID = "rowid"
+"""The key column of a row that has no primary key of its own."""
+
+
+def to_json_value(value: Any) -> Json:
+    """A database's value as JSON that loses nothing.
+
+    Bytes become ``{"$bytes": base64}``, NaN and the infinities ``{"$float": name}``, integers past 64 bits,
+    decimals and UUIDs strings, dates and times ISO 8601. TypeError for what no database gives.
+    """
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int):
+        return value if value in INT64 else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"$float": _float_name(value)}
+    if isinstance(value, bytes | bytearray | memoryview):
+        return {"$bytes": base64.b64encode(bytes(cast("bytes", value))).decode("ascii")}
+    if isinstance(value, decimal.Decimal | uuid.UUID):
+        return str(value)
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, dt.timedelta):
+        return value.total_seconds()
+    if isinstance(value, list | tuple):
+        return [to_json_value(each) for each in cast("list[Any]", value)]
+    if isinstance(value, Mapping):
+        return {str(key): to_json_value(each) for key, each in cast("Mapping[Any, Any]", value).items()}
+    raise TypeError(f"no JSON form for a value of type {type(value).__name__}")
+
+
+def _float_name(value: float) -> str:
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def row_change(
+    table: str,
+    columns: Sequence[str],
+    key: Mapping[str, Any],
+    old: Sequence[Any] | None,
+    new: Sequence[Any] | None,
+) -> RowChange | None:
+    """The net change from one image of a row to another, values in the order of ``columns``; None where they are equal.
+
+    No old image: inserted. No new one: deleted. 25 and 25.0 are one number, as they are to a database.
+    """
+    key = {column: to_json_value(value) for column, value in key.items()}
+    if old is None:
+        return None if new is None else RowChange(table, "insert", key, after=_row(columns, new))
+    if new is None:
+        return RowChange(table, "delete", key, before=_row(columns, old))
+    before: dict[str, Json] = {}
+    after: dict[str, Json] = {}
+    for column, was, now in zip(columns, old, new, strict=True):
+        if was != now and (was == was or now == now):  # noqa: PLR0124 - NaN is the one value that differs from itself
+            before[column], after[column] = to_json_value(was), to_json_value(now)
+    return RowChange(table, "update", key, before, after) if before else None
+
+
+def _row(columns: Sequence[str], values: Sequence[Any]) -> dict[str, Json]:
+    return dict(zip(columns, map(to_json_value, values), strict=True))
+
+
+def canonical_order(changes: Iterable[RowChange]) -> tuple[RowChange, ...]:
+    """Sorted by table, key and operation; numbers by value, so that row 9 stands before row 10."""
+    return tuple(sorted(changes, key=lambda each: (each.table, [_rank(value) for value in each.key.values()], each.op)))
+
+
+def _rank(value: Json) -> tuple[int, float, str]:
+    """A total order over JSON values of different types: null, numbers, text, everything else."""
+    if value is None:
+        return (0, 0, "")
+    if isinstance(value, int | float):
+        # A double holds no more than 53 bits: the text, padded to one width, settles what it cannot.
+        return (1, float(value), f"{value + 2**63:020d}" if isinstance(value, int) else "")
+    if isinstance(value, str):
+        return (2, 0, value)
+    return (3, 0, json.dumps(value, sort_keys=True))
+
+
+def state_digest(template_digest: str, diff: StateDiff) -> str:
+    """Digest of a state: of the template it started from, and of the net changes since."""
+    text = json.dumps(
+        [template_digest, diff.to_json()], sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+    )
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

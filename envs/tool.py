@@ -1,0 +1,223 @@
+"""A tool: a name, a description, a JSON Schema of its parameters, and the function that does it.
+
+Under :func:`tool`, a typed function with a docstring in Google's style becomes one::
+
+    @tool(read_only=True)
+    def get_patient(db: Connection, patient_id: int) -> dict:
+        \"\"\"Return one patient's chart.
+
+        Args:
+            patient_id: The patient's id, as list_patients gives it.
+        \"\"\"
+
+Schemas keep to the subset that OpenAI's strict mode, Mistral and vLLM all accept; :func:`lint` says what does not.
+"""  # noqa: D214, D413 - the section is the example's
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+
+import jsonschema
+from jsonschema import Draft202012Validator
+
+from envs.errors import WorldError
+from envs.types import Json, Limits, ToolResult
+
+if TYPE_CHECKING:
+    import sqlalchemy
+
+NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
+"""What the name of a tool may look like at OpenAI, Anthropic, Mistral and vLLM alike."""
+
+PORTABLE = frozenset(
+    {"type", "description", "enum", "const", "properties", "required", "additionalProperties", "items"}
+    | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"}
+    | {"minItems", "maxItems", "pattern", "format", "default", "title"}
+)
+"""JSON Schema keywords that the common endpoints accept in a tool's parameters."""
+
+SCALARS: dict[Any, str] = {int: "integer", float: "number", str: "string", bool: "boolean"}
+
+BY_NAME = frozenset({inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY})
+
+Executor = Callable[[dict[str, Json], "sqlalchemy.Connection"], ToolResult]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A resident: it holds a function. ``limits`` can only tighten those of the environment."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Json]
+    executor: Executor
+    read_only: bool = False
+    output_schema: Mapping[str, Json] | None = None
+    limits: Limits = field(default_factory=lambda: Limits(False, None, None, None))
+
+    def to_openai(self) -> dict[str, Json]:
+        """The tool as an OpenAI-compatible endpoint is shown it."""
+        return {
+            "type": "function",
+            "function": {"name": self.name, "description": self.description, "parameters": dict(self.parameters)},
+        }
+
+
+def tool(
+    function: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    read_only: bool = False,
+    output_schema: Mapping[str, Json] | None = None,
+    statement_timeout_ms: int | None = None,
+    max_rows: int | None = None,
+    max_result_bytes: int | None = None,
+) -> Any:
+    """Make a :class:`Tool` from a typed function whose first parameter is the connection.
+
+    The function returns a JSON value, or a :class:`ToolResult`; it raises :class:`~envs.errors.ToolError` to
+    speak to the model. Raises :class:`~envs.errors.WorldError` for a signature that has no JSON Schema.
+    """
+
+    def make(inner: Callable[..., Any]) -> Tool:
+        code = inspect.unwrap(inner).__code__
+        try:
+            description, parameters = describe(inner)
+        except TypeError as error:
+            raise WorldError(f"tool {inner.__name__}: {error}", code.co_filename, code.co_firstlineno) from None
+
+        def execute(arguments: dict[str, Json], db: sqlalchemy.Connection) -> ToolResult:
+            result = inner(db, **arguments)
+            return result if isinstance(result, ToolResult) else ToolResult(result)
+
+        return Tool(
+            name=name or inner.__name__,
+            description=description,
+            parameters=parameters,
+            executor=execute,
+            read_only=read_only,
+            output_schema=output_schema,
+            limits=Limits(read_only, statement_timeout_ms, max_rows, max_result_bytes),
+        )
+
+    return make if function is None else make(function)
+
+
+def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Json]]:
+    """Description and parameter schema of a typed function; TypeError for what has no schema.
+
+    Every parameter needs an annotation and a line under ``Args:``; a default makes it optional.
+    """
+    signature = inspect.signature(function)
+    hints = get_type_hints(function, include_extras=True)
+    description, told = _docstring(inspect.getdoc(function) or "")
+    if not description:
+        raise TypeError("it needs a docstring: the model reads it")
+    names = list(signature.parameters)[1:]
+    if not signature.parameters:
+        raise TypeError("its first parameter must be the connection")
+    if loose := [each for each in names if signature.parameters[each].kind not in BY_NAME]:
+        raise TypeError(f"parameter `{loose[0]}` cannot be passed by name")
+    if unknown := sorted(set(told) - set(names)):
+        raise TypeError(f"the docstring describes `{unknown[0]}`, which is no parameter")
+    properties: dict[str, Json] = {}
+    required: list[str] = []
+    for each in names:
+        if each not in hints:
+            raise TypeError(f"parameter `{each}` needs a type annotation")
+        if each not in told:
+            raise TypeError(f"parameter `{each}` needs a line under Args: in the docstring")
+        properties[each] = {**schema_of(hints[each]), "description": told[each]}
+        if signature.parameters[each].default is inspect.Parameter.empty:
+            required.append(each)
+    schema: dict[str, Json] = {"type": "object", "properties": properties, "required": required}
+    return description, schema | {"additionalProperties": False}
+
+
+def schema_of(hint: Any) -> dict[str, Json]:
+    """JSON Schema of an annotation: scalars, list, dict, Literal, Enum, ``X | None`` and Annotated with keywords."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        schema = schema_of(arguments[0])
+        for extra in arguments[1:]:
+            if isinstance(extra, Mapping):
+                schema |= cast("Mapping[str, Json]", extra)
+        return schema
+    if origin in (Union, types.UnionType):
+        present = [each for each in arguments if each is not type(None)]
+        if len(present) == 1:
+            return schema_of(present[0])
+        raise TypeError(f"a union of several types ({hint}) is not portable between endpoints; take one type")
+    if origin is Literal:
+        kinds = {SCALARS.get(type(value)) for value in arguments}
+        if len(kinds) != 1 or None in kinds:
+            raise TypeError(f"the values of {hint} must be scalars of one type")
+        return {"type": kinds.pop(), "enum": list(arguments)}
+    if origin is list:
+        return {"type": "array", "items": schema_of(arguments[0])}
+    if hint in SCALARS:
+        return {"type": SCALARS[hint]}
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return schema_of(Literal[tuple(member.value for member in hint)])
+    if hint is dict or origin is dict:
+        return {"type": "object"}
+    if hint is list:
+        raise TypeError("a bare list has no item type; write list[str] or the like")
+    raise TypeError(f"{hint!r} has no portable JSON Schema")
+
+
+def _docstring(text: str) -> tuple[str, dict[str, str]]:
+    """Split a Google-style docstring into its prose and its ``Args:`` lines."""
+    prose, _, rest = text.partition("\nArgs:\n")
+    told: dict[str, str] = {}
+    name = ""
+    for line in rest.splitlines():
+        if re.match(r"^(Returns|Raises|Yields|Examples?|Notes?):\s*$", line):
+            break
+        if found := re.match(r"^(?: {4}|\t)(\w+)(?: \([^)]*\))?:\s*(.*)$", line):
+            name = found.group(1)
+            told[name] = found.group(2)
+        elif name and line.strip():
+            told[name] += " " + line.strip()
+    return " ".join(prose.split()), told
+
+
+def lint(item: Tool) -> list[str]:
+    """What about a tool's name or schemas would break at a common endpoint; empty when it is portable."""
+    problems: list[str] = []
+    if not NAME.fullmatch(item.name):
+        problems.append(f"tool name {item.name!r} must match {NAME.pattern}")
+    if not item.description.strip():
+        problems.append(f"tool {item.name}: no description")
+    for label, schema in (("parameters", item.parameters), ("output_schema", item.output_schema)):
+        if schema is None:
+            continue
+        try:
+            Draft202012Validator.check_schema(dict(schema))
+        except jsonschema.SchemaError as error:
+            problems.append(f"tool {item.name}: {label} is no JSON Schema: {error.message}")
+            continue
+        if label == "parameters":
+            if schema.get("type") != "object":
+                problems.append(f"tool {item.name}: parameters must be of type object")
+            problems += [f"tool {item.name}: {line}" for line in _unportable(schema, "parameters")]
+    return problems
+
+
+def _unportable(schema: Mapping[str, Json], where: str) -> list[str]:
+    out = [f"{where}: keyword `{key}` is not portable" for key in schema if key not in PORTABLE]
+    if isinstance(schema.get("type"), list):
+        out.append(f"{where}: a list of types is not portable; take one type and leave the property optional")
+    for name, inner in cast("Mapping[str, Mapping[str, Json]]", schema.get("properties", {})).items():
+        out += _unportable(inner, f"{where}.{name}")
+    if isinstance(items := schema.get("items"), Mapping):
+        out += _unportable(cast("Mapping[str, Json]", items), f"{where}[]")
+    if schema.get("type") == "array" and "items" not in schema:
+        out.append(f"{where}: an array needs `items`")
+    return out

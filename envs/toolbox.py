@@ -1,0 +1,177 @@
+"""Tools by name: parse what the model emitted, validate it, and find the tool.
+
+Validators are compiled once, with the toolbox. Anything wrong with a call becomes a typed error result that
+lets the model correct itself; nothing is repaired silently.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, cast
+
+import jsonschema
+from jsonschema import Draft202012Validator
+
+from envs.errors import WorldError
+from envs.tool import Tool, lint
+from envs.types import ErrorCategory, Json, ToolCall, ToolResult
+
+MAX_ARGUMENTS = 1_000_000
+"""Characters of arguments that a call may have."""
+
+MAX_NESTING = 64
+"""Levels of nesting that arguments may have; readers of JSON stop between 128 and 1,024."""
+
+
+class _Validator(Protocol):
+    """What is used of a jsonschema validator; its stubs leave the errors' type open."""
+
+    def iter_errors(self, instance: Json) -> Iterator[jsonschema.ValidationError]: ...
+
+
+class Toolbox:
+    """An immutable set of tools with their compiled validators; shared by all rollouts of a worker."""
+
+    def __init__(self, tools: Iterable[Tool], file: str | None = None) -> None:
+        self.tools: Sequence[Tool] = tuple(tools)
+        problems = [line for each in self.tools for line in lint(each)]
+        names = [each.name for each in self.tools]
+        problems += [f"two tools are named {name!r}" for name in sorted({n for n in names if names.count(n) > 1})]
+        if problems:
+            raise WorldError("; ".join(problems), file)
+        self._by_name = {each.name: each for each in self.tools}
+        self._arguments: Mapping[str, _Validator] = {
+            each.name: Draft202012Validator(dict(each.parameters)) for each in self.tools
+        }
+        self._outputs: Mapping[str, _Validator] = {
+            each.name: Draft202012Validator(dict(each.output_schema))
+            for each in self.tools
+            if each.output_schema is not None
+        }
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._by_name[name]
+
+    def parse(self, call: ToolCall) -> tuple[Tool, dict[str, Json]] | ToolResult:
+        """The tool and its arguments, or the error result that the model is to read."""
+        found = self._by_name.get(call.name)
+        if found is None:
+            near = difflib.get_close_matches(call.name[:80], self._by_name, n=3)
+            return ToolResult.failure(
+                f"There is no tool named {call.name[:80]!r}.",
+                category=ErrorCategory.UNKNOWN_TOOL,
+                error="UnknownTool",
+                advice=f"Did you mean {', '.join(near)}?" if near else f"Tools: {', '.join(self._by_name)}.",
+            )
+        arguments = parse_arguments(call.arguments)
+        if isinstance(arguments, ToolResult):
+            return arguments
+        errors = sorted(self._arguments[call.name].iter_errors(arguments), key=lambda each: list(map(str, each.path)))
+        if errors:
+            return ToolResult.failure(
+                "; ".join(_explain(each) for each in errors[:5]) + ".",
+                category=ErrorCategory.INVALID_ARGUMENTS,
+                error="InvalidArguments",
+            )
+        return found, arguments
+
+    def output_problem(self, name: str, output: Json) -> str | None:
+        """What about an output breaks the tool's own output schema, or None."""
+        validator = self._outputs.get(name)
+        if validator is None:
+            return None
+        error = next(iter(validator.iter_errors(output)), None)
+        return None if error is None else _explain(error)
+
+
+def parse_arguments(text: str) -> dict[str, Json] | ToolResult:
+    """The object in a call's arguments, or an error result: one JSON object, no duplicate keys, no NaN."""
+
+    def bad(message: str) -> ToolResult:
+        return ToolResult.failure(message, category=ErrorCategory.MALFORMED_CALL, error="MalformedCall")
+
+    if len(text) > MAX_ARGUMENTS:
+        return bad(f"The arguments are {len(text)} characters long; at most {MAX_ARGUMENTS} are accepted.")
+    if not text.strip():
+        return {}  # endpoints send an empty string for a tool without parameters
+    duplicates: list[str] = []
+
+    def pairs(items: list[tuple[str, Json]]) -> dict[str, Json]:
+        out = dict(items)
+        if len(out) != len(items):
+            counts = Counter(key for key, _ in items)
+            duplicates.extend(key for key in out if counts[key] > 1)
+        return out
+
+    def constant(name: str) -> Json:
+        raise _NotJsonError(f"{name} is not a JSON value")
+
+    def finite(literal: str) -> float:
+        number = float(literal)
+        if not math.isfinite(number):
+            raise _NotJsonError(f"{literal[:80]} is out of range")
+        return number
+
+    try:
+        value: Any = json.loads(text, object_pairs_hook=pairs, parse_constant=constant, parse_float=finite)
+    except json.JSONDecodeError as error:
+        return bad(f"The arguments are not valid JSON: {error.msg} at character {error.pos}.")
+    except _NotJsonError as error:
+        return bad(f"The arguments are not valid JSON: {error}.")
+    except ValueError:  # Python's own bound on the digits of an integer; its words are not for a model
+        return bad("The arguments hold a number of too many digits.")
+    except RecursionError:
+        return bad(f"The arguments are nested too deeply; at most {MAX_NESTING} levels are accepted.")
+    if not isinstance(value, dict):
+        return bad(f"The arguments must be a JSON object, not {_kind(value)}.")
+    if duplicates:
+        return bad(f"The arguments name {duplicates[0][:80]!r} more than once.")
+    if _nesting(cast("Json", value)) > MAX_NESTING:
+        return bad(f"The arguments are nested too deeply; at most {MAX_NESTING} levels are accepted.")
+    return cast("dict[str, Json]", value)
+
+
+class _NotJsonError(ValueError):
+    """What Python's parser takes and JSON does not."""
+
+
+def _nesting(value: Json) -> int:
+    """Levels of objects and arrays in a value, counted without recursion."""
+    depth, level = 0, _inside([value])
+    while level is not None:
+        depth, level = depth + 1, _inside(level)
+    return depth
+
+
+def _inside(level: list[Json]) -> list[Json] | None:
+    """What stands one level deeper, or None where nothing of this level can hold anything."""
+    objects = [cast("dict[str, Json]", each) for each in level if isinstance(each, dict)]
+    arrays = [cast("list[Json]", each) for each in level if isinstance(each, list)]
+    if not objects and not arrays:
+        return None
+    return [*(inner for each in objects for inner in each.values()), *(inner for each in arrays for inner in each)]
+
+
+def _kind(value: Json) -> str:
+    kinds: dict[type[object], str] = {str: "a string", list: "an array", bool: "a boolean"}
+    return "null" if value is None else kinds.get(cast("type[object]", type(value)), "a number")
+
+
+def _explain(error: jsonschema.ValidationError) -> str:
+    """One clause about one violation, with the place, and short whatever the value was."""
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.path).lstrip(".")
+    message = error.message if len(error.message) <= 300 else error.message[:297] + "..."
+    if error.validator == "additionalProperties":
+        known: Mapping[str, Json] = cast("Mapping[str, Json]", error.schema).get("properties", {})
+        extra = [key for key in cast("Mapping[str, Json]", error.instance) if key not in known]
+        message = f"unknown argument {', '.join(repr(key[:80]) for key in extra[:5])}; known are {', '.join(known)}"
+    elif error.validator == "required":
+        message = error.message.replace(" is a required property", " is required")
+    return f"{path}: {message}" if path else message

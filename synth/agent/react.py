@@ -1,0 +1,153 @@
+"""The ReAct loop: ask, record, dispatch, repeat, and always say why it stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from envs.types import ErrorStyle, ToolCall, ToolOutcome
+from synth.agent.memory import ConversationMemory
+from synth.errors import ContextOverflow
+from synth.models.base import Conversation
+from synth.types import Completion, Message, StopReason, Usage
+
+Json = Any
+Dispatch = Callable[[ToolCall], Awaitable[ToolOutcome]]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLimits:
+    """What one rollout may use. ``max_total_tokens`` counts input and output of all its completions."""
+
+    max_turns: int = 30
+    max_tool_calls: int = 100
+    max_total_tokens: int | None = None
+    timeout_s: float | None = None
+    error_style: ErrorStyle = "structured"
+
+
+@dataclass
+class AgentRun:
+    """What a rollout did. ``events`` are the raw emissions and results in order, without times."""
+
+    messages: list[Message]
+    stop_reason: StopReason = StopReason.FINISHED
+    events: list[Json] = field(default_factory=list[Any])
+    outcomes: list[ToolOutcome] = field(default_factory=list[ToolOutcome])
+    completions: list[Completion] = field(default_factory=list[Completion])
+
+    @property
+    def usage(self) -> Usage:
+        total = Usage()
+        for each in self.completions:
+            total += each.usage
+        return total
+
+    @property
+    def cost_usd(self) -> float | None:
+        """The sum where every completion's price is known, else None."""
+        costs = [each.cost_usd for each in self.completions]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if known and len(known) == len(costs) else None
+
+
+class ReactAgent:
+    """Drives one conversation against one dispatcher of tool calls. Knows neither task nor database."""
+
+    def __init__(self, conversation: Conversation, dispatch: Dispatch, limits: AgentLimits) -> None:
+        self._conversation = conversation
+        self._dispatch = dispatch
+        self._limits = limits
+
+    async def run(self, messages: Sequence[Message]) -> AgentRun:
+        """Work until a turn without tool calls, or until a limit.
+
+        Raises :class:`synth.errors.ModelError` when the model cannot be asked, and what the dispatcher raises
+        for bugs and broken infrastructure; everything that the model itself does wrong is a result.
+        """
+        memory = ConversationMemory(messages)
+        run = AgentRun(memory.messages)
+        deadline = asyncio.timeout(self._limits.timeout_s)
+        try:
+            async with deadline:
+                run.stop_reason = await self._loop(memory, run)
+        except TimeoutError:
+            if not deadline.expired():
+                raise  # somebody else's: a bug or broken infrastructure, not the end of our time
+            run.stop_reason = StopReason.TIME_BUDGET
+            self._close_open_calls(memory, run)
+        return run
+
+    async def _loop(self, memory: ConversationMemory, run: AgentRun) -> StopReason:
+        for _ in range(self._limits.max_turns):
+            try:
+                completion = await self._conversation.complete(memory.messages)
+            except ContextOverflow:
+                return StopReason.CONTEXT_OVERFLOW
+            run.completions.append(completion)
+            run.events.append(_completion_event(completion))
+            calls = memory.add_completion(completion)
+            if completion.refusal is not None or completion.finish_reason == "content_filter":
+                self._close_open_calls(memory, run)
+                return StopReason.REFUSED
+            if completion.finish_reason == "length":
+                self._close_open_calls(memory, run)
+                return StopReason.TRUNCATED
+            if not calls:
+                return StopReason.FINISHED
+            for call in calls:
+                if len(run.outcomes) >= self._limits.max_tool_calls:
+                    self._close_open_calls(memory, run)
+                    return StopReason.MAX_TOOL_CALLS
+                outcome = await self._dispatch(call)
+                self._record(memory, run, outcome)
+            if self._spent(run):
+                return StopReason.TOKEN_BUDGET
+        return StopReason.MAX_TURNS
+
+    def _record(self, memory: ConversationMemory, run: AgentRun, outcome: ToolOutcome) -> None:
+        run.outcomes.append(outcome)
+        run.events.append(
+            {
+                "event": "tool_result",
+                "id": outcome.call.id,
+                "name": outcome.call.name,
+                "result": outcome.result.payload(),
+            }
+        )
+        memory.add_result(outcome, outcome.result.content(self._limits.error_style))
+
+    def _spent(self, run: AgentRun) -> bool:
+        limit = self._limits.max_total_tokens
+        usage = run.usage
+        return limit is not None and (usage.input_tokens or 0) + (usage.output_tokens or 0) >= limit
+
+    def _close_open_calls(self, memory: ConversationMemory, run: AgentRun) -> None:
+        """Leave no call without a result: those of a turn that was cut off were not executed."""
+        last = next((each for each in reversed(memory.messages) if each["role"] == "assistant"), None)
+        answered = {each["tool_call_id"] for each in memory.messages if each["role"] == "tool"}
+        open_calls = [each for each in (last or {}).get("tool_calls", []) if each["id"] not in answered]
+        if last is None or not open_calls:
+            return
+        last["tool_calls"] = [each for each in last["tool_calls"] if each["id"] in answered]
+        if not last["tool_calls"]:
+            del last["tool_calls"]
+        last["train"] = False
+        run.events.append({"event": "not_executed", "ids": [each["id"] for each in open_calls]})
+
+
+def _completion_event(completion: Completion) -> Json:
+    """The emission as it came, for the record: raw argument strings, malformed ones included."""
+    event: dict[str, Json] = {
+        "event": "completion",
+        "content": completion.content,
+        "finish_reason": completion.finish_reason,
+        "tool_calls": [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in completion.tool_calls],
+    }
+    if completion.reasoning_content is not None:
+        event["reasoning_content"] = completion.reasoning_content
+    if completion.refusal is not None:
+        event["refusal"] = completion.refusal
+    return event

@@ -1,0 +1,142 @@
+"""``synth inspect``: what is in a dataset, also of a run that is going on or was killed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from synth.dataset.reader import Dataset
+from synth.dataset.wire import COLUMNS, to_values
+from synth.errors import DatasetError, OperatorError
+from synth.nearest import hint, nearest
+from synth.report import Screen, show_error, show_listing, show_summary, show_trajectory, summarize
+from synth.report.table import LISTING
+
+Json = Any
+
+_EXAMPLES = """\
+examples:
+  synth inspect out/ehr                                   counts, rewards, tools, errors, cost
+  synth inspect out/ehr --failed                          one line per row that failed, and why
+  synth inspect out/ehr --where "family = 'x' AND num_turns > 8" --columns trajectory_id,reward
+  synth inspect out/ehr --where "true ORDER BY latency_s DESC" --limit 5
+  synth inspect out/ehr --show 3f9a                       one trajectory, by id, start of id or job index
+  synth inspect out/ehr --json | jq .rewards              the same for a script
+"""
+
+
+def main(argv: list[str]) -> int:
+    """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher prints."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if options.show is not None and (options.failed or options.columns):
+        parser.error("--show prints one trajectory as a whole; --failed and --columns are for lists")
+    if options.limit < 0:
+        raise OperatorError(f"--limit is a number of rows, or 0 for all, not {options.limit}")
+    try:
+        with Dataset.open(options.path) as dataset:
+            if options.show is not None:
+                _show(dataset, options.show, as_json=options.json)
+            elif options.where is not None or options.failed or options.columns:
+                _list(dataset, options)
+            else:
+                summary = summarize(dataset)
+                _print(summary, lambda screen: show_summary(screen, summary), as_json=options.json)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough. Nothing may be flushed into the closed pipe at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="synth inspect",
+        description="Show what is in a dataset: a run's directory (finished, going on or killed) or Parquet files.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "path", type=Path, metavar="PATH", help="a run's directory, a .parquet file or a folder of them"
+    )
+    view = parser.add_mutually_exclusive_group()
+    view.add_argument("--where", metavar="SQL", help="list the rows that meet a condition over the dataset's columns")
+    view.add_argument("--show", metavar="ID", help="print one trajectory: its id, the start of it, or its job index")
+    parser.add_argument("--failed", action="store_true", help="list the rows that failed (also together with --where)")
+    parser.add_argument("--limit", type=int, default=50, metavar="N", help="rows to list; 0 for all (default: 50)")
+    parser.add_argument("--columns", metavar="A,B", help="the columns to list instead of the usual ones")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+def _list(dataset: Dataset, options: argparse.Namespace) -> None:
+    columns = _columns(options.columns) if options.columns else LISTING
+    read = list(dict.fromkeys((*columns, "outcome")))
+    found: Iterable[Mapping[str, Json]]
+    if options.where is not None:
+        # in the order that the condition may ask for with ORDER BY
+        found = map(to_values, dataset.query(options.where, read).to_pylist())
+    else:
+        found = dataset.rows(read)
+    rows: list[Mapping[str, Json]] = []
+    matching = 0
+    for row in found:
+        if not options.failed or row["outcome"] == "failure":
+            matching += 1
+            if not options.limit or matching <= options.limit:
+                rows.append({name: row[name] for name in columns})
+    document = {"matching": matching, "rows": rows}
+    _print(document, lambda screen: show_listing(screen, rows, columns, matching), as_json=options.json)
+
+
+def _columns(text: str) -> tuple[str, ...]:
+    known = [column.name for column in COLUMNS]
+    names = tuple(name for part in text.split(",") if (name := part.strip()))
+    wrong = [f"no column is called {name!r}{hint(nearest(name, known))}" for name in names if name not in known]
+    if wrong or not names:
+        raise OperatorError("\n".join([*wrong, f"the columns are {', '.join(known)}"]))
+    return names
+
+
+def _show(dataset: Dataset, wanted: str, *, as_json: bool) -> None:
+    """A trajectory, or what broke one: a job's index names exactly one of them, so it is looked up there first."""
+    error = _broken(dataset, lambda error: str(error["job_index"]) == wanted)
+    if error is None:
+        try:
+            row = dataset.find(wanted)
+        except DatasetError:
+            error = _broken(dataset, lambda error: error["trajectory_id"].startswith(wanted))
+            if error is None:
+                raise
+        else:
+            _print(row, lambda screen: show_trajectory(screen, row), as_json=as_json)
+            return
+    broken = error
+    _print(broken, lambda screen: show_error(screen, broken), as_json=as_json)
+
+
+def _broken(dataset: Dataset, wanted: Callable[[Mapping[str, Json]], bool]) -> Mapping[str, Json] | None:
+    """The only rollout of that kind that infrastructure broke."""
+    found = [error for error in dataset.errors() if wanted(error)]
+    return found[0] if len(found) == 1 else None
+
+
+def _print(document: Json, show: Callable[[Screen], None], *, as_json: bool) -> None:
+    if as_json:
+        # ASCII, so that no control character of the data reaches a terminal and any locale can print it.
+        json.dump(document, sys.stdout, indent=2, default=_plain)
+        sys.stdout.write("\n")
+    else:
+        show(Screen())
+
+
+def _plain(value: Json) -> Json:
+    if isinstance(value, (date, datetime)):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} is no JSON")

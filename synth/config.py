@@ -1,0 +1,338 @@
+"""The config of a run: plain frozen dataclasses, checked as a whole, every problem reported at once.
+
+Nothing here knows Hydra: :mod:`synth.cli.compose` makes the plain dict that :func:`from_dict` reads, and a run
+directory's config.yaml is the same dict again. No secret is ever part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from typing import Annotated, Any, ClassVar, Literal, cast, get_type_hints
+
+import yaml
+from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from synth.canonical import digest
+from synth.config_rules import broken_rules, secrets_in
+from synth.credentials import shown
+from synth.errors import ConfigProblems
+from synth.nearest import hint, nearest, nearest_key
+
+Positive = Annotated[int, Strict(), Field(gt=0)]
+NotNegative = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
+MoreThanZero = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
+Share = Annotated[float, Strict(), Field(gt=0, le=1, allow_inf_nan=False)]
+Text = Annotated[str, Strict(), Field(min_length=1)]
+
+
+def _one_or_many(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+class Section:
+    """What the parts of the config share: a key that is not a field is a problem."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvConfig(Section):
+    """The world: the name of one that ships, or the path of a folder. Exactly one of the two."""
+
+    name: Text | None = None
+    path: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConfig(Section):
+    """Who is asked, and how answers are drawn; None leaves a parameter to the endpoint.
+
+    ``kind`` is ``scripted`` (the expert that plays the gold solution), ``openai`` (any compatible endpoint) or
+    ``package.module:attribute``. ``api_key_env`` names the variable that holds the key; None: the endpoint wants none.
+    ``extra_body`` goes into each request as it is. Prices are in US dollars per million tokens; None: unknown.
+    """
+
+    kind: Text = "scripted"
+    name: Text | None = None
+    base_url: Text | None = None
+    api_key_env: Text | None = "OPENAI_API_KEY"
+    temperature: NotNegative | None = None
+    top_p: Share | None = None
+    max_tokens: Positive | None = None
+    extra_body: dict[str, Any] = field(default_factory=dict[str, Any])
+    timeout_s: MoreThanZero = 120.0
+    max_retries: Annotated[int, Strict(), Field(ge=0)] = 5
+    price_input_usd_per_mtok: NotNegative | None = None
+    price_output_usd_per_mtok: NotNegative | None = None
+    price_cached_usd_per_mtok: NotNegative | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseConfig(Section):
+    """The engine of the sandboxes, and what one tool call may use of it."""
+
+    engine: Literal["sqlite"] = "sqlite"
+    statement_timeout_ms: Positive = 5_000
+    max_rows: Positive = 10_000
+    max_result_bytes: Positive = 200_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentConfig(Section):
+    """The loop, and where it stops; a limit of None does not stop it."""
+
+    kind: Literal["react"] = "react"
+    max_turns: Positive = 30
+    max_tool_calls: Positive = 100
+    max_total_tokens: Positive | None = None
+    timeout_s: MoreThanZero | None = None
+    error_style: Literal["plain", "structured", "advice"] = "structured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TasksConfig(Section):
+    """How many tasks, how many attempts at each, and from which families (None: all of the world's)."""
+
+    count: Positive = 64
+    samples: Positive = 1
+    families: Annotated[list[Text], BeforeValidator(_one_or_many), Field(min_length=1)] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeConfig(Section):
+    """Where the work is done. ``workers`` None: one per CPU; ``concurrency`` counts rollouts in flight per worker.
+
+    ``max_attempts`` is the number of tries before an infrastructure error of a job becomes terminal. The breaker
+    pauses the run when ``breaker_rate`` of the last ``breaker_window`` rollouts were broken by infrastructure.
+    """
+
+    kind: Literal["ray", "inline"] = "ray"
+    address: Text | None = None
+    workers: Positive | None = None
+    concurrency: Positive = 32
+    max_attempts: Positive = 3
+    breaker_window: Positive = 40
+    breaker_rate: Share = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputConfig(Section):
+    """Where the run directory goes: ``dir`` itself, or (None) a new directory under ``root``."""
+
+    dir: Text | None = None
+    root: Text = "outputs"
+    rows_per_shard: Positive = 1_024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetConfig(Section):
+    """What the run may spend before it drains, as a valid partial dataset; None: no limit."""
+
+    usd: MoreThanZero | None = None
+    tokens: Positive | None = None
+    minutes: MoreThanZero | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig(Section):
+    """Everything that a run is told."""
+
+    seed: Annotated[int, Strict(), Field(ge=0, lt=2**63)] = 0
+    env: EnvConfig = field(default_factory=EnvConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    database: DatabaseConfig = field(default_factory=DatabaseConfig)
+    agent: AgentConfig = field(default_factory=AgentConfig)
+    tasks: TasksConfig = field(default_factory=TasksConfig)
+    runtime: RuntimeConfig = field(default_factory=RuntimeConfig)
+    output: OutputConfig = field(default_factory=OutputConfig)
+    budget: BudgetConfig = field(default_factory=BudgetConfig)
+
+
+FREE = "model.extra_body"
+"""The key below which every key is the endpoint's own affair."""
+
+
+def _leaves(section: type, prefix: str = "") -> Iterator[str]:
+    hints = get_type_hints(section)
+    for entry in fields(cast("Any", section)):
+        if is_dataclass(hints[entry.name]):
+            yield from _leaves(hints[entry.name], f"{prefix}{entry.name}.")
+        else:
+            yield prefix + entry.name
+
+
+KEYS = tuple(_leaves(RunConfig))
+"""Every dotted key that a config may hold, in order."""
+
+SECTIONS = tuple(entry.name for entry in fields(RunConfig) if entry.name not in KEYS)
+
+_ADAPTER = TypeAdapter(RunConfig)
+
+_WANTED = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "string_type": "text",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "dataclass_type": "a section with keys of its own",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "invalid_key": "text, as every key is",
+    "string_too_short": "text that is not empty (null leaves it out)",
+    "too_short": "a list that is not empty (null leaves it out)",
+}
+
+
+def _key(error: ErrorDetails) -> str:
+    return ".".join(str(part) for part in error["loc"])
+
+
+def _line(error: ErrorDetails) -> str:
+    key, kind = _key(error), error["type"]
+    if kind == "unexpected_keyword_argument":
+        return f"{key}: unknown key{hint(nearest_key(key, (*KEYS, *SECTIONS)))}"
+    value = shown(key, error["input"])
+    if error["loc"][-1] == "[key]":
+        return f"{key.removesuffix('.[key]')}: a key must be text, not {value}"
+    context = error.get("ctx", {})
+    if kind == "literal_error":
+        choices = str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", ")
+        near = hint(nearest(str(error["input"]), choices))
+        return f"{key}: must be {' or '.join(choices)}, not {value}{near}"
+    wanted = _WANTED.get(kind)
+    if wanted is None:
+        return f"{key}: {error['msg']} (it is {value})"
+    quoted = f" (quote it to make it text: '{key}=\"{error['input']}\"')" if kind == "string_type" else ""
+    return f"{key}: must be {wanted.format_map(context)}, not {value}{quoted}"
+
+
+def _without(raw: Mapping[str, Any], path: tuple[int | str, ...]) -> dict[str, Any]:
+    head, *rest = path
+    inner = raw.get(cast("str", head))
+    kept = {key: value for key, value in raw.items() if key != head}
+    if rest and isinstance(inner, Mapping):
+        kept[cast("str", head)] = _without(cast("Mapping[str, Any]", inner), tuple(rest))
+    return kept
+
+
+def problems(raw: Mapping[str, Any], *, rules: bool = True) -> list[str]:
+    """Every problem of a plain config dict, one line each; none when :func:`from_dict` accepts it.
+
+    ``rules=False`` leaves out the rules between keys, for a config that is known to be incomplete.
+    """
+    if not isinstance(cast("object", raw), Mapping):
+        return [f"a config is a mapping of sections, not {shown('', raw)}"]
+    hidden = secrets_in(raw)
+    lines = list(hidden.values())
+    bad = set(hidden)
+    usable: dict[str, Any] = dict(raw)
+    try:
+        config = _ADAPTER.validate_python(usable)
+    except ValidationError as error:
+        # What is wrong is taken out and the rest looked at, so that rules between sound keys are reported as well.
+        for detail in error.errors(include_url=False):
+            if _key(detail) not in hidden:
+                lines.append(_line(detail))
+            bad.add(_key(detail))
+            if detail["type"] == "unexpected_keyword_argument":
+                # The key that was probably meant is not missing: it is misspelt, and that has been said.
+                bad.add(nearest_key(_key(detail), (*KEYS, *SECTIONS)) or _key(detail))
+            usable = _without(usable, detail["loc"])
+        config = _ADAPTER.validate_python(usable)
+    if rules:
+        lines += broken_rules(to_dict(config), bad)
+    return lines
+
+
+def from_dict(raw: Mapping[str, Any]) -> RunConfig:
+    """The config that a plain dict describes; absent keys take their defaults. Raises ConfigProblems with all problems."""
+    if lines := problems(raw):
+        raise ConfigProblems(lines)
+    return _ADAPTER.validate_python(dict(raw))
+
+
+def to_dict(config: RunConfig) -> dict[str, Any]:
+    """The plain dict that :func:`from_dict` reads back: strings, numbers, lists and dicts only."""
+    return asdict(config)
+
+
+def to_yaml(config: RunConfig) -> str:
+    """The text of a run directory's config.yaml."""
+    return yaml.safe_dump(to_dict(config), sort_keys=False, allow_unicode=True)
+
+
+def from_yaml(text: str) -> RunConfig:
+    """The config that :func:`to_yaml` wrote. Raises ConfigProblems, also where the text is no YAML."""
+    try:
+        raw = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigProblems([f"the config is no YAML: {' '.join(str(error).split())}"]) from error
+    return from_dict(raw)
+
+
+FINGERPRINT_VERSION = 1
+"""Raised whenever the same config starts to mean other data."""
+
+EXCLUDED: dict[str, str] = {
+    "env.path": "a world may be moved: its digest, checked beside the fingerprint, says whether it is the same",
+    "model.base_url": "a server may move to another host or port; model.name says what it serves",
+    "model.api_key_env": "who pays does not change what is said",
+    "model.timeout_s": "decides when a request is given up and tried again, never what an answer is",
+    "model.max_retries": "decides how patient a request is, never what an answer is",
+    "model.price_input_usd_per_mtok": "decides what a token is said to cost, not which token it is",
+    "model.price_output_usd_per_mtok": "decides what a token is said to cost, not which token it is",
+    "model.price_cached_usd_per_mtok": "decides what a token is said to cost, not which token it is",
+    "runtime.kind": "where a job runs is not part of its result",
+    "runtime.address": "where a job runs is not part of its result",
+    "runtime.workers": "the data is the same with any number of workers",
+    "runtime.concurrency": "the data is the same with any number of rollouts in flight",
+    "runtime.max_attempts": "decides when a broken job is given up, and a resume may be more patient",
+    "runtime.breaker_window": "decides when a run pauses, not what it makes",
+    "runtime.breaker_rate": "decides when a run pauses, not what it makes",
+    "output.dir": "a run directory may be moved",
+    "output.root": "a run directory may be moved",
+    "budget.usd": "a run that was drained goes on with a higher budget",
+    "budget.tokens": "a run that was drained goes on with a higher budget",
+    "budget.minutes": "a run that was drained goes on with a higher budget",
+}
+"""The keys that may differ between a run and its resume, each with the reason."""
+
+
+def flat(config: RunConfig) -> dict[str, Any]:
+    """The config as dotted keys, in the order of :data:`KEYS`; ``model.extra_body`` stays one value."""
+    plain: Any = to_dict(config)
+    out: dict[str, Any] = {}
+    for key in KEYS:
+        section, _, name = key.rpartition(".")
+        out[key] = plain[section][name] if section else plain[name]
+    return out
+
+
+def fingerprint(config: RunConfig) -> tuple[str, dict[str, Any]]:
+    """What determines the data: its digest, and the dotted keys and values that went into it."""
+    kept = {key: value for key, value in flat(config).items() if key not in EXCLUDED}
+    return digest(FINGERPRINT_VERSION, kept), kept
+
+
+def difference(old: RunConfig, new: RunConfig) -> list[str]:
+    """One line per fingerprinted key that differs: ``tasks.count: 500 -> 600``."""
+    before, after = fingerprint(old)[1], fingerprint(new)[1]
+    return [
+        f"{key}: {_plain(before[key])} -> {_plain(after[key])}" for key in before if not _same(before[key], after[key])
+    ]
+
+
+def _plain(value: Any) -> str:
+    return "null" if value is None else str(value)
+
+
+def _same(left: Any, right: Any) -> bool:
+    # As the digest sees it: 1 and True, or 1 and 1.0, are not the same JSON.
+    return digest(left) == digest(right)

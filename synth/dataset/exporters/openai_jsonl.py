@@ -1,0 +1,85 @@
+"""OpenAI's format for fine-tuning chat models: a JSON object per line with messages, tools and parallel_tool_calls.
+
+What differs from the dataset: arguments are a JSON *string*; keys that the service does not know (reasoning, the
+name on a tool result) are dropped; an empty ``content`` beside tool calls is absent; a turn that must not be trained
+on has ``weight: 0``. An example has to end with the assistant, so what follows the last turn to train on is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from synth.dataset.exporters.base import Example, Exporter, Row, trainable_part
+from synth.dataset.exporters.files import write_jsonl
+from synth.dataset.wire import json_text
+
+Json = Any
+
+# The keys that the service knows, by role.
+_KEYS = {
+    "system": ("role", "content", "name"),
+    "developer": ("role", "content", "name"),
+    "user": ("role", "content", "name"),
+    "tool": ("role", "tool_call_id", "content"),
+    "assistant": ("role", "content", "refusal", "name"),
+}
+_FUNCTION_KEYS = ("name", "description", "parameters", "strict")
+
+
+class OpenAIJsonl(Exporter):
+    name = "openai-jsonl"
+    description = "OpenAI fine-tuning: chat JSONL with tools"
+    suffix = ".jsonl"
+    columns = ("messages", "tools", "sampling")
+
+    def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
+        for row in rows:
+            kept = trainable_part(row["messages"])
+            if not kept:
+                self.leave_out("no turn that may be trained on")
+                continue
+            example: Example = {"messages": [_message(message) for message in kept]}
+            if row["tools"]:  # the service refuses an empty list, and parallel_tool_calls without tools
+                example["tools"] = [_tool(tool) for tool in row["tools"]]
+                example["parallel_tool_calls"] = _parallel(row, kept)
+            yield example
+
+    def write(self, examples: Iterable[Example], out: Path) -> int:
+        return write_jsonl(examples, out)
+
+
+def _message(message: Mapping[str, Json]) -> Example:
+    out = {key: message[key] for key in _KEYS[message["role"]] if message.get(key) is not None}
+    calls = message.get("tool_calls")
+    if calls:
+        if not out.get("content"):
+            out.pop("content", None)
+        out["tool_calls"] = [_call(call) for call in calls]
+    if message.get("train") is False:
+        out["weight"] = 0
+    return out
+
+
+def _call(call: Mapping[str, Json]) -> Json:
+    function = call["function"]
+    return {
+        "id": call["id"],
+        "type": "function",
+        "function": {"name": function["name"], "arguments": json_text(function["arguments"])},
+    }
+
+
+def _tool(tool: Mapping[str, Json]) -> Json:
+    function = tool["function"]
+    return {"type": "function", "function": {key: function[key] for key in _FUNCTION_KEYS if key in function}}
+
+
+def _parallel(row: Row, messages: Sequence[Mapping[str, Json]]) -> bool:
+    """What the model was asked with (the service's default is true); true in any case where a turn has two calls."""
+    if any(len(message.get("tool_calls") or ()) > 1 for message in messages):
+        return True
+    sampling = cast("Mapping[str, Json]", row["sampling"])
+    extra = cast("Mapping[str, Json]", sampling.get("extra_body") or {})
+    return extra.get("parallel_tool_calls") is not False

@@ -1,0 +1,104 @@
+"""A job from its config to a sealed run directory.
+
+    config -> plan -> [workers: prove, play, judge] -> journal -> shards -> manifest
+
+The driver alone writes. It can be killed at any moment: what it had journaled is not run again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from envs.folder import world_files
+from synth.archive import pack_world, unpack_world
+from synth.config import RunConfig
+from synth.dataset.writer import RunWriter
+from synth.errors import OperatorError, ResumeRefused
+from synth.preparation import new_directory, prepare
+from synth.run_files import CONFIG_FILE, TASKS_FILE, config_text, load_config, write_whole
+from synth.session import Report, Session
+from synth.shipped import find_world
+
+Json = Any
+
+
+def launch(config: RunConfig, console: Console) -> Report:
+    """Run a new job. Raises :class:`OperatorError` and the errors of worlds and tasks before anything is paid for."""
+    run = prepare(config)
+    directory = new_directory(config)
+    archive = pack_world(run.world.path)
+
+    def prepare_files(home: Path) -> None:
+        (home / "world").mkdir(exist_ok=True)
+        write_whole(home / "world" / f"{run.world.digest}.tar.zst", archive)
+        write_whole(home / CONFIG_FILE, config_text(config).encode())
+
+    writer = RunWriter.create(
+        directory,
+        run.layout,
+        run.identity,
+        max_attempts=config.runtime.max_attempts,
+        prepare=prepare_files,
+    )
+    try:
+        with writer:
+            return Session(run, directory, writer, archive, console).main()
+    except BaseException:
+        if not (directory / TASKS_FILE).exists():
+            withdraw(directory)
+        raise
+
+
+def withdraw(directory: Path) -> None:
+    """Take away a run that never got as far as its tasks, so that it can be launched again in the same place."""
+    for name in ("world", ".synth"):
+        shutil.rmtree(directory / name, ignore_errors=True)
+    (directory / CONFIG_FILE).unlink(missing_ok=True)
+    for each in (directory / "data", directory):
+        with contextlib.suppress(OSError):  # not empty: somebody else's files
+            each.rmdir()
+
+
+def resume(directory: Path, changes: Mapping[str, Json], console: Console) -> Report:
+    """Go on with a run. ``changes`` are dotted config keys to change; those that make the data may not.
+
+    Raises :class:`ResumeRefused` with the difference where config or world are not those of the run.
+    """
+    config = load_config(directory, changes)
+    archive_path = next(iter(sorted((directory / "world").glob("*.tar.zst"))), None)
+    if archive_path is None:
+        raise ResumeRefused(f"{directory} holds no world archive; it is not a run that can be resumed")
+    archive = archive_path.read_bytes()
+    with tempfile.TemporaryDirectory(prefix="synth-resume-") as home:
+        own = unpack_world(archive, Path(home) / Path(config.env.path or config.env.name or "world").name)
+        refuse_changed_world(config, own)
+        run = prepare(config, own)
+        if f"{run.world.digest}.tar.zst" != archive_path.name:
+            raise ResumeRefused(f"{archive_path} is damaged: its content has another digest")
+        writer = RunWriter.resume(directory, run.layout, max_attempts=config.runtime.max_attempts)
+        with writer:
+            write_whole(directory / CONFIG_FILE, config_text(config).encode())
+            return Session(run, directory, writer, archive, console).main()
+
+
+def refuse_changed_world(config: RunConfig, own: Path) -> None:
+    """ResumeRefused where the world's folder still stands but is no longer what the run was made with."""
+    try:
+        folder = find_world(config.env.path or config.env.name or "")
+    except OperatorError:
+        return  # gone: the run has its own copy
+    was = {each.relative_to(own).as_posix(): each.read_bytes() for each in world_files(own)}
+    now = {each.relative_to(folder).as_posix(): each.read_bytes() for each in world_files(folder)}
+    changed = [name for name in sorted(was.keys() | now.keys()) if was.get(name) != now.get(name)]
+    if changed:
+        raise ResumeRefused(
+            f"the world {folder} changed since the run began: {', '.join(changed)}. "
+            "Put it back to resume, or start a new run in another output.dir."
+        )

@@ -1,0 +1,93 @@
+"""A completion as the JSON of OpenAI's chat-completions answers, whole or in the chunks of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from envs.types import ToolCall
+from synth.types import Completion
+
+Json = Any
+
+_CHARACTERS_PER_TOKEN = 4  # a rule of thumb, for completions that bring no usage of their own
+_PIECE = 16
+
+
+def whole(completion: Completion, completion_id: str, model: str, created: int, request_length: int) -> Json:
+    """The answer in one piece; ``request_length`` (bytes) stands in for the tokens of the prompt."""
+    message: dict[str, Json] = {
+        "role": "assistant",
+        "content": completion.content if completion.content or not completion.tool_calls else None,
+        "refusal": completion.refusal,
+    }
+    if completion.reasoning_content is not None:
+        message["reasoning_content"] = completion.reasoning_content
+    if completion.tool_calls:
+        message["tool_calls"] = [_call(call) for call in completion.tool_calls]
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": completion.finish_reason}
+    return {
+        "id": completion_id,
+        "object": "chat.completion",
+        "created": created,
+        "model": model,
+        "choices": [choice],
+        "usage": _usage(completion, request_length),
+    }
+
+
+def chunks(
+    completion: Completion, completion_id: str, model: str, created: int, request_length: int, *, wants_usage: bool
+) -> Iterator[Json]:
+    """The answer as OpenAI streams it: role, text and arguments in pieces, the reason to end, the usage if wanted."""
+
+    def chunk(delta: Json, finish: str | None = None) -> dict[str, Json]:
+        out: dict[str, Json] = {
+            "id": completion_id,
+            "object": "chat.completion.chunk",
+            "created": created,
+            "model": model,
+            "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}],
+        }
+        return out | ({"usage": None} if wants_usage else {})
+
+    yield chunk({"role": "assistant", "content": None if completion.tool_calls else "", "refusal": None})
+    for key in ("reasoning_content", "content", "refusal"):
+        for piece in _pieces(getattr(completion, key) or ""):
+            yield chunk({key: piece})
+    for index, call in enumerate(completion.tool_calls):
+        opening = _call(call)
+        opening["function"]["arguments"] = ""
+        yield chunk({"tool_calls": [{"index": index, **opening}]})
+        for piece in _pieces(call.arguments):
+            yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
+    yield chunk({}, completion.finish_reason)
+    if wants_usage:
+        yield {**chunk({}), "choices": [], "usage": _usage(completion, request_length)}
+
+
+def _call(call: ToolCall) -> dict[str, Json]:
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def _pieces(text: str) -> Iterator[str]:
+    return (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+
+
+def _usage(completion: Completion, request_length: int) -> dict[str, Json]:
+    said = completion.usage
+    emitted = len(completion.content) + len(completion.reasoning_content or "")
+    emitted += sum(len(call.name) + len(call.arguments) for call in completion.tool_calls)
+    prompt = said.input_tokens if said.input_tokens is not None else _tokens(request_length)
+    answer = said.output_tokens if said.output_tokens is not None else _tokens(emitted)
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": answer,
+        "total_tokens": prompt + answer,
+        "prompt_tokens_details": {"cached_tokens": said.cached_tokens or 0},
+        "completion_tokens_details": {"reasoning_tokens": said.reasoning_tokens or 0},
+    }
+
+
+def _tokens(characters: int) -> int:
+    return -(-characters // _CHARACTERS_PER_TOKEN)

@@ -1,0 +1,179 @@
+"""A dataset as tables: its summary, a listing of its rows."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from synth.report.screen import Screen, compact
+
+Json = Any
+
+LISTING = ("trajectory_id", "family", "reward", "stop_reason", "verdicts")
+"""The columns of a listing unless others are asked for."""
+_REASON = "reason"  # what a listing shows of the verdicts
+
+_STATUS = {
+    "complete": ("complete", "green"),
+    "partial": ("partial: the run was drained before its end", "yellow"),
+    "running": ("running: another process is writing it", "cyan"),
+    "interrupted": ("interrupted: the run was killed", "yellow"),
+}
+
+
+def show_summary(screen: Screen, summary: Mapping[str, Json]) -> None:
+    """Print what :func:`~synth.report.summary.summarize` found, and what to do next."""
+    words, style = _STATUS[summary["status"]]
+    if summary["status"] == "complete" and not summary["sealed"]:
+        words, style = "Parquet files without a manifest", ""
+    screen.parts([(summary["path"], "bold"), ("  ", ""), (words, style)])
+    for warning in summary["warnings"]:
+        screen.line(f"warning: {warning}", "yellow")
+    screen.table(("", ""), _overview(summary))
+    if summary["families"]:
+        screen.heading("Families")
+        _families(screen, summary["families"])
+    if summary["tools"]:
+        screen.heading("Tools")
+        rows = [
+            (tool["tool"], str(tool["calls"]), str(tool["errors"]), f"{tool['error_rate']:.1%}")
+            for tool in summary["tools"]
+        ]
+        screen.table(("tool", "calls", "errors", "error rate"), rows, right=(1, 2, 3))
+    if summary["error_categories"]:
+        screen.heading("Tool errors by category")
+        screen.table(("", ""), [(name, str(n)) for name, n in summary["error_categories"].items()], right=(1,))
+    if summary["infrastructure_errors"]:
+        screen.heading("Infrastructure errors (not in the data)")
+        rows = [
+            (e["type"], str(e["count"]), str(e["terminal"]), e["message"]) for e in summary["infrastructure_errors"]
+        ]
+        screen.table(("type", "jobs", "given up", "for example"), rows, right=(1, 2))
+    screen.heading("Next")
+    for command in next_steps(summary):
+        screen.line(command, indent=2)
+
+
+def next_steps(summary: Mapping[str, Json]) -> list[str]:
+    """The commands that make sense now, with what they are for."""
+    path = shlex.quote(summary["path"])
+    steps: list[str] = []
+    retryable = any(entry["count"] > entry["terminal"] for entry in summary["infrastructure_errors"])
+    if summary["status"] in {"partial", "interrupted"} or (summary["status"] == "complete" and retryable):
+        steps.append(f"synth run --resume {path}")
+    if summary["failed_example"]:
+        steps += [f"synth inspect {path} --failed", f"synth inspect {path} --show {summary['failed_example']}"]
+    elif summary["example"]:
+        steps.append(f"synth inspect {path} --show {summary['example']}")
+    if summary["status"] == "complete" and summary["rewards"]["full"]:
+        steps.append(f"synth export {path} --to trl-sft")
+    return steps or [f"synth inspect {path}"]
+
+
+def show_listing(screen: Screen, rows: Sequence[Mapping[str, Json]], columns: Sequence[str], matching: int) -> None:
+    """Print one line a row; ``matching`` is how many there are in all."""
+    header = [_REASON if name == "verdicts" and columns == LISTING else name for name in columns]
+    table = [
+        [
+            reason_of(row["verdicts"]) if head == _REASON else cell(row[name])
+            for name, head in zip(columns, header, strict=True)
+        ]
+        for row in rows
+    ]
+    screen.columns([header, *table])
+    if matching > len(rows):
+        screen.line(f"{len(rows)} of {matching} rows; --limit 0 shows all", "dim")
+
+
+def reason_of(verdicts: Iterable[Mapping[str, Json]]) -> str:
+    """Why a row has not the full reward: the first verdict that is below 1, or that could not judge."""
+    for verdict in verdicts:
+        if verdict["score"] is None or verdict["score"] < 1:
+            return f"{verdict['verifier']}: {verdict['reason']}"
+    return ""
+
+
+def cell(value: Json) -> str:
+    """A value of any column in one line; null is empty."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return compact(value)
+
+
+def _overview(summary: Mapping[str, Json]) -> list[tuple[str, str]]:
+    rewards, jobs = summary["rewards"], summary["jobs"]
+    errors = sum(entry["count"] for entry in summary["infrastructure_errors"])
+    rows = f"{summary['rows']}" if jobs is None else f"{summary['rows']} of {jobs} jobs"
+    if errors:
+        rows += f", {errors} infrastructure error{'s' if errors != 1 else ''}"
+    out = [("rows", rows)]
+    if rewards["scored"]:
+        mean = f"mean {rewards['mean']:.3f}, {rewards['full']} of {rewards['scored']} with 1.0"
+        out.append(("reward", mean + (f", {rewards['unscored']} unscored" if rewards["unscored"] else "")))
+    named = {"outcome": "outcomes", "stop reason": "stop_reasons", "world": "envs", "model": "models"}
+    named |= {"user model": "user_models", "split": "splits"}
+    out += [(label, _counts(summary[key])) for label, key in named.items() if summary[key]]
+    if summary["rows"]:
+        out += [("tokens", _tokens(summary["tokens"], summary["rows"])), ("cost", _cost(summary["cost_usd"], summary))]
+        if summary["user_models"]:
+            out.append(("user's cost", _cost(summary["user"]["cost_usd"], summary)))
+    if latency := cast("dict[str, float] | None", summary["latency_s"]):
+        out.append(("latency", ", ".join(f"{name} {_seconds(value)}" for name, value in latency.items())))
+    return out
+
+
+def _families(screen: Screen, families: Iterable[Mapping[str, Json]]) -> None:
+    header = ("family", "rows", "reward", "turns", "calls", "tool errors", "excluded")
+    rows = [
+        (
+            family["family"],
+            str(family["rows"]),
+            _number(family["mean_reward"], ".3f"),
+            _number(family["mean_turns"], ".1f"),
+            _number(family["mean_tool_calls"], ".1f"),
+            str(family["tool_errors"]),
+            str(family["infrastructure_errors"] + family["unscored"]),
+        )
+        for family in families
+    ]
+    if all(row[-1] == "0" for row in rows):
+        header, rows = header[:-1], [row[:-1] for row in rows]
+    screen.table(header, rows, right=range(1, len(header)))
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _tokens(tokens: Mapping[str, Json], rows: int) -> str:
+    known = {name: part for name, part in tokens.items() if part["total"] is not None}
+    if not known:
+        return "unknown"
+    text = ", ".join(f"{name} {part['total']:,.0f}" for name, part in known.items())
+    return text + _partly(min(part["known_rows"] for part in known.values()), rows)
+
+
+def _cost(part: Mapping[str, Json], summary: Mapping[str, Json]) -> str:
+    if part["total"] is None:
+        return "unknown"
+    return f"${part['total']:,.4f}" + _partly(part["known_rows"], summary["rows"])
+
+
+def _partly(known: int, rows: int) -> str:
+    return "" if known == rows else f" (known for {known} of {rows} rows)"
+
+
+def _seconds(value: float) -> str:
+    return f"{value * 1000:.1f} ms" if value < 1 else f"{value:.1f} s"

@@ -1,0 +1,148 @@
+"""One trajectory for reading: messages, calls and results, the row diff as before and after, the verdicts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from synth.report.screen import Screen, compact, safe_line
+from synth.report.table import cell
+from synth.report.tool_use import tool_uses
+
+Json = Any
+
+_ROLE_STYLE = {"system": "magenta", "user": "green", "assistant": "cyan", "tool": "yellow"}
+_OUTCOME_STYLE = {"success": "green", "failure": "red"}
+_ABSENT = "-"  # a column of a row that is not there; a null in it is printed as null
+
+
+def show_trajectory(screen: Screen, row: Mapping[str, Json]) -> None:
+    """Print a row of the dataset, nothing left out of what was said and changed."""
+    _header(screen, row)
+    errors = {use.at: use.category for use in tool_uses(row["messages"], row["events"])}
+    for at, message in enumerate(row["messages"]):
+        _message(screen, at + 1, message, errors.get(at))
+    _diff(screen, row["state_diff"])
+    if row["submitted"] is not None:
+        screen.heading("Submitted")
+        _value(screen, row["submitted"], indent=2)
+    _verdicts(screen, row["verdicts"])
+
+
+def show_error(screen: Screen, error: Mapping[str, Json]) -> None:
+    """Print a rollout that infrastructure broke."""
+    screen.parts([(error["trajectory_id"], "bold"), ("  broken by infrastructure, not in the data", "red")])
+    screen.table(("", ""), [(name, cell(value)) for name, value in error.items() if name != "message"])
+    screen.heading("Message")
+    screen.line(error["message"], indent=2)
+
+
+def _header(screen: Screen, row: Mapping[str, Json]) -> None:
+    reward = "unscored" if row["reward"] is None else f"reward {row['reward']:g}"
+    outcome = f"{row['outcome']}, {reward}" if row["reward"] is not None else reward
+    screen.parts([(row["trajectory_id"], "bold"), ("  ", ""), (outcome, _OUTCOME_STYLE.get(row["outcome"], "yellow"))])
+    family = row["family"] if row["branch"] is None else f"{row['family']} ({row['branch']})"
+    facts = [
+        ("family", family),
+        ("task", row["task_id"]),
+        ("job", f"{row['job_index']}, sample {row['sample_index']}, seed {row['seed']}"),
+        ("world", f"{row['env']}, universe {row['universe']}, split {row['split']}"),
+        ("model", row["model"]),
+        ("stopped", row["stop_reason"]),
+        ("turns", f"{row['num_turns']}, {row['num_tool_calls']} tool calls, {row['num_tool_errors']} of them failed"),
+    ]
+    if row["blame"] is not None:
+        facts.append(("blame", row["blame"]))
+    if row["segments"]:
+        facts.append(("contexts", f"{len(row['segments'])} differ from the transcript below; --json holds them"))
+    if row["sanitized"]:
+        facts.append(("sanitized", "values that readers cannot hold stand in events only; --json holds them"))
+    screen.table(("", ""), facts)
+
+
+def _message(screen: Screen, number: int, message: Mapping[str, Json], category: str | None) -> None:
+    role = message["role"]
+    title: list[tuple[str, str]] = [(f"{number} ", "dim"), (role, f"bold {_ROLE_STYLE.get(role, '')}")]
+    if role == "tool":
+        title.append((f"  {message.get('name') or ''}  {message.get('tool_call_id') or ''}", "dim"))
+        if category is not None:
+            title.append((f"  error: {category}", "red"))
+    if message.get("train") is False:
+        title.append(("  not trained on", "yellow"))
+    screen.line()
+    screen.parts(title)
+    if reasoning := message.get("reasoning_content"):
+        screen.line("reasoning", "dim", indent=2)
+        screen.line(reasoning, "italic", indent=4)
+    if content := message["content"]:
+        if role == "tool":
+            _tool_content(screen, content)
+        else:
+            screen.line(content, indent=2)
+    for call in message.get("tool_calls") or ():
+        function = call["function"]
+        screen.parts([(f"-> {safe_line(function['name'])}", "bold"), (f"  {safe_line(call['id'])}", "dim")], indent=2)
+        _value(screen, function["arguments"], indent=5)
+
+
+def _tool_content(screen: Screen, content: str) -> None:
+    """A result: JSON too long for a line is laid out, everything else is printed as it stands."""
+    try:
+        value = json.loads(content)
+    except ValueError:
+        value = None
+    if isinstance(value, (dict, list)) and len(content) > _line_width(screen, 2):
+        _value(screen, value, indent=2)
+    else:
+        screen.line(content, indent=2)
+
+
+def _value(screen: Screen, value: Json, *, indent: int) -> None:
+    """JSON in one line where it fits."""
+    line = compact(value)
+    if len(line) > _line_width(screen, indent):
+        line = json.dumps(value, ensure_ascii=False, indent=2)
+    screen.line(line, indent=indent)
+
+
+def _line_width(screen: Screen, indent: int) -> int:
+    return min(screen.width, 100) - indent  # a pipe has no width, but its reader has one
+
+
+def _diff(screen: Screen, changes: Sequence[Mapping[str, Json]]) -> None:
+    screen.heading(f"Row changes ({len(changes)})" if changes else "Row changes: none")
+    for change in changes:
+        key = ", ".join(f"{name}={_shown(value)}" for name, value in change["key"].items())
+        style = {"insert": "green", "delete": "red"}.get(change["op"], "yellow")
+        screen.parts([(change["op"], style), (f" {change['table']} ", "bold"), (key, "")], indent=2)
+        before = cast("Mapping[str, Json]", change.get("before") or {})
+        after = cast("Mapping[str, Json]", change.get("after") or {})
+        rows = [
+            (
+                name,
+                _shown(before[name]) if name in before else _ABSENT,
+                _shown(after[name]) if name in after else _ABSENT,
+            )
+            for name in dict.fromkeys((*before, *after))
+        ]
+        screen.table(("column", "before", "after"), rows, indent=4)
+
+
+def _shown(value: Json) -> str:
+    """A cell of a row: strings in quotes, so that 5 and "5", null and "" can be told apart."""
+    return safe_line(compact(value))
+
+
+def _verdicts(screen: Screen, verdicts: Sequence[Mapping[str, Json]]) -> None:
+    screen.heading("Verdicts" if verdicts else "Verdicts: none")
+    for verdict in verdicts:
+        score = verdict["score"]
+        word, style = ("-", "yellow") if score is None else ("pass", "green") if score >= 1 else ("fail", "red")
+        kind = "gate" if verdict["gate"] else f"weight {verdict['weight']:g}"
+        value = "not judged" if score is None else f"{score:g}"
+        screen.parts([(f"{word:<5}", style), (verdict["verifier"], "bold"), (f"  {value} ({kind})", "dim")], indent=2)
+        if verdict["reason"]:
+            screen.line(verdict["reason"], indent=7)
+        if verdict.get("detail"):
+            _value(screen, verdict["detail"], indent=7)

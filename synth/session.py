@@ -1,0 +1,274 @@
+"""One process's work on a run: prove, play, journal, seal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import signal
+import time
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.console import Console
+
+from synth.dataset.error_row import ErrorRow
+from synth.dataset.reader import Dataset
+from synth.dataset.task_table import TaskTable, write_tasks
+from synth.dataset.writer import RunWriter
+from synth.dispatch import Dispatcher, Valve
+from synth.errors import TaskError
+from synth.plan import job
+from synth.preparation import Run, model_name, open_runtime, task_row, worker_setup
+from synth.progress import ProgressView, Totals
+from synth.run_files import TASKS_FILE
+from synth.types import Task
+from synth.worker import Assignment, Delivery
+
+Json = Any
+
+OPEN_SHARDS = 8
+"""A slow rollout holds its shard open; the plan runs ahead of it by at most so many shards."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a session did. ``reason`` says why a partial run stopped; ``given_up`` counts jobs whose errors are terminal."""
+
+    directory: Path
+    status: Literal["complete", "partial"]
+    reason: str | None
+    planned: int
+    totals: Totals
+    given_up: int
+    seconds: float
+    warnings: Sequence[str] = ()
+
+
+class Session:
+    """One process's work on a run, from its first worker to the seal."""
+
+    def __init__(self, run: Run, directory: Path, writer: RunWriter, archive: bytes, console: Console) -> None:
+        self.run, self.directory, self.writer, self.console = run, directory, writer, console
+        self.config = run.config
+        self.setup = worker_setup(run, archive)
+        self.valve = Valve()
+        self.totals = Totals()
+        self.recent: deque[bool] = deque(maxlen=self.config.runtime.breaker_window)
+        self.began = time.monotonic()
+        self.refuted: TaskError | None = None
+
+    def main(self) -> Report:
+        """Run the session on an event loop of its own."""
+        return asyncio.run(self._main())
+
+    async def _main(self) -> Report:
+        self._count_earlier()
+        runtime = open_runtime(self.config)
+        try:
+            await runtime.open(self.setup)
+            count = runtime.worker_count(self.config.runtime.workers)
+            settings = self.config.runtime
+            dispatcher = Dispatcher(runtime, count, settings.concurrency, settings.max_attempts)
+            with self._signals():
+                try:
+                    await dispatcher.open()
+                    if not (self.directory / TASKS_FILE).exists():
+                        await self._prove(dispatcher)
+                    if self.valve.reason is None:
+                        await self._play(dispatcher)
+                finally:
+                    await dispatcher.close()
+        finally:
+            await runtime.close()
+        return self._seal(dispatcher.warnings)
+
+    @contextlib.contextmanager
+    def _signals(self) -> Generator[None]:
+        """The first SIGINT or SIGTERM drains, the second stops."""
+        loop = asyncio.get_running_loop()
+        main = asyncio.current_task()
+
+        def stop() -> None:
+            if self.valve.reason == "interrupted":
+                self.valve.now = True
+                if main is not None:
+                    main.cancel()
+                return
+            self.valve.shut("interrupted")
+            self.valve.reason = "interrupted"
+            self.console.print("Finishing what is in flight; once more to stop at once.", highlight=False)
+
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        try:
+            for number in numbers:
+                loop.add_signal_handler(number, stop)
+        except (ValueError, RuntimeError):  # not the main thread: whoever called handles signals
+            numbers = ()
+        try:
+            yield
+        finally:
+            for number in numbers:
+                loop.remove_signal_handler(number)
+
+    async def _prove(self, dispatcher: Dispatcher) -> None:
+        """Prove each task once and write tasks.parquet in the plan's order; the first refuted task stops the run."""
+        plan = self.run.plan
+        ordered = _InOrder()
+        work = (Assignment(at, task=plan.task(at)) for at in range(plan.tasks))
+
+        def sink(delivery: Delivery) -> None:
+            if delivery.kind == "proved" and delivery.task is not None:
+                ordered.put(delivery.index, delivery.task)
+                view.advance()
+            else:
+                self.refuted = self.refuted or TaskError(delivery.message)
+                self.valve.shut("a task could not be proved")
+
+        def rows() -> Iterator[dict[str, Json]]:
+            for _ in range(plan.tasks):
+                yield task_row(ordered.get(), self.run)
+
+        writing = asyncio.create_task(asyncio.to_thread(write_tasks, self.directory / TASKS_FILE, rows()))
+        try:
+            with ProgressView("proving", plan.tasks, 0, self.console) as view:
+                await dispatcher.run(work, sink, self.valve, ordered.room)
+        finally:
+            ordered.end()
+            with contextlib.suppress(_CutShortError):
+                await writing
+        if self.refuted is not None:
+            raise self.refuted
+
+    async def _play(self, dispatcher: Dispatcher) -> None:
+        """Play every job that has no row yet."""
+        tasks = TaskTable(self.directory / TASKS_FILE)
+        plan, rows_per_shard = self.run.plan, self.config.output.rows_per_shard
+        open_jobs: set[int] = set()
+
+        def work() -> Iterator[Assignment]:
+            for index in self.writer.unaccounted():
+                task = Task.from_json(tasks.task(index // plan.samples))
+                yield Assignment(index, job=job(index, task, plan.samples, plan.seed))
+
+        def room(index: int) -> bool:
+            if open_jobs and index - min(open_jobs) >= OPEN_SHARDS * rows_per_shard:
+                return False
+            open_jobs.add(index)
+            return True
+
+        def sink(delivery: Delivery) -> None:
+            open_jobs.discard(delivery.index)
+            self._take(delivery, tasks)
+            view.advance(self.totals)
+
+        done = plan.jobs - self.writer.progress.waiting
+        with ProgressView("rollouts", plan.jobs, done, self.console) as view:
+            await dispatcher.run(work(), sink, self.valve, room)
+
+    def _take(self, delivery: Delivery, tasks: TaskTable) -> None:
+        """Journal what a worker delivered, then look at budgets and breaker."""
+        if delivery.kind == "row":
+            self.writer.add_row(delivery.index, delivery.row)
+            self.totals.add(delivery.stats)
+            self.recent.append(False)
+        else:
+            self.totals.failed += 1
+            self.recent.append(True)
+            self.writer.add_error(delivery.index, self._error_row(delivery, tasks))
+        if delivery.error_type == "ModelAuthError":
+            self.valve.shut(f"the endpoint refuses the key: {delivery.message}")
+        self._check_limits(delivery)
+
+    def _check_limits(self, delivery: Delivery) -> None:
+        budget, settings = self.config.budget, self.config.runtime
+        broken = sum(self.recent)
+        if len(self.recent) == settings.breaker_window and broken >= settings.breaker_rate * len(self.recent):
+            self.valve.shut(f"{broken} of the last {len(self.recent)} rollouts failed; the last: {delivery.message}")
+        if budget.usd is not None and self.totals.cost_usd >= budget.usd:
+            self.valve.shut(f"the budget of ${budget.usd:g} is spent")
+        if budget.tokens is not None and self.totals.tokens >= budget.tokens:
+            self.valve.shut(f"the budget of {budget.tokens:,} tokens is spent")
+        if budget.minutes is not None and time.monotonic() - self.began >= budget.minutes * 60:
+            self.valve.shut(f"the budget of {budget.minutes:g} minutes is spent")
+
+    def _error_row(self, delivery: Delivery, tasks: TaskTable) -> ErrorRow:
+        plan = self.run.plan
+        task = Task.from_json(tasks.task(delivery.index // plan.samples))
+        it = job(delivery.index, task, plan.samples, plan.seed)
+        return ErrorRow(
+            trajectory_id=it.id,
+            task_id=it.task.id,
+            job_index=it.index,
+            family=it.task.family,
+            sample_index=it.sample,
+            seed=it.seed,
+            error_type=delivery.error_type,
+            message=delivery.message,
+            retryable=delivery.retryable,
+            model=model_name(self.config),
+            created_at=datetime.now(UTC),
+        )
+
+    def _count_earlier(self) -> None:
+        """Start the totals from the rows of earlier sessions: budgets are the run's, not the session's."""
+        names = ["family", "reward", "outcome", "stop_reason", "input_tokens", "output_tokens", "cost_usd"]
+        if self.writer.progress.rows:
+            for row in Dataset.open(self.directory).rows(columns=names):
+                self.totals.add(row)
+
+    def _seal(self, warnings: Sequence[str]) -> Report:
+        left = self.writer.progress.waiting
+        status: Literal["complete", "partial"] = "complete" if left == 0 else "partial"
+        reason = self.valve.reason if left else None
+        self.writer.seal(status, {"stopped": reason} if reason else {})
+        progress = self.writer.progress
+        return Report(
+            directory=self.directory,
+            status=status,
+            reason=reason,
+            planned=progress.jobs,
+            totals=self.totals,
+            given_up=progress.given_up,
+            seconds=time.monotonic() - self.began,
+            warnings=[*warnings, *self.writer.warnings],
+        )
+
+
+class _CutShortError(Exception):
+    """The proving stopped before its end: tasks.parquet is not written."""
+
+
+class _InOrder:
+    """Hands proved tasks from the event loop to the thread that writes them, in the plan's order and few at a time."""
+
+    AHEAD = 4096
+
+    def __init__(self) -> None:
+        self._early: dict[int, Task] = {}
+        self._next = 0
+        self._ready: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+
+    def room(self, index: int) -> bool:
+        """Whether a task this far ahead may be proved already."""
+        return index - self._next < self.AHEAD
+
+    def put(self, index: int, task: Task) -> None:
+        self._early[index] = task
+        while self._next in self._early:
+            self._ready.put(self._early.pop(self._next))
+            self._next += 1
+
+    def end(self) -> None:
+        self._ready.put(None)
+
+    def get(self) -> Task:
+        """The next task in order; waits for it. Raises _CutShortError when there will be none."""
+        task = self._ready.get()
+        if task is None:
+            raise _CutShortError
+        return task

@@ -1,0 +1,129 @@
+"""Slots and saved names inside values.
+
+In the YAML, ``"{bpm}"`` names a slot (a grounding column or a varied value) and ``$pid`` a result that an
+earlier step saved; a value that is nothing but one name keeps its native type. ``{{`` and ``}}`` are literal
+braces. Compiled, a value is JSON in which ``{"$slot": name}``, ``{"$": name}`` and ``{"$text": [parts]}`` stand
+for what is filled in: slots when the task is made, saved names when the solution is played. Whatever a
+slot's value looks like (``$pid``, ``{x}``), it is never read as notation again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+Json = Any
+
+_PIECE = re.compile(r"\{\{|\}\}|\{([A-Za-z_]\w*)\}|[{}]")
+_SAVED = re.compile(r"^\$([A-Za-z_]\w*)$")
+
+
+class Unknown(ValueError):
+    """A name that is neither a slot nor saved by an earlier step; ``name`` is it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def compile_value(raw: Json, slots: frozenset[str] | set[str], saved: frozenset[str] | set[str]) -> Json:
+    """Compile a YAML value. Raises :class:`Unknown` for an unknown name, ValueError for stray braces."""
+    if isinstance(raw, str):
+        return _compile_text(raw, slots, saved)
+    if isinstance(raw, Mapping):
+        items = cast("Mapping[str, Json]", raw)
+        if bad := [key for key in items if key.startswith("$")]:
+            raise ValueError(f"a key must not begin with $: {bad[0]!r}")
+        return {key: compile_value(value, slots, saved) for key, value in items.items()}
+    if isinstance(raw, list):
+        return [compile_value(each, slots, saved) for each in cast("list[Json]", raw)]
+    return raw
+
+
+def _compile_text(raw: str, slots: frozenset[str] | set[str], saved: frozenset[str] | set[str]) -> Json:
+    if found := _SAVED.match(raw):
+        if found.group(1) not in saved:
+            raise Unknown(found.group(1))
+        return {"$": found.group(1)}
+    raw = raw[1:] if raw.startswith("$$") else raw
+    parts: list[Json] = []
+    at = 0
+    for piece in _PIECE.finditer(raw):
+        literal = raw[at : piece.start()]
+        at = piece.end()
+        name = piece.group(1)
+        if name is None and piece.group(0) in "{}":
+            raise ValueError(f"a single {piece.group(0)!r}; write {piece.group(0) * 2} for a literal brace")
+        if name is None:
+            parts.append(literal + piece.group(0)[0])
+            continue
+        if literal:
+            parts.append(literal)
+        if name in saved:
+            parts.append({"$": name})
+        elif name in slots:
+            parts.append({"$slot": name})
+        else:
+            raise Unknown(name)
+    if raw[at:]:
+        parts.append(raw[at:])
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[Json]) -> Json:
+    merged: list[Json] = []
+    for part in parts:
+        if merged and isinstance(part, str) and isinstance(merged[-1], str):
+            merged[-1] += part
+        else:
+            merged.append(part)
+    if not merged:
+        return ""
+    return merged[0] if len(merged) == 1 else {"$text": merged}
+
+
+def fill(value: Json, key: str, names: Mapping[str, Json]) -> Json:
+    """Put values in the place of ``{key: name}`` nodes; ``key`` is ``$slot`` or ``$``. KeyError if one is missing."""
+    if isinstance(value, dict):
+        node = cast("dict[str, Json]", value)
+        if len(node) == 1 and key in node:
+            return names[node[key]]
+        if "$text" in node:
+            parts = [fill(part, key, names) if isinstance(part, dict) else part for part in node["$text"]]
+            return _joined([part if _is_node(part) else text_of(part) for part in parts])
+        return {name: fill(inner, key, names) for name, inner in node.items()}
+    if isinstance(value, list):
+        return [fill(each, key, names) for each in cast("list[Json]", value)]
+    return value
+
+
+def _is_node(value: Json) -> bool:
+    if not isinstance(value, dict):
+        return False
+    node = cast("dict[str, Json]", value)
+    return len(node) == 1 and ("$" in node or "$slot" in node)
+
+
+def text_of(value: Json) -> str:
+    """A value as it reads inside a sentence: lists are joined with commas, booleans are yes and no."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(text_of(each) for each in cast("list[Json]", value)) or "none"
+    return str(value)
+
+
+def names_in(value: Json, key: str) -> set[str]:
+    """The names that a compiled value refers to under ``key``."""
+    if isinstance(value, dict):
+        node = cast("dict[str, Json]", value)
+        own = {node[key]} if len(node) == 1 and key in node else set[str]()
+        return own.union(*(names_in(each, key) for each in node.values()))
+    if isinstance(value, list):
+        return set[str]().union(*(names_in(each, key) for each in cast("list[Json]", value)))
+    return set()

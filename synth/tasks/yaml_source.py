@@ -1,0 +1,105 @@
+"""YAML that remembers its lines, so that every mistake can be shown where it stands.
+
+Scalars follow YAML 1.2's core schema (only true and false are booleans, a date stays text, 12:30 is no
+number), and a key that stands twice in one mapping is a mistake.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from synth.errors import TaskError
+
+
+class Map(dict[str, Any]):
+    """A mapping with the line of itself and of each key (counted from 1)."""
+
+    line: int = 1
+    lines: dict[str, int]
+
+
+class Seq(list[Any]):
+    """A sequence with the line of itself and of each item."""
+
+    line: int = 1
+    lines: list[int]
+
+
+class _Core(yaml.SafeLoader):
+    """SafeLoader without YAML 1.1's surprises."""
+
+    def decimal(self, node: Any) -> int:
+        """A whole number as it reads: 010 is ten."""
+        return int(node.value)
+
+
+_Core.yaml_implicit_resolvers = {}
+for _tag, _pattern, _first in (
+    ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
+    ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", list("tTfF")),
+    ("int", r"^[-+]?[0-9]+$", list("-+0123456789")),
+    (
+        "float",
+        r"^[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$|^[-+]?[0-9]+[eE][-+]?[0-9]+$",
+        list("-+.0123456789"),
+    ),
+):
+    cast("Any", _Core).add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), _first)
+
+
+cast("Any", _Core).add_constructor("tag:yaml.org,2002:int", _Core.decimal)
+
+
+def load_yaml(file: Path) -> Any:
+    """The file's content as :class:`Map`, :class:`Seq` and scalars.
+
+    Raises :class:`~synth.errors.TaskError` with the line for a missing file or what is no YAML.
+    """
+    try:
+        text = file.read_text("utf-8")
+    except FileNotFoundError:
+        raise TaskError("there is no such file", str(file)) from None
+    except UnicodeDecodeError as error:
+        raise TaskError(f"not UTF-8 at byte {error.start}", str(file)) from None
+    loader = _Core(text)
+    try:
+        node = loader.get_single_node()
+        return None if node is None else _build(loader, node, str(file))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise TaskError(f"not valid YAML: {error.problem}", str(file), mark.line + 1 if mark else None) from None
+    except yaml.YAMLError as error:
+        raise TaskError(f"not valid YAML: {error}", str(file)) from None
+    except RecursionError:
+        raise TaskError("nested too deeply, or an alias that holds itself", str(file)) from None
+    finally:
+        loader.dispose()
+
+
+def _build(loader: Any, node: Any, file: str) -> Any:
+    line = node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        out = Map()
+        out.line, out.lines = line, {}
+        for key_node, value_node in node.value:
+            key_line = key_node.start_mark.line + 1
+            key = loader.construct_object(key_node)
+            if not isinstance(key, (str, int)) or isinstance(key, bool):
+                raise TaskError(f"a key must be text, not {key!r}", file, key_line)
+            if str(key) in out:
+                raise TaskError(f"the key {key!r} stands twice in one mapping", file, key_line)
+            out[str(key)] = _build(loader, value_node, file)
+            out.lines[str(key)] = key_line
+        return out
+    if isinstance(node, yaml.SequenceNode):
+        items = Seq(_build(loader, each, file) for each in node.value)
+        items.line, items.lines = line, [each.start_mark.line + 1 for each in node.value]
+        return items
+    try:
+        return loader.construct_object(node)
+    except (ValueError, LookupError, AttributeError):  # what a tag such as !!int makes of the wrong text
+        raise TaskError(f"{node.value!r} is no {node.tag.rpartition(':')[2]}", file, line) from None

@@ -1,0 +1,191 @@
+"""The travellers of the pipeline: frozen, picklable, plain data that may cross a process.
+
+Words are those of the README's glossary: a *task* is what is asked, a *job* is a task, a sample and a seed,
+a *completion* is one answer of a model, a *verdict* is one verifier's finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from envs.types import ToolCall
+
+Json = Any
+Message = dict[str, Json]
+"""A chat message with OpenAI's keys; ``content`` is always a string, unused keys are absent."""
+
+
+class StopReason(StrEnum):
+    """Why a rollout ended."""
+
+    FINISHED = "finished"
+    MAX_TURNS = "max_turns"
+    MAX_TOOL_CALLS = "max_tool_calls"
+    TOKEN_BUDGET = "token_budget"  # noqa: S105 - not a password
+    TIME_BUDGET = "time_budget"
+    COST_BUDGET = "cost_budget"
+    TRUNCATED = "truncated"
+    CONTEXT_OVERFLOW = "context_overflow"
+    REFUSED = "refused"
+    USER_ENDED = "user_ended"
+    MODEL_ERROR = "model_error"
+    ENVIRONMENT_ERROR = "environment_error"
+
+
+class Outcome(StrEnum):
+    """What a rollout came to; ``unscored`` goes with a null reward."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    UNSCORED = "unscored"
+
+
+@dataclass(frozen=True, slots=True)
+class GoldEnd:
+    """What the gold solution leaves behind: net row changes (as JSON) and the submitted answer, if any."""
+
+    changes: Sequence[Mapping[str, Json]] = ()
+    answer: Mapping[str, Json] | None = None
+    calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked, with all that is needed to play it and to judge it; JSON throughout.
+
+    ``gold`` is a list of resolved steps (see :mod:`synth.tasks.steps`), ``answer`` the JSON Schema of the
+    ``submit`` tool's parameters (None: no such tool), ``compare_answer`` how each field compares,
+    ``compare`` how columns compare (``table.column`` -> rule), ``gates`` the gates in order,
+    ``oracle_sql`` independent queries and ``oracle`` the values that they gave, ``end`` what gold leaves
+    behind; the last two are filled in when the task is proved.
+    """
+
+    id: str
+    family: str
+    env: str
+    prompt: str
+    gold: Sequence[Json]
+    slots: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    key: Json = None
+    branch: str | None = None
+    universe: int = 0
+    split: str = "train"
+    now: str = "2026-01-01T09:00:00"
+    seed: int = 0
+    system: str = ""
+    answer: Mapping[str, Json] | None = None
+    compare_answer: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    compare: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    gates: Sequence[Json] = ("state",)
+    oracle_sql: Mapping[str, str] = field(default_factory=dict[str, str])
+    oracle: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    end: GoldEnd | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Json]) -> Task:
+        end = raw.get("end")
+        fields: dict[str, Any] = {**raw, "end": GoldEnd(**end) if end is not None else None}
+        return cls(**fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One planned rollout. ``index`` is its place in the plan, ``id`` its content address (the trajectory's id)."""
+
+    index: int
+    id: str
+    task: Task
+    sample: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one completion or of many; None where the endpoint did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        def plus(left: int | None, right: int | None) -> int | None:
+            return right if left is None else left if right is None else left + right
+
+        return Usage(
+            plus(self.input_tokens, other.input_tokens),
+            plus(self.output_tokens, other.output_tokens),
+            plus(self.cached_tokens, other.cached_tokens),
+            plus(self.reasoning_tokens, other.reasoning_tokens),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One answer of a model, as it emitted it.
+
+    ``finish_reason`` is OpenAI's word (stop, length, tool_calls, content_filter, ...), ``refusal`` the text of a
+    refusal, ``cost_usd`` None where the price is unknown, ``provider`` whatever else the endpoint said that is kept.
+    """
+
+    content: str = ""
+    tool_calls: Sequence[ToolCall] = ()
+    reasoning_content: str | None = None
+    finish_reason: str = "stop"
+    refusal: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = None
+    token_ids: Sequence[int] | None = None
+    logprobs: Sequence[float] | None = None
+    provider: Mapping[str, Json] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One verifier's finding. ``score`` is in [0, 1], or None where it could not judge; a ``gate`` multiplies."""
+
+    verifier: str
+    score: float | None
+    reason: str
+    gate: bool = True
+    weight: float = 1.0
+    detail: Mapping[str, Json] = field(default_factory=dict[str, Any])
+
+    def to_json(self) -> dict[str, Json]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """What a rollout leaves: the transcript, how it ended, and what was measured on the way.
+
+    ``events`` holds raw emissions and results without times; ``call_changes`` one entry per executed call.
+    """
+
+    messages: Sequence[Message]
+    tools: Sequence[Json]
+    events: Sequence[Json]
+    stop_reason: StopReason
+    submitted: Mapping[str, Json] | None
+    changes: Sequence[Mapping[str, Json]]
+    call_changes: Sequence[Json]
+    state_hash_before: str
+    state_hash_after: str
+    num_turns: int = 0
+    num_tool_calls: int = 0
+    num_tool_errors: int = 0
+    error_categories: Sequence[str] = ()
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = None
+    latency_s: float = 0.0
+    segments: Sequence[Json] = ()
+    token_ids: Sequence[Sequence[int]] | None = None
+    logprobs: Sequence[Sequence[float]] | None = None
+    provider: Sequence[Json] = ()
+    sanitized: bool = False

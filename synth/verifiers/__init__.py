@@ -1,0 +1,27 @@
+"""Verifiers by the names that ``gates`` uses, and the reward that they make together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from synth.types import Verdict
+from synth.verifiers.answer import AnswerVerifier
+from synth.verifiers.base import CallRecord, Evidence, Verifier, reward
+from synth.verifiers.calls import ForbiddenCalls, RequiredCalls
+from synth.verifiers.state import StateVerifier
+
+VERIFIERS: Mapping[str, Verifier] = {
+    each.name: each for each in (StateVerifier(), AnswerVerifier(), RequiredCalls(), ForbiddenCalls())
+}
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """The verdicts of a task's gates, in their order."""
+    verdicts: list[Verdict] = []
+    for gate in evidence.task.gates:
+        name, option = (gate, None) if isinstance(gate, str) else next(iter(gate.items()))
+        verdicts.append(VERIFIERS[name].verify(evidence, option))
+    return verdicts
+
+
+__all__ = ["VERIFIERS", "CallRecord", "Evidence", "Verifier", "judge", "reward"]

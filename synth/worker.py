@@ -1,0 +1,218 @@
+"""What runs in a worker process: jobs in, finished rows out as encoded bytes.
+
+One worker carries many rollouts on one event loop. It is a resident of its process, whatever started it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+import traceback
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+from envs.errors import EnvsError, ExecutorError
+from envs.folder import load_world
+from envs.types import Limits
+from synth.admission.proof import prove
+from synth.agent.react import AgentLimits
+from synth.archive import unpack_world
+from synth.dataset.wire import encode, to_wire
+from synth.errors import ModelAuthError, SynthError, TaskError
+from synth.models.base import Model, Sampling
+from synth.rollout import Stage, play
+from synth.types import Job, Task
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A key on its way to a worker: it travels as an argument and never prints."""
+
+    value: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class WorkerSetup:
+    """All that a worker needs, as plain data. ``model`` names a factory: ``package.module:attribute``."""
+
+    world_name: str
+    world_archive: bytes = field(repr=False)
+    engine: str
+    model: str
+    model_options: Json
+    sampling: Sampling
+    limits: Limits
+    agent: AgentLimits
+    concurrency: int
+    config_digest: str
+    synth_version: str
+    api_key: Secret | None = None
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Work for one place in the plan: a rollout to play, or a task to prove."""
+
+    index: int
+    job: Job | None = None
+    task: Task | None = None
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What became of one assignment. ``stats`` is what the run's totals need of a row."""
+
+    index: int
+    kind: Literal["row", "error", "proved", "refuted"]
+    row: bytes = b""
+    task: Task | None = None
+    error_type: str = ""
+    message: str = ""
+    retryable: bool = False
+    fatal: bool = False
+    stats: Json = None
+
+
+class Worker:
+    """Plays and proves what it is leased. Not thread-safe: all calls come from one event loop."""
+
+    def __init__(self, setup: WorkerSetup) -> None:
+        self._setup = setup
+        self._queue: deque[Assignment] = deque()
+        self._running: set[asyncio.Task[Delivery]] = set()
+        self._finished: list[Delivery] = []
+        self._news = asyncio.Event()
+        self._stage: Stage | None = None
+        self._home: Path | None = None
+
+    async def start(self) -> list[str]:
+        """Unpack the world, build its template and ask the model's preflight; returns warnings."""
+        setup = self._setup
+        self._home = Path(tempfile.mkdtemp(prefix="synth-worker-"))
+        world = load_world(unpack_world(setup.world_archive, self._home / setup.world_name))
+        model = make_model(setup)
+        self._stage = Stage(
+            world=world,
+            template=world.template(setup.engine),
+            model=model,
+            limits=setup.limits,
+            agent=setup.agent,
+            sampling=setup.sampling,
+            config_digest=setup.config_digest,
+            synth_version=setup.synth_version,
+        )
+        return await model.preflight()
+
+    async def lease(self, work: Sequence[Assignment]) -> None:
+        """Take on work; it starts as places become free."""
+        self._queue.extend(work)
+        self._fill()
+
+    async def collect(self, wait_s: float) -> list[Delivery]:
+        """What has finished since the last call; waits up to ``wait_s`` for something to."""
+        if not self._finished and (self._running or self._queue):
+            self._news.clear()
+            try:
+                async with asyncio.timeout(wait_s):
+                    await self._news.wait()
+            except TimeoutError:
+                pass
+        out, self._finished = self._finished, []
+        return out
+
+    async def withdraw(self) -> list[int]:
+        """Give back what has not started; returns its indices."""
+        out = [each.index for each in self._queue]
+        self._queue.clear()
+        return out
+
+    async def close(self) -> None:
+        """End what still runs and release everything. Safe to call twice."""
+        self._queue.clear()
+        for each in self._running:
+            each.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+        if self._stage is not None:
+            await self._stage.model.aclose()
+            self._stage.template.close()
+            self._stage = None
+        if self._home is not None:
+            shutil.rmtree(self._home, ignore_errors=True)
+
+    def _fill(self) -> None:
+        while self._queue and len(self._running) < self._setup.concurrency:
+            work = self._queue.popleft()
+            task = asyncio.create_task(self._deliver(work))
+            self._running.add(task)
+            task.add_done_callback(partial(self._done, work))
+
+    def _done(self, work: Assignment, task: asyncio.Task[Delivery]) -> None:
+        """Whatever became of the task, its assignment is accounted for."""
+        self._running.discard(task)
+        if task.cancelled():
+            lost = Delivery(work.index, "error", error_type="Cancelled", message="cancelled", retryable=True)
+            self._finished.append(lost)
+        elif (error := task.exception()) is not None:
+            message = f"{type(error).__name__}: {error}"
+            broken = Delivery(work.index, "error", error_type="UnexpectedError", message=message, retryable=True)
+            self._finished.append(broken)
+        else:
+            self._finished.append(task.result())
+        self._news.set()
+        self._fill()
+
+    async def _deliver(self, work: Assignment) -> Delivery:
+        stage = self._stage
+        assert stage is not None, "start() comes first"
+        try:
+            if work.task is not None:
+                proved = await prove(work.task, stage.world, stage.template, stage.limits)
+                return Delivery(work.index, "proved", task=proved)
+            assert work.job is not None
+            row = await play(work.job, stage)
+            return Delivery(work.index, "row", row=encode(to_wire(row)), stats=stats_of(row))
+        except TaskError as error:
+            return Delivery(work.index, "refuted", error_type="TaskError", message=str(error), fatal=True)
+        except (SynthError, EnvsError) as error:
+            return Delivery(
+                work.index,
+                "error",
+                error_type=type(error).__name__,
+                message=str(error),
+                retryable=error.retryable or isinstance(error, ModelAuthError),
+                fatal=isinstance(error, ExecutorError) and work.task is not None,
+            )
+        except Exception as error:  # a bug of ours or of an extension: typed data, never a dead worker
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            message = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+            return Delivery(work.index, "error", error_type="UnexpectedError", message=message, retryable=True)
+
+
+def make_model(setup: WorkerSetup) -> Model:
+    """The model that a setup names, built in this process by ``factory(options, sampling, api_key)``."""
+    module, _, attribute = setup.model.partition(":")
+    factory = getattr(import_module(module), attribute)
+    return factory(setup.model_options, setup.sampling, setup.api_key.value if setup.api_key else None)
+
+
+def stats_of(row: dict[str, Json]) -> Json:
+    """The figures of a row that totals and progress are made of."""
+    names = (
+        "family",
+        "reward",
+        "outcome",
+        "stop_reason",
+        "input_tokens",
+        "output_tokens",
+        "cost_usd",
+        "num_tool_calls",
+    )
+    return {name: row[name] for name in names}

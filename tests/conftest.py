@@ -1,0 +1,52 @@
+"""Scratch databases on real servers: created for one test, dropped after it."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy
+
+from envs.connection import connect_args, parse_url
+
+EXAMPLES = {
+    "SYNTH_TEST_POSTGRES_URL": "postgresql+psycopg://postgres@127.0.0.1:5432/postgres",
+    "SYNTH_TEST_MYSQL_URL": "mysql+pymysql://root@127.0.0.1:3306/test",
+}
+
+
+def scratch(variable: str) -> Iterator[str]:
+    server = os.environ.get(variable)
+    if not server:
+        words = f"set {variable} to a server where databases may be created, for example {EXAMPLES[variable]}"
+        if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
+            pytest.fail(words)
+        pytest.skip(words)
+    url = parse_url(server)
+    engine = sqlalchemy.create_engine(
+        url, isolation_level="AUTOCOMMIT", poolclass=sqlalchemy.NullPool, connect_args=connect_args(url)
+    )
+    name = f"synth_test_{uuid.uuid4().hex[:12]}"
+    with engine.connect() as connection:
+        connection.execute(sqlalchemy.text(f"CREATE DATABASE {name}"))
+    try:
+        yield url.set(database=name).render_as_string(hide_password=False)
+    finally:
+        force = " WITH (FORCE)" if url.drivername.startswith("postgresql") else ""
+        with engine.connect() as connection:
+            connection.execute(sqlalchemy.text(f"DROP DATABASE {name}{force}"))
+        engine.dispose()
+
+
+@pytest.fixture
+def postgres_url() -> Iterator[str]:
+    """The URL of an empty PostgreSQL database."""
+    yield from scratch("SYNTH_TEST_POSTGRES_URL")
+
+
+@pytest.fixture
+def mysql_url() -> Iterator[str]:
+    """The URL of an empty MariaDB or MySQL database."""
+    yield from scratch("SYNTH_TEST_MYSQL_URL")

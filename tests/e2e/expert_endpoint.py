@@ -1,0 +1,64 @@
+"""The scripted expert behind a real OpenAI-compatible HTTP server on loopback.
+
+It finds the task by its opening messages, keeps no state between requests, and refuses what a strict endpoint refuses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import threading
+from collections.abc import Generator, Iterable
+from typing import Any
+
+from synth.errors import ModelRefusedRequest
+from synth.models.scripted import ScriptedConversation
+from synth.models.server import FaultHook, serve
+from synth.models.wire import canonical_message
+from synth.types import Completion, Task
+
+
+class Expert:
+    """Answers requests about known tasks; ``requests`` counts them."""
+
+    def __init__(self, tasks: Iterable[Task]) -> None:
+        self._tasks = {_opening(task.system, task.prompt): task for task in tasks}
+        self.requests = 0
+
+    async def __call__(self, request: dict[str, Any]) -> Completion:
+        self.requests += 1
+        messages = [canonical_message(each) for each in request["messages"]]
+        texts = {each["role"]: each["content"] for each in messages if each["role"] in {"system", "user"}}
+        task = self._tasks.get(_opening(texts.get("system", ""), texts["user"]))
+        if task is None:
+            raise ModelRefusedRequest("no task opens like this")
+        return ScriptedConversation(task).next_turn(messages)
+
+
+def _opening(system: str, prompt: str) -> str:
+    return json.dumps([system, prompt])
+
+
+@contextlib.contextmanager
+def endpoint(expert: Expert, faults: FaultHook | None = None, api_key: str | None = None) -> Generator[str]:
+    """Serve the expert from a thread of its own; gives the base URL."""
+    ready, stop = threading.Event(), asyncio.Event()
+    urls: list[str] = []
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def work() -> None:
+        loops.append(asyncio.get_running_loop())
+        async with serve(expert, models=("expert",), api_key=api_key, faults=faults) as url:
+            urls.append(url)
+            ready.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(work()))
+    thread.start()
+    try:
+        assert ready.wait(20), "the endpoint did not start"
+        yield urls[0]
+    finally:
+        loops[0].call_soon_threadsafe(stop.set)
+        thread.join(20)

@@ -1,0 +1,153 @@
+"""SIGKILL at any moment, then resume: the dataset of an undisturbed run, nothing twice, nothing lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from synth.dataset.reader import Dataset
+from tests.e2e.command import COMMAND, stable_rows, synth
+
+
+def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+    """Start ``synth`` as the leader of a process group of its own."""
+    return subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=cwd,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def group_of(pid: int) -> list[int]:
+    """The process and all that descend from it, wherever their groups are."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            parents.setdefault(int(fields[1]), []).append(int(entry.name))
+    out, waiting = [], [pid]
+    while waiting:
+        out.append(waiting.pop())
+        waiting += parents.get(out[-1], [])
+    return out
+
+
+def kill_all(pid: int) -> None:
+    for each in group_of(pid):
+        try:
+            os.kill(each, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def rows_so_far(run: Path) -> int:
+    """Finished rollouts that the directory holds, whatever state it is in."""
+    return Dataset.open(run).count if (run / ".synth" / "run.json").exists() or (run / "manifest.json").exists() else 0
+
+
+def kill_after_progress(process: subprocess.Popen[str], run: Path, rows: int, pause: float) -> None:
+    """Kill everything once so many rows more are journaled, or the process has ended by itself."""
+    before = rows_so_far(run)
+    while process.poll() is None and rows_so_far(run) < before + rows:
+        time.sleep(0.02)
+    time.sleep(pause)
+    kill_all(process.pid)
+    process.communicate()
+
+
+def disturbed(cwd: Path, options: tuple[str, ...], kills: int, rows: int, seed: int) -> int:
+    """A run that is killed again and again, then left alone; how often it was killed before it was complete."""
+    draw = random.Random(seed)
+    run, killed = cwd / "killed", 0
+    for _ in range(kills):
+        arguments = ("--resume", "killed") if (run / "config.yaml").exists() else ("output.dir=killed", *options)
+        process = start("run", *arguments, cwd=cwd)
+        kill_after_progress(process, run, draw.randrange(rows), draw.random() * 0.3)
+        killed += process.returncode == -signal.SIGKILL
+    for _ in range(3):
+        done = synth(
+            "run",
+            *(("--resume", "killed") if (run / "config.yaml").exists() else ("output.dir=killed", *options)),
+            cwd=cwd,
+        )
+        if done.returncode == 0:
+            break
+    assert done.returncode == 0, done.stderr
+    return killed
+
+
+def assert_equal_runs(cwd: Path, jobs: int) -> None:
+    killed = stable_rows(cwd / "killed")
+    assert [row["job_index"] for row in killed] == list(range(jobs))
+    assert killed == stable_rows(cwd / "whole")
+    assert json.loads((cwd / "killed" / "manifest.json").read_text())["status"] == "complete"
+
+
+def test_a_killed_inline_run_resumes_to_the_same_dataset(tmp_path: Path):
+    options = ("tasks.count=400", "seed=5", "output.rows_per_shard=64", "runtime=inline")
+    assert synth("run", *options, "output.dir=whole", cwd=tmp_path).returncode == 0
+    assert disturbed(tmp_path, options, kills=4, rows=60, seed=1) >= 2
+    assert_equal_runs(tmp_path, 400)
+
+
+@pytest.mark.ray
+def test_a_killed_worker_costs_nothing_but_its_own_work(tmp_path: Path):
+    options = ("tasks.count=600", "seed=5", "output.rows_per_shard=256")
+    assert synth("run", *options, "runtime=inline", "output.dir=whole", cwd=tmp_path).returncode == 0
+    process = start("run", *options, "output.dir=killed", "runtime.workers=2", cwd=tmp_path)
+    while process.poll() is None and rows_so_far(tmp_path / "killed") < 20:
+        time.sleep(0.02)
+    workers = [pid for pid in group_of(process.pid) if b"_Actor" in _command_line(pid)]
+    assert workers, "no worker process to kill"
+    os.kill(workers[0], signal.SIGKILL)
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    assert_equal_runs(tmp_path, 600)
+
+
+def _command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.mark.ray
+def test_one_interrupt_drains_and_leaves_a_resumable_dataset(tmp_path: Path):
+    options = ("tasks.count=1500", "seed=5", "output.rows_per_shard=256")
+    assert synth("run", *options, "runtime=inline", "output.dir=whole", cwd=tmp_path).returncode == 0
+    process = start("run", *options, "output.dir=killed", cwd=tmp_path)
+    while process.poll() is None and rows_so_far(tmp_path / "killed") < 20:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert "synth run --resume killed" in said
+    manifest = json.loads((tmp_path / "killed" / "manifest.json").read_text())
+    assert manifest["status"] == "partial"
+    assert 20 <= manifest["counts"]["rows"] < 1500
+    assert Dataset.open(tmp_path / "killed").count == manifest["counts"]["rows"]
+    assert synth("run", "--resume", "killed", cwd=tmp_path).returncode == 0
+    assert_equal_runs(tmp_path, 1500)
+
+
+@pytest.mark.long
+@pytest.mark.ray
+def test_ten_kills_of_three_thousand_tasks(tmp_path: Path):
+    options = ("tasks.count=3000", "seed=7", "output.rows_per_shard=256")
+    assert synth("run", *options, "output.dir=whole", cwd=tmp_path, timeout=900).returncode == 0
+    assert disturbed(tmp_path, options, kills=10, rows=400, seed=2) >= 5
+    assert_equal_runs(tmp_path, 3000)

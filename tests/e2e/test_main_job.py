@@ -1,0 +1,108 @@
+"""The main job through real Ray, and the same inline: plan, rows, files, replay."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.e2e.command import stable_rows, synth
+
+JOB = ("run", "tasks.count=60", "tasks.samples=2", "seed=7", "output.rows_per_shard=50")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The same job with one Ray worker, with two, and inline."""
+    home = tmp_path_factory.mktemp("runs")
+    ways = {"one": ("runtime.workers=1",), "two": ("runtime.workers=2",), "inline": ("runtime=inline",)}
+    for name, options in ways.items():
+        done = synth(*JOB, *options, f"output.dir={name}", cwd=home)
+        assert done.returncode == 0, done.stderr
+        assert "next: synth inspect" in done.stdout
+    return {name: home / name for name in ways}
+
+
+@pytest.mark.ray
+def test_every_planned_job_is_there_once_with_full_reward(runs: dict[str, Path]):
+    rows = stable_rows(runs["two"])
+    assert [row["job_index"] for row in rows] == list(range(120))
+    assert len({row["trajectory_id"] for row in rows}) == 120
+    assert {row["reward"] for row in rows} == {1.0}
+    assert {row["stop_reason"] for row in rows} == {"finished"}
+
+
+@pytest.mark.ray
+@pytest.mark.parametrize("other", ["one", "inline"])
+def test_rows_do_not_depend_on_workers_or_runtime(runs: dict[str, Path], other: str):
+    assert stable_rows(runs["two"]) == stable_rows(runs[other])
+
+
+@pytest.mark.ray
+def test_the_manifest_counts_what_is_there(runs: dict[str, Path]):
+    manifest = json.loads((runs["two"] / "manifest.json").read_text())
+    assert manifest["status"] == "complete"
+    assert manifest["counts"]["rows"] == 120
+    shards = sorted((runs["two"] / "data").glob("*.parquet"))
+    assert [each.name for each in shards] == [f"train-{k:05d}-of-00003.parquet" for k in range(3)]
+    assert sum(pq.read_metadata(each).num_rows for each in shards) == 120
+    assert not list((runs["two"] / ".synth").glob("journal/*")) if (runs["two"] / ".synth").exists() else True
+
+
+@pytest.mark.ray
+def test_datasets_reads_arguments_as_exact_objects(
+    runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    import datasets
+
+    loaded = datasets.load_dataset(str(runs["two"]), cache_dir=str(tmp_path / "cache"))["train"]
+    assert len(loaded) == 120
+    for row in loaded:
+        for message in row["messages"]:
+            assert isinstance(message["content"], str)
+            assert all(value is not None for value in message.values())
+            for call in message.get("tool_calls", []):
+                assert isinstance(call["function"]["arguments"], dict)
+                assert None not in call["function"]["arguments"].values()
+
+
+@pytest.mark.ray
+def test_replay_finds_everything_identical(runs: dict[str, Path]):
+    done = synth("replay", str(runs["two"]), "--json", cwd=runs["two"])
+    report = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert report["identical"]
+    assert report["trajectories"] == 120
+    assert report["tool_calls"] > 120
+
+
+def test_replay_names_one_altered_tool_result(tmp_path: Path):
+    assert synth("run", "tasks.count=12", "runtime=inline", "output.dir=run", cwd=tmp_path).returncode == 0
+    shard = next((tmp_path / "run" / "data").glob("*.parquet"))
+    table = pq.read_table(shard)
+    messages = table.column("messages").to_pylist()
+    altered = next(at for at, text in enumerate(messages[5]) if json.loads(text)["role"] == "tool")
+    message = json.loads(messages[5][altered])
+    messages[5][altered] = json.dumps({**message, "content": message["content"] + " "})
+    column = pa.array(messages, type=pa.list_(pa.string())).cast(table.schema.field("messages").type)
+    pq.write_table(
+        table.set_column(table.schema.get_field_index("messages"), table.schema.field("messages"), column), shard
+    )
+    done = synth("replay", "run", cwd=tmp_path)
+    assert done.returncode == 1
+    assert table.column("trajectory_id")[5].as_py() in done.stdout
+    assert message["tool_call_id"] in done.stdout
+    assert message["name"] in done.stdout
+
+
+@pytest.mark.ray
+def test_the_directory_is_complete_and_holds_no_path_or_key_of_the_machine(runs: dict[str, Path]):
+    names = {each.name for each in runs["two"].iterdir()}
+    assert {"README.md", "data", "tasks.parquet", "world", "config.yaml", "manifest.json"} <= names
+    assert len(list((runs["two"] / "world").glob("*.tar.zst"))) == 1
+    assert pq.read_metadata(runs["two"] / "tasks.parquet").num_rows == 60

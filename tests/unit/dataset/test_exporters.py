@@ -1,0 +1,241 @@
+"""Exports of a real run directory, read back with what will read them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from synth.cli.export import main
+from synth.dataset.exporters import EXPORTERS, find_exporter
+from synth.errors import DatasetError, OperatorError
+from tests.sample_rows import all_kinds, asks, call, masked, result, row, says, write_run
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(tmp_path):
+    return write_run(tmp_path / "ehr", all_kinds())
+
+
+def lines(path):
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+def load(path, cache):
+    datasets = pytest.importorskip("datasets")
+    return datasets.load_dataset("parquet", data_files=str(path), split="train", cache_dir=str(cache))
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+def test_trl_sft_loads_with_exact_arguments_and_absent_keys(run, tmp_path, capsys, offline):
+    """Objects as arguments, no null-filled keys, no private keys; the row with a masked turn is left out and told."""
+    assert main([str(run), "--to", "trl-sft"]) == 0
+    loaded = load("ehr.trl-sft.parquet", tmp_path / "cache")
+    assert loaded.column_names == ["messages", "tools"]
+    assert loaded.to_list() == [{"messages": row(0)["messages"], "tools": row(0)["tools"]}]
+    out, err = capsys.readouterr()
+    assert out == "1 example from 6 rows in ehr.trl-sft.parquet\n"
+    assert "note: 1 row left out: a turn that must not be trained on" in err
+    assert "note: 1 row left out: split test" in err
+    assert "note: 1 row left out: unscored" in err
+    assert "note: 2 rows left out: reward below 1" in err
+
+
+def test_openai_jsonl_is_what_the_service_takes(run, capsys):
+    """Arguments are JSON text, unknown keys are gone, a masked turn has weight 0 and is the only one with a weight."""
+    assert main([str(run), "--to", "openai-jsonl", "--out", "new/folder/x.jsonl"]) == 0
+    first, second = lines("new/folder/x.jsonl")
+    assert first.keys() == {"messages", "tools", "parallel_tool_calls"}
+    assert first["tools"] == row(0)["tools"]
+    assert first["parallel_tool_calls"] is True
+    asked = first["messages"][2]
+    assert asked.keys() == {"role", "tool_calls"}
+    assert asked["tool_calls"][0]["function"]["arguments"] == '{"name":"O\'Brien"}'
+    assert first["messages"][3].keys() == {"role", "tool_call_id", "content"}
+    assert first["messages"][-1] == says("Noted: 72 bpm for Zoë O'Brien.")
+    assert [message.get("weight") for message in second["messages"]] == [None, None, 0, None, None, None, None]
+    assert json.loads(second["messages"][2]["tool_calls"][0]["function"]["arguments"]) == {
+        "__malformed__": '{"medication_id": 12'
+    }
+
+
+def test_openai_jsonl_ends_with_the_assistant_and_keeps_the_sampling_choice(run):
+    """A rollout that ran out of turns ends in a tool result, which the service refuses as a last message."""
+    assert main([str(run), "--to", "openai-jsonl", "--min-reward", "0.5", "--where", "stop_reason = 'max_turns'"]) == 0
+    (example,) = lines("ehr.openai-jsonl.jsonl")
+    assert example["messages"][-1]["role"] == "assistant"
+    assert example["messages"][-1]["tool_calls"][0]["function"]["name"] == "record_vitals"
+    assert example["parallel_tool_calls"] is False
+
+
+def test_openai_jsonl_without_tools_and_without_anything_to_train_on(tmp_path):
+    """The service refuses an empty list of tools, and an example whose turns all have weight 0."""
+    rows = [
+        row(0, messages=[{"role": "user", "content": "a\u2028b"}, says("c\x85d")], tools=[]),
+        row(1, messages=[{"role": "user", "content": "a"}, says("b", train=False)]),
+        row(2, messages=[{"role": "user", "content": "a"}]),
+        row(3, messages=[{"role": "user", "content": "a"}, asks(call("1", "x"), call("2", "y")), result("1", "x", 1)]),
+    ]
+    assert main([str(write_run(tmp_path / "run", rows)), "--to", "openai-jsonl"]) == 0
+    plain, parallel = lines("run.openai-jsonl.jsonl")
+    assert plain == {"messages": [{"role": "user", "content": "a\u2028b"}, {"role": "assistant", "content": "c\x85d"}]}
+    assert len(parallel["messages"]) == 2
+
+
+def test_all_takes_every_scored_row_but_never_an_unscored_one(run):
+    assert main([str(run), "--to", "openai-jsonl", "--all"]) == 0
+    assert len(lines("ehr.openai-jsonl.jsonl")) == 4
+
+
+def test_another_split_is_asked_for_by_name(run, capsys):
+    assert main([str(run), "--to", "trl-sft", "--split", "test", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "exporter": "trl-sft",
+        "out": "ehr.trl-sft.parquet",
+        "examples": 1,
+        "matched": 6,
+        "left_out": {"split train": 5},
+    }
+
+
+def test_nothing_to_export_is_an_error_that_says_why_and_writes_nothing(run, tmp_path):
+    with pytest.raises(OperatorError, match=r"(?s)nothing to export: 1 rows match.*reward below 1.*--min-reward"):
+        main([str(run), "--to", "trl-sft", "--where", "stop_reason = 'max_turns'"])
+    with pytest.raises(OperatorError, match="no row matches"):
+        main([str(run), "--to", "trl-sft", "--where", "false"])
+    assert [path.name for path in tmp_path.iterdir()] == ["ehr"]
+
+
+def test_an_existing_file_is_replaced_by_force_only(run, tmp_path):
+    target = tmp_path / "x.jsonl"
+    target.write_text("mine")
+    arguments = [str(run), "--to", "openai-jsonl", "--out", str(target)]
+    with pytest.raises(OperatorError, match="--force replaces it"):
+        main(arguments)
+    assert target.read_text() == "mine"
+    assert main([*arguments, "--force"]) == 0
+    assert len(lines(target)) == 2
+
+
+@pytest.mark.parametrize("inside", ["data/more.parquet", "data", "errors.parquet", "manifest.json", "world/x"])
+def test_the_dataset_itself_is_never_written_to(run, inside):
+    """Not even by force: load_dataset would take a file in data/ for a shard."""
+    with pytest.raises(OperatorError, match="choose another --out"):
+        main([str(run), "--to", "trl-sft", "--out", str(run / inside), "--force"])
+
+
+def test_a_folder_is_given_the_file_under_its_usual_name(run, tmp_path):
+    (tmp_path / "there").mkdir()
+    assert main([str(run), "--to", "trl-sft", "--out", "there"]) == 0
+    assert (tmp_path / "there" / "ehr.trl-sft.parquet").is_file()
+
+
+def test_a_folder_that_cannot_be_written_is_named(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OperatorError, match=r"cannot write file/x\.parquet"):
+        main([str(run), "--to", "trl-sft", "--out", "file/x.parquet"])
+
+
+def test_a_failed_export_leaves_nothing_behind(run, tmp_path, monkeypatch):
+    """An exporter that breaks half-way: no file, no temporary one."""
+    (tmp_path / "breaks.py").write_text(
+        "from synth.dataset.exporters.openai_jsonl import OpenAIJsonl\n"
+        "class Breaks(OpenAIJsonl):\n"
+        "    def rows(self, rows):\n"
+        "        yield next(super().rows(rows))\n"
+        "        raise ValueError('half-way')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match="half-way"):
+        main([str(run), "--to", "breaks:Breaks", "--out", "x.jsonl"])
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["breaks.py"]
+
+
+def test_an_exporter_of_ones_own_is_named_by_its_import_path(run, tmp_path, monkeypatch):
+    """It needs no more than the contract, and sees the rows in the order of the plan."""
+    (tmp_path / "prompts.py").write_text(
+        "from synth.dataset.exporters import Exporter\n"
+        "class Prompts(Exporter):\n"
+        "    name, description, suffix = 'prompts', 'what was asked', '.txt'\n"
+        "    columns, min_reward = ('messages',), None\n"
+        "    def rows(self, rows):\n"
+        "        yield from ({'text': row['messages'][1]['content']} for row in rows)\n"
+        "    def write(self, examples, out):\n"
+        "        return out.write_text('\\n'.join(example['text'] for example in examples)) and 4\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main([str(run), "--to", "prompts:Prompts"]) == 0
+    assert (tmp_path / "ehr.prompts.txt").read_text().splitlines()[1:3] == ["Stop medication 12.", "Stop the warfarin."]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("trl-stf", "did you mean trl-sft?"),
+        ("nothing-like-it", "openai-jsonl"),
+        ("no_such_module:X", "PYTHONPATH"),
+        ("json:dumps", "must name a subclass"),
+        ("json:Nothing", "json has no Nothing"),
+        (":X", "no import path"),
+    ],
+)
+def test_a_target_that_is_none_is_one_clear_message(name, words):
+    with pytest.raises(OperatorError) as caught:
+        find_exporter(name)
+    assert words in str(caught.value)
+
+
+def test_a_module_that_breaks_on_import_is_told_in_its_own_words(tmp_path, monkeypatch):
+    (tmp_path / "broken_module.py").write_text("1 / 0")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(OperatorError, match=r"importing 'broken_module' failed: ZeroDivisionError"):
+        find_exporter("broken_module:X")
+    sys.modules.pop("broken_module", None)
+
+
+def test_a_partial_dataset_is_exported_with_a_notice(tmp_path, capsys):
+    run = write_run(tmp_path / "ehr", [row(0)], jobs=2, status="partial")
+    assert main([str(run), "--to", "trl-sft"]) == 0
+    assert "note: this run is partial: what is there is exported" in capsys.readouterr().err
+
+
+def test_a_wrong_condition_is_the_readers_error(run):
+    with pytest.raises(DatasetError, match="no_such_column"):
+        main([str(run), "--to", "trl-sft", "--where", "no_such_column = 1"])
+
+
+def test_min_reward_is_a_number(run):
+    with pytest.raises(OperatorError, match="--min-reward"):
+        main([str(run), "--to", "trl-sft", "--min-reward", "nan"])
+
+
+def test_many_rows_stay_in_order(tmp_path, offline):
+    """More than one row group."""
+    rows = [row(at, messages=[{"role": "user", "content": str(at)}, says("ok")]) for at in range(600)]
+    assert main([str(write_run(tmp_path / "run", rows)), "--to", "trl-sft"]) == 0
+    loaded = load("run.trl-sft.parquet", tmp_path / "cache")
+    assert [messages[0]["content"] for messages in loaded["messages"]] == [str(at) for at in range(600)]
+
+
+@pytest.mark.parametrize("name", EXPORTERS)
+def test_help_lists_every_target_with_an_example(name, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert caught.value.code == 0
+    assert name in capsys.readouterr().out
+
+
+def test_masked_rows_of_the_sample_are_what_they_claim():
+    assert [m.get("train") for m in masked(0)["messages"] if m["role"] == "assistant"] == [False, None, None]

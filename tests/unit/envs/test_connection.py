@@ -1,0 +1,129 @@
+"""Every field of a connection does something, and no secret gets out."""
+
+from __future__ import annotations
+
+import pickle
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy
+
+from envs.connection import DatabaseConnectionConfig, connect_args, parse_url
+from envs.errors import DatabaseConfigError
+
+
+@pytest.mark.parametrize(
+    ("given", "full"),
+    [
+        ("postgresql://u@h/d", "postgresql+psycopg"),
+        ("postgres://u@h/d", "postgresql+psycopg"),
+        ("mysql://u@h/d", "mysql+pymysql"),
+        ("mariadb://u@h/d", "mysql+pymysql"),
+        ("sqlite:///x.sqlite", "sqlite"),
+    ],
+)
+def test_a_plain_url_gets_our_driver(given: str, full: str):
+    assert parse_url(given).drivername == full
+
+
+@pytest.mark.parametrize("text", ["oracle://u:geheim@h/d", "postgresql+psycopg2://u:geheim@h/d", "geheim"])
+def test_a_url_that_cannot_be_used_is_refused_without_its_secret(text: str):
+    with pytest.raises(DatabaseConfigError) as caught:
+        parse_url(text)
+    assert "geheim" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("driver", "extra"), [("postgresql", "postgres"), ("mysql", "mysql")])
+def test_a_missing_driver_names_its_extra(driver: str, extra: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(DatabaseConfigError, match=rf"synth-worlds\[{extra}\]"):
+        parse_url(f"{driver}://u@h/d")
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "name a driver"),
+        ({"driver": "oracle", "database": "x"}, "none of sqlite"),
+        ({"dsn_env_var": "DSN", "host": "h", "database": "d"}, "dsn_env_var and host, database exclude each other"),
+        ({"driver": "sqlite", "database": "x", "host": "h"}, "sqlite has no host"),
+        ({"driver": "sqlite"}, "needs a file"),
+        ({"driver": "mysql"}, "needs a database"),
+        ({"driver": "mysql", "database": "d", "port": 0}, "port"),
+        ({"driver": "mysql", "database": "d", "pool_size": 0}, "pool_size"),
+        ({"driver": "mysql", "database": "d", "pool_max_overflow": -1}, "pool_max_overflow"),
+        ({"driver": "mysql", "database": "d", "connect_timeout_s": 0}, "connect_timeout_s"),
+    ],
+)
+def test_a_wrong_description_is_refused(fields: dict[str, Any], words: str):
+    with pytest.raises(DatabaseConfigError, match=words):
+        DatabaseConnectionConfig(**fields)
+
+
+def test_fields_become_a_url_with_the_password_of_the_variable(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SECRET", "ge@heim/:")
+    config = DatabaseConnectionConfig("postgresql", "h", 5433, "d", "u", "SECRET")
+    url = config.url()
+    assert (url.host, url.port, url.database, url.username, url.password) == ("h", 5433, "d", "u", "ge@heim/:")
+    assert "heim" not in repr(config) + str(pickle.dumps(config))
+    monkeypatch.delenv("SECRET")
+    with pytest.raises(DatabaseConfigError, match="SECRET is not set"):
+        config.url()
+
+
+def test_a_dsn_is_taken_by_the_name_of_its_variable(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("DSN", "mysql://u:geheim@h:3307/d?charset=utf8mb4")
+    url = DatabaseConnectionConfig(dsn_env_var="DSN").url()
+    assert (url.drivername, url.port, dict(url.query)) == ("mysql+pymysql", 3307, {"charset": "utf8mb4"})
+    monkeypatch.setenv("DSN", "oracle://u:geheim@h/d")
+    with pytest.raises(DatabaseConfigError, match=r"^DSN: oracle") as caught:
+        DatabaseConnectionConfig(dsn_env_var="DSN").url()
+    assert "geheim" not in str(caught.value)
+
+
+def test_the_timeout_reaches_every_driver():
+    assert connect_args(parse_url("sqlite:///x"), 1.5) == {"timeout": 1.5}
+    assert connect_args(parse_url("postgresql://u@h/d"), 2.5) == {"connect_timeout": 3}
+    assert connect_args(parse_url("mysql://u@h/d"), 2.5) == {"connect_timeout": 2.5}
+
+
+def test_only_the_loopback_goes_without_tls():
+    assert connect_args(parse_url("mysql://u@127.0.0.1/d")) == {"ssl_disabled": True}
+    assert connect_args(parse_url("mysql://u@127.0.0.1/d?ssl_ca=x")) == {}
+    assert connect_args(parse_url("mysql://u@db.example/d")) == {}
+
+
+def test_sqlite_waits_for_a_lock_as_long_as_it_was_told(tmp_path: Path):
+    """The shortest wait: a writer that cannot have the lock fails, and the pool's size holds."""
+    path = tmp_path / "x.sqlite"
+    config = DatabaseConnectionConfig(
+        "sqlite", database=str(path), connect_timeout_s=0.001, pool_size=1, pool_max_overflow=0
+    )
+    config.check()
+    engine = config.create_engine()
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    try:
+        with engine.connect() as connection, pytest.raises(sqlalchemy.exc.OperationalError, match="locked"):
+            connection.exec_driver_sql("CREATE TABLE t (a)")
+        assert (engine.pool.size(), engine.pool._max_overflow, engine.pool._pre_ping) == (1, 0, True)
+    finally:
+        holder.close()
+        engine.dispose()
+
+
+@pytest.mark.parametrize("driver", ["postgresql", "mysql"])
+def test_a_server_that_is_not_there_is_found_at_once(driver: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SECRET", "geheim")
+    config = DatabaseConnectionConfig(driver, "127.0.0.1", 1, "d", "u", "SECRET", connect_timeout_s=5)
+    with pytest.raises(DatabaseConfigError, match=r"cannot connect to .*u:\*\*\*@127\.0\.0\.1:1/d") as caught:
+        config.check()
+    assert "geheim" not in str(caught.value)
+
+
+@pytest.mark.parametrize("engine", ["postgres", "mysql"])
+def test_a_real_server_answers(engine: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("DSN", request.getfixturevalue(f"{engine}_url"))
+    DatabaseConnectionConfig(dsn_env_var="DSN", connect_timeout_s=5).check()

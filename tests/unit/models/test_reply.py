@@ -1,0 +1,168 @@
+"""Reading an endpoint's answer: the quirks that are met, and the bodies that are no answer."""
+
+import json
+from typing import Any
+
+import pytest
+
+from envs.types import ToolCall
+from synth.models.reply import NotACompletionError, load_body, read_completion
+from synth.types import Completion, Usage
+
+
+def body(message: Any, **choice: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"} | choice]}
+
+
+def call(**changes: Any) -> dict[str, Any]:
+    return {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}} | changes
+
+
+def test_a_plain_answer() -> None:
+    """Text, usage, and what the endpoint says about itself."""
+    usage = {
+        "prompt_tokens": 10,
+        "completion_tokens": 4,
+        "prompt_tokens_details": {"cached_tokens": 8},
+        "completion_tokens_details": {"reasoning_tokens": 2},
+    }
+    raw = body({"role": "assistant", "content": "hi"}) | {"usage": usage, "id": "x", "model": "m-1", "created": 1}
+    assert read_completion(raw) == Completion(
+        content="hi", usage=Usage(10, 4, 8, 2), provider={"id": "x", "model": "m-1"}
+    )
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        [],
+        {},
+        {"prompt_tokens": None, "prompt_tokens_details": None},
+        {"prompt_tokens": "3", "completion_tokens": -1, "completion_tokens_details": {"reasoning_tokens": True}},
+    ],
+)
+def test_unknown_usage_is_none(usage: Any) -> None:
+    """A count that is not there, or no count, never becomes 0."""
+    assert read_completion(body({"content": "x"}) | {"usage": usage}).usage == Usage()
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ({"content": None}, Completion()),
+        ({}, Completion()),
+        ({"content": "a", "tool_calls": None}, Completion(content="a")),
+        ({"content": "a", "tool_calls": []}, Completion(content="a")),
+        ({"content": [{"type": "text", "text": "a"}, "b"]}, Completion(content="ab")),
+        (
+            {
+                "content": [
+                    {"type": "thinking", "thinking": [{"type": "text", "text": "t"}]},
+                    {"type": "text", "text": "a"},
+                ]
+            },
+            Completion(content="a", reasoning_content="t"),
+        ),
+        ({"content": [{"type": "refusal", "refusal": "no"}]}, Completion(refusal="no")),
+        ({"content": None, "refusal": "no"}, Completion(refusal="no")),
+        ({"content": "a", "reasoning_content": "t"}, Completion(content="a", reasoning_content="t")),
+        ({"content": "a", "reasoning": "t"}, Completion(content="a", reasoning_content="t")),
+        ({"content": "a", "reasoning_content": ""}, Completion(content="a")),
+    ],
+)
+def test_quirks_of_the_message(message: Any, expected: Completion) -> None:
+    """Null, absent and parted content; reasoning under either name; refusals."""
+    assert read_completion(body(message)) == expected
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (call(), ToolCall("c", "f", "{}")),
+        (call(function={"name": "f", "arguments": '{"a": tru'}), ToolCall("c", "f", '{"a": tru')),
+        (call(function={"name": "f", "arguments": ""}), ToolCall("c", "f", "")),
+        (call(function={"name": "f", "arguments": {"ä": 1}}), ToolCall("c", "f", '{"ä":1}')),
+        (call(function={"name": "f"}), ToolCall("c", "f", "{}")),
+        (call(id=None), ToolCall("call_5", "f", "{}")),
+        (call(id=""), ToolCall("call_5", "f", "{}")),
+    ],
+)
+def test_quirks_of_a_call(raw: Any, expected: ToolCall) -> None:
+    """Argument strings are untouched, malformed ones too; an object is dumped; a missing id is made up."""
+    assert read_completion(body({"tool_calls": [raw]}, finish_reason="tool_calls"), 5).tool_calls == (expected,)
+
+
+def test_ids_that_are_missing_or_repeated_are_replaced_by_free_ones() -> None:
+    """Two calls never share an id within a reply, and the made-up ones repeat from run to run."""
+    raw = [call(id="call_0"), call(id=None), call(id="call_0"), call(id="call_2")]
+    ids = [made.id for made in read_completion(body({"tool_calls": raw})).tool_calls]
+    assert ids == ["call_0", "call_1", "call_3", "call_2"]
+
+
+def test_the_old_function_call_is_a_call() -> None:
+    """The form from before tools."""
+    found = read_completion(body({"content": None, "function_call": {"name": "f", "arguments": "{}"}}))
+    assert found.tool_calls == (ToolCall("call_0", "f", "{}"),)
+
+
+@pytest.mark.parametrize(("calls", "expected"), [([], "stop"), ([call()], "tool_calls")])
+def test_a_missing_finish_reason_is_told_from_the_calls(calls: Any, expected: str) -> None:
+    """Some gateways send null."""
+    assert read_completion(body({"content": "", "tool_calls": calls}, finish_reason=None)).finish_reason == expected
+
+
+def test_token_ids_and_logprobs_are_kept_where_they_are_whole() -> None:
+    """vLLM's token_ids and OpenAI's logprobs, for those who ask for them."""
+    found = read_completion(body({"content": "a"}, token_ids=[1, 2], logprobs={"content": [{"logprob": -0.5}]}))
+    assert (found.token_ids, found.logprobs) == ((1, 2), (-0.5,))
+    found = read_completion(body({"content": "a"}, token_ids=["x"], logprobs={"content": [{}]}))
+    assert (found.token_ids, found.logprobs) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b"", "empty"),
+        (b" \n", "empty"),
+        (b'{"choices": [', "no complete JSON"),
+        ('{"choices": "é"}'.encode("latin-1"), "not UTF-8"),
+        (b"<!DOCTYPE html><html>", "HTML"),
+        (b"[]", "no object"),
+        (b"[" * 100_000, "no complete JSON"),
+        (b'data: {"choices": []}\n\n', "no complete JSON"),
+    ],
+)
+def test_bodies_that_are_no_json_object(raw: bytes, words: str) -> None:
+    """Each says what it is instead."""
+    with pytest.raises(NotACompletionError, match=words):
+        load_body(raw)
+
+
+def test_a_byte_order_mark_is_no_obstacle() -> None:
+    """Some proxies add one."""
+    assert load_body(b"\xef\xbb\xbf{}") == {}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {},
+        {"choices": None},
+        {"choices": []},
+        {"choices": [None]},
+        {"choices": [{}]},
+        {"choices": [{"message": None}]},
+        body({"content": 3}),
+        body({"content": [3]}),
+        body({"tool_calls": "x"}),
+        body({"tool_calls": [None]}),
+        body({"tool_calls": [{"id": "c"}]}),
+        body({"tool_calls": [call(function={"arguments": "{}"})]}),
+        body({"content": ""}, error={"message": "provider died", "code": 502}),
+    ],
+)
+def test_json_that_is_no_completion(raw: Any) -> None:
+    """What an answer has to have, and has not."""
+    with pytest.raises(NotACompletionError):
+        read_completion(json.loads(json.dumps(raw)))

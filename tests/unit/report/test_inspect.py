@@ -1,0 +1,291 @@
+"""`synth inspect` on real run directories: each view, as text and as JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from synth.cli.inspect import main
+from synth.dataset.reader import Dataset
+from synth.errors import DatasetError, OperatorError
+from synth.report import Screen, show_summary, show_trajectory, summarize
+from synth.report.table import next_steps
+from tests.sample_rows import all_kinds, error_row, failed, row, unscored, write_run, writing
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """All kinds of rows, and two jobs that infrastructure broke."""
+    errors = [error_row(6), error_row(7, retryable=False)]
+    return write_run(tmp_path_factory.mktemp("runs") / "ehr", all_kinds(), errors=errors)
+
+
+@pytest.fixture
+def inspect(run, capsys):
+    def call(*arguments):
+        assert main([str(run), *arguments]) == 0
+        return capsys.readouterr().out
+
+    return call
+
+
+def fields(line):
+    return re.split(r"\s{2,}", line.strip())
+
+
+def test_the_summary_counts_what_is_there(inspect, run):
+    out = inspect()
+    lines = {words[0]: words[1:] for line in out.splitlines() if (words := fields(line))}
+    assert lines["rows"] == ["6 of 8 jobs, 2 infrastructure errors"]
+    assert lines["reward"] == ["mean 0.700, 3 of 5 with 1.0, 1 unscored"]
+    assert lines["outcome"] == ["success 3, failure 2, unscored 1"]
+    assert lines["stop reason"] == ["finished 5, max_turns 1"]
+    assert lines["split"] == ["train 5, test 1"]
+    assert lines["tokens"] == ["input 5,400, output 360"]
+    assert lines["cost"] == ["$0.0020 (known for 1 of 6 rows)"]
+    assert lines["latency"] == ["p50 250.0 ms, p90 2.0 s, p99 2.0 s, max 2.0 s"]
+    assert lines["family"] == ["rows", "reward", "turns", "calls", "tool errors", "excluded"]
+    assert lines["stop_medication"] == ["4", "2", "50.0%"]  # the tool: its lines come last
+    assert ["record_vitals", "5", "0.875", "2.8", "2.0", "1", "3"] in [fields(line) for line in out.splitlines()]
+    assert lines["ConnectionLost"] == ["2", "2", "the database went away"]
+    assert lines["not_found"] == ["1"]
+    assert f"  synth inspect {run} --failed" in out
+
+
+def test_the_summary_as_json(inspect):
+    document = json.loads(inspect("--json"))
+    assert document["status"] == "complete"
+    assert document["rewards"] == {"mean": 0.7, "scored": 5, "unscored": 1, "full": 3}
+    assert document["tools"][0] == {"tool": "find_patients", "calls": 4, "errors": 0, "error_rate": 0.0}
+    assert document["cost_usd"] == {"total": 0.002, "known_rows": 1}
+    assert document["tokens"]["cached"] == {"total": None, "known_rows": 0}
+    assert document["user"]["cost_usd"] == {"total": 0.25, "known_rows": 1}
+    assert document["infrastructure_errors"][0]["terminal"] == 2
+
+
+def test_whether_a_call_failed_is_read_from_events_first(tmp_path):
+    """With agent.error_style=plain the model is shown prose, which no reader could tell from a result."""
+    messages = failed(0)["messages"]
+    messages[3]["content"] = "There is no medication 99."
+    events = [
+        {
+            "event": "tool_result",
+            "id": "c1",
+            "name": "stop_medication",
+            "result": {"status": "error", "category": "not_found"},
+        },
+        {"event": "tool_result", "id": "c2", "name": "stop_medication", "result": {"stopped": 5}},
+    ]
+    run = write_run(tmp_path / "ehr", [failed(0) | {"messages": messages, "events": events}])
+    (tool,) = summarize(Dataset.open(run))["tools"]
+    assert (tool["calls"], tool["errors"]) == (2, 1)
+
+
+def test_what_is_unknown_is_called_unknown(tmp_path, capsys):
+    main([str(write_run(tmp_path / "ehr", [row(0, input_tokens=None, output_tokens=None)]))])
+    out = capsys.readouterr().out
+    assert "tokens  unknown" in re.sub(r" {2,}", "  ", out)
+    assert "cost  unknown" in re.sub(r" {2,}", "  ", out)
+
+
+@pytest.mark.parametrize("status", ["partial", "interrupted"])
+def test_a_run_that_did_not_end_is_shown_with_what_to_do(tmp_path, capsys, status):
+    run = write_run(tmp_path / "an ehr", [row(0)], jobs=2, status=status)
+    assert main([str(run)]) == 0
+    out = capsys.readouterr().out
+    assert f"  {status}: " in out
+    assert "1 of 2 jobs" in out
+    assert f"synth run --resume '{run}'" in out
+
+
+def test_a_run_that_is_going_on_is_shown(tmp_path, capsys):
+    with writing(tmp_path / "ehr", [row(0)], jobs=2):
+        assert main([str(tmp_path / "ehr")]) == 0
+    out = capsys.readouterr().out
+    assert "  running: " in out
+    assert "1 of 2 jobs" in out
+    assert "--resume" not in out
+
+
+def test_a_complete_run_points_to_the_export_and_one_with_errors_to_resume(tmp_path):
+    done = summarize(Dataset.open(write_run(tmp_path / "a", [row(0)])))
+    assert [step.split(str(tmp_path))[0] for step in next_steps(done)] == ["synth inspect ", "synth export "]
+    broken = write_run(tmp_path / "b", [row(0)], errors=[error_row(1, attempts=1)], status="partial")
+    assert next_steps(summarize(Dataset.open(broken)))[0] == f"synth run --resume {broken}"
+
+
+def test_a_run_without_rows(tmp_path, capsys):
+    """Everything failed: no mean of nothing, no division by nothing."""
+    run = write_run(tmp_path / "ehr", [], errors=[error_row(0)])
+    assert main([str(run)]) == 0
+    assert "0 of 1 jobs, 1 infrastructure error" in capsys.readouterr().out
+    assert main([str(run), "--failed"]) == 0
+
+
+def test_failed_lists_one_row_a_line_with_the_reason(inspect):
+    header, first, second = inspect("--failed").splitlines()
+    assert header.split() == ["trajectory_id", "family", "reward", "stop_reason", "reason"]
+    assert fields(first) == [
+        failed(2)["trajectory_id"],
+        "stop_medication",
+        "0",
+        "finished",
+        "state: collateral: medications medication_id=5",
+    ]
+    assert fields(second)[2:4] == ["0.5", "max_turns"]
+
+
+def test_where_limit_and_columns(inspect):
+    lines = inspect(
+        "--where", "reward = 1.0 -- only these", "--limit", "2", "--columns", "job_index,error_categories"
+    ).splitlines()
+    assert lines[1:] == ["0          []", '1          ["malformed_call"]', "2 of 3 rows; --limit 0 shows all"]
+    assert len(inspect("--columns", "job_index", "--limit", "0").splitlines()) == 7
+    assert fields(inspect("--where", "reward is null").splitlines()[1])[2:] == [
+        "finished",
+        "user: the user gave the wrong date",
+    ]
+    assert len(inspect("--where", "reward < 1 or true", "--failed").splitlines()) == 3
+
+
+def test_a_listing_as_json(inspect):
+    document = json.loads(inspect("--failed", "--limit", "1", "--json", "--columns", "reward,submitted,created_at"))
+    assert document == {
+        "matching": 2,
+        "rows": [{"reward": 0.0, "submitted": {"decision": "done"}, "created_at": "2026-11-21T09:00:00+00:00"}],
+    }
+
+
+def test_wrong_columns_are_told_all_at_once(run):
+    with pytest.raises(OperatorError) as caught:
+        main([str(run), "--columns", "rewrad,family,nonsense"])
+    assert "did you mean reward?" in str(caught.value)
+    assert "'nonsense'" in str(caught.value)
+
+
+def test_wrong_sql_is_the_readers_error(run):
+    with pytest.raises(DatasetError, match="rewrad"):
+        main([str(run), "--where", "rewrad = 1"])
+
+
+def test_a_negative_limit_is_refused(run):
+    with pytest.raises(OperatorError, match="--limit"):
+        main([str(run), "--failed", "--limit", "-1"])
+
+
+@pytest.mark.parametrize("wanted", ["2", failed(2)["trajectory_id"], failed(2)["trajectory_id"][:4]])
+def test_show_finds_by_job_index_id_and_start_of_id(inspect, wanted):
+    assert inspect("--show", wanted).startswith(f"{failed(2)['trajectory_id']}  failure, reward 0\n")
+
+
+def test_show_prints_everything_and_nothing_that_a_terminal_obeys(inspect):
+    out = inspect("--show", "2")
+    assert "\x1b" not in out
+    assert "\x07" not in out
+    assert "\\x1b[2J\\x1b]0;owned\\x07[bold red]not markup[/] \\u202eesrever \\x9b31m" in out
+    assert "  -> stop_medication  c1\n" in out
+    assert '     {"medication_id": 99}\n' in out
+    assert "  error: not_found\n" in out
+    assert out.count("a long line of notes") == 12
+    assert "Row changes (2)" in out
+    assert "  update medications medication_id=5\n" in out
+    assert fields(out[out.index("    stopped") :].splitlines()[0]) == ["stopped", "null", '"2026-03-02"']
+    assert "  fail state  0 (gate)\n" in out
+    assert "collateral: medications" in out
+    assert 'Submitted\n  {"decision": "done"}\n' in out
+
+
+def test_show_tells_inserts_masked_turns_and_reasoning(inspect):
+    out = inspect("--show", "1")
+    assert "3 assistant  not trained on\n" in out
+    assert '{"__malformed__": "{\\"medication_id\\": 12"}' in out
+    first = inspect("--show", "0")
+    assert "  reasoning\n    Which patient is it?\n" in first
+    assert re.search(r"heart_rate +- +72\n", first)
+    assert re.search(r"note +- +null\n", first)
+    assert "unscored" in inspect("--show", "4").splitlines()[0]
+
+
+def test_show_as_json_is_the_row(inspect):
+    document = json.loads(inspect("--show", "2", "--json"))
+    expected = failed(2)
+    assert document.pop("created_at") == expected.pop("created_at").isoformat()
+    assert document == expected
+
+
+def test_show_of_a_broken_rollout_says_what_broke_it(inspect):
+    out = inspect("--show", "7")
+    assert "broken by infrastructure" in out
+    assert "the database went away" in out
+    assert json.loads(inspect("--show", error_row(6).trajectory_id, "--json"))["terminal"] is True
+
+
+def test_show_of_nothing_is_an_error(run):
+    with pytest.raises(DatasetError):
+        main([str(run), "--show", "zzz"])
+
+
+def test_everything_fits_into_a_terminal_of_80_columns(run):
+    """Nothing is lost by wrapping: the words of the longest result are all there."""
+    dataset = Dataset.open(run)
+    file = io.StringIO()
+    screen = Screen(file, terminal=True, width=80)
+    show_summary(screen, summarize(dataset))
+    for each in dataset.rows():
+        show_trajectory(screen, each)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
+    assert max(map(cell_len, plain.splitlines())) <= 80
+    assert plain.count("a long line of notes") == 12
+    assert "\x1b[" in file.getvalue()
+
+
+def test_a_reader_that_goes_away_is_quiet(run):
+    """`synth inspect | head -1`: no traceback, exit 0; the listing is far longer than a pipe holds."""
+    script = f"import sys; from synth.cli.inspect import main; sys.exit(main({[str(run), '--show', '2', '--json']!r}))"
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_table_to_a_closed_pipe_is_quiet(run):
+    script = f"import sys; from synth.cli.inspect import main; sys.exit(main({[str(run)]!r}))"
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_one_parquet_file_is_a_dataset_too(run, capsys):
+    (shard,) = (run / "data").glob("train-*.parquet")
+    assert main([str(shard)]) == 0
+    assert "rows" in capsys.readouterr().out
+
+
+def test_help_has_an_example(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "synth inspect out/ehr --failed" in capsys.readouterr().out
+
+
+def test_the_users_own_model_has_its_own_cost(tmp_path, capsys):
+    main([str(write_run(tmp_path / "ehr", [unscored(0)]))])
+    out = capsys.readouterr().out
+    assert re.search(r"user's cost +\$0\.2500\n", out)
+    assert re.search(r"user model +gpt-x 1\n", out)

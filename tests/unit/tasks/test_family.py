@@ -1,0 +1,264 @@
+"""tasks.yaml: what a family may say, and one message with line and nearest word for each mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synth.errors import TaskError
+from synth.tasks.family import TaskFile, read_tasks
+
+TOOLS = {"find": frozenset({"name"}), "record": frozenset({"pid", "bpm"})}
+GOOD = """\
+now: "2026-03-02T09:00:00"
+compare: {visits.made_at: ignore, visits: append_only}
+families:
+- id: pulse
+  about: Write a heart rate down.
+  ground: {key: patient_id, sql: "SELECT patient_id, name FROM patients;"}
+  vary: {bpm: {int: [55, 110]}}
+  user: {says: ["{bpm} for {name}", "{name}: {bpm}"]}
+  gold:
+  - find: {name: "{name}"}
+    save: {pid: "$.id"}
+  - record: {pid: $pid, bpm: "{bpm}"}
+  - say: Done.
+- id: allowed
+  ground:
+    key: patient_id
+    sql: SELECT patient_id, name FROM patients
+  twins: {allow: patient_id > 5, refuse: patient_id <= 5}
+  user: {says: "May {name}?"}
+  compare: {visits.note: free_text, "*.cost": {abs: 0.01}}
+  answer:
+    decision: {type: string, enum: [allowed, refused], description: What it is.}
+    days: {type: array, items: integer, description: Which days., compare: set}
+    dose: {type: number, description: How much., compare: {abs: 0.5}}
+  oracle: {days: "SELECT day FROM days WHERE patient_id = :patient_id"}
+  gold:
+  - allow: [{submit: {decision: allowed, days: [1, 2]}}]
+  - refuse: [{submit: {decision: refused, dose: 2.5}}]
+  gates: [state, {answer: {days: $oracle.days}}, {required_calls: [find]}]
+"""
+
+
+def columns(sql: str, file: str, line: int, family: str) -> tuple[str, ...]:
+    """What a database would say of the queries of these tests."""
+    if "FROM patients" not in sql:
+        raise TaskError("the query fails", file, line, family)
+    return "patient_id", "name"
+
+
+@pytest.fixture
+def parsed(tmp_path: Path):
+    def run(text: str) -> TaskFile:
+        file = tmp_path / "tasks.yaml"
+        file.write_text(text, "utf-8")
+        return read_tasks(file, TOOLS, columns)
+
+    return run
+
+
+class TestGood:
+    def test_what_a_file_says(self, parsed: Any):
+        read = parsed(GOOD)
+        pulse, allowed = read.families
+        assert read.now == "2026-03-02T09:00:00"
+        assert (pulse.id, pulse.line, pulse.ground_line, pulse.key) == ("pulse", 4, 6, "patient_id")
+        assert pulse.sql == "SELECT patient_id, name FROM patients", "without the semicolon: it becomes a subquery"
+        assert len(pulse.vary["bpm"]) == 56
+        assert len(pulse.says) == 2
+        assert (pulse.answer, pulse.gates, pulse.twins) == (None, ["state"], {})
+        assert allowed.ground_line == 17
+        assert allowed.twins == {"allow": "patient_id > 5", "refuse": "patient_id <= 5"}
+        assert allowed.gates == ["state", {"answer": {"days": "days"}}, {"required_calls": ["find"]}]
+
+    def test_a_familys_rules_add_to_the_worlds(self, parsed: Any):
+        pulse, allowed = parsed(GOOD).families
+        assert pulse.compare == {"visits.made_at": "ignore", "visits": "append_only"}
+        assert allowed.compare == pulse.compare | {"visits.note": "free_text", "*.cost": {"abs": 0.01}}
+
+    def test_the_answer_becomes_the_submit_tools_schema(self, parsed: Any):
+        """Required is what every branch of gold hands in."""
+        answer = parsed(GOOD).families[1].answer
+        assert answer is not None
+        assert answer["required"] == ["decision"]
+        assert answer["additionalProperties"] is False
+        assert answer["properties"]["days"] == {
+            "type": "array",
+            "items": {"type": "integer"},
+            "description": "Which days.",
+        }
+        assert parsed(GOOD).families[1].compare_answer == {"decision": "exact", "days": "set", "dose": {"abs": 0.5}}
+
+    def test_gates_default_to_state_and_answer_where_gold_submits(self, parsed: Any):
+        start = GOOD.index("  gates: [state")
+        assert parsed(GOOD[:start]).families[1].gates == ["state", "answer"]
+
+    def test_yaml_is_read_without_its_surprises(self, parsed: Any):
+        """A date stays text, yes is no boolean, 12:30 no number."""
+        text = GOOD.replace("{int: [55, 110]}", "{choice: [2026-01-02, yes, 12:30, 010, 1e3, ~]}")
+        domain = parsed(text).families[0].vary["bpm"]
+        assert [domain[at] for at in range(len(domain))] == ["2026-01-02", "yes", "12:30", 10, 1000.0, None]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("families:", "familys:", 3, "tasks.yaml has no key 'familys'; did you mean 'families'?"),
+        ('now: "2026-03-02T09:00:00"', "now: noon", 1, "`now` must be an ISO date and time, not 'noon'"),
+        ("visits.made_at: ignore", "visits.made_at: ingore", 2, "unknown rule 'ingore'; did you mean 'ignore'?"),
+        ("visits.made_at: ignore", "visits.made_at: [ignore]", 2, "unknown rule ['ignore']"),
+        ("visits: append_only", "visits: ignore", 2, "`visits` names a table; the rule for a table is append_only"),
+        ('"*.cost": {abs: 0.01}', '"*.cost": {abs: -1}', 20, "a tolerance is {abs: x}"),
+        ('"*.cost": {abs: 0.01}', '"*.cost": {rel: 1}', 20, "a tolerance is {abs: x}"),
+        ("  about: Write", "  abuot: Write", 5, "a family has no key 'abuot'; did you mean 'about'?"),
+        ("- id: pulse", "- id: [pulse]", 4, "a family needs `id`, a text"),
+        ("- id: allowed", "- id: pulse", 14, "two families have this id"),
+        ("  user: {says: [", "  users: {says: [", 8, "a family has no key 'users'; did you mean 'user'?"),
+        (
+            'ground: {key: patient_id, sql: "SELECT',
+            'ground: {key: patientid, sql: "SELECT',
+            6,
+            "did you mean 'patient_id'?",
+        ),
+        (
+            "ground: {key: patient_id, sql:",
+            "ground: {key: patient_id, sqll:",
+            6,
+            "ground has no key 'sqll'; did you mean 'sql'?",
+        ),
+        ("FROM patients;", "FROM patient;", 6, "the query fails"),
+        ("vary: {bpm: {int", "vary: {name: {int", 7, "'name' is a grounding column already"),
+        ("{int: [55, 110]}", "{int: [110, 55]}", 7, "vary bpm: the range is empty"),
+        ("{int: [55, 110]}", "{itn: [55, 110]}", 7, "vary bpm: unknown kind 'itn'; take one of int, float"),
+        ('"{bpm} for {name}"', '"{bmp} for {name}"', 8, "says: there is no slot 'bmp'; did you mean 'bpm'?"),
+        ('"{bpm} for {name}"', '"{bpm for"', 8, "says: a single '{'"),
+        ('says: ["{bpm} for {name}", "{name}: {bpm}"]', "says: []", 8, "`says` is a text, or a list of texts"),
+        ('{says: "May {name}?"}', '{says: "May {name}?", knows: {dob: x}}', 19, "`knows` needs a user who answers"),
+        (
+            '  - find: {name: "{name}"}',
+            '  - find: {nmae: "{name}"}',
+            10,
+            "find has no argument 'nmae'; did you mean 'name'?",
+        ),
+        ("  - record: {pid: $pid", "  - recrod: {pid: $pid", 12, "'recrod' is neither a tool nor a step word; did you"),
+        (
+            "  - record: {pid: $pid",
+            "  - record: {pid: $pdi",
+            12,
+            "`pdi` is neither a slot nor saved by an earlier step",
+        ),
+        (", refuse: patient_id <= 5}", "}", 18, "twins come in two or more"),
+        ("twins: {allow:", "twins: {say:", 18, "a twin cannot be named 'say': the word is taken"),
+        ("twins: {allow:", "twins: {find:", 18, "a twin cannot be named 'find': the word is taken"),
+        ("twins: {allow: patient_id > 5", "twins: {allow: 5", 18, "twin allow: its condition is SQL"),
+        ("decision: {type: string", "decision: {type: strnig", 22, "unknown type 'strnig'; did you mean 'string'?"),
+        ("decision: {type: string", "decision: {type: [string]", 22, "answer decision: unknown type ['string']"),
+        ("enum: [allowed, refused]", "enum: allowed", 22, "answer decision: enum must be a list of values"),
+        ("description: What it is.", "descripton: x", 22, "answer decision has no key 'descripton'; did you mean"),
+        (", description: What it is.", "", 22, "answer decision needs `description`, a text"),
+        ("items: integer", "items: array", 23, "answer days: items must be a scalar type, not 'array'"),
+        ("items: integer", "items: [integer]", 23, "answer days: items must be a scalar type"),
+        ("compare: set}", "compare: sets}", 23, "answer days: unknown compare 'sets'; did you mean 'set'?"),
+        ("compare: set}", "compare: [set]}", 23, "answer days: unknown compare ['set']"),
+        ("description: How much., compare: {abs: 0.5}", "description: x, compare: set", 24, "`set` goes with an array"),
+        (
+            "description: How much., compare: {abs: 0.5}",
+            "description: x, compare: text",
+            24,
+            "`text` goes with strings",
+        ),
+        ("Which days., compare: set", "x, compare: {abs: 1}", 23, "a tolerance goes with numbers, not with array"),
+        (
+            'oracle: {days: "SELECT day FROM days WHERE patient_id = :patient_id"}',
+            "oracle: {days: 5}",
+            25,
+            "one SQL query",
+        ),
+        (
+            "submit: {decision: allowed",
+            "submit: {decison: allowed",
+            27,
+            "`answer` has no field 'decison'; did you mean",
+        ),
+        ("gates: [state, {answer", "gates: [sate, {answer", 29, "unknown gate 'sate'; did you mean 'state'?"),
+        ("gates: [state, {answer", "gates: [[state], {answer", 29, "unknown gate ['state']"),
+        ("{required_calls: [find]}]", "{required_calls: [find], answer: 1}]", 29, "unknown gate {"),
+        ("{answer: {days: $oracle.days}}", "{answer: {dyas: $oracle.days}}", 29, "did you mean 'days'?"),
+        (
+            "{answer: {days: $oracle.days}}",
+            "{answer: {days: $oracle.dyas}}",
+            29,
+            "write $oracle.NAME; did you mean 'days'?",
+        ),
+        (
+            "{required_calls: [find]}",
+            "{required_calls: [fnid]}",
+            29,
+            "required_calls takes a list of tools; known are find",
+        ),
+        ("{required_calls: [find]}", "{required_calls: [[find]]}", 29, "required_calls takes a list of tools"),
+        ("{required_calls: [find]}", "{required_calls: find}", 29, "required_calls takes a list of tools"),
+        (
+            "gates: [state, {answer: {days: $oracle.days}}, {required_calls: [find]}]",
+            "gates: state",
+            29,
+            "must be a list",
+        ),
+        ("  - say: Done.\n", "  - say: Done.\n  gates: [answer]\n", 14, "the gate `answer` needs a `submit` in gold"),
+        ("  about: Write a heart rate down.", "  id: pulse", 5, "the key 'id' stands twice in one mapping"),
+        ("  about: Write", "   about: Write", 5, "not valid YAML"),
+        ("user: {says: [", "user: {says: [[", 8, "not valid YAML"),
+    ],
+)
+def test_each_mistake_is_one_message_at_its_line(parsed: Any, old: str, new: str, line: int, words: str):
+    assert GOOD.count(old) == 1, "the mistake must stand in one place"
+    with pytest.raises(TaskError) as caught:
+        parsed(GOOD.replace(old, new))
+    error = caught.value
+    assert words in error.message
+    assert error.line == line
+    assert str(error.file).endswith("tasks.yaml")
+    assert str(error).startswith(f"{error.file}:{line}: ")
+
+
+@pytest.mark.parametrize("key", ["ground", "user", "gold"])
+def test_what_a_family_cannot_do_without(parsed: Any, key: str):
+    text = "families:\n- id: pulse\n  ground: {key: name, sql: SELECT name FROM patients}\n  user: {says: Hi}\n  gold: [{say: x}]\n"
+    lines = [each for each in text.splitlines() if not each.startswith(f"  {key}:")]
+    with pytest.raises(TaskError, match=f"tasks.yaml:2: family pulse: needs `{key}`"):
+        parsed("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "tasks.yaml must be a mapping"),
+        ("- a", "tasks.yaml must be a mapping"),
+        ("families: []", "needs `families`, a list with at least one family"),
+        ("families: {id: x}", "needs `families`, a list with at least one family"),
+        ("families: [pulse]", "a family must be a mapping"),
+        ("? [a]\n: b", "a key must be text"),
+        ("a: &x 1\nfamilies: !!python/object:os.system {}", "has no key 'a'"),
+        ("families: !odd x", "not valid YAML"),
+        ("now: !!int noon", "tasks.yaml:1: 'noon' is no int"),
+        ("now: !!bool noon", "tasks.yaml:1: 'noon' is no bool"),
+        ("now: !!timestamp noon", "tasks.yaml:1: 'noon' is no timestamp"),
+        ("families: &a [*a]", "an alias that holds itself"),
+    ],
+)
+def test_what_is_no_task_file_at_all(parsed: Any, text: str, words: str):
+    with pytest.raises(TaskError) as caught:
+        parsed(text)
+    assert words in str(caught.value)
+
+
+def test_a_file_that_is_not_there_or_not_text(tmp_path: Path):
+    with pytest.raises(TaskError, match="there is no such file"):
+        read_tasks(tmp_path / "tasks.yaml", TOOLS, columns)
+    (tmp_path / "tasks.yaml").write_bytes(b"families: \xff")
+    with pytest.raises(TaskError, match="not UTF-8 at byte 10"):
+        read_tasks(tmp_path / "tasks.yaml", TOOLS, columns)

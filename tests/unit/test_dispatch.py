@@ -1,0 +1,320 @@
+"""The leasing loop against workers that die: nothing is lost, nothing is done twice, a poison job ends as an error."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from synth.dispatch import Dispatcher, Valve
+from synth.errors import ModelAuthError, SynthError, WorkerLost
+from synth.runtime.base import Runtime, WorkerHandle
+from synth.worker import Assignment, Delivery, WorkerSetup
+
+CONCURRENCY = 4
+
+
+class Farm(Runtime):
+    """Workers without processes. ``poison`` jobs kill the worker that runs them, ``deaths`` says how often at most."""
+
+    name = "farm"
+
+    def __init__(self, poison: Sequence[int] = (), deaths: int = 10**9, stillborn: int = 0) -> None:
+        self.poison, self.deaths, self.stillborn = set(poison), deaths, stillborn
+        self.spawned: list[Hand] = []
+        self.ran: Counter[int] = Counter()
+        self.died_of: list[set[int]] = []
+        self.on_collect: Callable[[Hand], None] = lambda _hand: None
+
+    async def open(self, setup: WorkerSetup) -> None:
+        raise AssertionError("the driver's business")
+
+    def worker_count(self, asked: int | None) -> int:
+        return asked or 1
+
+    async def spawn(self) -> Hand:
+        self.spawned.append(Hand(self))
+        return self.spawned[-1]
+
+    async def close(self) -> None:
+        for each in self.spawned:
+            await each.close()
+
+    @property
+    def alive(self) -> list[Hand]:
+        return [each for each in self.spawned if each.started and not each.lost and not each.closed]
+
+
+class Hand(WorkerHandle):
+    """Finishes up to four jobs per collection; dies with everything undelivered when one of them is poison."""
+
+    def __init__(self, farm: Farm) -> None:
+        self.farm = farm
+        self.queue: deque[int] = deque()
+        self.leases: list[list[int]] = []
+        self.most = 0
+        self.started = self.lost = self.closed = False
+
+    async def start(self) -> list[str]:
+        if self.farm.stillborn > 0:
+            self.farm.stillborn -= 1
+            raise WorkerLost("it died at once")
+        self.started = True
+        return ["a slow disk", "no key"]
+
+    async def lease(self, work: Sequence[Assignment]) -> None:
+        self._check()
+        self.queue.extend(each.index for each in work)
+        self.leases.append([each.index for each in work])
+        self.most = max(self.most, len(self.queue))
+
+    async def collect(self, wait_s: float) -> list[Delivery]:
+        self._check()
+        await asyncio.sleep(0)
+        self.farm.on_collect(self)
+        running = [self.queue.popleft() for _ in range(min(CONCURRENCY, len(self.queue)))]
+        self.farm.ran.update(running)
+        if self.farm.poison & set(running) and len(self.farm.died_of) < self.farm.deaths:
+            self.lost = True
+            self.farm.died_of.append({*running, *self.queue})
+            raise WorkerLost("the worker's process died")
+        return [Delivery(index, "row", row=str(index).encode()) for index in running]
+
+    async def withdraw(self) -> list[int]:
+        self._check()
+        out = list(self.queue)
+        self.queue.clear()
+        return out
+
+    async def close(self) -> None:
+        self.closed = True
+
+    def _check(self) -> None:
+        assert self.started
+        assert not self.closed
+        if self.lost:
+            raise WorkerLost("the worker's process died")
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch):
+    """Pauses take no time: these tests depend on what happens, never on when."""
+    pause = asyncio.sleep
+    monkeypatch.setattr(asyncio, "sleep", lambda _seconds: pause(0))
+
+
+def work(count: int) -> Iterator[Assignment]:
+    return (Assignment(at) for at in range(count))
+
+
+async def run(
+    farm: Farm, count: int, workers: int = 2, max_attempts: int = 3, valve: Valve | None = None
+) -> list[Delivery]:
+    out: list[Delivery] = []
+    dispatcher = Dispatcher(farm, workers, CONCURRENCY, max_attempts)
+    await dispatcher.open()
+    await dispatcher.run(work(count), out.append, valve or Valve())
+    await dispatcher.close()
+    assert all(each.closed for each in farm.spawned)
+    return out
+
+
+def split(deliveries: list[Delivery]) -> tuple[list[int], list[Delivery]]:
+    """The indices of the rows, sorted, and the errors."""
+    rows = sorted(each.index for each in deliveries if each.kind == "row")
+    return rows, [each for each in deliveries if each.kind == "error"]
+
+
+class TestHealthy:
+    @pytest.mark.parametrize("workers", [1, 2, 5])
+    @pytest.mark.parametrize("count", [0, 1, 7, 100])
+    async def test_everything_is_delivered_once(self, workers: int, count: int):
+        farm = Farm()
+        rows, errors = split(await run(farm, count, workers))
+        assert rows == list(range(count))
+        assert errors == []
+        assert set(farm.ran.values()) <= {1}
+        assert len(farm.spawned) == workers
+
+    async def test_work_goes_out_in_order_and_no_further_ahead_than_twice_the_places(self):
+        farm = Farm()
+        await run(farm, 100, workers=1)
+        assert [at for lease in farm.spawned[0].leases for at in lease] == list(range(100))
+        assert farm.spawned[0].most <= 2 * CONCURRENCY
+
+    async def test_a_job_waits_for_room(self):
+        """``room`` bounds how far the plan runs ahead of what is settled."""
+        farm, seen = Farm(), []
+        dispatcher = Dispatcher(farm, 2, CONCURRENCY, 3)
+        await dispatcher.open()
+        ahead: list[int] = []
+
+        def room(index: int) -> bool:
+            allowed = index < len(seen) + 3
+            if allowed:
+                ahead.append(index - len(seen))
+            return allowed
+
+        await dispatcher.run(work(50), seen.append, Valve(), room)
+        await dispatcher.close()
+        assert split(seen)[0] == list(range(50))
+        assert max(ahead) == 2
+
+    async def test_a_dispatcher_can_be_used_again(self):
+        """First the tasks are proved, then the jobs played."""
+        farm, out = Farm(), []
+        dispatcher = Dispatcher(farm, 2, CONCURRENCY, 3)
+        await dispatcher.open()
+        await dispatcher.run(work(5), out.append, Valve())
+        await dispatcher.run(work(7), out.append, Valve())
+        assert Counter(each.index for each in out) == Counter([*range(5), *range(7)])
+        assert dispatcher.warnings == ["a slow disk", "no key"], "each once, however many workers say it"
+        await dispatcher.close()
+
+    async def test_what_a_first_start_raises_is_raised(self):
+        class Refused(Hand):
+            async def start(self) -> list[str]:
+                raise ModelAuthError("the key is not accepted")
+
+        class Closed(Farm):
+            async def spawn(self) -> Hand:
+                return Refused(self)
+
+        with pytest.raises(ModelAuthError):
+            await Dispatcher(Closed(), 2, CONCURRENCY, 3).open()
+
+    async def test_a_sink_that_fails_ends_the_run(self):
+        def full(delivery: Delivery) -> None:
+            raise OSError("no space left")
+
+        dispatcher = Dispatcher(Farm(), 2, CONCURRENCY, 3)
+        await dispatcher.open()
+        with pytest.raises(OSError, match="no space left"):
+            await dispatcher.run(work(50), full, Valve())
+        await dispatcher.close()
+        assert len(asyncio.all_tasks()) == 1, "no loop is left behind"
+
+
+class TestDeath:
+    async def test_a_worker_that_died_is_replaced_and_its_jobs_run_again(self):
+        """Killed from outside, once: nobody is to blame, no job ends as an error."""
+        farm = Farm(poison=[13], deaths=1)
+        rows, errors = split(await run(farm, 60))
+        assert rows == list(range(60))
+        assert errors == []
+        assert len(farm.spawned) == 3
+        assert {at for at, times in farm.ran.items() if times > 1} <= farm.died_of[0], "only what was undelivered"
+
+    @pytest.mark.parametrize("workers", [1, 3])
+    @pytest.mark.parametrize("poison", [[0], [17], [59], [3, 4], [0, 30, 59]])
+    async def test_a_poison_job_ends_as_an_error_and_innocents_finish(self, poison: list[int], workers: int):
+        farm = Farm(poison)
+        rows, errors = split(await run(farm, 60, workers))
+        assert rows == [at for at in range(60) if at not in poison]
+        assert sorted(each.index for each in errors) == poison
+        for error in errors:
+            assert (error.error_type, error.retryable, error.fatal) == ("WorkerLost", True, False)
+            assert error.message == "the worker's process died (with this job alone on it, 3 times)"
+
+    async def test_it_is_found_by_halving(self):
+        """One whole, then halves: 8, 8, 4, 2, then alone as often as a job may be tried."""
+        farm = Farm(poison=[1])
+        await run(farm, 8, workers=1)
+        assert [len(each) for each in farm.died_of] == [8, 8, 4, 2, 1, 1, 1]
+        assert all(1 in each for each in farm.died_of)
+
+    @pytest.mark.parametrize("attempts", [1, 2, 5])
+    async def test_alone_it_is_tried_as_often_as_was_said(self, attempts: int):
+        farm = Farm(poison=[5])
+        _, errors = split(await run(farm, 20, workers=1, max_attempts=attempts))
+        assert sum(each == {5} for each in farm.died_of) == attempts
+        assert f"{attempts} times" in errors[0].message
+
+    async def test_suspects_run_with_nothing_else_beside_them(self):
+        farm = Farm(poison=[5])
+        await run(farm, 60, workers=1)
+        first, *later = farm.died_of
+        assert all(each <= first for each in later)
+
+    async def test_a_poison_job_is_the_only_one_left_and_others_wait_for_it(self):
+        """The last worker does not go home while another one's work may come back."""
+        farm = Farm(poison=[0])
+        rows, errors = split(await run(farm, 2, workers=4))
+        assert (rows, [each.index for each in errors]) == ([1], [0])
+
+    async def test_workers_that_die_as_they_start_end_the_run(self):
+        farm = Farm(poison=[3])
+        dispatcher = Dispatcher(farm, 1, CONCURRENCY, 3)
+        await dispatcher.open()
+        farm.stillborn = 3
+        with pytest.raises(SynthError, match="workers die as soon as they start"):
+            await dispatcher.run(work(10), lambda _: None, Valve())
+        await dispatcher.close()
+
+    async def test_a_replacement_may_need_a_second_attempt(self):
+        farm = Farm(poison=[3], deaths=1)
+        dispatcher = Dispatcher(farm, 1, CONCURRENCY, 3)
+        await dispatcher.open()
+        farm.stillborn = 2
+        out: list[Delivery] = []
+        await dispatcher.run(work(10), out.append, Valve())
+        await dispatcher.close()
+        assert split(out) == (list(range(10)), [])
+
+
+class TestDraining:
+    async def test_what_has_not_started_is_withdrawn_and_what_runs_is_finished(self):
+        valve, farm, out = Valve(), Farm(), []
+        dispatcher = Dispatcher(farm, 1, CONCURRENCY, 3)
+        await dispatcher.open()
+
+        def sink(delivery: Delivery) -> None:
+            out.append(delivery)
+            if len(out) == 10:
+                valve.shut("interrupted")
+
+        await dispatcher.run(work(1000), sink, valve)
+        assert farm.spawned[0].queue == deque()
+        assert split(out)[0] == sorted(farm.ran)
+        assert len(out) <= 10 + 2 * CONCURRENCY
+        await dispatcher.close()
+
+    async def test_a_valve_that_is_shut_before_leases_nothing(self):
+        valve, farm = Valve(), Farm()
+        valve.shut("budget")
+        valve.shut("interrupted")
+        assert await run(farm, 50, valve=valve) == []
+        assert farm.ran == Counter()
+        assert valve.reason == "budget", "the first reason stays"
+
+    async def test_stopping_now_does_not_wait_for_what_runs(self):
+        valve, farm = Valve(), Farm()
+
+        def stop(hand: Hand) -> None:
+            if sum(farm.ran.values()) >= 8:
+                valve.shut("interrupted twice")
+                valve.now = True
+
+        farm.on_collect = stop
+        out = await run(farm, 1000, valve=valve)
+        assert len(out) < 40
+
+    async def test_a_death_while_draining_does_not_start_work_again(self):
+        valve, farm, out = Valve(), Farm(), []
+
+        def die(hand: Hand) -> None:
+            if len(out) >= 4 and not farm.died_of:
+                valve.shut("interrupted")
+                farm.poison = set(hand.queue)
+
+        farm.on_collect = die
+        dispatcher = Dispatcher(farm, 1, CONCURRENCY, 3)
+        await dispatcher.open()
+        await dispatcher.run(work(1000), out.append, valve)
+        await dispatcher.close()
+        ended = split(out)[0]
+        assert len(farm.died_of) == 1
+        assert set(farm.ran) == {*ended, *(farm.died_of[0] & set(farm.ran))}
+        assert not set(ended) & farm.died_of[0]

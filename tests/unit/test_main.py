@@ -1,0 +1,166 @@
+"""The dispatcher: help, errors as one message, exit codes, and how light it is."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from envs.errors import SandboxError, ScriptError
+from synth.__main__ import COMMANDS, main
+from synth.errors import ConfigProblems, DatasetError, ModelAuthError, OperatorError, TaskError
+
+HEAVY = ("hydra", "omegaconf", "ray", "openai", "pyarrow", "sqlalchemy", "duckdb")
+
+
+def synth(*words, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "synth", *words], capture_output=True, text=True, check=False, **options
+    )
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    """Make a command of the given body; it is dispatched by path, as the real ones are."""
+
+    def make(body):
+        name = f"command_{tmp_path.name.replace('-', '_')}"
+        (tmp_path / f"{name}.py").write_text(f"def main(argv):\n    {body}\n")
+        monkeypatch.syspath_prepend(str(tmp_path))
+        monkeypatch.setitem(COMMANDS, "try", (name, "a command of this test"))
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+    return make
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["help"]])
+def test_help_lists_every_command_with_examples(words, capsys):
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert all(f"\n  {name} " in out for name in COMMANDS)
+    assert "synth run model=openai" in out
+    assert all(len(line) <= 100 for line in out.splitlines())
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("synth 0.")
+
+
+def test_help_imports_nothing_heavy():
+    """Nothing that takes long to import is loaded before a command asks for it."""
+    code = (
+        "import sys; from synth.__main__ import main; main(['--help']); "
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+def test_python_m_synth_runs_the_same():
+    done = synth("rnu")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "did you mean run?" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["inspekt", "out"], "did you mean inspect?"),
+        (["seed=3", "env=x"], "synth run seed=3 env=x"),
+        (["--what"], "'--what' is no option of synth"),
+    ],
+)
+def test_an_unknown_command_is_the_operators(words, said, capsys):
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (OperatorError("mend it"), 2),
+        (ConfigProblems(["a: wrong", "b: wrong"]), 2),
+        (TaskError("mend it", "tasks.yaml", 3, "fam"), 2),
+        (ScriptError("mend it", "seed.sql", 12), 2),
+        (ModelAuthError("mend it"), 2),
+        (DatasetError("broken"), 1),
+        (SandboxError("lost"), 1),
+        (OSError(28, "No space left on device", "out"), 1),
+        (ValueError("a bug"), 1),
+    ],
+)
+def test_each_error_is_one_message_and_its_exit_code(error, code, command, capsys, monkeypatch):
+    command("raise ERROR")
+    module, _ = COMMANDS["try"]
+    __import__(module).ERROR = error
+    assert main(["try"]) == code
+    plain = capsys.readouterr()
+    assert plain.out == ""
+    assert plain.err.startswith("error: ")
+    assert "Traceback" not in plain.err
+    assert main(["--debug", "try"]) == main(["try", "--debug"]) == code
+    assert capsys.readouterr().err.count("Traceback (most recent call last)") == 2
+
+
+def test_a_bug_says_that_it_is_one_and_where(command, capsys):
+    command("{}['x']")
+    assert main(["try", "a=1"]) == 1
+    err = capsys.readouterr().err
+    assert "KeyError: 'x' (command_" in err
+    assert "This is a bug in synth" in err
+    assert "synth try a=1 --debug" in err
+
+
+def test_several_problems_are_listed_below_each_other(command, capsys):
+    command("from synth.errors import ConfigProblems; raise ConfigProblems(['a: wrong', 'b: wrong'])")
+    assert main(["try"]) == 2
+    assert capsys.readouterr().err == "error: 2 problems with this configuration:\n  a: wrong\n  b: wrong\n"
+
+
+def test_no_secret_reaches_the_terminal(command, capsys, monkeypatch):
+    """An error that carries a key is shown without it, with and without the traceback."""
+    monkeypatch.setenv("OPENAI_API_KEY", "correct-horse-battery-staple")
+    command("raise ValueError('no: ' + __import__('os').environ['OPENAI_API_KEY'])")
+    assert main(["try"]) == main(["try", "--debug"]) == 1
+    assert "correct-horse" not in capsys.readouterr().err
+
+
+def test_debug_behind_a_double_dash_is_the_commands_own(command):
+    command("return 0 if argv == ['--', '--debug'] else 9")
+    assert main(["try", "--", "--debug"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("return 7", 7),
+        ("raise SystemExit(2)", 2),
+        ("raise SystemExit", 0),
+        ("raise SystemExit('bad')", 1),
+        ("raise KeyboardInterrupt", 130),
+        ("raise BrokenPipeError", 141),
+    ],
+)
+def test_exit_codes(body, code, command):
+    command(body)
+    assert main(["try"]) == code
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path):
+    """``synth ... | head`` ends quietly, whatever is still unwritten."""
+    (tmp_path / "chatty.py").write_text("def main(argv):\n    print('x' * 10_000_000)\n    return 0\n")
+    code = "import sys; from synth.__main__ import main, COMMANDS; COMMANDS['run'] = ('chatty', ''); sys.exit(main())"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "run"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+    assert process.stdout.read(1) == b"x"
+    process.stdout.close()
+    assert process.wait() in {141, -signal.SIGPIPE}
+    assert process.stderr.read() == b""
+    process.stderr.close()
