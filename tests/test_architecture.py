@@ -32,7 +32,7 @@ FLOORS: dict[str, list[set[str]]] = {
         {"agent"},
         {"episode"},
         {"admission", "rollout", "plan"},
-        {"worker", "opening"},
+        {"worker", "opening", "testing"},
         {"runtime", "progress", "report"},
         {"dispatch", "preparation"},
         {"session"},

@@ -1,4 +1,4 @@
-"""The exam that every sandbox sits, ours and yours.
+"""The exams that sandboxes and environments sit, ours and yours.
 
 Subclass :class:`SandboxExam` in a test module, name the class ``Test...``, say how a template is built from
 :data:`STATEMENTS`, and let pytest collect the questions::
@@ -8,7 +8,8 @@ Subclass :class:`SandboxExam` in a test module, name the class ``Test...``, say 
             return MyTemplate.build(STATEMENTS)
 """
 
+from envs.testing.environment_exam import EnvironmentExam
 from envs.testing.exam_world import STATEMENTS
 from envs.testing.sandbox_exam import SandboxExam
 
-__all__ = ["STATEMENTS", "SandboxExam"]
+__all__ = ["STATEMENTS", "EnvironmentExam", "SandboxExam"]
