@@ -97,3 +97,15 @@ def test_a_torn_archive_is_no_archive(world: Path, tmp_path: Path):
     data = pack_world(world)
     with pytest.raises(WorldError, match="this is no archive of a world"):
         unpack_world(data[: len(data) // 2], tmp_path / "out")
+
+
+def test_a_key_in_a_world_is_refused_by_file_and_never_shown(world: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SHOP_API_KEY", "correct-horse-battery")
+    (world / "more" / "tools.py").write_text("KEY = 'correct-horse-battery'\n", "utf-8")
+    with pytest.raises(WorldError, match=r"tools\.py.*SHOP_API_KEY") as raised:
+        pack_world(world)
+    assert "correct-horse" not in str(raised.value)
+    (world / "more" / "tools.py").write_text("KEY = 'sk-proj-4f9a8b7c6d5e4f3a2b1c0d9e'\n", "utf-8")
+    with pytest.raises(WorldError, match="looks like a key") as raised:
+        pack_world(world)
+    assert "4f9a8b" not in str(raised.value)
