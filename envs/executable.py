@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 from envs.base import BaseEnvironment
@@ -58,8 +60,7 @@ class ExecutableEnvironment(BaseEnvironment):
         context: ExecutionContext | None = None
         try:
             with self._build_execution_context(found) as context:
-                result = self._checked(found, found.executor(arguments, context.resource))
-                content = result.content()
+                result, content = self._checked(found, found.executor(arguments, context.resource))
                 limit = self._max_result_bytes(found)
                 if result.ok and limit is not None and len(content.encode("utf-8", "surrogatepass")) > limit:
                     result = ToolResult.failure(
@@ -71,12 +72,13 @@ class ExecutableEnvironment(BaseEnvironment):
                 if not result.ok:
                     context.rollback()
         except ToolError as error:
-            result = ToolResult.failure(error.message, category=error.category)
-            return ToolOutcome(call, result, result.content(), arguments)
+            refusal = ToolResult(status="error", error="ToolError", category=error.category, message=error.message)
+            result, content = self._checked(found, refusal)
+            return ToolOutcome(call, result, content, arguments)
         except EnvsError:
             raise
-        except Exception as error:
-            translated = self._error_result(error)
+        except (Exception, SystemExit) as error:
+            translated = self._error_result(error) if isinstance(error, Exception) else None
             if translated is None:
                 raise ExecutorError(f"tool {found.name} raised {type(error).__name__}: {error}") from error
             return ToolOutcome(call, translated, translated.content(), arguments)
@@ -85,17 +87,41 @@ class ExecutableEnvironment(BaseEnvironment):
     def _max_result_bytes(self, tool: Tool) -> int | None:
         return tool.limits.max_result_bytes
 
-    def _checked(self, tool: Tool, result: Json) -> ToolResult:
-        """The result as promised; ExecutorError where the author's code broke its word."""
+    def _checked(self, tool: Tool, result: Json) -> tuple[ToolResult, str]:
+        """The result as promised, and its text; ExecutorError where the author's code broke its word.
+
+        The output is read back from the text: what is recorded is what the model was shown, and an object that
+        the executor keeps and changes later is not in it.
+        """
         if not isinstance(result, ToolResult):
             raise ExecutorError(f"tool {tool.name} returned {type(result).__name__}, not a ToolResult")
         if result.updated_state is not None:
             raise ExecutorError(f"tool {tool.name} returned updated_state: the database is the state")
-        if result.ok:
-            try:
-                result.content()
-            except (TypeError, ValueError) as error:
-                raise ExecutorError(f"tool {tool.name} returned what is no JSON: {error}") from None
-            if problem := self.toolbox.output_problem(tool.name, result.output):
-                raise ExecutorError(f"tool {tool.name} returned what its output_schema forbids: {problem}")
-        return result
+        if problem := _malformed(result):
+            raise ExecutorError(f"tool {tool.name} {problem}")
+        try:
+            content = result.content()
+            if result.ok and not isinstance(result.output, str):
+                result = replace(result, output=json.loads(content))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ExecutorError(f"tool {tool.name} returned what is no JSON: {error}") from None
+        if result.ok and (problem := self.toolbox.output_problem(tool.name, result.output)):
+            raise ExecutorError(f"tool {tool.name} returned what its output_schema forbids: {problem}")
+        return result, content
+
+
+def _malformed(result: ToolResult) -> str:
+    """What is wrong with a result's own fields, whatever its output; empty where nothing is."""
+    if result.status not in {"ok", "error"}:
+        return f"returned the status {result.status!r}; it is ok or error"
+    if result.ok:
+        return ""
+    for name in ("message", "category"):
+        value = getattr(result, name)
+        if not isinstance(value, str) or not value.strip():
+            return f"failed with the {name} {value!r}; a failure needs a {name}, a text"
+    for name in ("error", "sql_state", "advice"):
+        value = getattr(result, name)
+        if value is not None and not isinstance(value, str):
+            return f"failed with the {name} {value!r}, which is no text"
+    return ""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import sqlite3
 import sys
 import types
@@ -30,7 +31,7 @@ from envs.errors import WorldError
 from envs.sandboxes.base import Template
 from envs.sandboxes.sqlite import SqliteTemplate
 from envs.sql_script import run_script
-from envs.tool import Executor, Tool
+from envs.tool import ANNOTATED_ADVICE, UNHASHABLE, Executor, Tool, kind_of_function, lint
 from envs.toolbox import Toolbox
 from envs.types import Json, Limits, Pins
 
@@ -110,7 +111,7 @@ def load_world(path: str | Path) -> World:
         name=folder.name,
         path=folder,
         digest=digest,
-        policy=policy.read_text("utf-8").strip() if policy.is_file() else "",
+        policy=_text(policy).strip() if policy.is_file() else "",
         toolbox=Toolbox(tools, str(folder)),
     )
 
@@ -161,14 +162,24 @@ def _module(folder: Path, package: str, stem: str) -> types.ModuleType:
     sys.modules[dotted] = module
     try:
         spec.loader.exec_module(module)
-    except WorldError:
+    except WorldError as error:
         del sys.modules[dotted]
-        raise
-    except Exception as error:
+        if error.file is not None:
+            raise
+        raise WorldError(error.message, file, _line_in(error, file)) from error
+    except (Exception, SystemExit) as error:
         del sys.modules[dotted]
         line = error.lineno if isinstance(error, SyntaxError) else _line_in(error, file)
-        raise WorldError(f"{type(error).__name__}: {error}", file, line) from error
+        advice = f"; {ANNOTATED_ADVICE}" if isinstance(error, TypeError) and UNHASHABLE in str(error) else ""
+        raise WorldError(f"{type(error).__name__}: {error}{advice}", file, line) from error
     return module
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise WorldError(f"not UTF-8 at byte {error.start}", file) from None
 
 
 def _line_in(error: BaseException, file: Path) -> int | None:
@@ -194,59 +205,100 @@ def _declared(folder: Path, package: str) -> list[Tool]:
     if not file.is_file():
         return []
     try:
-        raw: Any = yaml.safe_load(file.read_text("utf-8"))
+        node: Any = yaml.compose(_text(file), Loader=yaml.SafeLoader)
+        raw: Any = yaml.safe_load(_text(file))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        raise WorldError(f"not valid YAML: {error}", file, mark.line + 1 if mark else None) from None
+        said = getattr(error, "problem", None) or " ".join(str(error).split())
+        raise WorldError(f"not valid YAML: {said}", file, mark.line + 1 if mark else None) from None
+    except ValueError as error:  # a date that is none
+        raise WorldError(f"not valid YAML: {error}", file) from None
     entries: Any = cast("dict[str, Any]", raw).get("tools") if isinstance(raw, dict) else raw
     if not isinstance(entries, list):
         raise WorldError("must hold a list of tools, or `tools:` with one", file)
-    return [_from_entry(entry, folder, package, file) for entry in cast("list[Any]", entries)]
+    if isinstance(node, yaml.MappingNode):
+        node = next(value for key, value in node.value if key.value == "tools")
+    listed = zip(cast("list[Any]", entries), node.value, strict=True)
+    return [_from_entry(entry, each, folder, package, file) for entry, each in listed]
 
 
-def _from_entry(entry: Any, folder: Path, package: str, file: Path) -> Tool:
-    item = cast("Mapping[str, Json]", entry if isinstance(entry, Mapping) else {})
+def _from_entry(entry: Any, node: Any, folder: Path, package: str, file: Path) -> Tool:
+    """One tool of tools.yaml; ``node`` knows the lines of ``entry``."""
+    item = cast("Mapping[Any, Json]", entry if isinstance(entry, Mapping) else {})
+    pairs: list[tuple[Any, Any]] = node.value if isinstance(node, yaml.MappingNode) else []
+    keys = [str(key.value) for key, _ in pairs]
+    lines: dict[str, int] = {key: pair[0].start_mark.line + 1 for key, pair in zip(keys, pairs, strict=True)}
     name = item.get("name")
+
+    def fail(message: str, key: str = "name") -> WorldError:
+        who = f"tool {name}: " if isinstance(name, str) else ""
+        return WorldError(f"{who}{message}", file, lines.get(key, node.start_mark.line + 1))
+
     if not isinstance(name, str):
-        raise WorldError("every tool needs a `name`", file)
-    if unknown := sorted(set(item) - TOOL_KEYS):
-        raise WorldError(f"tool {name}: unknown key {unknown[0]!r}; known are {', '.join(sorted(TOOL_KEYS))}", file)
+        raise fail("every tool needs a `name`, a text")
+    if twice := [key for key in lines if keys.count(key) > 1]:
+        raise fail(f"the key `{twice[0]}` stands there twice", twice[0])
+    if unknown := [key for key in item if key not in TOOL_KEYS]:
+        raise fail(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(TOOL_KEYS))}", str(unknown[0]))
     for key in ("description", "executor"):
         if not isinstance(item.get(key), str):
-            raise WorldError(f"tool {name}: needs `{key}`, a string", file)
-    parameters: Json = item.get("parameters") or {"type": "object", "properties": {}, "additionalProperties": False}
-    if not isinstance(parameters, dict):
-        raise WorldError(f"tool {name}: `parameters` must be a JSON Schema", file)
-    read_only = bool(item.get("read_only", False))
+            raise fail(f"needs `{key}`, a text", key)
+    parameters: Json = item.get("parameters")
+    if parameters is None:
+        parameters = {"type": "object", "properties": {}, "additionalProperties": False}
+    for key, schema in (("parameters", parameters), ("output_schema", item.get("output_schema"))):
+        if schema is not None and not isinstance(schema, dict):
+            raise fail(f"`{key}` must be a JSON Schema, a mapping", key)
+    read_only: Json = item.get("read_only", False)
+    if not isinstance(read_only, bool):
+        raise fail(f"`read_only` is true or false, not {read_only!r}", "read_only")
     caps = {key: item.get(key) for key in ("statement_timeout_ms", "max_rows", "max_result_bytes")}
-    try:
-        limits = Limits(read_only=read_only, **caps)
-    except (TypeError, ValueError) as error:
-        raise WorldError(f"tool {name}: {error}", file) from None
-    return Tool(
+    for key, cap in caps.items():
+        if cap is not None and (isinstance(cap, bool) or not isinstance(cap, int) or cap <= 0):
+            raise fail(f"`{key}` is a whole number above 0, not {cap!r}", key)
+    made = Tool(
         name=name,
         description=item["description"],
         parameters=cast("dict[str, Json]", parameters),
-        executor=resolve_executor(item["executor"], folder, package, name, file),
+        executor=resolve_executor(item["executor"], folder, package, name, file, lines["executor"]),
         read_only=read_only,
         output_schema=item.get("output_schema"),
-        limits=limits,
+        limits=Limits(read_only=read_only, **caps),
     )
+    if problems := lint(made):
+        raise fail("; ".join(each.removeprefix(f"tool {name}: ") for each in problems))
+    return made
 
 
-def resolve_executor(dotted: str, folder: Path, package: str, tool_name: str, file: Path) -> Executor:
+def resolve_executor(
+    dotted: str, folder: Path, package: str, tool_name: str, file: Path, line: int | None = None
+) -> Executor:
     """The function that ``module.function`` names: in the world's own folder first, then on the import path."""
+
+    def fail(message: str) -> WorldError:
+        return WorldError(f"tool {tool_name}: {message}", file, line)
+
     stem, _, attribute = dotted.rpartition(".")
-    if not stem:
-        raise WorldError(f"tool {tool_name}: executor {dotted!r} must be module.function", file)
+    if not all(part.isidentifier() for part in (*stem.split("."), attribute)):
+        raise fail(f"executor {dotted!r} must be module.function")
     own = folder.joinpath(*stem.split(".")).with_suffix(".py")
     try:
         module = _module(folder, package, stem) if own.is_file() else importlib.import_module(stem)
-    except ImportError as error:
-        raise WorldError(f"tool {tool_name}: executor {dotted!r} cannot be imported: {error}", file) from None
+    except WorldError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise fail(f"executor {dotted!r} cannot be imported: {error}") from None
     found: Callable[..., Any] | Tool | None = getattr(module, attribute, None)
     if isinstance(found, Tool):
         return found.executor
     if not callable(found):
-        raise WorldError(f"tool {tool_name}: {stem} has no function {attribute!r}", file)
+        raise fail(f"{stem} has no function {attribute!r}")
+    if sort := kind_of_function(found):
+        raise fail(f"executor {dotted!r} is {sort}; write a plain function that returns a ToolResult")
+    try:
+        inspect.signature(found).bind({}, None)
+    except TypeError:
+        raise fail(f"executor {dotted!r} must take (arguments, db)") from None
+    except ValueError:  # a builtin that does not tell its signature: the call itself will show
+        return found
     return found

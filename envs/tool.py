@@ -16,6 +16,7 @@ Schemas keep to the subset that OpenAI's strict mode, Mistral and vLLM all accep
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import types
 from collections.abc import Callable, Mapping
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
 """What the name of a tool may look like at OpenAI, Anthropic, Mistral and vLLM alike."""
 
+PROPERTY = re.compile(r"^[A-Za-z0-9_.-]{1,64}$")
+"""What the name of a parameter may look like at OpenAI and Anthropic alike."""
+
 PORTABLE = frozenset(
     {"type", "description", "enum", "const", "properties", "required", "additionalProperties", "items"}
     | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"}
@@ -45,6 +49,12 @@ PORTABLE = frozenset(
 SCALARS: dict[Any, str] = {int: "integer", float: "number", str: "string", bool: "boolean"}
 
 BY_NAME = frozenset({inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY})
+
+UNHASHABLE = "unhashable type: 'dict'"
+ANNOTATED_ADVICE = (
+    "keywords cannot stand inside a union: write Annotated[int | None, {...}], not Annotated[int, {...}] | None"
+)
+"""Before Python 3.14 a union hashes its members, and a dict has no hash."""
 
 Executor = Callable[[dict[str, Json], "sqlalchemy.Connection"], ToolResult]
 
@@ -86,7 +96,16 @@ def tool(
     """
 
     def make(inner: Callable[..., Any]) -> Tool:
-        code = inspect.unwrap(inner).__code__
+        plain: Any = inspect.unwrap(inner)
+        if not inspect.isfunction(plain):
+            raise WorldError(f"@tool goes on a plain function, not on {inner!r}")
+        code = plain.__code__
+        if sort := kind_of_function(plain):
+            raise WorldError(
+                f"tool {plain.__name__}: it is {sort}; write a plain function that returns its result",
+                code.co_filename,
+                code.co_firstlineno,
+            )
         try:
             description, parameters = describe(inner)
         except TypeError as error:
@@ -109,13 +128,23 @@ def tool(
     return make if function is None else make(function)
 
 
+def kind_of_function(function: Callable[..., Any]) -> str:
+    """What keeps a function from being an executor: its result must be there when it returns. Empty where nothing does."""
+    if inspect.iscoroutinefunction(function):
+        return "async"
+    return "a generator" if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function) else ""
+
+
 def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Json]]:
     """Description and parameter schema of a typed function; TypeError for what has no schema.
 
     Every parameter needs an annotation and a line under ``Args:``; a default makes it optional.
     """
     signature = inspect.signature(function)
-    hints = get_type_hints(function, include_extras=True)
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except TypeError as error:
+        raise TypeError(f"{error}; {ANNOTATED_ADVICE}" if UNHASHABLE in str(error) else str(error)) from None
     description, told = _docstring(inspect.getdoc(function) or "")
     if not description:
         raise TypeError("it needs a docstring: the model reads it")
@@ -141,7 +170,10 @@ def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Json]]:
 
 
 def schema_of(hint: Any) -> dict[str, Json]:
-    """JSON Schema of an annotation: scalars, list, dict, Literal, Enum, ``X | None`` and Annotated with keywords."""
+    """JSON Schema of an annotation: scalars, list, dict, Literal, Enum, ``X | None`` and Annotated with keywords.
+
+    The keywords of an optional parameter stand outside: ``Annotated[int | None, {"minimum": 1}]``.
+    """
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         schema = schema_of(arguments[0])
@@ -159,7 +191,7 @@ def schema_of(hint: Any) -> dict[str, Json]:
         if len(kinds) != 1 or None in kinds:
             raise TypeError(f"the values of {hint} must be scalars of one type")
         return {"type": kinds.pop(), "enum": list(arguments)}
-    if origin is list:
+    if origin is list and arguments:
         return {"type": "array", "items": schema_of(arguments[0])}
     if hint in SCALARS:
         return {"type": SCALARS[hint]}
@@ -167,7 +199,7 @@ def schema_of(hint: Any) -> dict[str, Json]:
         return schema_of(Literal[tuple(member.value for member in hint)])
     if hint is dict or origin is dict:
         return {"type": "object"}
-    if hint is list:
+    if hint is list or origin is list:
         raise TypeError("a bare list has no item type; write list[str] or the like")
     raise TypeError(f"{hint!r} has no portable JSON Schema")
 
@@ -198,6 +230,14 @@ def lint(item: Tool) -> list[str]:
     for label, schema in (("parameters", item.parameters), ("output_schema", item.output_schema)):
         if schema is None:
             continue
+        if not isinstance(cast("object", schema), Mapping):
+            problems.append(f"tool {item.name}: {label} must be a JSON Schema, not {schema!r}")
+            continue
+        try:
+            json.dumps(schema, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            problems.append(f"tool {item.name}: {label} is no JSON: {error}; write dates and the like as text")
+            continue
         try:
             Draft202012Validator.check_schema(dict(schema))
         except jsonschema.SchemaError as error:
@@ -214,7 +254,13 @@ def _unportable(schema: Mapping[str, Json], where: str) -> list[str]:
     out = [f"{where}: keyword `{key}` is not portable" for key in schema if key not in PORTABLE]
     if isinstance(schema.get("type"), list):
         out.append(f"{where}: a list of types is not portable; take one type and leave the property optional")
-    for name, inner in cast("Mapping[str, Mapping[str, Json]]", schema.get("properties", {})).items():
+    for name, inner in cast("Mapping[object, Json]", schema.get("properties", {})).items():
+        if not isinstance(name, str) or not PROPERTY.fullmatch(name):
+            out.append(f"{where}: the name {name!r} must match {PROPERTY.pattern}")
+        if not isinstance(inner, Mapping):
+            out.append(f"{where}.{name}: {inner!r} is not portable; write a schema with a type")
+            continue
+        inner = cast("Mapping[str, Json]", inner)
         out += _unportable(inner, f"{where}.{name}")
     if isinstance(items := schema.get("items"), Mapping):
         out += _unportable(cast("Mapping[str, Json]", items), f"{where}[]")

@@ -47,6 +47,7 @@ class Toolbox:
         self._arguments: Mapping[str, _Validator] = {
             each.name: Draft202012Validator(dict(each.parameters)) for each in self.tools
         }
+        self._whole = {each.name for each in self.tools if '"integer"' in json.dumps(dict(each.parameters))}
         self._outputs: Mapping[str, _Validator] = {
             each.name: Draft202012Validator(dict(each.output_schema))
             for each in self.tools
@@ -80,6 +81,8 @@ class Toolbox:
                 category=ErrorCategory.INVALID_ARGUMENTS,
                 error="InvalidArguments",
             )
+        if call.name in self._whole:
+            arguments = _with_whole_numbers(arguments, found.parameters)
         return found, arguments
 
     def output_problem(self, name: str, output: Json) -> str | None:
@@ -136,6 +139,20 @@ def parse_arguments(text: str) -> dict[str, Json] | ToolResult:
     if _nesting(cast("Json", value)) > MAX_NESTING:
         return bad(f"The arguments are nested too deeply; at most {MAX_NESTING} levels are accepted.")
     return cast("dict[str, Json]", value)
+
+
+def _with_whole_numbers(value: Json, schema: Mapping[str, Json]) -> Json:
+    """The valid value with 5.0 as 5 wherever the schema says integer: to JSON they are one number, to Python's code not."""
+    if isinstance(value, float) and schema.get("type") == "integer":
+        return int(value)
+    if isinstance(value, dict):
+        known: Mapping[str, Mapping[str, Json]] = schema.get("properties", {})
+        pairs = cast("dict[str, Json]", value).items()
+        return {name: _with_whole_numbers(inner, known.get(name, {})) for name, inner in pairs}
+    if isinstance(value, list):
+        items: Mapping[str, Json] = schema.get("items", {})
+        return [_with_whole_numbers(each, items) for each in cast("list[Json]", value)]
+    return value
 
 
 class _NotJsonError(ValueError):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from envs.errors import DatabaseConfigError, EnvsError, WorldError
 from synth.credentials import redact
-from synth.errors import ConfigProblems, ModelError, OperatorError, SynthError, TaskError
+from synth.errors import ConfigProblems, DatasetError, ModelError, OperatorError, SynthError, TaskError
 from synth.nearest import hint, nearest
 from synth.shipped import version
 
@@ -43,8 +43,9 @@ examples:
 OPERATOR, FAILED, INTERRUPTED, PIPE_CLOSED = 2, 1, 130, 141
 
 # What somebody has to mend before anything can start; everything else that fails is a failure of the work itself.
-# A model's error comes this far only from the preflight: during a run it becomes a row.
-_TO_MEND = (OperatorError, WorldError, DatabaseConfigError, TaskError, ModelError)
+# A model's error comes this far only from the preflight: during a run it becomes a row. A dataset that is not there or
+# cannot be read is among them, so that 1 from `synth replay` always means a difference.
+_TO_MEND = (OperatorError, WorldError, DatabaseConfigError, TaskError, ModelError, DatasetError)
 
 
 def usage() -> str:
@@ -65,7 +66,8 @@ def usage() -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code.
 
-    0 done; 1 failed; 2 something to mend first (arguments, config, world, tasks, key, endpoint); 130 interrupted.
+    0 done; 1 failed or different; 2 something to mend first (arguments, paths, config, world, tasks, dataset, key,
+    endpoint); 130 interrupted.
     """
     given = list(sys.argv[1:] if argv is None else argv)
     options = given[: given.index("--")] if "--" in given else given

@@ -11,6 +11,7 @@ The rollout is built on it; so are notebooks and adapters for reinforcement lear
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -93,7 +94,7 @@ class Episode:
         if self.submitted is not None:
             result = ToolResult.failure("An answer was handed in already; the first one counts.", category="duplicate")
         else:
-            self.submitted = arguments
+            self.submitted = copy.deepcopy(arguments)  # whoever keeps the outcome cannot change the answer
             result = ToolResult({"status": "received"})
         return ToolOutcome(call, result, result.content(), arguments)
 

@@ -10,6 +10,8 @@ from envs.folder import load_world
 from envs.types import Limits
 from synth.admission.proof import prove
 from synth.episode import Episode
+from synth.errors import OperatorError
+from synth.plan import Plan
 from synth.shipped import find_world
 from synth.tasks.source import TaskSource
 from synth.types import Task
@@ -18,19 +20,21 @@ from synth.types import Task
 def open(world: str | Path, family: str | None = None, index: int = 0, seed: int = 0) -> Episode:  # noqa: A001
     """An episode on the ``index``-th task of a world (a shipped name or a folder), or of one of its families.
 
-    The task is proved first, so that the episode can be scored. Close it, or use it as a context manager.
-    Raises what :func:`envs.folder.load_world` and :func:`synth.admission.proof.prove` raise.
+    Families take turns, as in a run's plan. The task is proved first, so that the episode can be scored. Close
+    the episode, or use it as a context manager. Raises :class:`OperatorError` for an index past the last task, and
+    what :func:`envs.folder.load_world` and :func:`synth.admission.proof.prove` raise.
     """
     loaded = load_world(find_world(str(world)))
     template = loaded.template()
     source = TaskSource(loaded, template, [family] if family else None)
-    chosen = family or source.families[index % len(source.families)].id
-    place = index if family else index // len(source.families)
+    plan = Plan.make(source, sum(source.capacity(each.id) for each in source.families), 1, seed)
+    if not 0 <= index < plan.tasks:
+        raise OperatorError(f"there is no task {index}: they are numbered from 0 to {plan.tasks - 1}")
     proved: list[Task | Exception] = []
 
     def work() -> None:
         try:
-            proved.append(asyncio.run(prove(source.task(chosen, place, seed), loaded, template)))
+            proved.append(asyncio.run(prove(plan.task(index), loaded, template)))
         except Exception as error:  # raised again in the caller's thread
             proved.append(error)
 

@@ -14,8 +14,9 @@ from typing import Any
 
 from envs.folder import World, load_world
 from envs.sandboxes.base import Template
-from envs.types import Limits
-from synth.agent.memory import emitted
+from envs.types import Limits, ToolCall
+from synth.agent.memory import echo_of
+from synth.agent.react import call_of
 from synth.archive import unpack_world
 from synth.canonical import canonical
 from synth.config import RunConfig
@@ -66,8 +67,7 @@ def replay(directory: Path, advance: Callable[[], None]) -> ReplayReport:
         )
     report = ReplayReport()
     with tempfile.TemporaryDirectory(prefix="synth-replay-") as home:
-        name = Path(config.env.path or config.env.name or "world").name
-        world = load_world(unpack_world(archives[0].read_bytes(), Path(home) / name))
+        world = load_world(unpack_world(archives[0].read_bytes(), Path(home) / "world"))
         with world.template(config.database.engine) as template:
             tasks = TaskTable(tasks_file)
 
@@ -105,12 +105,18 @@ async def differences(
             out.append("the opening messages are not those of the task")
         results = [each for each in row["events"] if each["event"] == "tool_result"]
         said = {each["tool_call_id"]: each["content"] for each in row["messages"] if each["role"] == "tool"}
-        calls = list(executed(row["messages"], results))
-        if len(calls) != len(results):
-            out.append(f"messages hold {len(calls)} executed calls, events {len(results)} results")
+        asked = {call["id"]: call["function"] for each in row["messages"] for call in each.get("tool_calls", ())}
+        calls = list(executed(row["events"]))
+        if not len(calls) == len(results) == len(asked):
+            out.append(
+                f"events hold {len(calls)} executed calls and {len(results)} results, messages {len(asked)} calls"
+            )
         for number, (call, event) in enumerate(zip(calls, results, strict=False)):
             outcome = await episode.call(call)
-            where = f"call {number} ({call.name}, {call.id})"
+            where = f"call {number} ({event['name']}, {call.id})"
+            echo = sanitize(echo_of(call)[0])[0]
+            if canonical(echo) != canonical(asked.get(call.id)):
+                out.append(f"{where}: the model emitted {clip(echo)}, the message holds {clip(asked.get(call.id))}")
             shown = sanitize(outcome.result.content(config.agent.error_style))[0]
             if shown != said.get(call.id):
                 out.append(f"{where}: the tool message was {clip(said.get(call.id))}, is now {clip(shown)}")
@@ -137,13 +143,18 @@ async def differences(
     return out
 
 
-def executed(messages: Sequence[Mapping[str, Json]], results: Sequence[Mapping[str, Json]]) -> Iterator[Any]:
-    """The calls that were executed, in order: those of the transcript that have a result."""
-    known = {each["id"] for each in results}
-    for message in messages:
-        for call in emitted(message) if message["role"] == "assistant" else ():
-            if call.id in known:
-                yield call
+def executed(events: Sequence[Mapping[str, Json]]) -> Iterator[ToolCall]:
+    """The calls that were executed, as the model emitted them, in order and under the ids of their results.
+
+    A turn's calls are executed in order until something ends the rollout. The transcript will not do: it holds
+    no value that readers of a dataset cannot hold.
+    """
+    waiting: Iterator[Mapping[str, Json]] = iter(())
+    for event in events:
+        if event["event"] == "completion":
+            waiting = iter(event["tool_calls"])
+        elif event["event"] == "tool_result" and (raw := next(waiting, None)) is not None:
+            yield call_of(raw, event["id"])
 
 
 def clip(value: Json) -> str:

@@ -50,33 +50,35 @@ def test_every_command_is_in_the_readme_and_has_help_with_an_example():
         assert f"synth {name}" in shown.stdout
 
 
+def marked(what: str, name: str) -> str:
+    """The block that stands under ``<!-- what: name -->``."""
+    found = re.search(rf"^<!-- {what}: {re.escape(name)} -->\n```\w*\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    assert found is not None, f"the README has no {what} {name}"
+    return found[1]
+
+
 def test_the_world_of_the_readme_works(tmp_path: Path):
-    """Its tool and its family, with the few lines that they take for granted, prove themselves and run."""
-    world = tmp_path / "my_world"
+    """Nothing but the files that it prints: they prove themselves, run, and can be looked at and played again."""
+    world = tmp_path / "library"
     world.mkdir()
-    (world / "schema.sql").write_text("CREATE TABLE items (item_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);\n")
-    (world / "seed.sql").write_text("INSERT INTO items (name) VALUES ('Anvil'), ('Bellows'), ('Chisel');\n")
-    (world / "policy.md").write_text("Do what is asked.\n")
-    tool = next(block for block in blocks("python") if "def rename" in block)
-    find = '''
-
-@tool(read_only=True)
-def find_items(db: Connection, name: str) -> dict:
-    """Find items by name.
-
-    Args:
-        name: The name.
-    """
-    rows = db.execute(text("SELECT item_id, name FROM items WHERE name = :n ORDER BY item_id"), {"n": name})
-    return {"items": [dict(row) for row in rows.mappings()]}
-'''
-    (world / "executors.py").write_text(tool + find)
-    (world / "tasks.yaml").write_text(blocks("yaml")[0])
-    checked = synth("check", str(world), cwd=tmp_path)
+    names = re.findall(r"^<!-- file: (\S+) -->$", README, re.MULTILINE)
+    assert {"schema.sql", "seed.sql", "policy.md", "executors.py", "tools.yaml", "tasks.yaml"} == set(names)
+    for name in names:
+        (world / name).write_text(marked("file", name), "utf-8")
+    checked = synth("check", "library", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    done = synth("run", f"env.path={world}", "tasks.count=9", "runtime=inline", "output.dir=out", cwd=tmp_path)
+    done = synth("run", "env.path=library", "tasks.count=78", "runtime=inline", "output.dir=out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "100.0% with full reward" in done.stdout
+    replayed = synth("replay", "out", cwd=tmp_path)
+    assert replayed.returncode == 0, replayed.stdout
+
+
+def test_the_row_of_the_readme_is_what_inspect_shows(tmp_path: Path):
+    """Where the world or the plan has changed, paste what ``synth inspect DIR --show 5`` says now."""
+    done = synth("run", "runtime=inline", "output.dir=out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert synth("inspect", "out", "--show", "5", cwd=tmp_path).stdout.endswith(f"\n{marked('shown', '5')}")
 
 
 def test_the_python_of_the_readme_runs(tmp_path: Path):

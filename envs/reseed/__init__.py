@@ -25,8 +25,10 @@ def reseed(world_path: Path, *, url: str | None = None, out: Path | None = None,
     inside the database that ``url`` names.
 
     A file is replaced if its ``application_id`` says that a reseed made it; on a server the table ``_synth_reseed``
-    lists what one made. Everything else that is in the way needs ``force``, and other tables are never touched. On
-    PostgreSQL a failure changes nothing; MariaDB commits each DDL statement, and the error says what that means.
+    lists what one made. ``force`` also replaces what bears the name of something that the schema creates. Other tables
+    are never touched, whatever the scripts do: on PostgreSQL a failure changes nothing, and what was touched is known
+    before the commit; MariaDB commits each DDL statement, and other tables are locked meanwhile. Not seen is what code
+    does through a connection or a program of its own (dblink, COPY TO PROGRAM in a function).
 
     ReseedRefused, DatabaseConfigError, WorldError, ScriptError.
     """
@@ -56,8 +58,10 @@ def _on_server(folder: Path, url: sqlalchemy.URL, *, force: bool) -> ReseedRepor
         pooled = engine.raw_connection()
         try:
             raw = pooled.driver_connection
-            kind = PostgresReseed if driver == "postgresql" else MySQLReseed
-            job = kind(raw, scripts, digest, force=force)
+            if driver == "postgresql":
+                job = PostgresReseed(raw, scripts, digest, force=force)
+            else:
+                job = MySQLReseed(raw, scripts, digest, force=force, connect=engine.raw_connection)
             statements, rows = job.run()
             pooled.commit()
         except BaseException:

@@ -1,16 +1,17 @@
 """A world inside a MariaDB or MySQL database. DDL commits there, so that order is what protects: everything that can be
-refused is refused first, then what will be made is marked as ours, and only then is anything replaced. A load that breaks
-half-way leaves marked tables behind, which the next attempt replaces.
+refused is refused first, the other tables are locked, then what will be made is marked as ours, and only then is anything
+replaced. A load that breaks half-way leaves marked tables behind, which the next attempt replaces.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from envs.errors import ScriptError
 from envs.reseed.base import MARKER, ReseedRefused, Scripts
-from envs.reseed.objects import Touch, touches
+from envs.reseed.mysql_guard import Guard, quoted, run
+from envs.reseed.objects import Touch, qualified_names, touches
 from envs.sql_script import run_script
 
 _EXISTING = """
@@ -20,9 +21,28 @@ UNION ALL SELECT ROUTINE_TYPE, ROUTINE_NAME FROM information_schema.ROUTINES WHE
 UNION ALL SELECT 'EVENT', EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()
 """
 _REFERENCES = """
-SELECT TABLE_NAME, REFERENCED_TABLE_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS
-WHERE CONSTRAINT_SCHEMA = DATABASE() AND UNIQUE_CONSTRAINT_SCHEMA = DATABASE()
+SELECT CONSTRAINT_SCHEMA, TABLE_NAME, REFERENCED_TABLE_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS
+WHERE UNIQUE_CONSTRAINT_SCHEMA = DATABASE()
 """
+_OUTWARD = """
+SELECT TABLE_NAME, IF(UNIQUE_CONSTRAINT_SCHEMA = DATABASE(), '', CONCAT(UNIQUE_CONSTRAINT_SCHEMA, '.')), REFERENCED_TABLE_NAME
+FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE()
+"""
+_BEYOND = """
+SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE FROM information_schema.TABLES
+WHERE TABLE_SCHEMA NOT IN (DATABASE(), 'information_schema', 'performance_schema')
+  AND TABLE_TYPE <> 'VIEW' AND NOT (TABLE_SCHEMA = 'mysql' AND TABLE_NAME IN ('general_log', 'slow_log'))
+"""
+_DEFINITIONS = """
+SELECT 'VIEW', TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE()
+UNION ALL SELECT ROUTINE_TYPE, ROUTINE_NAME, CONCAT_WS(' ', CREATED, LAST_ALTERED, ROUTINE_DEFINITION)
+FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()
+UNION ALL SELECT 'EVENT', EVENT_NAME, CONCAT_WS(' ', CREATED, LAST_ALTERED, EVENT_DEFINITION)
+FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()
+"""
+_PATIENCE_S = 3
+"""How long a script's statement waits for a lock, which on its own tables nobody holds."""
+_LOCK_WAIT_TIMEOUT = 1205
 _RELATIONS = frozenset({"TABLE", "VIEW", "SEQUENCE"})
 
 Key = tuple[str, str]
@@ -32,11 +52,15 @@ Key = tuple[str, str]
 class MySQLReseed:
     """One reseed on an open PyMySQL connection."""
 
-    def __init__(self, connection: Any, scripts: Scripts, digest: str, *, force: bool) -> None:
+    def __init__(
+        self, connection: Any, scripts: Scripts, digest: str, *, force: bool, connect: Callable[[], Any]
+    ) -> None:
+        """``connect`` opens another session of the same user (a SQLAlchemy pool's connection)."""
         self._connection = connection
         self._scripts = scripts
         self._digest = digest
         self._force = force
+        self._connect = connect
         self.replaced = False
 
     def run(self) -> tuple[int, dict[str, int]]:
@@ -54,35 +78,99 @@ class MySQLReseed:
 
     def _locked(self, database: str) -> tuple[int, dict[str, int]]:
         planned = [each for path in self._scripts.paths for each in touches(path, "mysql", database)]
-        existing = {_key(kind, name): (kind, name) for kind, name in self._rows(_EXISTING) if name != MARKER}
+        existing = self._existing()
         ours = {key for key in self._marked() if key in existing}
         created = {_key(each.kind, each.name): each.name for each in planned if each.action == "create"}
-        doomed = self._refuse(planned, existing, ours, created)
+        doomed = self._refuse(planned, existing, ours, created, database)
         self.replaced = bool(doomed)
-        self._mark({**{key: existing[key][1] for key in ours}, **created})
+        others = {key: value for key, value in existing.items() if key not in doomed and key not in created}
+        beyond, unborn = self._beyond(database)
+        here = [(database, name, kind) for kind, name in others.values() if kind in {"TABLE", "SEQUENCE"}]
+        with Guard(self._connect, [*here, *beyond]):
+            definitions = self._definitions(others)
+            self._mark({**{key: existing[key][1] for key in ours}, **created})
+            try:
+                statements = self._load(database, [existing[key] for key in sorted(doomed)])
+                self._verify(definitions, created, unborn)
+            finally:
+                there = self._existing()
+                made = {key: value for key, value in there.items() if key in created}
+                self._mark({key: name for key, (_, name) in made.items()})
+        tables = sorted(name for kind, name in made.values() if kind == "TABLE")
+        return statements, {name: int(self._rows(f"SELECT count(*) FROM {quoted(name)}")[0][0]) for name in tables}
+
+    def _load(self, database: str, doomed: Sequence[tuple[str, str]]) -> int:
+        note = (
+            f" (the database commits each DDL statement, so part of the world is in {database} now;"
+            " it is marked as synth's: mend the script and run the same command again)"
+        )
+        self._drop(doomed)
+        before = self._rows("SELECT @@lock_wait_timeout")[0][0]
+        self._rows("SET lock_wait_timeout = %s", _PATIENCE_S)
         self._connection.autocommit(False)
         try:
-            self._drop([existing[key] for key in sorted(doomed)])
             statements = sum(run_script(path, self._connection, "mysql") for path in self._scripts.paths)
             self._connection.commit()
         except ScriptError as error:
             self._connection.rollback()
-            raise ScriptError(
-                f"{error.message} (the database commits each DDL statement, so part of the world is in {database} now;"
-                " it is marked as synth's: mend the script and run the same command again)",
-                error.file,
-                error.line,
-            ) from error
+            if error.__cause__ is not None and error.__cause__.args[:1] == (_LOCK_WAIT_TIMEOUT,):
+                raise ReseedRefused(
+                    f"{error.file}:{error.line}: this writes to something that the world does not make,"
+                    f" which is locked against it{note}"
+                ) from error
+            raise ScriptError(f"{error.message}{note}", error.file, error.line) from error
         finally:
             self._connection.autocommit(True)
-        there = {_key(kind, name): (kind, name) for kind, name in self._rows(_EXISTING) if name != MARKER}
-        made = {key: value for key, value in there.items() if key in created}
-        self._mark({key: name for key, (_, name) in made.items()})
-        tables = sorted(name for kind, name in made.values() if kind == "TABLE")
-        return statements, {name: int(self._rows(f"SELECT count(*) FROM {_quoted(name)}")[0][0]) for name in tables}
+            self._rows("SET lock_wait_timeout = %s", before)
+        return statements
+
+    def _beyond(self, database: str) -> tuple[list[tuple[str, str, str]], set[tuple[str, str]]]:
+        """Tables of other databases that the scripts may mean by ``a.b``, and names that would be such tables."""
+        named: set[tuple[str, str]] = set()
+        for path in self._scripts.paths:
+            named |= qualified_names(path, "mysql", database)
+        databases = {str(row[0]).lower() for row in self._rows("SHOW DATABASES")} - {database.lower()}
+        named = {each for each in named if each[0] in databases}
+        whole = sorted(first for first, second in named if not second)
+        if whole:
+            raise ReseedRefused(f"the scripts create, alter or drop another database: {', '.join(whole)}")
+        if not named:
+            return [], set()
+        there = {(str(a).lower(), str(b).lower()): (str(a), str(b), str(kind)) for a, b, kind in self._rows(_BEYOND)}
+        return [there[each] for each in sorted(named & set(there))], named - set(there)
+
+    def _verify(self, definitions: dict[Key, str], created: dict[Key, str], unborn: set[tuple[str, str]]) -> None:
+        """What no lock hinders is found out afterwards; ReseedRefused says what has happened."""
+        now = self._definitions(definitions)
+        changed = sorted(name for (kind, name), words in definitions.items() if now.get((kind, name)) != words)
+        if unborn:
+            changed += sorted(
+                f"{database}.{name}"
+                for database, name, _ in self._rows(_BEYOND)
+                if (str(database).lower(), str(name).lower()) in unborn
+            )
+        for table, beyond, referenced in self._rows(_OUTWARD):
+            if _key("TABLE", table) in created and (beyond or _key("TABLE", referenced) not in created):
+                self._drop([("TABLE", table)])  # else rows of the other table could no longer be deleted
+                changed.append(f"{beyond}{referenced} (a foreign key of {table}, which is dropped again)")
+        if changed:
+            raise ReseedRefused(f"the scripts have changed what they did not make: {', '.join(sorted(changed))}")
+
+    def _existing(self) -> dict[Key, tuple[str, str]]:
+        return {_key(kind, name): (kind, name) for kind, name in self._rows(_EXISTING) if name != MARKER}
+
+    def _definitions(self, wanted: Iterable[Key]) -> dict[Key, str]:
+        keys = set(wanted)
+        found = {_key(kind, name): str(words) for kind, name, words in self._rows(_DEFINITIONS)}
+        return {key: words for key, words in found.items() if key in keys}
 
     def _refuse(
-        self, planned: Sequence[Touch], existing: dict[Key, tuple[str, str]], ours: set[Key], created: dict[Key, str]
+        self,
+        planned: Sequence[Touch],
+        existing: dict[Key, tuple[str, str]],
+        ours: set[Key],
+        created: dict[Key, str],
+        database: str,
     ) -> set[Key]:
         """What has to go before the world can be made; ReseedRefused where it is not ours to touch."""
         for each in planned:
@@ -97,11 +185,11 @@ class MySQLReseed:
             raise ReseedRefused(f"synth did not make {', '.join(taken)}; use another database, or --force to replace")
         doomed = ours | (set(created) & set(existing))
         outside = sorted(
-            f"{table} (on {referenced})"
-            for table, referenced in self._rows(_REFERENCES)
-            if _key("TABLE", referenced) in doomed and _key("TABLE", table) not in doomed
+            f"{schema}.{table} (on {referenced})"
+            for schema, table, referenced in self._rows(_REFERENCES)
+            if _key("TABLE", referenced) in doomed and (schema != database or _key("TABLE", table) not in doomed)
         )
-        if outside and not self._force:
+        if outside:
             raise ReseedRefused(
                 f"foreign keys of tables that synth did not make point at this world: {', '.join(outside)}"
             )
@@ -128,19 +216,13 @@ class MySQLReseed:
     def _drop(self, objects: Sequence[tuple[str, str]]) -> None:
         self._rows("SET @synth_checks = @@foreign_key_checks, foreign_key_checks = 0")
         for kind, name in objects:
-            self._rows(f"DROP {kind} IF EXISTS {_quoted(name)}")
+            self._rows(f"DROP {kind} IF EXISTS {quoted(name)}")
         self._rows("SET foreign_key_checks = @synth_checks")
 
     def _rows(self, statement: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:
-        with self._connection.cursor() as cursor:
-            cursor.execute(statement, parameters or None)
-            return cursor.fetchall()
+        return run(self._connection, statement, *parameters)
 
 
 def _key(kind: str, name: str) -> Key:
     """Tables, views and sequences share one name space; case is ignored, which can only refuse too much."""
     return ("TABLE" if kind in _RELATIONS else kind, name.lower())
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

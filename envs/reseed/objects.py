@@ -34,6 +34,9 @@ _CHANGES = (
     re.compile(rf"CREATE (?:\w+ )*?TRIGGER .*?\bON (?P<names>{_NAME})", _I),
     re.compile(rf"RENAME TABLE (?P<names>{_NAME})", _I),
 )
+_QUALIFIED = re.compile(rf"({_PART})\s*\.\s*({_PART})")
+_DATABASE = re.compile(rf"\b(?:CREATE|DROP|ALTER)\s+(?:DATABASE|SCHEMA)\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?({_PART})", _I)
+_ROWS = re.compile(r"(?:INSERT|REPLACE)\b[^'\"]*?\bVALUES?\b", _I)
 _HEAD = 2_000
 
 
@@ -57,33 +60,56 @@ class Touch:
 
 def touches(path: Path, dialect: Dialect, database: str | None = None) -> list[Touch]:
     """What the statements of a script, and of the files that it includes, create and change, in order."""
-    return list(_touches(path, path.parent, dialect, Policy(dialect, database)))
-
-
-def _touches(path: Path, root: Path, dialect: Dialect, policy: Policy) -> Iterator[Touch]:
     lexis = Lexis.of(dialect)
-    for statement in split(read_script(path), dialect):
-        try:
-            verdict = policy.judge(statement)
-            if verdict.action == "include":
-                yield from _touches(beside(root, verdict.text), root, dialect, policy)
-        except ScriptError as error:
-            raise ScriptError(error.message, error.file or path, error.line or statement.line) from error
-        if verdict.action not in {"run", "copy"}:
-            continue
-        code = code_only(verdict.text[:_HEAD], lexis).removeprefix("\\")
+    out: list[Touch] = []
+    for file, line, text in _statements(path, path.parent, dialect, Policy(dialect, database)):
+        code = code_only(text[:_HEAD], lexis).removeprefix("\\")
         created = _CREATE.match(code)
         if created is not None:
-            kind = created["kind"].upper()
-            yield _touch("create", kind, created["name"], dialect, path, statement.line)
+            out.append(_touch("create", created["kind"].upper(), created["name"], dialect, file, line))
             continue
         for pattern in (_DROP, *_CHANGES):
             found = pattern.match(code)
             if found is not None:
                 kind = found["kind"].upper() if pattern is _DROP else "TABLE"
-                for name in re.findall(_NAME, found["names"]):
-                    yield _touch("change", kind, name, dialect, path, statement.line)
+                out += [_touch("change", kind, name, dialect, file, line) for name in re.findall(_NAME, found["names"])]
                 break
+    return out
+
+
+def qualified_names(path: Path, dialect: Dialect, database: str | None = None) -> set[tuple[str, str]]:
+    """Every ``a.b`` in a script, in lower case: names of tables, columns and what only looks like it. A database that is
+    created or dropped comes as ``(a, "")``.
+
+    Literals count, since a statement may be put together of them; the rows of an INSERT do not.
+    """
+    out: set[tuple[str, str]] = set()
+    for _, _, text in _statements(path, path.parent, dialect, Policy(dialect, database)):
+        rows = _ROWS.match(text)
+        said = text if rows is None else rows.group()
+        out |= {
+            (_folded(first, dialect).lower(), _folded(second, dialect).lower())
+            for first, second in _QUALIFIED.findall(said)
+        }
+        out |= {(_folded(name, dialect).lower(), "") for name in _DATABASE.findall(said)}
+    return out
+
+
+def _statements(
+    path: Path, root: Path, dialect: Dialect, policy: Policy, depth: int = 0
+) -> Iterator[tuple[Path, int, str]]:
+    """File, line and text of each statement that would run."""
+    for statement in split(read_script(path), dialect):
+        try:
+            verdict = policy.judge(statement)
+            if verdict.action == "include":
+                yield from _statements(beside(root, verdict.text, depth), root, dialect, policy, depth + 1)
+        except ScriptError as error:
+            raise ScriptError(error.message, error.file or path, error.line or statement.line) from error
+        if verdict.action == "quit":
+            return
+        if verdict.action in {"run", "copy"}:
+            yield path, statement.line, verdict.text
 
 
 def _touch(action: Literal["create", "change"], kind: str, name: str, dialect: Dialect, path: Path, line: int) -> Touch:

@@ -5,45 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from envs.errors import ScriptError
 from envs.reseed.base import MARKER, ReseedRefused, Scripts
 from envs.reseed.objects import Touch, touches
+from envs.reseed.postgres_objects import Before, Found, last_values, objects
 from envs.sql_script import run_script
 
 _LOCK = 0x53594E54
-"""Key of the advisory lock that keeps two reseeds of one database apart."""
-
-_OBJECTS = """
-SELECT 'pg_class'::text, c.oid::int8,
-       CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'S' THEN 'SEQUENCE'
-                      WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END,
-       format('%I.%I', n.nspname, c.relname), c.xmin::text
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
-UNION ALL
-SELECT 'pg_proc', p.oid::int8, 'ROUTINE',
-       format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)), p.xmin::text
-FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-UNION ALL
-SELECT 'pg_type', t.oid::int8, CASE t.typtype WHEN 'd' THEN 'DOMAIN' ELSE 'TYPE' END,
-       format('%I.%I', n.nspname, t.typname), t.xmin::text
-FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace LEFT JOIN pg_class c ON c.oid = t.typrelid
-WHERE t.typtype IN ('e', 'd', 'r') OR (t.typtype = 'c' AND c.relkind = 'c')
-UNION ALL
-SELECT 'pg_namespace', n.oid::int8, 'SCHEMA', format('%I', n.nspname), n.xmin::text
-FROM pg_namespace n
-"""
-_OURS_TO_SEE = f"""
-SELECT o.* FROM ({_OBJECTS}) AS o(catalog, oid, kind, name, xmin)
-WHERE o.name !~ '^(pg_|information_schema)'
-  AND NOT EXISTS (SELECT 1 FROM pg_depend d
-                  WHERE d.classid = o.catalog::regclass AND d.objid = o.oid AND d.deptype = 'e')
-"""
-_WRITTEN = """
-SELECT relid::int8 FROM pg_stat_xact_user_tables WHERE n_tup_ins + n_tup_upd + n_tup_del > 0
-"""
-
-Found = dict[tuple[str, int], tuple[str, str, str]]
-"""(catalog, oid) -> (kind, name, xmin)."""
+"""Key of the session's advisory lock that keeps two reseeds of one database apart."""
 
 
 class PostgresReseed:
@@ -57,8 +26,15 @@ class PostgresReseed:
         self.replaced = False
 
     def run(self) -> tuple[int, dict[str, int]]:
-        """Number of statements and rows per table. ReseedRefused, ScriptError: the transaction must be rolled back."""
-        self._rows("SELECT pg_advisory_xact_lock(%s)", _LOCK)
+        """Number of statements and rows per table. ReseedRefused, ScriptError: the transaction must be rolled back.
+
+        The transaction sees nothing of what other sessions do meanwhile, so that their work is neither taken for the
+        scripts' nor marked as made here. It begins behind the lock, which the session holds until it is closed.
+        """
+        self._rows("SELECT pg_advisory_lock(%s)", _LOCK)
+        sequences = last_values(self._rows)
+        self._connection.commit()
+        self._rows("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         schema = self._rows("SELECT current_schema()")[0][0]
         if schema is None:
             raise ReseedRefused("this user's search_path names no schema that exists")
@@ -66,13 +42,23 @@ class PostgresReseed:
         self.replaced = bool(ours)
         self._drop(ours)
         planned = [each for path in self._scripts.paths for each in touches(path, "postgresql")]
-        self._clear(planned, str(schema))
-        before = self._objects()
-        written = self._written()
-        statements = sum(run_script(path, self._connection, "postgresql") for path in self._scripts.paths)
-        after = self._objects()
-        self._verify(before, after, written)
-        made = {key: value for key, value in after.items() if key not in before}
+        created = {self._place(each, schema) for each in planned if each.action == "create"}
+        self._clear(planned, created, str(schema))
+        before = Before.of(self._rows, sequences)
+        self._rows("SAVEPOINT synth_load")
+        try:
+            statements = sum(run_script(path, self._connection, "postgresql") for path in self._scripts.paths)
+            after = objects(self._rows)
+            touched = before.touched(self._rows, after)
+            replaced = self._replaced_routines(touched, created)
+            if len(touched) > len(replaced):
+                shown = ", ".join(sorted(set(touched) - replaced))
+                raise ReseedRefused(f"the scripts change what they did not make: {shown}")
+        except (ReseedRefused, ScriptError):
+            self._rows("ROLLBACK TO SAVEPOINT synth_load")
+            before.put_back_sequences(self._rows)
+            raise
+        made = {key: value for key, value in after.items() if key not in before.objects or value[1] in replaced}
         self._mark(made)
         tables = sorted(name for kind, name, _ in made.values() if kind == "TABLE")
         short = f"{schema}."
@@ -88,29 +74,20 @@ class PostgresReseed:
                 " oid int8 NOT NULL, name text NOT NULL)"
             )
             self._rows(f"COMMENT ON TABLE {MARKER} IS 'What synth reseed made here, and may replace'")
-        objects = self._objects()
+        there = objects(self._rows)
         marked = self._rows(f"SELECT catalog, oid, name FROM {MARKER} WHERE world = %s", self._scripts.world)
         return {
-            (catalog, oid): objects[catalog, oid]
+            (catalog, oid): there[catalog, oid]
             for catalog, oid, name in marked
-            if (catalog, oid) in objects and objects[catalog, oid][1] == name
+            if (catalog, oid) in there and there[catalog, oid][1] == name
         }
 
-    def _clear(self, planned: Sequence[Touch], schema: str) -> None:
+    def _clear(self, planned: Sequence[Touch], created: set[str], schema: str) -> None:
         """Refuse, or with force drop, what stands where the world's own is to be."""
-        names = {
-            name: (key, value)
-            for key, value in self._objects().items()
-            for name in [value[1].replace('"', "")]
-            if value[0] != "ROUTINE"
-        }
-        created = {self._place(each, schema) for each in planned if each.action == "create"}
+        names = {value[1].replace('"', ""): (key, value) for key, value in objects(self._rows).items()}
         for each in planned:
-            if (
-                each.action == "change"
-                and self._place(each, schema) not in created
-                and self._place(each, schema) in names
-            ):
+            place = self._place(each, schema)
+            if each.action == "change" and place not in created and place in names:
                 raise ReseedRefused(
                     f"{each.file}:{each.line}: {each.shown} is there already and is not created by this world:"
                     " a reseed changes nothing that it does not make"
@@ -121,6 +98,20 @@ class PostgresReseed:
             raise ReseedRefused(f"synth did not make {shown}; use another database, or --force to replace")
         self.replaced = self.replaced or bool(taken)
         self._drop(taken)
+
+    def _replaced_routines(self, touched: dict[str, str], created: set[str]) -> set[str]:
+        """Routines of a name that the schema creates, which force lets CREATE OR REPLACE replace.
+
+        They cannot be dropped beforehand as tables are: which of several of one name is meant, only the server can say.
+        """
+        if not self._force:
+            return set()
+        routines = {"FUNCTION", "PROCEDURE", "AGGREGATE"}
+        return {
+            name
+            for name, kind in touched.items()
+            if kind in routines and name.split("(", 1)[0].replace('"', "") in created
+        }
 
     @staticmethod
     def _place(touch: Touch, schema: str) -> str:
@@ -135,17 +126,7 @@ class PostgresReseed:
         left = dict(found)
         while left:
             before, words = len(left), ""
-            for kind in (
-                "VIEW",
-                "MATERIALIZED VIEW",
-                "FOREIGN TABLE",
-                "TABLE",
-                "ROUTINE",
-                "SEQUENCE",
-                "TYPE",
-                "DOMAIN",
-                "SCHEMA",
-            ):
+            for kind in sorted({value[0] for value in left.values()}, key=_drop_order):
                 keys = [key for key, value in left.items() if value[0] == kind]
                 for group in [keys, *([key] for key in keys)]:
                     group_left = [key for key in group if key in left]
@@ -171,17 +152,6 @@ class PostgresReseed:
         self._rows("RELEASE SAVEPOINT synth_drop")
         return None
 
-    def _verify(self, before: Found, after: Found, written: set[int]) -> None:
-        """Nothing that was there may be gone, altered or written to, whatever the scripts did to it."""
-        changed = [value[1] for key, value in before.items() if key not in after or after[key][2] != value[2]]
-        changed += [
-            value[1]
-            for (catalog, oid), value in before.items()
-            if catalog == "pg_class" and oid in self._written() - written and value[1] not in changed
-        ]
-        if changed and not (self._force and all(after.get(key) for key in before)):
-            raise ReseedRefused(f"the scripts change what they did not make: {', '.join(sorted(changed))}")
-
     def _mark(self, made: Found) -> None:
         self._rows(f"DELETE FROM {MARKER} WHERE world = %s", self._scripts.world)
         for (catalog, oid), (_, name, _) in sorted(made.items()):
@@ -194,17 +164,12 @@ class PostgresReseed:
                 name,
             )
 
-    def _objects(self) -> Found:
-        return {
-            (catalog, oid): (kind, name, xmin)
-            for catalog, oid, kind, name, xmin in self._rows(_OURS_TO_SEE)
-            if not name.endswith(f".{MARKER}")
-        }
-
-    def _written(self) -> set[int]:
-        return {row[0] for row in self._rows(_WRITTEN)}
-
     def _rows(self, statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
         with self._connection.cursor() as cursor:
             cursor.execute(statement, parameters or None)
             return cursor.fetchall() if cursor.description else []
+
+
+def _drop_order(kind: str) -> tuple[bool, bool, str]:
+    """Mostly the order in which things stop being needed: it saves rounds, and is not relied on."""
+    return (kind in {"SCHEMA", "EXTENSION"}, "VIEW" not in kind, kind)

@@ -39,6 +39,7 @@ _SKIPPED: dict[Dialect, re.Pattern[str]] = {
         r"CREATE (?:OR REPLACE )?(?:TRUSTED )?(?:PROCEDURAL )?LANGUAGE '?\"?plpgsql\b",
         r"DROP SCHEMA (?:IF EXISTS )?\"?public\"?(?: |$)",
         r"VACUUM\b",
+        r"ANALY[ZS]E(?: VERBOSE)?$",  # of the whole database
         r"(?:SECURITY LABEL|CHECKPOINT)\b",
     ),
     "mysql": _any(
@@ -67,6 +68,7 @@ _REFUSED: dict[Dialect, dict[str, re.Pattern[str]]] = {
             r"CREATE (?:TABLESPACE|SERVER|USER MAPPING|SUBSCRIPTION)\b",
             r"(?:DROP|ALTER) TABLESPACE\b",
             r"ALTER SYSTEM\b",
+            r"CREATE EXTENSION (?:IF NOT EXISTS )?\"?(?:dblink|postgres_fdw|file_fdw|pl\w+u)\b",
         ),
         "a script is loaded as a whole and cannot be rolled back in parts": _any(r"PREPARE TRANSACTION\b"),
     },
@@ -88,6 +90,8 @@ _TARGET = re.compile(
     rf" ({_NAME}) ?\. ?{_NAME}",
     _I,
 )
+_ALL_TARGETS = re.compile(r"(?:DROP (?:TEMPORARY )?(?:TABLE|VIEW|SEQUENCE)|RENAME TABLE|ALTER TABLE .*\bRENAME)\b", _I)
+_QUALIFIER = re.compile(rf"({_NAME}) ?\. ?{_NAME}")
 _SYSTEM = {"mysql", "information_schema", "performance_schema", "sys", "postgres", "template0", "template1"}
 _DEFINER = re.compile(rf"\bDEFINER\s*=\s*(?:CURRENT_USER(?:\s*\(\s*\))?|''|{_NAME}(?:\s*@\s*(?:''|{_NAME}))?)", _I)
 _DEFINER_QUOTED = re.compile(r"\bDEFINER\s*=\s*'[^']*'\s*@\s*'[^']*'", _I)
@@ -209,12 +213,15 @@ class Policy:
         return rewrite_code(text, self._lexis, change)
 
     def _refuse_other_database(self, code: str, statement: Statement) -> None:
-        target = _TARGET.match(code)
-        if target is None or self.current is None or _CLAUSE.search(target.group()):
+        if self.current is None:
             return
-        name = _bare(target.group(1))
-        if name.lower() not in {self.current.lower(), (self.own or self.current).lower(), "new", "old"}:
-            raise ScriptError(f"a script may not change another database ({name})", None, statement.line)
+        target = _TARGET.match(code)
+        names = [] if target is None or _CLAUSE.search(target.group()) else [target.group(1)]
+        if _ALL_TARGETS.match(code):
+            names += _QUALIFIER.findall(code)
+        for name in map(_bare, names):
+            if name.lower() not in {self.current.lower(), (self.own or self.current).lower(), "new", "old"}:
+                raise ScriptError(f"a script may not change another database ({name})", None, statement.line)
 
     def _command(self, statement: Statement) -> Verdict:
         words = statement.text

@@ -10,6 +10,9 @@ from envs.errors import ScriptError, WorldError
 
 _DECLARED = re.compile(rb"(?im)^[^\n']*?\bset\s+(?:client_encoding\s*(?:=|to)\s*|names\s+)['\"]?([a-z0-9_-]+)")
 _PYTHON_NAMES = {"latin1": "cp1252", "win1252": "cp1252", "latin9": "iso8859-15", "win1250": "cp1250"}
+MAX_DEPTH = 8
+"""How deep scripts may include each other."""
+
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -38,8 +41,10 @@ def read_script(path: Path) -> str:
         ) from error
 
 
-def beside(root: Path, name: str) -> Path:
-    """A file that a script includes, from the folder ``root`` of the script; it cannot reach out of it."""
+def beside(root: Path, name: str, depth: int = 0) -> Path:
+    """A file that a script at ``depth`` includes, from the folder ``root`` of the script; it cannot reach out of it."""
+    if depth >= MAX_DEPTH:
+        raise ScriptError(f"scripts include each other more than {MAX_DEPTH} deep")
     path = (root / name).resolve()
     if not path.is_relative_to(root.resolve()):
         raise ScriptError(f"a script may include files of its own folder only, not {name}")

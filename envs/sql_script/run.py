@@ -20,7 +20,6 @@ from envs.sql_script.read import beside, read_script
 from envs.sql_script.split import split
 from envs.sql_script.statement import Dialect, Statement
 
-_MAX_DEPTH = 8
 _CLIENT_COPY = re.compile(
     r"\\copy\s+(?P<table>.+?)\s+from\s+(?:p?stdin\b|'(?P<file>[^']+)'|(?P<bare>\S+))(?P<options>.*)", re.IGNORECASE
 )
@@ -85,9 +84,7 @@ class _Run:
             case "skip" | "quit":
                 return 0
             case "include":
-                if depth >= _MAX_DEPTH:
-                    raise ScriptError(f"scripts include each other more than {_MAX_DEPTH} deep")
-                return self.file(beside(self._root, verdict.text), depth + 1)
+                return self.file(beside(self._root, verdict.text, depth), depth + 1)
             case "copy":
                 self._copy(verdict.text)
             case "run":

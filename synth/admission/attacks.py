@@ -5,6 +5,8 @@ Both are plain sequences of concrete calls, played on a fresh sandbox each.
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -14,6 +16,11 @@ from synth.episode import SUBMIT
 from synth.types import Task
 
 Json = Any
+
+NO_SCHEMA: Mapping[str, Json] = {}
+
+_DAY = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])")
+"""A day that every month has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +80,11 @@ def _filled(schema: Mapping[str, Json], choice: Json, words: str) -> dict[str, J
     return out
 
 
-def mutants(gold: Sequence[Act], strays: Sequence[Act]) -> Iterator[Attack]:
-    """Gold with one thing wrong: a write dropped, repeated or made with another argument, a stray write, another answer."""
+def mutants(gold: Sequence[Act], strays: Sequence[Act], schemas: Mapping[str, Mapping[str, Json]]) -> Iterator[Attack]:
+    """Gold with one thing wrong: a write dropped, repeated or made with another argument, a stray write, another answer.
+
+    ``schemas`` are the tools' parameters: another argument is one that the tool would take.
+    """
     for at, act in enumerate(gold):
         before, after = list(gold[:at]), list(gold[at + 1 :])
         if act.name == SUBMIT:
@@ -87,8 +97,9 @@ def mutants(gold: Sequence[Act], strays: Sequence[Act]) -> Iterator[Attack]:
             continue
         yield Attack("drop write", f"without {act.name}", [*before, *after])
         yield Attack("repeat write", f"{act.name} twice", [*before, act, act, *after])
+        known: Mapping[str, Mapping[str, Json]] = schemas.get(act.name, {}).get("properties", {})
         for name, value in act.arguments.items():
-            for other in _others(value):
+            for other in _others(value, known.get(name, {})):
                 changed = Act(act.name, {**act.arguments, name: other}, writes=True)
                 yield Attack(
                     "change argument", f"{act.name} {name}={other!r} instead of {value!r}", [*before, changed, *after]
@@ -99,12 +110,17 @@ def mutants(gold: Sequence[Act], strays: Sequence[Act]) -> Iterator[Attack]:
         yield Attack("stray write", f"{stray.name} {dict(stray.arguments)!r} besides", acts)
 
 
-def _others(value: Json) -> list[Json]:
-    """A value or two of the same type that are not this one."""
+def _others(value: Json, schema: Mapping[str, Json] = NO_SCHEMA) -> list[Json]:
+    """A value or two of the same type that are not this one: a mistake that the tool's schema does not catch."""
+    if "enum" in schema:
+        return [each for each in cast("list[Json]", schema["enum"]) if each != value][:2]
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, (int, float)):
         return [value + 1, value - 1]
+    if isinstance(value, str) and _DAY.fullmatch(value):
+        day = dt.date.fromisoformat(value)
+        return [(day + dt.timedelta(days=1 if day < dt.date.max else -1)).isoformat()]
     if isinstance(value, str):
         return [f"{value} x"] if value else ["x"]
     if isinstance(value, list):

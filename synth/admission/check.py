@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +13,7 @@ from envs.folder import World
 from envs.sandboxes.base import Template
 from envs.types import Limits, RowChange
 from synth.admission.attacks import Act, Attack, lazy_agents, mutants
-from synth.admission.proof import GoldRun, play_gold, prove
+from synth.admission.proof import GoldRun, fault, play_gold, prove
 from synth.canonical import canonical
 from synth.episode import SUBMIT, Episode, Score
 from synth.errors import TaskError
@@ -28,6 +27,9 @@ Json = Any
 SEED = 0
 STRAYS = 3
 
+PER_KIND = 40
+"""Mutants of one kind that are played per task, evenly spread: a long loop has hundreds that are alike."""
+
 
 @dataclass
 class FamilyReport:
@@ -39,6 +41,7 @@ class FamilyReport:
     agents: Counter[str] = field(default_factory=Counter[str])
     killed: Counter[str] = field(default_factory=Counter[str])
     equivalent: Counter[str] = field(default_factory=Counter[str])
+    left_out: int = 0
     surviving: list[str] = field(default_factory=list[str])
     problems: list[str] = field(default_factory=list[str])
 
@@ -55,6 +58,7 @@ class FamilyReport:
             "lazy_agents_caught": dict(self.agents),
             "mutants_killed": dict(self.killed),
             "mutants_equivalent": dict(self.equivalent),
+            "mutants_left_out": self.left_out,
             "mutants_surviving": self.surviving,
             "problems": self.problems,
         }
@@ -82,13 +86,10 @@ async def check_world(
     Raises :class:`TaskError` or :class:`~envs.errors.WorldError` for what keeps the world from being read at all.
     """
     source = TaskSource(world, template, families)
-    lint = compare_problems(source, template)
     cases: dict[str, list[Case]] = {}
     reports: dict[str, FamilyReport] = {}
     for family in source.families:
-        report = reports[family.id] = FamilyReport(
-            family.id, source.capacity(family.id), problems=lint.get(family.id, [])
-        )
+        report = reports[family.id] = FamilyReport(family.id, source.capacity(family.id))
         cases[family.id] = await _prove_family(source, family, per_branch, limits, report)
     writes = [act for group in cases.values() for case in group[:1] for act in case.acts if act.writes]
     for family in source.families:
@@ -108,13 +109,16 @@ async def _prove_family(
         try:
             task = await prove(source.task(family.id, at, SEED), world, template, limits)
             gold = await play_gold(task, world, template, limits)
-            report.problems += unreachable(task, gold)
+            report.problems += [
+                str(fault(task, world, message, "gold", tool)) for tool, message in unreachable(task, gold)
+            ]
             backwards = await play_gold(task, world, template, limits, unordered=True)
         except (TaskError, EnvsError) as error:
             report.problems.append(str(error))
             break
         if verdict := _judge(task, backwards):
-            report.problems.append(f"depends on the order of rows without ORDER BY: {verdict} (task {task.id})")
+            message = f"gold comes out otherwise when rows without ORDER BY stand in another order: {verdict}"
+            report.problems.append(str(fault(task, world, f"{message} (task {task.id})", "gold")))
         if report.problems:
             break
         report.tasks += 1
@@ -138,6 +142,7 @@ async def _attack_family(
     world: World, template: Template, cases: Sequence[Case], writes: Sequence[Act], limits: Limits, report: FamilyReport
 ) -> None:
     earned: dict[str, list[bool]] = {}
+    schemas = {each.name: each.parameters for each in world.tools}
     for case in cases:
         for attack in lazy_agents(case.task, case.acts, world.tools):
             score, _ = await _play(attack, case.task, world, template, limits)
@@ -146,7 +151,10 @@ async def _attack_family(
             )
         own = [act for other in cases if other is not case for act in other.acts if act.writes]
         strays = _different([*own, *writes], case.acts)[:STRAYS]
-        for attack in mutants(case.acts, strays):
+        every = list(mutants(case.acts, strays, schemas))
+        chosen = spread(every)
+        report.left_out += len(every) - len(chosen)
+        for attack in chosen:
             score, end = await _play(attack, case.task, world, template, limits)
             if score.reward != 1.0:
                 report.killed[attack.kind] += 1
@@ -161,6 +169,20 @@ async def _attack_family(
             report.problems.append(f"a lazy agent earns the full reward ({label})")
         else:
             report.agents[label.partition(":")[0]] += 1
+
+
+def spread(attacks: Sequence[Attack]) -> list[Attack]:
+    """At most :data:`PER_KIND` of each kind, evenly spread over their order."""
+    kinds: dict[str, list[Attack]] = {}
+    for each in attacks:
+        kinds.setdefault(each.kind, []).append(each)
+    return [
+        each
+        for group in kinds.values()
+        for each in (
+            group if len(group) <= PER_KIND else [group[at * len(group) // PER_KIND] for at in range(PER_KIND)]
+        )
+    ]
 
 
 def _different(strays: Sequence[Act], gold: Sequence[Act]) -> list[Act]:
@@ -203,11 +225,7 @@ def _strict_rows(task: Task, changes: Sequence[Mapping[str, Json]]) -> list[str]
     rules = task.compare
 
     def strict(table: str, row: Mapping[str, Json] | None) -> Json:
-        return row and {
-            name: value
-            for name, value in row.items()
-            if rules.get(f"{table}.{name}", rules.get(f"*.{name}", "exact")) == "exact"
-        }
+        return row and {name: value for name, value in row.items() if _rule(rules, table, name) == "exact"}
 
     rows: list[str] = []
     for change in map(RowChange.from_json, changes):
@@ -217,43 +235,46 @@ def _strict_rows(task: Task, changes: Sequence[Mapping[str, Json]]) -> list[str]
     return sorted(rows)
 
 
-def compare_problems(source: TaskSource, template: Template) -> dict[str, list[str]]:
-    """Rules of ``compare`` that name no column or put a tolerance on text, per family."""
-    out: dict[str, list[str]] = {}
-    for family in source.families:
-        lines: list[str] = []
-        for target, rule in family.compare.items():
-            table, _, column = target.partition(".")
-            if table != "*" and table not in template.tables:
-                lines.append(f"compare {target}: there is no table {table!r}")
-                continue
-            known = [c for name, t in template.tables.items() if table in {"*", name} for c in t.columns]
-            found = [each for each in known if each.name == column]
-            if column and not found:
-                lines.append(f"compare {target}: there is no column {column!r}")
-            if isinstance(rule, Mapping) and any(
-                re.search("CHAR|TEXT|CLOB|DATE|TIME", each.type.upper()) for each in found
-            ):
-                lines.append(f"compare {target}: a tolerance on a column of text")
-        if lines:
-            out[family.id] = lines
-    return out
+def unreachable(task: Task, gold: GoldRun) -> list[tuple[str, str]]:
+    """Arguments of gold that nobody told the agent: not in the request, the rules, the tools or an earlier result.
 
-
-def unreachable(task: Task, gold: GoldRun) -> list[str]:
-    """Arguments of gold that nobody told the agent: not in the request, the rules, the tools or an earlier result."""
-    told = [task.system, task.prompt, json.dumps(gold.tools, ensure_ascii=False)]
-    out: list[str] = []
+    Pairs of the tool and what is wrong. Words that end in free text only may be the agent's own.
+    """
+    told = [task.system, task.prompt, *(str(leaf) for _, leaf in _leaves(gold.tools))]
+    out: list[tuple[str, str]] = []
     for outcome in gold.run.outcomes:
         if outcome.call.name != SUBMIT:
             seen = _flat("\n".join(told))
             out += [
-                f"gold calls {outcome.call.name} with {name}={value!r}, which nobody told the agent (task {task.id})"
+                (
+                    outcome.call.name,
+                    f"gold calls {outcome.call.name} with {name}={value!r}, which nobody told the agent (task {task.id})",
+                )
                 for name, value in _leaves(outcome.arguments or {})
-                if not _told(value, seen)
+                if not _told(value, seen) and not _own_words(value, outcome.changes, task.compare)
             ]
-        told.append(outcome.content)
+        told += [outcome.content, *_texts(outcome.result.payload())]
     return out
+
+
+def _texts(value: Json) -> list[str]:
+    """The texts in a result as they read, without JSON's escapes."""
+    return [leaf for _, leaf in _leaves(value) if isinstance(leaf, str)]
+
+
+def _own_words(value: Json, changes: Sequence[RowChange], rules: Mapping[str, Json]) -> bool:
+    """Whether a text was written, and into columns only that take any text."""
+    held = [
+        _rule(rules, change.table, column)
+        for change in changes
+        for column, cell in (change.after or {}).items()
+        if isinstance(value, str) and cell == value
+    ]
+    return bool(held) and all(rule == "free_text" for rule in held)
+
+
+def _rule(rules: Mapping[str, Json], table: str, column: str) -> Json:
+    return rules.get(f"{table}.{column}", rules.get(f"*.{column}", "exact"))
 
 
 def _flat(text: str) -> str:
@@ -275,4 +296,6 @@ def _told(value: Json, seen: str) -> bool:
     forms = [_flat(str(value))]
     if isinstance(value, float) and value.is_integer():
         forms.append(str(int(value)))
+    if isinstance(value, int):
+        forms.append(f"{value}.0")
     return any(re.search(rf"(?<![\w.]){re.escape(form)}(?![\w]|\.\d)", seen) for form in forms)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any
 
 from envs.tool import NAME
 from envs.toolbox import parse_arguments
@@ -14,7 +13,10 @@ from synth.types import Completion, Message
 Json = Any
 
 RAW_KEY = "__malformed__"
-"""Under this key a malformed call's raw text is echoed: endpoints refuse a history with broken arguments."""
+"""Under this key a malformed call's raw text is echoed: endpoints refuse a history with broken arguments.
+
+A model that sends this very key is echoed so too, whatever it is: then no echo has two meanings.
+"""
 
 UNNAMED = "invalid_tool_name"
 
@@ -39,7 +41,7 @@ class ConversationMemory:
         echoes: list[Json] = []
         faithful = completion.finish_reason != "length"
         for call in completion.tool_calls:
-            echo, exact = _echo(call)
+            echo, exact = echo_of(call)
             faithful = faithful and exact
             own = ToolCall(self._fresh(call.id), call.name, call.arguments)
             calls.append(own)
@@ -65,22 +67,10 @@ class ConversationMemory:
         return taken
 
 
-def _echo(call: ToolCall) -> tuple[dict[str, Json], bool]:
+def echo_of(call: ToolCall) -> tuple[dict[str, Json], bool]:
     """A call as a valid request, and whether it says the same as the emission."""
     parsed = parse_arguments(call.arguments)
     name = call.name if NAME.fullmatch(call.name) else UNNAMED
-    if isinstance(parsed, ToolResult):
+    if isinstance(parsed, ToolResult) or set(parsed) == {RAW_KEY}:
         return {"name": name, "arguments": {RAW_KEY: call.arguments}}, False
     return {"name": name, "arguments": parsed}, name == call.name
-
-
-def emitted(message: Mapping[str, Json]) -> list[ToolCall]:
-    """The calls of an assistant message, back as the model emitted them: raw text where it was malformed."""
-    calls: list[ToolCall] = []
-    for each in cast("list[Json]", message.get("tool_calls", [])):
-        function = each["function"]
-        arguments = function["arguments"]
-        raw = arguments[RAW_KEY] if set(arguments) == {RAW_KEY} else None
-        text = raw if isinstance(raw, str) else json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
-        calls.append(ToolCall(each["id"], function["name"], text))
-    return calls

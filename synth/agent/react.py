@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +16,9 @@ from synth.models.base import Conversation
 from synth.types import Completion, Message, StopReason, Usage
 
 Json = Any
+_UNREADABLE = re.compile("[\x00\ud800-\udfff]")
+"""NUL and lone surrogates: JSON text in a dataset cannot hold them."""
+
 Dispatch = Callable[[ToolCall], Awaitable[ToolOutcome]]
 
 
@@ -138,13 +143,27 @@ class ReactAgent:
         run.events.append({"event": "not_executed", "ids": [each["id"] for each in open_calls]})
 
 
+def _call_entry(call: ToolCall) -> Json:
+    """A call as it came. What no reader of a dataset can hold stands under ``escaped`` too: name and arguments as JSON."""
+    entry: dict[str, Json] = {"id": call.id, "name": call.name, "arguments": call.arguments}
+    if _UNREADABLE.search(call.name) or _UNREADABLE.search(call.arguments):
+        entry["escaped"] = json.dumps([call.name, call.arguments])
+    return entry
+
+
+def call_of(entry: Mapping[str, Json], call_id: str) -> ToolCall:
+    """The call of a completion event's entry, to the letter, under the id that its result has."""
+    name, arguments = json.loads(entry["escaped"]) if "escaped" in entry else (entry["name"], entry["arguments"])
+    return ToolCall(call_id, name, arguments)
+
+
 def _completion_event(completion: Completion) -> Json:
     """The emission as it came, for the record: raw argument strings, malformed ones included."""
     event: dict[str, Json] = {
         "event": "completion",
         "content": completion.content,
         "finish_reason": completion.finish_reason,
-        "tool_calls": [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in completion.tool_calls],
+        "tool_calls": [_call_entry(each) for each in completion.tool_calls],
     }
     if completion.reasoning_content is not None:
         event["reasoning_content"] = completion.reasoning_content

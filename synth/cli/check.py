@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import sys
+import re
+import shlex
 
-from rich.console import Console
+from hydra.core.override_parser.types import Quote, QuotedString
 
-from envs.folder import load_world
+from envs.folder import World, load_world
 from envs.types import Limits
 from synth.admission.check import FamilyReport, check_world
-from synth.shipped import find_world
+from synth.errors import OperatorError
+from synth.report import Screen
+from synth.shipped import examples_dir, find_world
 
 EPILOG = """example:
   synth check ehr_db
@@ -28,19 +31,21 @@ def main(argv: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("world", metavar="WORLD", help="a world's folder, or the name of one that ships")
-    parser.add_argument("--families", help="only these, separated by commas")
-    parser.add_argument("--tasks", type=int, default=4, metavar="N", help="tasks to prove per branch of a family (4)")
+    parser.add_argument("--families", metavar="A,B", help="only these, separated by commas")
+    parser.add_argument(
+        "--tasks", type=int, default=4, metavar="N", help="tasks to prove per branch of a family (default: 4)"
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     arguments = parser.parse_args(argv)
     if arguments.tasks < 1:
         parser.error("--tasks must be at least 1")
     world = load_world(find_world(arguments.world))
-    names = [name.strip() for name in arguments.families.split(",")] if arguments.families else None
-    console = Console(file=sys.stdout, highlight=False, markup=False, soft_wrap=True)
+    names = None if arguments.families is None else _names(arguments.families)
+    screen = Screen()
 
     def done(report: FamilyReport) -> None:
         if not arguments.json:
-            _print(report, console)
+            _print(report, screen)
 
     with world.template("sqlite") as template:
         reports = asyncio.run(check_world(world, template, names, arguments.tasks, Limits(), done))
@@ -55,19 +60,45 @@ def main(argv: list[str]) -> int:
     else:
         total = sum(report.capacity for report in reports)
         bad = [report.family for report in reports if not report.ok]
-        verdict = f"{len(reports)} families prove themselves" if ok else f"not proved: {', '.join(bad)}"
-        console.print(f"\n{world.name} {world.digest}: {verdict}; they can supply {total:,} tasks.")
+        proved = "1 family proves itself" if len(reports) == 1 else f"{len(reports)} families prove themselves"
+        verdict = proved if ok else f"not proved: {', '.join(bad)}"
+        screen.line()
+        screen.line(f"{world.name} {world.digest}: {verdict}; capacity {total:,} {'task' if total == 1 else 'tasks'}.")
         if ok:
-            console.print(f"Next: synth run env.path={world.path} tasks.count=100")
+            screen.line(f"Next: {next_step(world, names, total)}")
     return 0 if ok else 1
 
 
-def _print(report: FamilyReport, console: Console) -> None:
+def next_step(world: World, families: list[str] | None, total: int) -> str:
+    """The run that a proved world is ready for, to be pasted into a shell: never more tasks than there are."""
+    shipped = world.path == (examples_dir() / world.name).resolve()
+    words = [f"env={world.name}" if shipped else f"env.path={_hydra(str(world.path))}"]
+    if families is not None:
+        words.append(f"tasks.families=[{','.join(families)}]")
+    return shlex.join(["synth", "run", *words, f"tasks.count={min(total, 100)}"])
+
+
+def _hydra(value: str) -> str:
+    """A value of an override: quoted where Hydra's grammar would read more than text in it."""
+    if re.fullmatch(r"[\w/.+ -]*", value):
+        return value
+    return QuotedString(value, Quote.double).with_quotes()
+
+
+def _names(text: str) -> list[str]:
+    names = [name for part in text.split(",") if (name := part.strip())]
+    if not names:
+        raise OperatorError("--families names no family; leave it out to check all of them")
+    return names
+
+
+def _print(report: FamilyReport, screen: Screen) -> None:
     killed, equal = sum(report.killed.values()), sum(report.equivalent.values())
-    mark = "ok  " if report.ok else "FAIL"
-    console.print(
-        f"{mark} {report.family}: {report.tasks} tasks proved of {report.capacity:,}; lazy agents caught: "
+    mark, style = ("ok  ", "green") if report.ok else ("FAIL", "bold red")
+    words = (
+        f" {report.family}: {report.tasks} tasks proved of {report.capacity:,}; lazy agents caught: "
         f"{', '.join(report.agents) or 'none'}; mutants: {killed} killed, {equal} equivalent, {len(report.surviving)} surviving"
     )
+    screen.parts([(mark, style), (words, "")])
     for line in [*report.problems, *(f"surviving {each}" for each in report.surviving)]:
-        console.print(f"     {line}")
+        screen.line(line, indent=5)

@@ -23,6 +23,7 @@ Json = Any
 _EXAMPLES = """\
 examples:
   synth inspect out/ehr                                   counts, rewards, tools, errors, cost
+  synth inspect out/ehr --limit 10                        the first ten, one line each
   synth inspect out/ehr --failed                          one line per row that failed, and why
   synth inspect out/ehr --where "family = 'x' AND num_turns > 8" --columns trajectory_id,reward
   synth inspect out/ehr --where "true ORDER BY latency_s DESC" --limit 5
@@ -31,19 +32,27 @@ examples:
 """
 
 
+ROWS = 50
+"""How many rows a list has unless ``--limit`` says otherwise."""
+
+
 def main(argv: list[str]) -> int:
     """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher prints."""
     parser = _parser()
     options = parser.parse_args(argv)
-    if options.show is not None and (options.failed or options.columns):
-        parser.error("--show prints one trajectory as a whole; --failed and --columns are for lists")
-    if options.limit < 0:
+    lists = (options.failed, options.columns is not None, options.limit is not None)
+    if options.show is not None and any(lists):
+        parser.error("--show prints one trajectory as a whole; --failed, --columns and --limit are for lists")
+    if options.limit is not None and options.limit < 0:
         raise OperatorError(f"--limit is a number of rows, or 0 for all, not {options.limit}")
+    for name, text in (("--show", options.show), ("--where", options.where), ("--columns", options.columns)):
+        if text is not None and not text.strip(" ,"):
+            raise OperatorError(f"{name} is empty; see `synth inspect --help`")
     try:
         with Dataset.open(options.path) as dataset:
             if options.show is not None:
                 _show(dataset, options.show, as_json=options.json)
-            elif options.where is not None or options.failed or options.columns:
+            elif options.where is not None or any(lists):
                 _list(dataset, options)
             else:
                 summary = summarize(dataset)
@@ -69,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     view.add_argument("--where", metavar="SQL", help="list the rows that meet a condition over the dataset's columns")
     view.add_argument("--show", metavar="ID", help="print one trajectory: its id, the start of it, or its job index")
     parser.add_argument("--failed", action="store_true", help="list the rows that failed (also together with --where)")
-    parser.add_argument("--limit", type=int, default=50, metavar="N", help="rows to list; 0 for all (default: 50)")
+    parser.add_argument("--limit", type=int, metavar="N", help=f"rows to list; 0 for all (default: {ROWS})")
     parser.add_argument("--columns", metavar="A,B", help="the columns to list instead of the usual ones")
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
@@ -77,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _list(dataset: Dataset, options: argparse.Namespace) -> None:
     columns = _columns(options.columns) if options.columns else LISTING
+    limit = ROWS if options.limit is None else options.limit
     read = list(dict.fromkeys((*columns, "outcome")))
     found: Iterable[Mapping[str, Json]]
     if options.where is not None:
@@ -89,7 +99,7 @@ def _list(dataset: Dataset, options: argparse.Namespace) -> None:
     for row in found:
         if not options.failed or row["outcome"] == "failure":
             matching += 1
-            if not options.limit or matching <= options.limit:
+            if not limit or matching <= limit:
                 rows.append({name: row[name] for name in columns})
     document = {"matching": matching, "rows": rows}
     _print(document, lambda screen: show_listing(screen, rows, columns, matching), as_json=options.json)

@@ -40,7 +40,9 @@ def _parser() -> argparse.ArgumentParser:
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--url", help="a database on a server (postgresql://, mysql://, mariadb://), or sqlite:///FILE")
     place.add_argument("--out", type=Path, metavar="FILE", help="default: WORLD.sqlite, right here")
-    parser.add_argument("--force", action="store_true", help="also replace what synth did not make")
+    parser.add_argument(
+        "--force", action="store_true", help="also replace tables of the same name that synth did not make"
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     return parser
 

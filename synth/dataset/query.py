@@ -47,7 +47,8 @@ def matching(data: pa.Table, where: str) -> list[int]:
             places = [int(row[0]) for row in connection.execute(statements[0]).fetchall()]
     except duckdb.Error as error:
         said = str(error).split("\n\n", maxsplit=1)[0]
-        raise DatasetError(f"--where: {said}\ncolumns: {', '.join(SCHEMA.names)}") from error
+        known = f"\ncolumns: {', '.join(SCHEMA.names)}" if isinstance(error, duckdb.BinderException) else ""
+        raise DatasetError(f"--where: {said}{known}") from error
     if any(not 0 <= place < data.num_rows for place in places):
         raise DatasetError("--where names rows that are not in the dataset")
     return places

@@ -87,7 +87,9 @@ class Dataset:
         found = sorted(files.data.glob("*.parquet"))
         found = found or sorted(file for file in path.glob("*.parquet") if file not in {files.tasks, files.errors})
         if not found:
-            raise DatasetError(f"{path} holds no dataset")
+            runs = [child for child in sorted(path.iterdir()) if child.is_dir() and RunFiles(child).holds_run()]
+            below = f"; runs in it: {', '.join(str(child) for child in runs[-5:])}" if runs else ""
+            raise DatasetError(f"{path} holds no dataset{below}")
         parts = [Part(file) for file in found]
         dataset = cls(path, "complete", parts)
         dataset._count = sum(part.count() for part in parts)

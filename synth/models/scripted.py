@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from envs.types import ToolCall
 from synth.errors import TaskError
@@ -69,7 +69,11 @@ class ScriptedConversation(Conversation):
                 if at == len(steps) - 1:  # the parser keeps `say` out of loops: this is the reply
                     yield Completion(content=spoken)
             elif step["do"] == "for_each":
-                for each in self._value(step["over"], names):
+                over = self._value(step["over"], names)
+                if not isinstance(over, list):
+                    message = f"for_each {step['name']} needs a list, not {json.dumps(over, ensure_ascii=False)[:100]}"
+                    raise TaskError(message, family=self._task.family)
+                for each in cast("list[Json]", over):
                     yield from self._steps(step["steps"], names | {step["name"]: each})
             else:
                 tool = step["tool"] if step["do"] == "call" else "submit"

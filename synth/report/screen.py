@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 from collections.abc import Sequence
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -37,6 +37,52 @@ def safe_line(text: str) -> str:
 def compact(value: Any) -> str:
     """JSON in one line as people read it: keys in the order they have, a blank after commas and colons."""
     return json.dumps(value, ensure_ascii=False)
+
+
+def laid_out(value: Any, width: int) -> str:
+    """JSON for reading: one line where it fits into ``width`` columns; else a line for each part that has parts of its
+    own, and as many lines as they fill for parts that have none.
+    """
+    return _opened(value, width, 0, 0)
+
+
+def _opened(value: Any, width: int, indent: int, before: int) -> str:
+    """``before`` is how many columns of the first line are taken already."""
+    line = compact(value)
+    if cell_len(line) + before <= width or not value or not isinstance(value, (dict, list)):
+        return line
+    if isinstance(value, dict):
+        keys = [f"{compact(key)}: " for key in cast("dict[str, Any]", value)]
+        values = list(cast("dict[str, Any]", value).values())
+        first, last = "{}"
+    else:
+        values = cast("list[Any]", value)
+        keys = [""] * len(values)
+        first, last = "[]"
+    if not any(isinstance(each, (dict, list)) for each in values):
+        flat = [key + compact(each) for key, each in zip(keys, values, strict=True)]
+        return first + _filled(flat, width, indent + 1, before + 1) + last
+    inner = indent + 2
+    items = [
+        " " * inner + key + _opened(each, width, inner, inner + cell_len(key) + 1)  # 1 for the comma
+        for key, each in zip(keys, values, strict=True)
+    ]
+    return "\n".join([first, ",\n".join(items), " " * indent + last])
+
+
+def _filled(items: Sequence[str], width: int, indent: int, used: int) -> str:
+    """Items one after the other, a new line wherever the next one (and what ends it) goes beyond ``width``."""
+    text = items[0]
+    used += cell_len(items[0])
+    for item in items[1:]:
+        size = cell_len(item)
+        if used + 2 + size + 2 <= width:
+            text += f", {item}"
+            used += 2 + size
+        else:
+            text += ",\n" + " " * indent + item
+            used = indent + size
+    return text
 
 
 def _spell(match: re.Match[str]) -> str:

@@ -74,6 +74,9 @@ def next_steps(summary: Mapping[str, Json]) -> list[str]:
 
 def show_listing(screen: Screen, rows: Sequence[Mapping[str, Json]], columns: Sequence[str], matching: int) -> None:
     """Print one line a row; ``matching`` is how many there are in all."""
+    if not matching:
+        screen.line("no such rows", "dim")
+        return
     header = [_REASON if name == "verdicts" and columns == LISTING else name for name in columns]
     table = [
         [

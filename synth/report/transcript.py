@@ -6,15 +6,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from synth.report.screen import Screen, compact, safe_line
-from synth.report.table import cell
+from synth.report.screen import Screen, compact, laid_out, safe_line
+from synth.report.table import cell, reason_of
 from synth.report.tool_use import tool_uses
 
 Json = Any
 
 _ROLE_STYLE = {"system": "magenta", "user": "green", "assistant": "cyan", "tool": "yellow"}
 _OUTCOME_STYLE = {"success": "green", "failure": "red"}
-_ABSENT = "-"  # a column of a row that is not there; a null in it is printed as null
+_ABSENT = "-"  # a column that one side of an update does not tell; a null in it is printed as null
 
 
 def show_trajectory(screen: Screen, row: Mapping[str, Json]) -> None:
@@ -52,6 +52,8 @@ def _header(screen: Screen, row: Mapping[str, Json]) -> None:
         ("stopped", row["stop_reason"]),
         ("turns", f"{row['num_turns']}, {row['num_tool_calls']} tool calls, {row['num_tool_errors']} of them failed"),
     ]
+    if reason := reason_of(row["verdicts"]):
+        facts.append(("why", reason))
     if row["blame"] is not None:
         facts.append(("blame", row["blame"]))
     if row["segments"]:
@@ -99,11 +101,8 @@ def _tool_content(screen: Screen, content: str) -> None:
 
 
 def _value(screen: Screen, value: Json, *, indent: int) -> None:
-    """JSON in one line where it fits."""
-    line = compact(value)
-    if len(line) > _line_width(screen, indent):
-        line = json.dumps(value, ensure_ascii=False, indent=2)
-    screen.line(line, indent=indent)
+    """JSON, in one line where it fits."""
+    screen.line(laid_out(value, _line_width(screen, indent)), indent=indent)
 
 
 def _line_width(screen: Screen, indent: int) -> int:
@@ -118,15 +117,14 @@ def _diff(screen: Screen, changes: Sequence[Mapping[str, Json]]) -> None:
         screen.parts([(change["op"], style), (f" {change['table']} ", "bold"), (key, "")], indent=2)
         before = cast("Mapping[str, Json]", change.get("before") or {})
         after = cast("Mapping[str, Json]", change.get("after") or {})
-        rows = [
-            (
-                name,
-                _shown(before[name]) if name in before else _ABSENT,
-                _shown(after[name]) if name in after else _ABSENT,
-            )
-            for name in dict.fromkeys((*before, *after))
-        ]
-        screen.table(("column", "before", "after"), rows, indent=4)
+        if change["op"] == "update":
+            rows = [
+                (name, *(_shown(side[name]) if name in side else _ABSENT for side in (before, after)))
+                for name in dict.fromkeys((*before, *after))
+            ]
+            screen.table(("column", "before", "after"), rows, indent=4)
+        else:
+            screen.table(("", ""), [(name, _shown(value)) for name, value in (before or after).items()], indent=4)
 
 
 def _shown(value: Json) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from envs.tool import PROPERTY
+from envs.types import Table
 from synth.errors import TaskError
 from synth.tasks.ground import Domain, parse_domain
+from synth.tasks.rules import check_tolerance, read_compare
 from synth.tasks.steps import WORDS, Scope, compile_steps, nearest
-from synth.tasks.template import Unknown, compile_value
+from synth.tasks.template import Unknown, compile_value, names_in
 from synth.tasks.yaml_source import Map, Seq, load_yaml
 
 Json = Any
@@ -23,8 +27,17 @@ FAMILY_KEYS = frozenset(
 FIELD_KEYS = frozenset({"type", "enum", "items", "description", "compare"})
 FIELD_TYPES = frozenset({"string", "integer", "number", "boolean", "array"})
 FIELD_COMPARE = frozenset({"exact", "text", "set"})
-COLUMN_COMPARE = frozenset({"exact", "ignore", "free_text"})
+FIELD_VALUES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+}
 GATES = frozenset({"state", "answer", "required_calls", "forbidden_calls"})
+FAMILY_ID = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$")
+SLOT = re.compile(r"^[A-Za-z_]\w*$")
+_BOUND = re.compile(r":([A-Za-z_]\w*)")
 
 
 @dataclass(frozen=True)
@@ -63,10 +76,12 @@ class TaskFile:
 
 
 class _Reader:
-    """Reads one file with the tools' parameter names and the groundings' column names at hand."""
+    """Reads one file with the tools' parameter names, the tables and the groundings' column names at hand."""
 
-    def __init__(self, file: Path, tools: Mapping[str, frozenset[str]], columns: ColumnsOf) -> None:
-        self.file, self.tools, self.columns = str(file), tools, columns
+    def __init__(
+        self, file: Path, tools: Mapping[str, frozenset[str]], tables: Mapping[str, Table], columns: ColumnsOf
+    ) -> None:
+        self.file, self.tools, self.tables, self.columns = str(file), tools, tables, columns
         self.family: str | None = None
 
     def fail(self, message: str, line: int | None) -> TaskError:
@@ -88,11 +103,15 @@ class _Reader:
 
     def read(self, root: Json) -> TaskFile:
         top = self.mapping(root, "tasks.yaml", 1, WORLD_KEYS)
+        if taken := sorted(WORDS & set(self.tools)):
+            raise self.fail(f"a tool cannot be named {taken[0]!r}, a word of this notation: give it another name", 1)
         now = str(top.get("now", "2026-01-01T09:00:00"))
         try:
-            dt.datetime.fromisoformat(now)
+            moment = dt.datetime.fromisoformat(now)
         except ValueError:
             raise self.fail(f"`now` must be an ISO date and time, not {now!r}", top.lines.get("now")) from None
+        if moment.tzinfo is not None:
+            raise self.fail(f"`now` is taken as UTC: write {now!r} without its offset", top.lines["now"])
         compare = self.compare(top.get("compare"), top.lines.get("compare", 1))
         entries = top.get("families")
         if not isinstance(entries, Seq) or not entries:
@@ -107,29 +126,17 @@ class _Reader:
         return TaskFile(self.file, now, families)
 
     def compare(self, raw: Json, line: int) -> dict[str, Json]:
-        """``table.column`` or ``*.column`` -> exact, ignore, free_text or {abs: x}; ``table`` -> append_only."""
         if raw is None:
             return {}
-        rules = self.mapping(raw, "compare", line)
-        for key, rule in rules.items():
-            where = rules.lines[key]
-            if "." not in key:
-                if rule != "append_only":
-                    raise self.fail(f"`{key}` names a table; the rule for a table is append_only", where)
-            elif isinstance(rule, Map):
-                self.tolerance(rule, where)
-            elif not isinstance(rule, str) or rule not in COLUMN_COMPARE:
-                raise self.fail(f"unknown rule {rule!r}; {nearest(str(rule), COLUMN_COMPARE)} or {{abs: 0.01}}", where)
-        return {key: dict(rule) if isinstance(rule, Map) else rule for key, rule in rules.items()}
-
-    def tolerance(self, rule: Map, line: int) -> None:
-        bound = rule.get("abs")
-        if set(rule) != {"abs"} or isinstance(bound, bool) or not isinstance(bound, (int, float)) or bound < 0:
-            raise self.fail("a tolerance is {abs: x} with x a number of at least 0", line)
+        return read_compare(self.mapping(raw, "compare", line), self.tables, self.fail)
 
     def one(self, raw: Map, compare: Mapping[str, Json]) -> Family:
         name = self.text(raw, "id", "a family")
+        if not FAMILY_ID.fullmatch(name):
+            raise self.fail(f"the id {name[:80]!r} must match {FAMILY_ID.pattern}", raw.lines["id"])
         self.family = name
+        if not isinstance(raw.get("about", ""), str):
+            raise self.fail("`about` is a text", raw.lines["about"])
         for key in ("ground", "user", "gold"):
             if key not in raw:
                 raise self.fail(f"needs `{key}`", raw.line)
@@ -141,6 +148,8 @@ class _Reader:
         vary_raw = self.mapping(raw.get("vary") or Map(), "vary", raw.lines.get("vary", raw.line))
         vary: dict[str, Domain] = {}
         for slot, domain in vary_raw.items():
+            if not SLOT.fullmatch(slot):
+                raise self.fail(f"the slot {slot!r} must match {SLOT.pattern}", vary_raw.lines[slot])
             if slot in columns:
                 raise self.fail(f"{slot!r} is a grounding column already", vary_raw.lines[slot])
             try:
@@ -157,21 +166,35 @@ class _Reader:
             if not isinstance(query, str):
                 raise self.fail(f"oracle {each} must be one SQL query", oracle.lines[each])
         own = self.compare(raw.get("compare"), raw.lines.get("compare", raw.line))
+        says = self.says(raw, slots)
+        used = names_in([says, gold], "$slot").union(*(_BOUND.findall(str(each)) for each in oracle.values()))
+        if idle := [slot for slot in vary if slot not in used]:
+            message = f"the slot {idle[0]!r} is used nowhere: it would make the same task many times"
+            raise self.fail(message, vary_raw.lines[idle[0]])
+        if twins and not any(step["do"] == "branch" for step in gold):
+            message = f"gold has no step of its own for any twin: write `- {next(iter(twins))}: [steps]`"
+            raise self.fail(message, raw.lines["twins"])
+        gates = self.gates(raw, bool(submitted_fields(gold)), answer or {}, compare_answer, frozenset(oracle))
+        options = [cast("dict[str, Json]", gate) for gate in gates if isinstance(gate, dict)]
+        asked = {name for gate in options for name in gate.get("answer", {}).values()}
+        if spare := [each for each in oracle if each not in asked and each not in (answer or {})]:
+            message = f"the oracle {spare[0]!r} checks nothing: no answer field has its name, and no gate asks it"
+            raise self.fail(f"{message}; {nearest(spare[0], set(answer or ()))}", oracle.lines[spare[0]])
         return Family(
             id=name,
             file=self.file,
             line=raw.line,
-            about=str(raw.get("about", "")),
+            about=raw.get("about", ""),
             key=key,
             sql=sql,
             vary=vary,
-            says=self.says(raw, slots),
+            says=says,
             answer=_answer_schema(answer, gold),
             compare_answer=compare_answer,
             twins=twins,
             oracle={each: query.strip().rstrip(";") for each, query in oracle.items()},
             gold=gold,
-            gates=self.gates(raw, bool(submitted_fields(gold)), answer or {}, frozenset(oracle)),
+            gates=gates,
             compare={**compare, **own},
             ground_line=ground.lines["sql"],
             raw=raw,
@@ -218,6 +241,8 @@ class _Reader:
         compare: dict[str, Json] = {}
         for name, entry in fields.items():
             line = fields.lines[name]
+            if not PROPERTY.fullmatch(name):
+                raise self.fail(f"answer {name[:80]!r}: a field's name must match {PROPERTY.pattern}", line)
             spec = self.mapping(entry, f"answer {name}", line, FIELD_KEYS)
             kind: Json = spec.get("type", "string")
             if not isinstance(kind, str) or kind not in FIELD_TYPES:
@@ -226,6 +251,10 @@ class _Reader:
             if "enum" in spec:
                 if not isinstance(spec["enum"], Seq) or not spec["enum"]:
                     raise self.fail(f"answer {name}: enum must be a list of values", line)
+                for value in spec["enum"]:
+                    boolean = isinstance(value, bool) is not (kind == "boolean")
+                    if kind == "array" or boolean or not isinstance(value, FIELD_VALUES[kind]):
+                        raise self.fail(f"answer {name}: {value!r} in enum is no {kind}", line)
                 schema["enum"] = list(spec["enum"])
             if kind == "array":
                 items: Json = spec.get("items", "string")
@@ -238,7 +267,7 @@ class _Reader:
 
     def field_rule(self, rule: Json, name: str, kind: str, line: int) -> Json:
         if isinstance(rule, Map):
-            self.tolerance(rule, line)
+            check_tolerance(rule, line, self.fail)
             if kind not in {"integer", "number"}:
                 raise self.fail(f"answer {name}: a tolerance goes with numbers, not with {kind}", line)
             return dict(rule)
@@ -250,7 +279,10 @@ class _Reader:
             raise self.fail(f"answer {name}: `text` goes with strings", line)
         return rule
 
-    def gates(self, raw: Map, submits: bool, answer: Json, oracle: frozenset[str]) -> list[Json]:
+    def gates(
+        self, raw: Map, submits: bool, answer: Json, compare_answer: dict[str, Json], oracle: frozenset[str]
+    ) -> list[Json]:
+        """The gates in order; a rule that the answer gate gives for a field goes into ``compare_answer``."""
         entries = raw.get("gates")
         if entries is None:
             return ["state", "answer"] if submits else ["state"]
@@ -265,8 +297,12 @@ class _Reader:
                 raise self.fail(f"unknown gate {name!r}; {nearest(str(name), GATES)}", line)
             if name == "answer" and not submits:
                 raise self.fail("the gate `answer` needs a `submit` in gold", line)
+            if name in {each if isinstance(each, str) else next(iter(each)) for each in out}:
+                raise self.fail(f"the gate {name!r} stands there twice", line)
+            if name == "state" and value is not None:
+                raise self.fail("the gate `state` takes no options; `compare` says how columns compare", line)
             if name == "answer" and value is not None:
-                value = self.answer_gate(value, answer, oracle, line)
+                value = self.answer_gate(value, answer, compare_answer, oracle, line)
             if name in {"required_calls", "forbidden_calls"}:
                 calls = list(cast("list[Json]", value)) if isinstance(value, list) else []
                 if not calls or any(str(each) not in self.tools for each in calls):
@@ -275,11 +311,20 @@ class _Reader:
             out.append(name if value is None else {name: value})
         return out
 
-    def answer_gate(self, value: Json, answer: Json, oracle: frozenset[str], line: int) -> Json:
+    def answer_gate(
+        self, value: Json, answer: Json, compare_answer: dict[str, Json], oracle: frozenset[str], line: int
+    ) -> Json:
         """``{field: $oracle.name}`` or ``{field: {rule: $oracle.name}}``: the field's value comes from an oracle."""
         out: dict[str, str] = {}
         for name, wanted in self.mapping(value, "answer gate", line, frozenset(answer)).items():
-            source = next(iter(wanted.values())) if isinstance(wanted, Map) and len(wanted) == 1 else wanted
+            source = wanted
+            if isinstance(wanted, Map) and len(wanted) == 1:
+                rule, source = next(iter(wanted.items()))
+                rule = self.field_rule(rule, name, answer[name]["type"], line)
+                if compare_answer[name] not in {"exact", rule}:
+                    message = f"answer gate {name}: `{rule}` here, `compare: {compare_answer[name]}` in the answer"
+                    raise self.fail(message, line)
+                compare_answer[name] = rule
             label = str(source).removeprefix("$oracle.")
             if not str(source).startswith("$oracle.") or label not in oracle:
                 raise self.fail(f"answer gate {name}: write $oracle.NAME; {nearest(label, oracle)}", line)
@@ -310,6 +355,8 @@ ColumnsOf = Any
 """``(sql, file, line, family) -> tuple of column names``; raises TaskError where the database refuses the query."""
 
 
-def read_tasks(file: Path, tools: Mapping[str, frozenset[str]], columns: ColumnsOf) -> TaskFile:
+def read_tasks(
+    file: Path, tools: Mapping[str, frozenset[str]], tables: Mapping[str, Table], columns: ColumnsOf
+) -> TaskFile:
     """Parse and check a tasks.yaml. Raises :class:`~synth.errors.TaskError` for the first mistake."""
-    return _Reader(file, tools, columns).read(load_yaml(file))
+    return _Reader(file, tools, tables, columns).read(load_yaml(file))

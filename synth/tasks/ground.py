@@ -87,6 +87,8 @@ def parse_domain(raw: Json) -> Domain:
         raise ValueError(f"{kind} takes a list")
     values = cast("list[Json]", spec)
     if kind == "choice":
+        if any("$" in key[:1] for each in values for key in _keys(each)):
+            raise ValueError("a key in a choice must not begin with $")
         if len({canonical(each) for each in values}) != len(values):
             raise ValueError("a choice stands there twice")
         return Choice(tuple(values))
@@ -115,7 +117,18 @@ def parse_domain(raw: Json) -> Domain:
     count = int((high - low) / step) + 1
     if count > sys.maxsize:
         raise ValueError("the range has too many values")
-    return Range(low, step, count, kind == "int")
+    domain = Range(low, step, count, kind == "int")
+    if count > 1 and (domain[0] == domain[1] or domain[count - 2] == domain[count - 1]):
+        raise ValueError("the step is too small: two values would be the same number")
+    return domain
+
+
+def _keys(value: Json) -> list[str]:
+    """The keys of all mappings in a value."""
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, Json]", value)
+        return [*items, *(key for each in items.values() for key in _keys(each))]
+    return [key for each in cast("list[Json]", value) for key in _keys(each)] if isinstance(value, list) else []
 
 
 _PLAIN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|::|:([A-Za-z_]\w*)|:", re.DOTALL)
@@ -142,8 +155,14 @@ def bound(sql: str, values: Mapping[str, Json]) -> sqlalchemy.TextClause:
 def select(
     connection: sqlalchemy.Connection, sql: str, values: Mapping[str, Json] | None = None
 ) -> list[dict[str, Json]]:
-    """The rows of a query as dicts of JSON values, in the database's order."""
+    """The rows of a query as dicts of JSON values, in the database's order.
+
+    Raises ValueError for two columns of one name, of which a dict could hold one only, and for bytes.
+    """
     rows = connection.execute(bound(sql, values or {}))
+    names = list(rows.keys())
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"two columns are named {twice[0]!r}; give one another name with AS")
     return [{key: _plain(value) for key, value in row.items()} for row in rows.mappings()]
 
 

@@ -49,7 +49,7 @@ class TaskSource:
         with template.open(Pins()) as sandbox:
             self._sandbox = sandbox
             tools = {each.name: frozenset(each.parameters.get("properties", {})) for each in world.tools}
-            self.file: TaskFile = read_tasks(world.path / "tasks.yaml", tools, self._columns)
+            self.file: TaskFile = read_tasks(world.path / "tasks.yaml", tools, template.tables, self._columns)
             self.families = self._chosen(families)
             self._pools = {each.id: self._ground(each) for each in self.families}
         del self._sandbox
@@ -75,7 +75,7 @@ class TaskSource:
         conditions = family.twins or {None: "1=1"}
         pools: list[Pool] = []
         for branch, condition in conditions.items():
-            rows = self._select(f"SELECT * FROM ({family.sql}) AS grounding WHERE ({condition})", *where)
+            rows = self._select(f"SELECT * FROM (\n{family.sql}\n) AS grounding WHERE (\n{condition}\n)", *where)
             if not rows:
                 raise TaskError(f"twin {branch!r} has no row: nothing to tell the twins apart", *where)
             pools.append(Pool(branch, distinct_sorted(rows)))

@@ -11,6 +11,7 @@ A compiled step is JSON with a ``do``:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,6 +28,9 @@ Json = Any
 
 WORDS = frozenset({"say", "ask", "confirm", "submit", "for_each", "save", "fails", "do"})
 """Words of the notation that no tool and no twin may be named."""
+
+NAME = re.compile(r"^[A-Za-z_]\w*$")
+"""What a saved value and the item of a loop may be called."""
 
 LATER = {"ask": "a user to ask", "confirm": "a user who consents"}
 """Steps that need a user; worlds are played without one so far."""
@@ -115,6 +119,10 @@ def _for_each(value: Json, scope: Scope, saved: set[str], line: int) -> Json:
     if len(names) != 1 or "do" not in value:
         raise scope.fail("write `for_each: {name: $list, do: [steps]}`", line)
     over = _value(value[names[0]], scope, saved, line)
+    if not NAME.fullmatch(names[0]):
+        raise scope.fail(f"the name {names[0]!r} must match {NAME.pattern}", line)
+    if names[0] in scope.slots:
+        raise scope.fail(f"`for_each` would hide the slot {names[0]!r}", line)
     inner = {*saved, names[0]}
     steps = compile_steps(value["do"], scope, value.lines["do"], inner)
     if any(step["do"] in {"say", "submit"} for step in steps):
@@ -142,6 +150,8 @@ def _call(step: Map, name: str, scope: Scope, saved: set[str], line: int) -> Jso
     if not isinstance(save, Map):
         raise scope.fail("`save` takes a mapping of names to JSONPaths", step.lines["save"])
     for target, path in save.items():
+        if not NAME.fullmatch(target):
+            raise scope.fail(f"the name {target!r} must match {NAME.pattern}", save.lines[target])
         if target in scope.slots:
             raise scope.fail(f"`save` would hide the slot {target!r}", line)
         try:

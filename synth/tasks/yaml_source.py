@@ -6,6 +6,7 @@ number), and a key that stands twice in one mapping is a mistake.
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +14,9 @@ from typing import Any, cast
 import yaml
 
 from synth.errors import TaskError
+
+INT64 = range(-(2**63), 2**63)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Map(dict[str, Any]):
@@ -65,23 +69,31 @@ def load_yaml(file: Path) -> Any:
         raise TaskError("there is no such file", str(file)) from None
     except UnicodeDecodeError as error:
         raise TaskError(f"not UTF-8 at byte {error.start}", str(file)) from None
-    loader = _Core(text)
+    loader: Any = None
     try:
+        loader = _Core(text)
         node = loader.get_single_node()
         return None if node is None else _build(loader, node, str(file))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise TaskError(f"not valid YAML: {error.problem}", str(file), mark.line + 1 if mark else None) from None
     except yaml.YAMLError as error:
-        raise TaskError(f"not valid YAML: {error}", str(file)) from None
+        raise TaskError(f"not valid YAML: {' '.join(str(error).split())}", str(file)) from None
     except RecursionError:
         raise TaskError("nested too deeply, or an alias that holds itself", str(file)) from None
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
+
+
+_PLAIN = frozenset(f"tag:yaml.org,2002:{name}" for name in ("map", "seq", "str", "int", "float", "bool", "null"))
 
 
 def _build(loader: Any, node: Any, file: str) -> Any:
     line = node.start_mark.line + 1
+    if node.tag not in _PLAIN:
+        short = node.tag.replace("tag:yaml.org,2002:", "!!")
+        raise TaskError(f"the tag {short} has no place here: write text, numbers, lists and mappings", file, line)
     if isinstance(node, yaml.MappingNode):
         out = Map()
         out.line, out.lines = line, {}
@@ -100,6 +112,46 @@ def _build(loader: Any, node: Any, file: str) -> Any:
         items.line, items.lines = line, [each.start_mark.line + 1 for each in node.value]
         return items
     try:
-        return loader.construct_object(node)
+        return _scalar(loader.construct_object(node), file, line)
     except (ValueError, LookupError, AttributeError):  # what a tag such as !!int makes of the wrong text
         raise TaskError(f"{node.value!r} is no {node.tag.rpartition(':')[2]}", file, line) from None
+
+
+def _scalar(value: Any, file: str, line: int) -> Any:
+    """The value, if JSON and 64 bits can hold it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise TaskError("a number must be finite", file, line)
+    if isinstance(value, int) and not isinstance(value, bool) and value not in INT64:
+        raise TaskError(f"the whole number {str(value)[:40]} does not fit into 64 bits; write it as text", file, line)
+    if isinstance(value, str) and _SURROGATE.search(value):
+        raise TaskError(f"{value[:80]!r} holds half of a surrogate pair, which is no text", file, line)
+    return value
+
+
+def line_of(root: Any, family: str, *words: str) -> int | None:
+    """The line in a parsed tasks.yaml of the first key ``words[0]`` of a family, of ``words[1]`` below it, and so on;
+    of the last of them that is there.
+    """
+    families = root.get("families") if isinstance(root, Map) else None
+    here = (
+        next((each for each in families if isinstance(each, Map) and each.get("id") == family), None)
+        if isinstance(families, Seq)
+        else None
+    )
+    line = None if here is None else here.line
+    for word in words:
+        found = _find(here, word)
+        if found is None:
+            break
+        line, here = found
+    return line
+
+
+def _find(value: Any, word: str) -> tuple[int, Any] | None:
+    if isinstance(value, Map):
+        if word in value:
+            return value.lines[word], value[word]
+        value = list(value.values())
+    if isinstance(value, list):
+        return next((found for each in cast("list[Any]", value) if (found := _find(each, word)) is not None), None)
+    return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from typing import Any, cast
 
 from synth.canonical import canonical
 from synth.types import Verdict
 from synth.verifiers.base import Evidence, Verifier
-from synth.verifiers.state import same_scalar
+from synth.verifiers.matching import same_scalar
 
 Json = Any
 
@@ -69,8 +70,8 @@ def _within(left: float, right: float, bound: float) -> bool:
 
 
 def folded(value: str) -> str:
-    """Text without differences of case and white space."""
-    return " ".join(value.casefold().split())
+    """Text without differences of case, white space and Unicode composition."""
+    return " ".join(unicodedata.normalize("NFC", value).casefold().split())
 
 
 def _as_set(values: list[Json]) -> set[str]:

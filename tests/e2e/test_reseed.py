@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,9 @@ import sqlalchemy
 from envs.connection import connect_args, parse_url
 from envs.errors import DatabaseConfigError, ScriptError, WorldError
 from envs.reseed import APPLICATION_ID, MARKER, ReseedRefused, reseed
+from envs.sql_script import run_script
 from synth.cli.reseed import main
+from synth.shipped import find_world
 
 SCHEMA = """
 DROP TABLE IF EXISTS items;
@@ -50,8 +52,7 @@ def url(request: pytest.FixtureRequest) -> str:
 Ask = Callable[[str], list[tuple[Any, ...]]]
 
 
-@pytest.fixture
-def ask(url: str):
+def asking(url: str) -> Iterator[Ask]:
     parsed = parse_url(url)
     engine = sqlalchemy.create_engine(
         parsed, isolation_level="AUTOCOMMIT", poolclass=sqlalchemy.NullPool, connect_args=connect_args(parsed)
@@ -64,6 +65,21 @@ def ask(url: str):
 
     yield ask
     engine.dispose()
+
+
+@pytest.fixture
+def ask(url: str) -> Iterator[Ask]:
+    yield from asking(url)
+
+
+@pytest.fixture
+def postgres_ask(postgres_url: str) -> Iterator[Ask]:
+    yield from asking(postgres_url)
+
+
+@pytest.fixture
+def mysql_ask(mysql_url: str) -> Iterator[Ask]:
+    yield from asking(mysql_url)
 
 
 class TestFile:
@@ -184,9 +200,32 @@ class TestServer:
     def test_a_world_that_something_else_stands_on_is_kept(self, world: Path, url: str, ask: Ask):
         reseed(world, url=url)
         ask("CREATE TABLE mine (shop int, FOREIGN KEY (shop) REFERENCES shops (id))")
-        with pytest.raises(ReseedRefused, match="mine"):
-            reseed(world, url=url)
+        for force in (False, True):
+            with pytest.raises(ReseedRefused, match="mine"):
+                reseed(world, url=url, force=force)
         assert ask("SELECT count(*) FROM shops") == [(2,)]
+
+    def test_the_shipped_world_hands_out_keys_behind_those_of_its_seed(self, url: str, ask: Ask, tmp_path: Path):
+        folder = find_world("ehr_db")
+        report = reseed(folder, url=url)
+        assert dict(report.rows) == dict(reseed(folder, out=tmp_path / "x.sqlite").rows)
+        for table, columns, key in (
+            ("clinicians", "(name, name_folded, role) VALUES ('N N', 'n n', 'physician')", "clinician_id"),
+            ("vitals", "(patient_id, recorded_at) VALUES (1001, '2026-03-02 09:00:00')", "vitals_id"),
+            (
+                "alerts",
+                "(patient_id, kind, raised_at) VALUES (1001, 'critical_heart_rate', '2026-03-02 09:00:00')",
+                "alert_id",
+            ),
+        ):
+            [(before,)] = ask(f"SELECT MAX({key}) FROM {table}")
+            ask(f"INSERT INTO {table} {columns}")
+            assert ask(f"SELECT MAX({key}) FROM {table}") == [((before or 0) + 1,)], table
+
+    def test_a_script_that_includes_itself_is_named(self, world: Path, url: str):
+        (world / "seed.sql").write_text("\\i seed.sql" if "postgres" in url else "source seed.sql")
+        with pytest.raises(ScriptError, match=r"seed\.sql:1: scripts include each other"):
+            reseed(world, url=url)
 
     def test_a_scripts_own_file_for_the_engine_wins(self, world: Path, url: str, ask: Ask):
         engine = parse_url(url).get_backend_name()
@@ -223,6 +262,89 @@ class TestPostgres:
             assert connection.exec_driver_sql("SELECT count(*) FROM precious").scalar() == 0
         engine.dispose()
 
+    @pytest.mark.parametrize("force", [False, True])
+    @pytest.mark.parametrize(
+        "code",
+        [
+            "INSERT INTO precious VALUES (9)",
+            "TRUNCATE precious",
+            "ALTER TABLE precious ALTER a SET NOT NULL",
+            "ALTER TABLE precious RENAME a TO z",
+            "CREATE INDEX ON precious (a)",
+            "CREATE OR REPLACE VIEW shown AS SELECT 1 AS a",
+            "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS $f$SELECT 2$f$",
+            "ALTER TYPE mood ADD VALUE $f$b$f$",
+            "SELECT setval($f$numbers$f$, 1)",
+            "ALTER TABLE items ADD FOREIGN KEY (id) REFERENCES precious (a)",
+            "ALTER DATABASE template1 SET work_mem = $f$9MB$f$",
+        ],
+    )
+    def test_no_code_changes_what_was_there(
+        self, force: bool, code: str, world: Path, postgres_ask: Ask, postgres_url: str
+    ):
+        postgres_ask("CREATE TABLE precious (a int UNIQUE)")
+        postgres_ask("INSERT INTO precious VALUES (1)")
+        postgres_ask("CREATE VIEW shown AS SELECT a FROM precious")
+        postgres_ask("CREATE TYPE mood AS ENUM ('a')")
+        postgres_ask("CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'")
+        postgres_ask("CREATE SEQUENCE numbers")
+        postgres_ask("SELECT setval('numbers', 5)")
+        (world / "seed.sql").write_text(f"SET track_counts = off; DO $$ BEGIN EXECUTE '{code}'; END $$;")
+        with pytest.raises(ReseedRefused, match="change what they did not make"):
+            reseed(world, url=postgres_url, force=force)
+        assert postgres_ask("SELECT a FROM precious") == [(1,)]
+        assert postgres_ask("SELECT nextval('numbers')") == [(6,)]
+        assert postgres_ask("SELECT to_regclass('shops') IS NULL") == [(True,)]
+
+    def test_a_sequence_that_a_broken_script_set_back_is_put_right(
+        self, world: Path, postgres_ask: Ask, postgres_url: str
+    ):
+        postgres_ask("CREATE SEQUENCE numbers")
+        postgres_ask("SELECT setval('numbers', 5)")
+        (world / "seed.sql").write_text("SELECT setval('numbers', 1); nonsense;")
+        with pytest.raises(ScriptError, match="nonsense"):
+            reseed(world, url=postgres_url)
+        assert postgres_ask("SELECT nextval('numbers')") == [(6,)]
+
+    def test_what_another_session_makes_meanwhile_is_not_taken_for_the_worlds(
+        self, world: Path, postgres_ask: Ask, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    ):
+        def while_another_session_works(path: Path, connection: Any, dialect: Any) -> int:
+            postgres_ask("CREATE TABLE IF NOT EXISTS theirs (a int)")
+            return run_script(path, connection, dialect)
+
+        with monkeypatch.context() as patch:
+            patch.setattr("envs.reseed.postgres.run_script", while_another_session_works)
+            assert reseed(world, url=postgres_url).rows == {"items": 3, "shops": 2}
+        reseed(world, url=postgres_url)
+        assert postgres_ask("SELECT * FROM theirs") == []
+
+    def test_force_replaces_a_function_that_the_schema_creates(self, world: Path, postgres_ask: Ask, postgres_url: str):
+        function = "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT {}';"
+        (world / "schema.postgresql.sql").write_text(SCHEMA + function.format(2))
+        postgres_ask(function.format(1))
+        with pytest.raises(ReseedRefused, match=r"public\.f\(\)"):
+            reseed(world, url=postgres_url)
+        reseed(world, url=postgres_url, force=True)
+        assert postgres_ask("SELECT f()") == [(2,)]
+        assert reseed(world, url=postgres_url).replaced
+
+    def test_objects_of_every_kind_come_again(self, world: Path, postgres_url: str):
+        (world / "schema.postgresql.sql").write_text(
+            SCHEMA
+            + "CREATE TYPE pair AS (x int, y int); CREATE DOMAIN d AS int; CREATE TYPE span AS RANGE (subtype = int);"
+            "CREATE FUNCTION plus(int, int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + $2';"
+            "CREATE AGGREGATE total(int) (sfunc = plus, stype = int);"
+            "CREATE OPERATOR #=# (leftarg = int, rightarg = int, function = plus);"
+            "CREATE FUNCTION first(pair) RETURNS int LANGUAGE sql AS 'SELECT ($1).x';"
+            "CREATE CAST (pair AS int) WITH FUNCTION first(pair);"
+            "CREATE COLLATION plain (locale = 'C'); CREATE TEXT SEARCH CONFIGURATION words (copy = simple);"
+            'CREATE TABLE "we""ird" (i int GENERATED ALWAYS AS IDENTITY, s serial, p pair, t text COLLATE plain);'
+            'CREATE MATERIALIZED VIEW sums AS SELECT total(s) FROM "we""ird"; CREATE SEQUENCE alone;'
+        )
+        for _ in range(2):
+            assert reseed(world, url=postgres_url).rows == {'"we""ird"': 0, "items": 3, "shops": 2}
+
     def test_functions_types_and_schemas_come_again_too(self, world: Path, postgres_url: str):
         (world / "schema.postgresql.sql").write_text(
             SCHEMA + "CREATE SCHEMA extra; CREATE TYPE extra.mood AS ENUM ('a');"
@@ -235,6 +357,10 @@ class TestPostgres:
 
 
 class TestMariaDB:
+    @pytest.fixture(autouse=True)
+    def impatient(self, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr("envs.reseed.mysql._PATIENCE_S", 1)
+
     def test_a_failure_says_what_is_there_and_can_be_run_again(self, world: Path, mysql_url: str):
         good = (world / "seed.sql").read_text()
         (world / "seed.sql").write_text("INSERT INTO nowhere VALUES (1);")
@@ -243,6 +369,73 @@ class TestMariaDB:
         assert caught.value.line == 1
         (world / "seed.sql").write_text(good)
         assert reseed(world, url=mysql_url).rows == {"items": 3, "shops": 2}
+
+    @pytest.mark.parametrize("force", [False, True])
+    @pytest.mark.parametrize(
+        "code",
+        [
+            "DELIMITER //\nCREATE PROCEDURE p() BEGIN INSERT INTO precious VALUES (9); END//\nDELIMITER ;\nCALL p();",
+            "EXECUTE IMMEDIATE 'DROP TABLE precious';",
+            "DELIMITER //\nBEGIN NOT ATOMIC ALTER TABLE precious ADD b int; END//\n",
+            "CREATE VIEW w AS SELECT * FROM precious; INSERT INTO w VALUES (2);",
+            "UPDATE shops JOIN precious ON shops.id = precious.a SET precious.a = 7;",
+            "RENAME TABLE items TO x, precious TO y;",
+            "CREATE TABLE k (a int, FOREIGN KEY (a) REFERENCES precious (a));",
+            "SELECT SETVAL(numbers, 50);",
+        ],
+    )
+    def test_no_code_changes_what_was_there(self, force: bool, code: str, world: Path, mysql_ask: Ask, mysql_url: str):
+        mysql_ask("CREATE TABLE precious (a int PRIMARY KEY)")
+        mysql_ask("INSERT INTO precious VALUES (1)")
+        mysql_ask("CREATE SEQUENCE numbers")
+        (world / "seed.sql").write_text(SEED + code)
+        with pytest.raises(ReseedRefused, match="not make"):
+            reseed(world, url=mysql_url, force=force)
+        assert mysql_ask("SELECT * FROM precious") == [(1,)]
+        assert mysql_ask("SELECT NEXTVAL(numbers)") == [(1,)]
+        (world / "seed.sql").write_text(SEED)
+        assert reseed(world, url=mysql_url).rows == {"items": 3, "shops": 2}
+
+    def test_a_view_that_code_replaced_is_named(self, world: Path, mysql_ask: Ask, mysql_url: str):
+        mysql_ask("CREATE VIEW theirs AS SELECT 1 AS a")
+        (world / "seed.sql").write_text("EXECUTE IMMEDIATE 'CREATE OR REPLACE VIEW theirs AS SELECT 2 AS a';")
+        with pytest.raises(ReseedRefused, match=r"have changed .*theirs"):
+            reseed(world, url=mysql_url, force=True)
+
+    def test_code_that_names_another_database_cannot_write_to_it(self, world: Path, mysql_ask: Ask, mysql_url: str):
+        other = f"{parse_url(mysql_url).database}_o"
+        mysql_ask(f"CREATE DATABASE {other}")
+        try:
+            mysql_ask(f"CREATE TABLE {other}.t (a int)")
+            for code in (
+                f"EXECUTE IMMEDIATE 'INSERT INTO `{other}` . t VALUES (1)';",
+                f"UPDATE shops, {other}.t SET t.a = 1;",
+                f"EXECUTE IMMEDIATE 'DROP DATABASE {other}';",
+                f"DROP TABLE items, {other}.t;",
+                f"RENAME TABLE items TO {other}.items;",
+            ):
+                (world / "seed.sql").write_text(SEED + code)
+                with pytest.raises((ReseedRefused, ScriptError), match=r"not make|another database"):
+                    reseed(world, url=mysql_url, force=True)
+            assert mysql_ask(f"SHOW TABLES FROM {other}") == [("t",)]
+            assert mysql_ask(f"SELECT * FROM {other}.t") == []
+        finally:
+            mysql_ask(f"DROP DATABASE {other}")
+
+    def test_a_table_that_someone_writes_to_stops_a_reseed_before_anything_changed(
+        self, world: Path, mysql_ask: Ask, mysql_url: str, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("envs.reseed.mysql_guard._PATIENCE_S", 0)
+        reseed(world, url=mysql_url)
+        mysql_ask("CREATE TABLE precious (a int)")
+        parsed = parse_url(mysql_url)
+        engine = sqlalchemy.create_engine(parsed, poolclass=sqlalchemy.NullPool, connect_args=connect_args(parsed))
+        with engine.begin() as connection:
+            connection.exec_driver_sql("INSERT INTO precious VALUES (1)")
+            with pytest.raises(ReseedRefused, match="cannot be locked"):
+                reseed(world, url=mysql_url)
+        engine.dispose()
+        assert mysql_ask("SELECT count(*) FROM items") == [(3,)]
 
     def test_no_other_database_is_touched(self, world: Path, mysql_url: str):
         (world / "seed.sql").write_text("INSERT INTO mysql.help_topic VALUES (1);")

@@ -88,7 +88,7 @@ def test_an_unknown_command_is_the_operators(words, said, capsys):
         (TaskError("mend it", "tasks.yaml", 3, "fam"), 2),
         (ScriptError("mend it", "seed.sql", 12), 2),
         (ModelAuthError("mend it"), 2),
-        (DatasetError("broken"), 1),
+        (DatasetError("broken"), 2),
         (SandboxError("lost"), 1),
         (OSError(28, "No space left on device", "out"), 1),
         (ValueError("a bug"), 1),

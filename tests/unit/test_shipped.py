@@ -83,3 +83,9 @@ def test_an_unknown_name_gets_the_nearest_and_the_list(worlds):
 def test_a_path_without_a_world_says_what_is_wrong(worlds, path, words):
     with pytest.raises(OperatorError, match=words):
         find_world(str(worlds / path), worlds)
+
+
+def test_both_packages_say_that_they_are_typed():
+    """Without the marker a type checker takes an installed wheel for untyped, whatever the classifiers say."""
+    root = Path(__file__).parents[2]
+    assert [wing for wing in ("envs", "synth") if not (root / wing / "py.typed").is_file()] == []

@@ -12,7 +12,7 @@ import pytest
 from envs.tool import Tool
 from envs.toolbox import Toolbox
 from envs.types import ToolCall, ToolOutcome, ToolResult
-from synth.agent.memory import RAW_KEY, UNNAMED, ConversationMemory, emitted
+from synth.agent.memory import RAW_KEY, UNNAMED
 from synth.agent.react import AgentLimits, AgentRun, ReactAgent
 from synth.errors import ContextOverflow, ModelError
 from synth.models.base import Conversation
@@ -273,12 +273,14 @@ class TestCalls:
         run = await play(Lines(calls(("a", "find", "{")), DONE), error_style=style)
         assert run.messages[3]["content"].startswith(shown)
 
-    def test_emitted_gives_back_what_the_model_wrote(self):
-        memory = ConversationMemory(OPENING)
-        given = calls(find("a"), ("b", "find", "{broken"), ("c", "find", ""))
-        memory.add_completion(given)
-        back = emitted(memory.messages[-1])
-        assert [each.arguments for each in back] == ['{"name":"Zoë"}', "{broken", "{}"]
+    @pytest.mark.parametrize("value", ["{broken", {"a": 1}, None, ""])
+    async def test_a_model_that_sends_the_reserved_key_itself_is_told_from_a_malformed_call(self, value: Any):
+        """No echo has two meanings: under the key stands the raw text, whoever wrote the key."""
+        raw = json.dumps({RAW_KEY: value})
+        run = await play(Lines(calls(("a", "find", raw)), DONE))
+        assert run.messages[2]["tool_calls"][0]["function"]["arguments"] == {RAW_KEY: raw}
+        assert run.messages[2]["train"] is False
+        assert run.outcomes[0].result.category == "invalid_arguments", "it is executed as what it is"
 
 
 class TestTotals:

@@ -256,3 +256,9 @@ def test_a_broken_dataset_names_the_file(run: Path):
         (run / "manifest.json").write_text(text)
         with pytest.raises(DatasetError, match=says):
             Dataset.open(run)
+
+
+def test_a_folder_of_runs_names_them(run: Path):
+    """The first guess after a run is its parent: the message says where to look."""
+    with pytest.raises(DatasetError, match=r"holds no dataset; runs in it: .*run"):
+        Dataset.open(run.parent)

@@ -158,6 +158,29 @@ def test_where_limit_and_columns(inspect):
     assert len(inspect("--where", "reward < 1 or true", "--failed").splitlines()) == 3
 
 
+def test_a_limit_alone_lists_rows(inspect):
+    lines = inspect("--limit", "2").splitlines()
+    assert lines[0].split()[:2] == ["trajectory_id", "family"]
+    assert lines[3:] == ["2 of 6 rows; --limit 0 shows all"]
+
+
+def test_a_list_without_rows_says_so(inspect):
+    assert inspect("--where", "reward > 2") == "no such rows\n"
+    assert json.loads(inspect("--where", "reward > 2", "--json")) == {"matching": 0, "rows": []}
+
+
+@pytest.mark.parametrize("option", ["--show", "--where", "--columns"])
+def test_an_empty_value_is_the_callers_mistake(run, option):
+    with pytest.raises(OperatorError, match=f"{option} is empty"):
+        main([str(run), option, " "])
+
+
+def test_a_failed_trajectory_says_why_before_it_is_read(inspect):
+    head = inspect("--show", "2").partition("1 system")[0]
+    assert re.search(r"why +state: collateral: medications medication_id=5\n", head)
+    assert "why" not in inspect("--show", "0").partition("1 system")[0]
+
+
 def test_a_listing_as_json(inspect):
     document = json.loads(inspect("--failed", "--limit", "1", "--json", "--columns", "reward,submitted,created_at"))
     assert document == {
@@ -211,8 +234,8 @@ def test_show_tells_inserts_masked_turns_and_reasoning(inspect):
     assert '{"__malformed__": "{\\"medication_id\\": 12"}' in out
     first = inspect("--show", "0")
     assert "  reasoning\n    Which patient is it?\n" in first
-    assert re.search(r"heart_rate +- +72\n", first)
-    assert re.search(r"note +- +null\n", first)
+    assert re.search(r"heart_rate +72\n", first)
+    assert re.search(r"note +null\n", first)
     assert "unscored" in inspect("--show", "4").splitlines()[0]
 
 

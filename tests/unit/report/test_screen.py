@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from synth.report import Screen, safe
+from synth.report.screen import laid_out
 
 
 def printed(show, *, terminal, width=40):
@@ -98,3 +100,40 @@ def test_an_ascii_stream_does_not_end_the_report():
     screen = Screen(io.TextIOWrapper(raw, encoding="ascii", write_through=True), terminal=False)
     screen.line("Zoë")
     assert raw.getvalue() == b"Zo\\xeb\n"
+
+
+RECORDS = {"count": 2, "people": [{"id": n, "name": "Zoë", "born": "1990-01-01", "status": "active"} for n in (1, 2)]}
+
+
+def test_json_is_opened_only_where_it_does_not_fit():
+    """A list of records stays a line a record, and a record too long for a line fills the lines that it needs."""
+    assert laid_out(RECORDS, 200) == json.dumps(RECORDS, ensure_ascii=False)
+    assert laid_out(RECORDS, 80).splitlines() == [
+        "{",
+        '  "count": 2,',
+        '  "people": [',
+        '    {"id": 1, "name": "Zoë", "born": "1990-01-01", "status": "active"},',
+        '    {"id": 2, "name": "Zoë", "born": "1990-01-01", "status": "active"}',
+        "  ]",
+        "}",
+    ]
+    assert laid_out(RECORDS["people"][0], 40).splitlines() == [
+        '{"id": 1, "name": "Zoë",',
+        ' "born": "1990-01-01",',
+        ' "status": "active"}',
+    ]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 99999) | st.text("aé日", max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("ab", max_size=3), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(json_values, st.integers(30, 90))
+def test_json_that_is_laid_out_is_the_same_json_within_the_width(value, width):
+    text = laid_out(value, width)
+    assert json.loads(text) == value
+    deepest = max(len(line) - len(line.lstrip()) for line in text.splitlines())
+    assert max(map(cell_len, text.splitlines())) <= max(width, deepest + 45)  # a key and a value that cannot be broken

@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+from envs.types import Column, Table
 from synth.errors import TaskError
 from synth.tasks.family import TaskFile, read_tasks
 
+TABLES = {
+    "visits": Table("visits", (Column("made_at", "TEXT"), Column("note", "TEXT"), Column("cost", "REAL"))),
+}
 TOOLS = {"find": frozenset({"name"}), "record": frozenset({"pid", "bpm"})}
 GOOD = """\
 now: "2026-03-02T09:00:00"
@@ -56,7 +60,7 @@ def parsed(tmp_path: Path):
     def run(text: str) -> TaskFile:
         file = tmp_path / "tasks.yaml"
         file.write_text(text, "utf-8")
-        return read_tasks(file, TOOLS, columns)
+        return read_tasks(file, TOOLS, TABLES, columns)
 
     return run
 
@@ -212,6 +216,36 @@ class TestGood:
         ("  about: Write a heart rate down.", "  id: pulse", 5, "the key 'id' stands twice in one mapping"),
         ("  about: Write", "   about: Write", 5, "not valid YAML"),
         ("user: {says: [", "user: {says: [[", 8, "not valid YAML"),
+        ('T09:00:00"', 'T09:00:00+02:00"', 1, "`now` is taken as UTC"),
+        ("visits.made_at: ignore", "visit.made_at: ignore", 2, "there is no table 'visit'; did you mean 'visits'?"),
+        ("visits.made_at: ignore", "visits.mad_at: ignore", 2, "there is no column 'mad_at'; did you mean 'made_at'?"),
+        ("visits.made_at: ignore", "visits.made_at: {abs: 1}", 2, "a tolerance on a column of text"),
+        ('"*.cost": {abs: 0.01}', '"*.cots": {abs: 0.01}', 20, "there is no column 'cots'; did you mean 'cost'?"),
+        ("{abs: 0.5}", "{abs: 1e999}", 24, "a number must be finite"),
+        ("- id: pulse", "- id: pulse/rate", 4, "the id 'pulse/rate' must match"),
+        ("- id: pulse", f"- id: {'x' * 65}", 4, "must match"),
+        ("about: Write a heart rate down.", "about: [Write]", 5, "`about` is a text"),
+        ("vary: {bpm:", "vary: {day: {int: [1, 3]}, bpm:", 7, "the slot 'day' is used nowhere"),
+        ("vary: {bpm:", "vary: {b pm: {int: [1, 3]}, bpm:", 7, "the slot 'b pm' must match"),
+        ("{int: [55, 110]}", '{choice: [{"$": pid}]}', 7, "a key in a choice must not begin with $"),
+        ("{int: [55, 110]}", "{float: [1, 2, 1e-17]}", 7, "the step is too small"),
+        ("{int: [55, 110]}", "{choice: [!!binary aGk=]}", 7, "the tag !!binary has no place here"),
+        ("{int: [55, 110]}", "{choice: [123456789012345678901]}", 7, "does not fit into 64 bits"),
+        ("{int: [55, 110]}", '{choice: ["\\ud800"]}', 7, "half of a surrogate pair"),
+        ('save: {pid: "$.id"}', 'save: {p id: "$.id", pid: "$.id"}', 11, "the name 'p id' must match"),
+        (
+            "  - record: {pid: $pid",
+            "  - for_each: {name: [a], do: [{find: {name: $name}}]}\n  - record: {pid: $pid",
+            12,
+            "`for_each` would hide the slot 'name'",
+        ),
+        ("decision: {type: string, enum: [allowed", "decision: {type: string, enum: [1, allowed", 22, "is no string"),
+        ("    days: {type: array", '    "da ys": {type: array', 23, "a field's name must match"),
+        ("oracle: {days:", "oracle: {dose_: SELECT 1, days:", 25, "the oracle 'dose_' checks nothing"),
+        ("gates: [state, {answer", "gates: [{state: strict}, {answer", 29, "the gate `state` takes no options"),
+        ("gates: [state, {answer", "gates: [state, state, {answer", 29, "the gate 'state' stands there twice"),
+        ("{days: $oracle.days}", "{days: {sett: $oracle.days}}", 29, "unknown compare 'sett'; did you mean 'set'?"),
+        ("{days: $oracle.days}", "{days: {exact: $oracle.days}}", 29, "`exact` here, `compare: set` in the answer"),
     ],
 )
 def test_each_mistake_is_one_message_at_its_line(parsed: Any, old: str, new: str, line: int, words: str):
@@ -242,11 +276,11 @@ def test_what_a_family_cannot_do_without(parsed: Any, key: str):
         ("families: {id: x}", "needs `families`, a list with at least one family"),
         ("families: [pulse]", "a family must be a mapping"),
         ("? [a]\n: b", "a key must be text"),
-        ("a: &x 1\nfamilies: !!python/object:os.system {}", "has no key 'a'"),
-        ("families: !odd x", "not valid YAML"),
+        ("families: !!python/object:os.system {}", "the tag !!python/object:os.system has no place here"),
+        ("families: !odd x", "the tag !odd has no place here"),
         ("now: !!int noon", "tasks.yaml:1: 'noon' is no int"),
         ("now: !!bool noon", "tasks.yaml:1: 'noon' is no bool"),
-        ("now: !!timestamp noon", "tasks.yaml:1: 'noon' is no timestamp"),
+        ("now: !!timestamp 2026-01-01", "tasks.yaml:1: the tag !!timestamp has no place here"),
         ("families: &a [*a]", "an alias that holds itself"),
     ],
 )
@@ -258,7 +292,39 @@ def test_what_is_no_task_file_at_all(parsed: Any, text: str, words: str):
 
 def test_a_file_that_is_not_there_or_not_text(tmp_path: Path):
     with pytest.raises(TaskError, match="there is no such file"):
-        read_tasks(tmp_path / "tasks.yaml", TOOLS, columns)
+        read_tasks(tmp_path / "tasks.yaml", TOOLS, TABLES, columns)
     (tmp_path / "tasks.yaml").write_bytes(b"families: \xff")
     with pytest.raises(TaskError, match="not UTF-8 at byte 10"):
-        read_tasks(tmp_path / "tasks.yaml", TOOLS, columns)
+        read_tasks(tmp_path / "tasks.yaml", TOOLS, TABLES, columns)
+
+
+def test_twins_without_a_step_of_their_own(parsed: Any):
+    text = GOOD.replace("- allow: [{submit", "- submit: {decision: allowed}\n  - say: [x] #").replace(
+        "- refuse: [", "- say: x #"
+    )
+    with pytest.raises(TaskError, match=r"tasks.yaml:18: family allowed: gold has no step of its own for any twin"):
+        parsed(text)
+
+
+def test_the_rule_of_an_answer_gate_is_the_rule_of_the_field(parsed: Any):
+    text = (
+        GOOD.replace("Which days., compare: set", "Which days.")
+        .replace("{days: $oracle", "{days: {set: $oracle")
+        .replace("$oracle.days}}", "$oracle.days}}}")
+    )
+    family = parsed(text).families[1]
+    assert family.compare_answer["days"] == "set"
+    assert {"answer": {"days": "days"}} in family.gates
+
+
+@pytest.mark.parametrize("word", ["submit", "say", "for_each"])
+def test_a_tool_with_the_name_of_a_step_could_never_be_called(tmp_path: Path, word: str):
+    file = tmp_path / "tasks.yaml"
+    file.write_text(GOOD, "utf-8")
+    with pytest.raises(TaskError, match=f"a tool cannot be named '{word}'"):
+        read_tasks(file, {**TOOLS, word: frozenset()}, TABLES, columns)
+
+
+def test_a_character_that_yaml_forbids_is_no_traceback(parsed: Any):
+    with pytest.raises(TaskError, match="not valid YAML: unacceptable character"):
+        parsed("families:\0")

@@ -11,7 +11,8 @@ import pytest
 from envs.types import Column, RowChange, Table
 from synth.types import GoldEnd, Task
 from synth.verifiers.base import CallRecord, Evidence
-from synth.verifiers.state import StateVerifier, compare, erased
+from synth.verifiers.matching import compare
+from synth.verifiers.state import StateVerifier, erased
 
 
 def table(name: str, *columns: Column) -> Table:

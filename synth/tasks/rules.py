@@ -1,0 +1,59 @@
+"""Rules by which values compare: ``compare`` of a world or family, and the tolerances in it and in answers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from envs.types import Table
+from synth.errors import TaskError
+from synth.tasks.steps import nearest
+from synth.tasks.yaml_source import Map
+
+Json = Any
+
+COLUMN_COMPARE = frozenset({"exact", "ignore", "free_text"})
+
+_TEXT = re.compile("CHAR|TEXT|CLOB|DATE|TIME")
+
+Fail = Callable[[str, int | None], TaskError]
+
+
+def check_tolerance(rule: Map, line: int, fail: Fail) -> None:
+    """Raise for what is not ``{abs: x}``."""
+    bound = rule.get("abs")
+    if set(rule) != {"abs"} or isinstance(bound, bool) or not isinstance(bound, (int, float)) or not bound >= 0:
+        raise fail("a tolerance is {abs: x} with x a number of at least 0", line)
+    if not math.isfinite(bound):
+        raise fail("an infinite tolerance takes everything; write `ignore` for a column that does not matter", line)
+
+
+def read_compare(rules: Map, tables: Mapping[str, Table], fail: Fail) -> dict[str, Json]:
+    """``table.column`` or ``*.column`` -> exact, ignore, free_text or {abs: x}; ``table`` -> append_only."""
+    for key, rule in rules.items():
+        where = rules.lines[key]
+        if "." not in key:
+            if rule != "append_only":
+                raise fail(f"`{key}` names a table; the rule for a table is append_only", where)
+        elif isinstance(rule, Map):
+            check_tolerance(rule, where, fail)
+        elif not isinstance(rule, str) or rule not in COLUMN_COMPARE:
+            raise fail(f"unknown rule {rule!r}; {nearest(str(rule), COLUMN_COMPARE)} or {{abs: 0.01}}", where)
+        _check_target(key, rule, tables, where, fail)
+    return {key: dict(rule) if isinstance(rule, Map) else rule for key, rule in rules.items()}
+
+
+def _check_target(key: str, rule: Json, tables: Mapping[str, Table], line: int, fail: Fail) -> None:
+    """A rule that names no table or no column would silently be no rule."""
+    table, dot, column = key.partition(".")
+    if table != "*" and table not in tables:
+        raise fail(f"compare {key}: there is no table {table!r}; {nearest(table, set(tables))}", line)
+    columns = [each for name, known in tables.items() if table in {"*", name} for each in known.columns]
+    found = [each for each in columns if each.name == column]
+    if dot and not found:
+        names = {each.name for each in columns}
+        raise fail(f"compare {key}: there is no column {column!r}; {nearest(column, names)}", line)
+    if isinstance(rule, Mapping) and any(_TEXT.search(each.type.upper()) for each in found):
+        raise fail(f"compare {key}: a tolerance on a column of text", line)
