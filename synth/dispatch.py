@@ -2,7 +2,7 @@
 
 A worker that dies is replaced, and only what it had not delivered is leased again: together at first, in halves
 when another worker dies of it, so that a job that kills its workers is soon alone. Alone it is tried
-``max_attempts`` times and ends as an error, not as a loop.
+``max_attempts`` times and ends as an error, not as a loop. A job that was seen to hold its worker is an error at once.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from synth.errors import SynthError, WorkerLost
+from synth.errors import SynthError, WorkerHeld, WorkerLost
 from synth.runtime.base import Runtime, WorkerHandle
 from synth.worker import Assignment, Delivery
 
 COLLECT_S = 0.25
 """Longest wait for news of a worker: what has finished is in the journal within half a second."""
+
+PATIENCE_S = 30.0
+"""How long workers may take to start before somebody is told that they do."""
 
 
 @dataclass
@@ -41,15 +44,34 @@ class Dispatcher:
         self._depth = concurrency * 2
         self._max_attempts = max_attempts
         self._handles: list[WorkerHandle] = []
+        self._starting: dict[int, asyncio.Task[list[str]]] = {}
         self._deaths: Counter[int] = Counter()
         self._suspected: set[int] = set()
         self.warnings: list[str] = []
 
-    async def open(self) -> None:
-        """Start all workers; raises what the first of them raises."""
+    async def open(self, valve: Valve, waiting: Callable[[], None] = lambda: None) -> None:
+        """Start all workers and return when the first is ready, or the valve is shut; raises what a start raises.
+
+        The others join :meth:`run` as they come: on a busy cluster some may have to wait for room. ``waiting`` is called
+        once, where even the first takes long.
+        """
         self._handles = [await self._runtime.spawn() for _ in range(self._workers)]
-        for warnings in await asyncio.gather(*(each.start() for each in self._handles)):
-            self.warnings += [each for each in warnings if each not in self.warnings]
+        self._starting = {at: asyncio.create_task(each.start()) for at, each in enumerate(self._handles)}
+        looks = 0
+        while valve.reason is None:
+            done, _ = await asyncio.wait(
+                self._starting.values(), timeout=COLLECT_S, return_when=asyncio.FIRST_COMPLETED
+            )
+            for each in done:
+                self._warn(each.result())
+            if done:
+                return
+            looks += 1
+            if looks == PATIENCE_S // COLLECT_S:
+                waiting()
+
+    def _warn(self, warnings: list[str]) -> None:
+        self.warnings += [each for each in warnings if each not in self.warnings]
 
     async def run(
         self,
@@ -80,6 +102,13 @@ class Dispatcher:
         while not valve.now:
             handle = self._handles[at]
             try:
+                if at in self._starting:
+                    await asyncio.wait({self._starting[at]}, timeout=COLLECT_S)
+                    if self._starting[at].done():
+                        self._warn(self._starting.pop(at).result())
+                    elif valve.reason is not None or feed.over:
+                        return
+                    continue
                 if valve.reason is not None and held:
                     for index in await handle.withdraw():
                         held.pop(index, None)
@@ -102,12 +131,20 @@ class Dispatcher:
             except WorkerLost as error:
                 self._bury(held, feed, sink, error)
                 held, suspects = {}, []
+                if valve.reason is not None:
+                    return  # a new worker would have nothing to do
                 await self._replace(at)
 
     def _bury(
         self, held: dict[int, Assignment], feed: _Feed, sink: Callable[[Delivery], None], error: WorkerLost
     ) -> None:
-        """Give back what a dead worker held: in halves where it died of suspects, as an error what died too often."""
+        """Give back what a lost worker held: in halves where it died of suspects, as an error what died too often."""
+        if isinstance(error, WorkerHeld) and error.index in held:
+            del held[error.index]
+            feed.settled(error.index)
+            sink(Delivery(error.index, "error", error_type="WorkerHeld", message=error.message, retryable=True))
+            feed.suspect([list(held.values())] if held else [])  # innocent: they were kept from running
+            return
         group = list(held.values())
         if len(group) == 1:
             index = group[0].index
@@ -135,6 +172,10 @@ class Dispatcher:
 
     async def close(self) -> None:
         """End all workers."""
+        for each in self._starting.values():
+            each.cancel()
+        await asyncio.gather(*self._starting.values(), return_exceptions=True)
+        self._starting = {}
         await asyncio.gather(*(each.close() for each in self._handles), return_exceptions=True)
         self._handles = []
 

@@ -8,8 +8,8 @@ The driver alone writes. It can be killed at any moment: what it had journaled i
 from __future__ import annotations
 
 import contextlib
+import shlex
 import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from synth.dataset.writer import RunWriter
 from synth.errors import OperatorError, ResumeRefused
 from synth.preparation import new_directory, prepare
 from synth.run_files import CONFIG_FILE, TASKS_FILE, config_text, load_config, write_whole
+from synth.scratch import Scratch
 from synth.session import Report, Session
 from synth.shipped import find_world
 
@@ -51,7 +52,9 @@ def launch(config: RunConfig, console: Console) -> Report:
         with writer:
             return Session(run, directory, writer, archive, console).main()
     except BaseException:
-        if not (directory / TASKS_FILE).exists():
+        if (directory / TASKS_FILE).exists():
+            _say_how_to_go_on(directory, console)
+        else:
             withdraw(directory)
         raise
 
@@ -76,8 +79,8 @@ def resume(directory: Path, changes: Mapping[str, Json], console: Console) -> Re
     if archive_path is None:
         raise ResumeRefused(f"{directory} holds no world archive; it is not a run that can be resumed")
     archive = archive_path.read_bytes()
-    with tempfile.TemporaryDirectory(prefix="synth-resume-") as home:
-        own = unpack_world(archive, Path(home) / Path(config.env.path or config.env.name or "world").name)
+    with Scratch("resume") as home:
+        own = unpack_world(archive, home.path / Path(config.env.path or config.env.name or "world").name)
         refuse_changed_world(config, own)
         run = prepare(config, own)
         if f"{run.world.digest}.tar.zst" != archive_path.name:
@@ -85,7 +88,16 @@ def resume(directory: Path, changes: Mapping[str, Json], console: Console) -> Re
         writer = RunWriter.resume(directory, run.layout, max_attempts=config.runtime.max_attempts)
         with writer:
             write_whole(directory / CONFIG_FILE, config_text(config).encode())
-            return Session(run, directory, writer, archive, console).main()
+            try:
+                return Session(run, directory, writer, archive, console).main()
+            except BaseException:
+                _say_how_to_go_on(directory, console)
+                raise
+
+
+def _say_how_to_go_on(directory: Path, console: Console) -> None:
+    where = shlex.quote(str(directory))
+    console.print(f"What has finished is kept. Go on with: synth run --resume {where}", markup=False, soft_wrap=True)
 
 
 def refuse_changed_world(config: RunConfig, own: Path) -> None:

@@ -10,6 +10,7 @@
     │   ├── ModelAuthError        key missing or not accepted, quota gone
     │   └── ContextOverflow       the conversation is longer than the model's context: an outcome, scored
     ├── WorkerLost            a worker process died with jobs on it
+    │   └── WorkerHeld        it had to be ended, because one job's code kept it from answering
     └── DatasetError          the reader of a dataset: corrupt shard, wrong schema version, no dataset at all
 
 To add one: derive it from the branch whose reader it has, and pass every argument on to
@@ -100,6 +101,18 @@ class WorkerLost(SynthError):
     """A worker process ended while it held jobs."""
 
     retryable = True
+
+
+class WorkerHeld(WorkerLost):
+    """A worker that one job keeps from answering: its code neither returns nor waits. ``index`` is the job's."""
+
+    def __init__(self, message: str, index: int) -> None:
+        super().__init__(message, index)
+        self.message = message
+        self.index = index
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class DatasetError(SynthError):

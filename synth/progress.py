@@ -81,12 +81,14 @@ class ProgressView:
         elif now - self._spoke >= LINE_EVERY_S:
             self._spoke = now
             self._console.print(
-                f"{self._what} {self._done}/{self._total}  {self._more(totals, now)}  {self._eta(now)}", highlight=False
+                f"{self._what} {self._done}/{self._total}  {self._more(totals, now)}  {self._eta(now)}",
+                highlight=False,
+                soft_wrap=True,
             )
 
     def say(self, message: str) -> None:
         """A line of its own, above the bar."""
-        self._console.print(message, highlight=False, markup=False)
+        self._console.print(message, highlight=False, markup=False, soft_wrap=True)
 
     def _rate(self, now: float) -> float:
         return (self._done - self._start) / max(now - self._began, 1e-6)

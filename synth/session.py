@@ -6,12 +6,14 @@ import asyncio
 import contextlib
 import queue
 import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 from typing import Any, Literal
 
 from rich.console import Console
@@ -33,6 +35,12 @@ Json = Any
 
 OPEN_SHARDS = 8
 """A slow rollout holds its shard open; the plan runs ahead of it by at most so many shards."""
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+LISTENED = (*SIGNALS, signal.SIGALRM)
+
+STOP_S = 2.0
+"""How long the event loop may take to hear the second signal before whatever holds it is interrupted."""
 
 
 @dataclass(frozen=True)
@@ -61,59 +69,86 @@ class Session:
         self.recent: deque[bool] = deque(maxlen=self.config.runtime.breaker_window)
         self.began = time.monotonic()
         self.refuted: TaskError | None = None
+        self._asked = 0
+        self._draining = self._main_thread = False
+        self._loop: asyncio.AbstractEventLoop
+        self._task: asyncio.Task[Report] | None = None
 
     def main(self) -> Report:
-        """Run the session on an event loop of its own."""
-        return asyncio.run(self._main())
+        """Run the session on an event loop of its own. Raises KeyboardInterrupt where it was stopped at once."""
+        with self._signals():
+            try:
+                return asyncio.run(self._main())
+            except (asyncio.CancelledError, SystemExit):  # SystemExit: Ray's own answer to SIGTERM while it starts
+                raise KeyboardInterrupt from None
 
     async def _main(self) -> Report:
+        self._loop = asyncio.get_running_loop()
         self._count_earlier()
         runtime = open_runtime(self.config)
         try:
+            self._listen()
             await runtime.open(self.setup)
+            self._listen()  # Ray puts its own handler of SIGTERM in place of ours
+            # Before, and while sealing, nothing is in flight to be finished: a signal stops at once.
+            self._task = asyncio.current_task()
             count = runtime.worker_count(self.config.runtime.workers)
             settings = self.config.runtime
             dispatcher = Dispatcher(runtime, count, settings.concurrency, settings.max_attempts)
-            with self._signals():
-                try:
-                    await dispatcher.open()
-                    if not (self.directory / TASKS_FILE).exists():
-                        await self._prove(dispatcher)
-                    if self.valve.reason is None:
-                        await self._play(dispatcher)
-                finally:
-                    await dispatcher.close()
+            try:
+                await dispatcher.open(self.valve, self._say_waiting)
+                if self.valve.reason is None and not (self.directory / TASKS_FILE).exists():
+                    await self._prove(dispatcher)
+                if self.valve.reason is None:
+                    await self._play(dispatcher)
+            finally:
+                await dispatcher.close()
         finally:
             await runtime.close()
+        self._task = None
         return self._seal(dispatcher.warnings)
+
+    def _say_waiting(self) -> None:
+        self.console.print("Waiting for Ray to have room for a worker; Ctrl-C gives up.", highlight=False)
 
     @contextlib.contextmanager
     def _signals(self) -> Generator[None]:
-        """The first SIGINT or SIGTERM drains, the second stops."""
-        loop = asyncio.get_running_loop()
-        main = asyncio.current_task()
-
-        def stop() -> None:
-            if self.valve.reason == "interrupted":
-                self.valve.now = True
-                if main is not None:
-                    main.cancel()
-                return
-            self.valve.shut("interrupted")
-            self.valve.reason = "interrupted"
-            self.console.print("Finishing what is in flight; once more to stop at once.", highlight=False)
-
-        numbers = (signal.SIGINT, signal.SIGTERM)
-        try:
-            for number in numbers:
-                loop.add_signal_handler(number, stop)
-        except (ValueError, RuntimeError):  # not the main thread: whoever called handles signals
-            numbers = ()
+        """The first SIGINT or SIGTERM drains, the next stops. Elsewhere than in the main thread the caller handles them."""
+        self._main_thread = threading.current_thread() is threading.main_thread()
+        before = {number: signal.getsignal(number) for number in LISTENED} if self._main_thread else {}
         try:
             yield
         finally:
-            for number in numbers:
-                loop.remove_signal_handler(number)
+            for number, handler in before.items():
+                if handler is not None:
+                    signal.signal(number, handler)
+
+    def _listen(self) -> None:
+        # Not the loop's own handlers: those wait for the loop, which a tool that does not return may hold.
+        if self._main_thread:
+            for number in LISTENED:
+                signal.signal(number, self._on_signal)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        # Count, then act: the first drains, the second stops, and what comes later, and SIGALRM, break in anywhere.
+        self._asked += 1 if number in SIGNALS else 2
+        if self._asked == 1 and self._task is not None:
+            self._loop.call_soon_threadsafe(self._drain)
+        elif self._asked == 2 and self._draining and self._task is not None:
+            self._loop.call_soon_threadsafe(self._stop, self._task)
+            signal.setitimer(signal.ITIMER_REAL, STOP_S)
+        else:
+            raise KeyboardInterrupt
+
+    def _stop(self, task: asyncio.Task[Report]) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self.valve.now = True
+        task.cancel()
+
+    def _drain(self) -> None:
+        self._draining = True
+        self.valve.reason = "interrupted"
+        self.console.print("Finishing what is in flight; once more to stop at once.", highlight=False)
 
     async def _prove(self, dispatcher: Dispatcher) -> None:
         """Prove each task once and write tasks.parquet in the plan's order; the first refuted task stops the run."""
@@ -167,8 +202,19 @@ class Session:
             view.advance(self.totals)
 
         done = plan.jobs - self.writer.progress.waiting
-        with ProgressView("rollouts", plan.jobs, done, self.console) as view:
-            await dispatcher.run(work(), sink, self.valve, room)
+        self._check_budgets()  # what earlier sessions spent counts
+        clock = asyncio.create_task(self._watch_clock())
+        try:
+            with ProgressView("rollouts", plan.jobs, done, self.console) as view:
+                await dispatcher.run(work(), sink, self.valve, room)
+        finally:
+            clock.cancel()
+
+    async def _watch_clock(self) -> None:
+        """Shut the valve when the minutes are over, also where nothing is delivered any more."""
+        if (minutes := self.config.budget.minutes) is not None:
+            await asyncio.sleep(self.began + minutes * 60 - time.monotonic())
+            self.valve.shut(f"the budget of {minutes:g} minutes is spent")
 
     def _take(self, delivery: Delivery, tasks: TaskTable) -> None:
         """Journal what a worker delivered, then look at budgets and breaker."""
@@ -185,16 +231,18 @@ class Session:
         self._check_limits(delivery)
 
     def _check_limits(self, delivery: Delivery) -> None:
-        budget, settings = self.config.budget, self.config.runtime
+        settings = self.config.runtime
         broken = sum(self.recent)
         if len(self.recent) == settings.breaker_window and broken >= settings.breaker_rate * len(self.recent):
             self.valve.shut(f"{broken} of the last {len(self.recent)} rollouts failed; the last: {delivery.message}")
+        self._check_budgets()
+
+    def _check_budgets(self) -> None:
+        budget = self.config.budget
         if budget.usd is not None and self.totals.cost_usd >= budget.usd:
             self.valve.shut(f"the budget of ${budget.usd:g} is spent")
         if budget.tokens is not None and self.totals.tokens >= budget.tokens:
             self.valve.shut(f"the budget of {budget.tokens:,} tokens is spent")
-        if budget.minutes is not None and time.monotonic() - self.began >= budget.minutes * 60:
-            self.valve.shut(f"the budget of {budget.minutes:g} minutes is spent")
 
     def _error_row(self, delivery: Delivery, tasks: TaskTable) -> ErrorRow:
         plan = self.run.plan

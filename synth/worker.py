@@ -6,8 +6,7 @@ One worker carries many rollouts on one event loop. It is a resident of its proc
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
+import threading
 import traceback
 from collections import deque
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from envs.errors import EnvsError, ExecutorError
 from envs.folder import load_world
@@ -27,6 +26,7 @@ from synth.dataset.wire import encode, to_wire
 from synth.errors import ModelAuthError, SynthError, TaskError
 from synth.models.base import Model, Sampling
 from synth.rollout import Stage, play
+from synth.scratch import Scratch
 from synth.types import Job, Task
 
 Json = Any
@@ -87,17 +87,19 @@ class Worker:
     def __init__(self, setup: WorkerSetup) -> None:
         self._setup = setup
         self._queue: deque[Assignment] = deque()
-        self._running: set[asyncio.Task[Delivery]] = set()
+        self._running: dict[asyncio.Task[Delivery], Assignment] = {}
         self._finished: list[Delivery] = []
         self._news = asyncio.Event()
         self._stage: Stage | None = None
-        self._home: Path | None = None
+        self._home: Scratch | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def start(self) -> list[str]:
         """Unpack the world, build its template and ask the model's preflight; returns warnings."""
         setup = self._setup
-        self._home = Path(tempfile.mkdtemp(prefix="synth-worker-"))
-        world = load_world(unpack_world(setup.world_archive, self._home / setup.world_name))
+        self._loop = asyncio.get_running_loop()
+        self._home = Scratch("worker")
+        world = load_world(unpack_world(setup.world_archive, self._home.path / setup.world_name))
         model = make_model(setup)
         self._stage = Stage(
             world=world,
@@ -137,26 +139,33 @@ class Worker:
     async def close(self) -> None:
         """End what still runs and release everything. Safe to call twice."""
         self._queue.clear()
-        for each in self._running:
+        running = list(self._running)
+        for each in running:
             each.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        await asyncio.gather(*running, return_exceptions=True)
         if self._stage is not None:
             await self._stage.model.aclose()
             self._stage.template.close()
             self._stage = None
         if self._home is not None:
-            shutil.rmtree(self._home, ignore_errors=True)
+            self._home.remove()
+
+    def holding(self) -> int | None:
+        """The assignment whose code has the event loop at this moment. The one method for another thread to call."""
+        task = None if self._loop is None else asyncio.current_task(self._loop)
+        held = None if task is None else self._running.get(cast("asyncio.Task[Delivery]", task))
+        return None if held is None else held.index
 
     def _fill(self) -> None:
         while self._queue and len(self._running) < self._setup.concurrency:
             work = self._queue.popleft()
             task = asyncio.create_task(self._deliver(work))
-            self._running.add(task)
+            self._running[task] = work
             task.add_done_callback(partial(self._done, work))
 
     def _done(self, work: Assignment, task: asyncio.Task[Delivery]) -> None:
         """Whatever became of the task, its assignment is accounted for."""
-        self._running.discard(task)
+        self._running.pop(task, None)
         if task.cancelled():
             lost = Delivery(work.index, "error", error_type="Cancelled", message="cancelled", retryable=True)
             self._finished.append(lost)
@@ -190,10 +199,23 @@ class Worker:
                 retryable=error.retryable or isinstance(error, ModelAuthError),
                 fatal=isinstance(error, ExecutorError) and work.task is not None,
             )
-        except Exception as error:  # a bug of ours or of an extension: typed data, never a dead worker
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            message = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-            return Delivery(work.index, "error", error_type="UnexpectedError", message=message, retryable=True)
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise  # ours: the worker is being closed
+            return _unexpected(work, error)
+        except KeyboardInterrupt as error:
+            if threading.current_thread() is threading.main_thread():
+                raise  # the person's: signals arrive in the main thread only
+            return _unexpected(work, error)
+        except BaseException as error:  # a bug of ours or of an extension: typed data, never a dead worker
+            return _unexpected(work, error)
+
+
+def _unexpected(work: Assignment, error: BaseException) -> Delivery:
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    message = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+    return Delivery(work.index, "error", error_type="UnexpectedError", message=message, retryable=True)
 
 
 def make_model(setup: WorkerSetup) -> Model:

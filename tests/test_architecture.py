@@ -24,7 +24,7 @@ FLOORS: dict[str, list[set[str]]] = {
         {"reseed", "testing"},
     ],
     "synth": [
-        {"errors", "types", "canonical", "nearest", "credentials"},
+        {"errors", "types", "canonical", "nearest", "credentials", "scratch"},
         {"config_rules", "shipped", "archive"},
         {"config"},
         {"tasks", "dataset"},

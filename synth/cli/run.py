@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 from rich.console import Console
 
-from synth.cli.compose import compose, print_config
-from synth.config import to_dict
+from envs.errors import EnvsError
+from synth.cli.compose import Composed, compose, print_config
+from synth.config import RunConfig, to_dict
 from synth.config_rules import notices
+from synth.credentials import redact
 from synth.driver import launch, resume
-from synth.errors import ConfigProblems, OperatorError
+from synth.errors import ConfigProblems, OperatorError, SynthError
 from synth.plan import job
 from synth.preparation import Run, prepare
 from synth.session import Report
@@ -57,7 +61,8 @@ def main(argv: list[str]) -> int:
     if arguments.resume is not None:
         if arguments.multirun or arguments.dry_run or arguments.cfg:
             raise OperatorError("--resume goes on with one run: it does not go with -m, --dry-run or --cfg")
-        report = resume(arguments.resume.expanduser().absolute(), _changes(arguments.overrides), console)
+        with contextlib.redirect_stdout(sys.stderr):
+            report = resume(arguments.resume.expanduser().absolute(), _changes(arguments.overrides), console)
         return _conclude(report, as_json=arguments.json)
     jobs = compose(arguments.overrides, multirun=arguments.multirun, config_dir=arguments.config_dir)
     if arguments.cfg:
@@ -65,17 +70,49 @@ def main(argv: list[str]) -> int:
         return 0
     for line in {line: None for each in jobs for line in notices(to_dict(each.config))}:
         console.print(f"note: {line}", markup=False)
-    worst = 0
-    for composed in jobs:
-        if arguments.dry_run:
+    if arguments.dry_run:
+        for composed in jobs:
             _show_plan(prepare(composed.config))
+        return 0
+    if len(jobs) == 1:
+        return _launch(jobs[0].config, console, as_json=arguments.json)
+    return _sweep(jobs, console, as_json=arguments.json)
+
+
+def _launch(config: RunConfig, console: Console, *, as_json: bool) -> int:
+    # Standard output is for the report: what tools and Ray print meanwhile goes where the progress goes.
+    with contextlib.redirect_stdout(sys.stderr):
+        report = launch(config, console)
+    return _conclude(report, as_json=as_json)
+
+
+def _sweep(jobs: Sequence[Composed], console: Console, *, as_json: bool) -> int:
+    """One job after the other. What can be known before is found before the first; one that fails does not stop the rest."""
+    problems: list[str] = []
+    for composed in jobs:
+        try:
+            prepare(composed.config)
+        except (SynthError, EnvsError) as error:
+            problems.append(f"{composed.directory}: {error}")
+    if problems:
+        raise ConfigProblems(problems)
+    worst = 0
+    failed: list[str] = []
+    for composed in jobs:
+        console.print(f"[{composed.directory}]", markup=False)
+        try:
+            code = _launch(composed.config, console, as_json=as_json)
+        except OperatorError:
+            raise
+        except (SynthError, EnvsError) as error:
+            console.print(redact(f"error: {error}"), markup=False, soft_wrap=True)
+            failed.append(composed.directory)
             continue
-        if len(jobs) > 1:
-            console.print(f"[{composed.directory}]", markup=False)
-        code = _conclude(launch(composed.config, console), as_json=arguments.json)
         if code == INTERRUPTED:
             return code
         worst = max(worst, code)
+    if failed:
+        raise SynthError(f"{len(failed)} of {len(jobs)} jobs failed: {', '.join(failed)}")
     return worst
 
 

@@ -114,7 +114,7 @@ async def run(
 ) -> list[Delivery]:
     out: list[Delivery] = []
     dispatcher = Dispatcher(farm, workers, CONCURRENCY, max_attempts)
-    await dispatcher.open()
+    await dispatcher.open(Valve())
     await dispatcher.run(work(count), out.append, valve or Valve())
     await dispatcher.close()
     assert all(each.closed for each in farm.spawned)
@@ -148,7 +148,7 @@ class TestHealthy:
         """``room`` bounds how far the plan runs ahead of what is settled."""
         farm, seen = Farm(), []
         dispatcher = Dispatcher(farm, 2, CONCURRENCY, 3)
-        await dispatcher.open()
+        await dispatcher.open(Valve())
         ahead: list[int] = []
 
         def room(index: int) -> bool:
@@ -166,7 +166,7 @@ class TestHealthy:
         """First the tasks are proved, then the jobs played."""
         farm, out = Farm(), []
         dispatcher = Dispatcher(farm, 2, CONCURRENCY, 3)
-        await dispatcher.open()
+        await dispatcher.open(Valve())
         await dispatcher.run(work(5), out.append, Valve())
         await dispatcher.run(work(7), out.append, Valve())
         assert Counter(each.index for each in out) == Counter([*range(5), *range(7)])
@@ -183,14 +183,14 @@ class TestHealthy:
                 return Refused(self)
 
         with pytest.raises(ModelAuthError):
-            await Dispatcher(Closed(), 2, CONCURRENCY, 3).open()
+            await Dispatcher(Closed(), 2, CONCURRENCY, 3).open(Valve())
 
     async def test_a_sink_that_fails_ends_the_run(self):
         def full(delivery: Delivery) -> None:
             raise OSError("no space left")
 
         dispatcher = Dispatcher(Farm(), 2, CONCURRENCY, 3)
-        await dispatcher.open()
+        await dispatcher.open(Valve())
         with pytest.raises(OSError, match="no space left"):
             await dispatcher.run(work(50), full, Valve())
         await dispatcher.close()
@@ -247,7 +247,7 @@ class TestDeath:
     async def test_workers_that_die_as_they_start_end_the_run(self):
         farm = Farm(poison=[3])
         dispatcher = Dispatcher(farm, 1, CONCURRENCY, 3)
-        await dispatcher.open()
+        await dispatcher.open(Valve())
         farm.stillborn = 3
         with pytest.raises(SynthError, match="workers die as soon as they start"):
             await dispatcher.run(work(10), lambda _: None, Valve())
@@ -256,7 +256,7 @@ class TestDeath:
     async def test_a_replacement_may_need_a_second_attempt(self):
         farm = Farm(poison=[3], deaths=1)
         dispatcher = Dispatcher(farm, 1, CONCURRENCY, 3)
-        await dispatcher.open()
+        await dispatcher.open(Valve())
         farm.stillborn = 2
         out: list[Delivery] = []
         await dispatcher.run(work(10), out.append, Valve())
@@ -268,7 +268,7 @@ class TestDraining:
     async def test_what_has_not_started_is_withdrawn_and_what_runs_is_finished(self):
         valve, farm, out = Valve(), Farm(), []
         dispatcher = Dispatcher(farm, 1, CONCURRENCY, 3)
-        await dispatcher.open()
+        await dispatcher.open(Valve())
 
         def sink(delivery: Delivery) -> None:
             out.append(delivery)
@@ -311,7 +311,7 @@ class TestDraining:
 
         farm.on_collect = die
         dispatcher = Dispatcher(farm, 1, CONCURRENCY, 3)
-        await dispatcher.open()
+        await dispatcher.open(Valve())
         await dispatcher.run(work(1000), out.append, valve)
         await dispatcher.close()
         ended = split(out)[0]
