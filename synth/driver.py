@@ -11,6 +11,7 @@ import contextlib
 import shlex
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,9 @@ Json = Any
 def launch(config: RunConfig, console: Console) -> Report:
     """Run a new job. Raises :class:`OperatorError` and the errors of worlds and tasks before anything is paid for."""
     run = prepare(config)
+    if config.env.path is not None:  # a resume may come from another working directory
+        config = replace(config, env=replace(config.env, path=str(run.world.path)))
+        run = replace(run, config=config)
     directory = new_directory(config)
     archive = pack_world(run.world.path)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -10,6 +9,7 @@ from typing import Any, cast
 import yaml
 
 from synth.config import RunConfig, difference, fingerprint, from_dict, to_dict
+from synth.dataset.durable import write_file
 from synth.errors import OperatorError, ResumeRefused
 
 Json = Any
@@ -25,6 +25,8 @@ def load_config(directory: Path, changes: Mapping[str, Json]) -> RunConfig:
     would make other data.
     """
     file = directory / CONFIG_FILE
+    if not directory.is_dir():
+        raise OperatorError(f"{directory}: there is no such directory")
     if not file.is_file():
         raise OperatorError(f"{directory} holds no run: there is no {CONFIG_FILE} in it")
     try:
@@ -57,10 +59,5 @@ def config_text(config: RunConfig) -> str:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there in full or not at all."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    """Write a file so that it is there in full or not at all. Raises :class:`OperatorError` where the disk refuses."""
+    write_file(path, data, path.with_name(f".{path.name}.tmp"))

@@ -176,9 +176,8 @@ def _conclude(report: Report, *, as_json: bool) -> int:
     if report.status == "partial":
         print(f"stopped: {report.reason or 'some rollouts broke'}\nnext: synth run --resume {where}")
     else:
-        print(
-            f"next: synth inspect {where}\n      synth replay {where}\n      python -c \"import datasets; print(datasets.load_dataset('{where}'))\""
-        )
+        loading = f'import datasets; print(datasets.load_dataset("{_relative(report.directory)}"))'
+        print(f"next: synth inspect {where}\n      synth replay {where}\n      python -c {shlex.quote(loading)}")
     return code
 
 
