@@ -84,6 +84,9 @@ class PostgresTemplate(Template):
             self.secret = install(admin, self.shapes, server.users)
             row = admin.execute("SELECT envs_guard.counters()").fetchone()
             self.counters: Counters = tuple(row[0] or ()) if row else ()
+            row = admin.execute("SELECT EXISTS (SELECT FROM pg_trigger WHERE tgdeferrable)").fetchone()
+            self.defers = bool(row and row[0])
+            """Whether something may wait for the end of a transaction: a constraint, or a trigger."""
         server.seal(database)
 
     @classmethod
@@ -246,12 +249,15 @@ class PostgresSandbox(Sandbox):
             if limits.read_only:
                 self._session.ask("COMMIT")
                 return ()
+            if self._template.defers:
+                # By itself: a trigger that reads current_query() must not see the secret.
+                self._session.ask("SET CONSTRAINTS ALL IMMEDIATE")
             results = self._session.ask(
-                "SET CONSTRAINTS ALL IMMEDIATE; SELECT * FROM envs_guard.taken(); SELECT envs_guard.counters(); COMMIT"
+                f"SELECT * FROM envs_guard.taken('{self._template.secret}'); SELECT envs_guard.counters(); COMMIT"
             )
         except psycopg.Error as error:
             raise wrapped(error, self._engine) from error
-        entries, counters = self._session.rows(results[1]), self._session.rows(results[2])[0][0]
+        entries, counters = self._session.rows(results[0]), self._session.rows(results[1])[0][0]
         self._counters = tuple(counters or ())
         if not entries:
             return ()

@@ -2,7 +2,7 @@
 
 Every table has a trigger that writes down a row before and after. Its name begins with a blank, so that it fires before
 the world's own triggers, and the log is in the order of the changes. ``taken()`` hands the log out and empties it;
-``put()`` sets rows and counters as it is told, past all triggers and foreign keys, to whoever knows the secret.
+``put()`` sets rows and counters as it is told, past all triggers and foreign keys. Both obey whoever knows the secret.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
@@ -52,8 +52,9 @@ BEGIN
   RETURN NULL;
 END $$;
 
-CREATE FUNCTION envs_guard.taken() RETURNS TABLE (rel oid, old text, new text) LANGUAGE sql SECURITY DEFINER AS $$
-  WITH gone AS (DELETE FROM envs_guard.log RETURNING *) SELECT g.rel, g.old, g.new FROM gone g ORDER BY g.id
+CREATE FUNCTION envs_guard.taken(given text) RETURNS TABLE (rel oid, old text, new text) LANGUAGE sql SECURITY DEFINER AS $$
+  WITH gone AS (DELETE FROM envs_guard.log WHERE EXISTS (SELECT FROM envs_guard.secret s WHERE s.secret = given) RETURNING *)
+  SELECT g.rel, g.old, g.new FROM gone g ORDER BY g.id
 $$;
 
 CREATE FUNCTION envs_guard.counters() RETURNS bigint[] LANGUAGE sql SECURITY DEFINER AS $$
@@ -132,7 +133,7 @@ def _grant(db: psycopg.Connection[Any], users: str) -> None:
     ask(db, f"GRANT USAGE ON SCHEMA envs_guard TO {users}")
     ask(
         db,
-        f"GRANT EXECUTE ON FUNCTION envs_guard.taken(), envs_guard.counters(), envs_guard.put(text, jsonb) TO {users}",
+        f"GRANT EXECUTE ON FUNCTION envs_guard.taken(text), envs_guard.counters(), envs_guard.put(text, jsonb) TO {users}",
     )
 
 
