@@ -10,7 +10,6 @@ The clock is not pinned by the server: executors take the time from :func:`envs.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -22,7 +21,7 @@ import sqlalchemy
 
 from envs.connection import DatabaseConnectionConfig, parse_url
 from envs.errors import SandboxError
-from envs.sandboxes.base import Sandbox, Template, Transaction
+from envs.sandboxes.base import Place, Sandbox, Template, Transaction
 from envs.sandboxes.contained import ContainedConnection
 from envs.sandboxes.postgres_dialect import PostgresCall, make_engine, wrapped
 from envs.sandboxes.postgres_guard import install
@@ -34,6 +33,9 @@ from envs.state import state_digest
 from envs.types import Limits, Pins, RowChange, StateDiff, Table
 
 ENGINE = "postgresql"
+
+DEFAULT_URL = "postgresql://postgres@127.0.0.1:5432/postgres"
+"""The server where none is named."""
 
 Kind = Literal["pooled", "cloned"]
 
@@ -199,7 +201,7 @@ class PostgresSandbox(Sandbox):
         self._session = slot.session
         self._engine = template.engine_for(slot.session)
         self._pins = pins
-        self._now = dt.datetime.fromisoformat(pins.now)
+        self._now = pins.moment
         self._log = log or RowLog(template.shapes, template.seeds)
         self._counters = template.counters if counters is None else counters
         self._calls = calls
@@ -329,3 +331,8 @@ class PostgresSandbox(Sandbox):
     def _alive(self) -> None:
         if self._slot is None:
             raise SandboxError("the sandbox is closed")
+
+
+def build(load: Callable[[Any], object], place: Place) -> PostgresTemplate:
+    """A template on the server of that place."""
+    return PostgresTemplate.build(load, place.url or DEFAULT_URL, place.kind)
