@@ -19,7 +19,7 @@ from envs.sandboxes.base import Sandbox
 from envs.sandboxes.postgres import Kind, PostgresTemplate
 from envs.sandboxes.postgres_schema import fields_of
 from envs.sandboxes.postgres_verbs import refusal
-from envs.sql_errors import classify
+from envs.sql_errors import classify, to_result
 from envs.types import ErrorCategory, Limits, Pins, RowChange
 
 SCHEMA = """
@@ -260,6 +260,13 @@ def test_the_log_is_not_handed_out_or_emptied_by_hand(template: PostgresTemplate
             transaction.connection.execute(text("DELETE FROM audit"))
             assert not transaction.connection.execute(text("SELECT * FROM envs_guard.taken('guess')")).all()
         assert len(sandbox.diff().changes) == 3
+
+
+def test_an_errors_words_do_not_name_the_sandbox(template: PostgresTemplate):
+    with template.open(Pins()) as sandbox:
+        with pytest.raises(DBAPIError) as caught:
+            call(sandbox, "SELECT CAST(current_database() AS int)")
+        assert "envs_" not in str(to_result(caught.value, "postgresql").message)
 
 
 def test_a_flood_of_rows_is_cut(template: PostgresTemplate):
