@@ -203,18 +203,8 @@ class Session:
 
         done = plan.jobs - self.writer.progress.waiting
         self._check_budgets()  # what earlier sessions spent counts
-        clock = asyncio.create_task(self._watch_clock())
-        try:
-            with ProgressView("rollouts", plan.jobs, done, self.console) as view:
-                await dispatcher.run(work(), sink, self.valve, room)
-        finally:
-            clock.cancel()
-
-    async def _watch_clock(self) -> None:
-        """Shut the valve when the minutes are over, also where nothing is delivered any more."""
-        if (minutes := self.config.budget.minutes) is not None:
-            await asyncio.sleep(self.began + minutes * 60 - time.monotonic())
-            self.valve.shut(f"the budget of {minutes:g} minutes is spent")
+        with ProgressView("rollouts", plan.jobs, done, self.console) as view:
+            await dispatcher.run(work(), sink, self.valve, room)
 
     def _take(self, delivery: Delivery, tasks: TaskTable) -> None:
         """Journal what a worker delivered, then look at budgets and breaker."""
@@ -243,6 +233,8 @@ class Session:
             self.valve.shut(f"the budget of ${budget.usd:g} is spent")
         if budget.tokens is not None and self.totals.tokens >= budget.tokens:
             self.valve.shut(f"the budget of {budget.tokens:,} tokens is spent")
+        if budget.minutes is not None and time.monotonic() - self.began >= budget.minutes * 60:
+            self.valve.shut(f"the budget of {budget.minutes:g} minutes is spent")
 
     def _error_row(self, delivery: Delivery, tasks: TaskTable) -> ErrorRow:
         plan = self.run.plan

@@ -110,7 +110,7 @@ def test_a_killed_worker_costs_nothing_but_its_own_work(tmp_path: Path):
     process = start("run", *options, "output.dir=killed", "runtime.workers=2", cwd=tmp_path)
     while process.poll() is None and rows_so_far(tmp_path / "killed") < 20:
         time.sleep(0.02)
-    workers = [pid for pid in group_of(process.pid) if b"_Actor" in _command_line(pid)]
+    workers = [pid for pid in group_of(process.pid) if b"_Actor" in command_line(pid)]
     assert workers, "no worker process to kill"
     os.kill(workers[0], signal.SIGKILL)
     _, said = process.communicate(timeout=300)
@@ -118,7 +118,7 @@ def test_a_killed_worker_costs_nothing_but_its_own_work(tmp_path: Path):
     assert_equal_runs(tmp_path, 600)
 
 
-def _command_line(pid: int) -> bytes:
+def command_line(pid: int) -> bytes:
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from synth.dispatch import Dispatcher, Valve
-from synth.errors import ModelAuthError, SynthError, WorkerLost
+from synth.errors import ModelAuthError, SynthError, WorkerHeld, WorkerLost
 from synth.runtime.base import Runtime, WorkerHandle
 from synth.worker import Assignment, Delivery, WorkerSetup
 
@@ -263,6 +263,85 @@ class TestDeath:
         await dispatcher.close()
         assert split(out) == (list(range(10)), [])
 
+    async def test_a_job_that_holds_its_worker_is_an_error_at_once_and_its_neighbours_finish(self):
+        """Its name is known: nothing is halved, and it is not tried again in this session."""
+
+        class Holding(Hand):
+            async def collect(self, wait_s: float) -> list[Delivery]:
+                if 5 in self.queue:
+                    self.lost = True
+                    raise WorkerHeld("it did not answer", 5)
+                return await super().collect(wait_s)
+
+        class Held(Farm):
+            async def spawn(self) -> Hand:
+                self.spawned.append(Holding(self))
+                return self.spawned[-1]
+
+        farm = Held()
+        rows, errors = split(await run(farm, 20, workers=1))
+        assert rows == [at for at in range(20) if at != 5]
+        assert [(each.index, each.error_type, each.retryable) for each in errors] == [(5, "WorkerHeld", True)]
+        assert len(farm.spawned) == 2
+        assert set(farm.ran.values()) == {1}
+
+
+class TestStarting:
+    """On a busy cluster a worker may have to wait for room, some of them for ever."""
+
+    class Slow(Farm):
+        """All but the first ``ready`` workers start when ``room`` is set."""
+
+        def __init__(self, ready: int) -> None:
+            super().__init__()
+            self.ready, self.room = ready, asyncio.Event()
+
+        async def spawn(self) -> Hand:
+            waits = len(self.spawned) >= self.ready
+            farm = self
+
+            class Late(Hand):
+                async def start(self) -> list[str]:
+                    if waits:
+                        await farm.room.wait()
+                    return await super().start()
+
+            self.spawned.append(Late(self))
+            return self.spawned[-1]
+
+    async def test_work_begins_with_the_first_and_does_not_wait_for_the_last(self):
+        farm = self.Slow(ready=1)
+        assert split(await run(farm, 40, workers=3)) == (list(range(40)), [])
+        assert [each.started for each in farm.spawned] == [True, False, False]
+
+    async def test_late_ones_join(self):
+        farm = self.Slow(ready=1)
+        farm.on_collect = lambda _hand: farm.room.set()
+        assert split(await run(farm, 200, workers=2)) == (list(range(200)), [])
+        assert farm.spawned[1].leases
+
+    async def test_an_interrupt_ends_the_waiting(self):
+        farm, valve, said = self.Slow(ready=0), Valve(), []
+        dispatcher = Dispatcher(farm, 2, CONCURRENCY, 3)
+        asyncio.get_running_loop().call_soon(valve.shut, "interrupted")
+        await dispatcher.open(valve, lambda: said.append("waiting"))
+        await dispatcher.close()
+        assert (said, farm.alive) == ([], [])
+
+    async def test_somebody_is_told_once_that_it_takes_long(self, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr("synth.dispatch.COLLECT_S", 0.01)
+        monkeypatch.setattr("synth.dispatch.PATIENCE_S", 0.02)
+        farm, said = self.Slow(ready=0), []
+
+        def waiting() -> None:
+            said.append("waiting")
+            asyncio.get_running_loop().call_later(0.1, farm.room.set)
+
+        dispatcher = Dispatcher(farm, 2, CONCURRENCY, 3)
+        await dispatcher.open(Valve(), waiting)
+        await dispatcher.close()
+        assert said == ["waiting"]
+
 
 class TestDraining:
     async def test_what_has_not_started_is_withdrawn_and_what_runs_is_finished(self):
@@ -316,5 +395,6 @@ class TestDraining:
         await dispatcher.close()
         ended = split(out)[0]
         assert len(farm.died_of) == 1
+        assert len(farm.spawned) == 1, "a new worker would have nothing to do"
         assert set(farm.ran) == {*ended, *(farm.died_of[0] & set(farm.ran))}
         assert not set(ended) & farm.died_of[0]
