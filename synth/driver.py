@@ -19,11 +19,11 @@ from rich.console import Console
 
 from envs.folder import world_files
 from synth.archive import pack_world, unpack_world
-from synth.config import RunConfig
+from synth.config import RunConfig, to_yaml
 from synth.dataset.writer import RunWriter
 from synth.errors import OperatorError, ResumeRefused
 from synth.preparation import new_directory, prepare
-from synth.run_files import CONFIG_FILE, TASKS_FILE, config_text, load_config, write_whole
+from synth.run_files import CONFIG_FILE, TASKS_FILE, load_config, write_whole
 from synth.scratch import Scratch
 from synth.session import Report, Session
 from synth.shipped import find_world
@@ -43,7 +43,7 @@ def launch(config: RunConfig, console: Console) -> Report:
     def prepare_files(home: Path) -> None:
         (home / "world").mkdir(exist_ok=True)
         write_whole(home / "world" / f"{run.world.digest}.tar.zst", archive)
-        write_whole(home / CONFIG_FILE, config_text(config).encode())
+        write_whole(home / CONFIG_FILE, to_yaml(config).encode())
 
     writer = RunWriter.create(
         directory,
@@ -91,7 +91,7 @@ def resume(directory: Path, changes: Mapping[str, Json], console: Console) -> Re
             raise ResumeRefused(f"{archive_path} is damaged: its content has another digest")
         writer = RunWriter.resume(directory, run.layout, max_attempts=config.runtime.max_attempts)
         with writer:
-            write_whole(directory / CONFIG_FILE, config_text(config).encode())
+            write_whole(directory / CONFIG_FILE, to_yaml(config).encode())
             try:
                 return Session(run, directory, writer, archive, console).main()
             except BaseException:

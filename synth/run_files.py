@@ -54,10 +54,6 @@ def changed(raw: Mapping[str, Json], changes: Mapping[str, Json]) -> dict[str, J
     return out
 
 
-def config_text(config: RunConfig) -> str:
-    return yaml.safe_dump(to_dict(config), sort_keys=False, allow_unicode=True)
-
-
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that it is there in full or not at all. Raises :class:`OperatorError` where the disk refuses."""
     write_file(path, data, path.with_name(f".{path.name}.tmp"))

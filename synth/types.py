@@ -159,33 +159,3 @@ class Verdict:
 
     def to_json(self) -> dict[str, Json]:
         return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Trajectory:
-    """What a rollout leaves: the transcript, how it ended, and what was measured on the way.
-
-    ``events`` holds raw emissions and results without times; ``call_changes`` one entry per executed call.
-    """
-
-    messages: Sequence[Message]
-    tools: Sequence[Json]
-    events: Sequence[Json]
-    stop_reason: StopReason
-    submitted: Mapping[str, Json] | None
-    changes: Sequence[Mapping[str, Json]]
-    call_changes: Sequence[Json]
-    state_hash_before: str
-    state_hash_after: str
-    num_turns: int = 0
-    num_tool_calls: int = 0
-    num_tool_errors: int = 0
-    error_categories: Sequence[str] = ()
-    usage: Usage = field(default_factory=Usage)
-    cost_usd: float | None = None
-    latency_s: float = 0.0
-    segments: Sequence[Json] = ()
-    token_ids: Sequence[Sequence[int]] | None = None
-    logprobs: Sequence[Sequence[float]] | None = None
-    provider: Sequence[Json] = ()
-    sanitized: bool = False
