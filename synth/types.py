@@ -44,12 +44,98 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one completion or of many; None where the endpoint did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        def plus(left: int | None, right: int | None) -> int | None:
+            return right if left is None else left if right is None else left + right
+
+        return Usage(
+            plus(self.input_tokens, other.input_tokens),
+            plus(self.output_tokens, other.output_tokens),
+            plus(self.cached_tokens, other.cached_tokens),
+            plus(self.reasoning_tokens, other.reasoning_tokens),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class GoldEnd:
-    """What the gold solution leaves behind: net row changes (as JSON) and the submitted answer, if any."""
+    """What the gold solution leaves behind: net row changes (as JSON) and the submitted answer, if any.
+
+    ``calls`` counts its tool calls, ``writes`` are the places among them (from 0) of those that changed rows.
+    """
 
     changes: Sequence[Mapping[str, Json]] = ()
     answer: Mapping[str, Json] | None = None
     calls: int = 0
+    writes: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """Something that a user tells when asked: ``says`` is the answer, ``words`` are what a question about it mentions,
+    ``asked`` is how the expert asks.
+    """
+
+    says: str
+    words: Sequence[str] = ()
+    asked: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """When a user agrees: a question that restates every one of ``mentions`` is answered with ``says``.
+
+    ``declines`` is what the user says instead where this task's user does not want it after all; None: consents.
+    """
+
+    mentions: Sequence[str] = ()
+    says: str = "Yes, please go ahead."
+    declines: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UserRole:
+    """All that the user of a task is and knows. Whoever plays the user gets this and the agent's words, nothing else."""
+
+    opening: str
+    knows: Mapping[str, Topic] = field(default_factory=dict[str, Topic])
+    consent: Consent | None = None
+    persona: str = ""
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Json]) -> UserRole:
+        consent = raw.get("consent")
+        return cls(
+            opening=raw["opening"],
+            knows={name: Topic(**topic) for name, topic in raw["knows"].items()},
+            consent=None if consent is None else Consent(**consent),
+            persona=raw.get("persona", ""),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class UserTurn:
+    """What the user does when the agent has spoken. ``ends`` is the signal that the conversation is over, and no text.
+
+    ``told`` names the topics that were answered, ``consents`` says whether this turn agrees. ``fault`` says what the
+    user did wrong (a leak, a broken role): such a rollout is unscored. The rest is what it cost.
+    """
+
+    text: str = ""
+    ends: bool = False
+    told: Sequence[str] = ()
+    consents: bool = False
+    declines: bool = False
+    fault: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +146,10 @@ class Task:
     ``submit`` tool's parameters (None: no such tool), ``compare_answer`` how each field compares,
     ``compare`` how columns compare (``table.column`` -> rule), ``gates`` the gates in order,
     ``oracle_sql`` independent queries and ``oracle`` the values that they gave, ``end`` what gold leaves
-    behind; the last two are filled in when the task is proved.
+    behind; the last two are filled in when the task is proved. ``user`` is who answers the agent (None: nobody does,
+    and a turn without tool calls ends the rollout), ``accept`` other right ends than gold's, each
+    ``{"bind": {name: sql}, "must": [sql], "may_change": {table: {"where": sql, "columns": [...] or null,
+    "ops": [...] or null, "at_most": n or null}}}``, ``transient`` whether writes may be undone again (allow, forbid).
     """
 
     id: str
@@ -82,6 +171,9 @@ class Task:
     gates: Sequence[Json] = ("state",)
     oracle_sql: Mapping[str, str] = field(default_factory=dict[str, str])
     oracle: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    user: UserRole | None = None
+    accept: Sequence[Json] = ()
+    transient: str = "allow"
     end: GoldEnd | None = None
 
     def to_json(self) -> dict[str, Json]:
@@ -89,8 +181,12 @@ class Task:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Json]) -> Task:
-        end = raw.get("end")
-        fields: dict[str, Any] = {**raw, "end": GoldEnd(**end) if end is not None else None}
+        end, user = raw.get("end"), raw.get("user")
+        fields: dict[str, Any] = {
+            **raw,
+            "end": GoldEnd(**end) if end is not None else None,
+            "user": UserRole.from_json(user) if user is not None else None,
+        }
         return cls(**fields)
 
 
@@ -103,27 +199,6 @@ class Job:
     task: Task
     sample: int
     seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one completion or of many; None where the endpoint did not say."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cached_tokens: int | None = None
-    reasoning_tokens: int | None = None
-
-    def __add__(self, other: Usage) -> Usage:
-        def plus(left: int | None, right: int | None) -> int | None:
-            return right if left is None else left if right is None else left + right
-
-        return Usage(
-            plus(self.input_tokens, other.input_tokens),
-            plus(self.output_tokens, other.output_tokens),
-            plus(self.cached_tokens, other.cached_tokens),
-            plus(self.reasoning_tokens, other.reasoning_tokens),
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,14 +27,33 @@ class CallRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnRecord:
+    """One turn of the user as a verifier sees it; ``after`` is the number of tool calls executed before it."""
+
+    after: int
+    told: Sequence[str] = ()
+    consents: bool = False
+    declines: bool = False
+    fault: str | None = None
+
+
+Query = Callable[[str, Mapping[str, Json]], list[dict[str, Json]]]
+"""``(sql, binds) -> rows`` on the end state, read-only; raises :class:`synth.errors.TaskError` for a query that fails."""
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a rollout left behind. ``changes`` is the net difference from the template."""
+    """What a rollout left behind. ``changes`` is the net difference from the template; ``query`` asks the end state
+    (None where it is gone), for ends that are accepted by a condition.
+    """
 
     task: Task
     changes: Sequence[RowChange]
     calls: Sequence[CallRecord]
     submitted: Mapping[str, Json] | None
     tables: Mapping[str, Table] = field(default_factory=dict[str, Table])
+    turns: Sequence[TurnRecord] = ()
+    query: Query | None = None
 
 
 class Verifier(ABC):
