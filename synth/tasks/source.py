@@ -38,14 +38,17 @@ class Pool:
 
 
 class TaskSource:
-    """Tasks of a world, as functions of (family, index). Holds the grounding rows in memory, nothing else.
+    """Tasks of one universe of a world, as functions of (family, index). Holds the grounding rows in memory, nothing else.
 
     Raises :class:`~synth.errors.TaskError` for a family that cannot be grounded.
     """
 
-    def __init__(self, world: World, template: Template, families: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, world: World, template: Template, families: Sequence[str] | None = None, universe: int = 0
+    ) -> None:
         self.world = world
         self.template = template
+        self.universe = universe
         with template.open(Pins()) as sandbox:
             self._sandbox = sandbox
             tools = {each.name: frozenset(each.parameters.get("properties", {})) for each in world.tools}
@@ -121,7 +124,7 @@ class TaskSource:
     def make(self, family: Family, branch: str | None, row: Mapping[str, Json], varied: Mapping[str, Json]) -> Task:
         """The task about one grounding row with the varied values."""
         slots = {**row, **varied}
-        identity = digest(self.world.name, family.id, branch, 0, slots)
+        identity = digest(self.world.name, family.id, branch, self.universe, slots)
         draw = derive_seed(identity)
         started = dt.datetime.fromisoformat(self.file.now)
         now = (started + dt.timedelta(minutes=draw % WORKDAY_MINUTES)).isoformat(timespec="seconds")
@@ -134,6 +137,7 @@ class TaskSource:
             slots=slots,
             key=row[family.key],
             branch=branch,
+            universe=self.universe,
             now=now,
             seed=draw,
             system=self._system(now),
