@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from envs.executable import ExecutableEnvironment, ExecutionContext
 from envs.sandboxes.base import Sandbox, Transaction
 from envs.sql_errors import to_result
+from envs.sql_tools import BUILTIN, TABLES
 from envs.tool import Tool
 from envs.toolbox import Toolbox
 from envs.types import Limits, RowChange, StateDiff, Table, ToolResult
@@ -48,6 +49,8 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
     @contextmanager
     def _build_execution_context(self, tool: Tool) -> Generator[ExecutionContext]:
         with self.sandbox.transaction(self._limits[tool.name]) as transaction:
+            if tool.name in BUILTIN:  # they name tables in what they tell
+                transaction.connection.execution_options(**{TABLES: self._tables})
             yield _InTransaction(transaction)
 
     def _max_result_bytes(self, tool: Tool) -> int | None:

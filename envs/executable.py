@@ -80,7 +80,9 @@ class ExecutableEnvironment(BaseEnvironment):
         except (Exception, SystemExit) as error:
             translated = self._error_result(error) if isinstance(error, Exception) else None
             if translated is None:
-                raise ExecutorError(f"tool {found.name} raised {type(error).__name__}: {error}") from error
+                said = str(getattr(error, "orig", None) or error).partition("\n")[0].partition(" (Background on")[0]
+                message = f"tool {found.name} raised {type(error).__name__}: {said}"  # SQLAlchemy says more
+                raise ExecutorError(message, *self.toolbox.scene(error)) from error
             return ToolOutcome(call, translated, translated.content(), arguments)
         return ToolOutcome(call, result, content, arguments, context.changes)
 

@@ -4,7 +4,7 @@
     seed.py                   rows of more universes than the one that seed.sql holds (:mod:`envs.seed_rows`)
     policy.md                 the rules that the agent works under
     executors.py              tools under ``@tool``, and functions that tools.yaml names
-    tools.yaml                tools as data: name, description, parameters, executor, ...
+    tools.yaml                tools as data: name, description, parameters, executor, ...; or `builtin`, SQL tools
     tasks.yaml                task families; read by the pipeline, not here
 
 The folder's Python is loaded by path as a package of its own with a unique name, so that two worlds never
@@ -13,13 +13,14 @@ meet and relative imports work.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
 import importlib.util
 import inspect
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -32,6 +33,7 @@ from envs.sandboxes.base import Template
 from envs.sandboxes.sqlite import SqliteTemplate
 from envs.seed_rows import SeedRow, insert_rows, rows_function, seed_rows
 from envs.sql_script import run_script
+from envs.sql_tools import tools_of_entry
 from envs.tool import ANNOTATED_ADVICE, UNHASHABLE, Executor, Tool, kind_of_function, lint
 from envs.toolbox import Toolbox
 from envs.types import Json, Limits, Pins
@@ -126,7 +128,8 @@ def load_world(path: str | Path) -> World:
             raise WorldError(f"a world needs a {name}", folder / name)
     digest = world_digest(folder)
     package = _package(folder, package_name(digest))
-    tools = [*_decorated(folder, package), *_declared(folder, package)]
+    decorated = _decorated(folder, package)
+    tools = [*decorated, *_declared(folder, package, {each.name for each in decorated})]
     if not tools:
         raise WorldError("a world needs tools: executors.py with @tool functions, or tools.yaml", folder)
     policy = folder / "policy.md"
@@ -183,6 +186,7 @@ def _module(folder: Path, package: str, stem: str) -> types.ModuleType:
     if dotted in sys.modules:
         return sys.modules[dotted]
     file = folder / f"{stem}.py"
+    _refuse_doubles(file)
     spec = importlib.util.spec_from_file_location(dotted, file)
     if spec is None or spec.loader is None:
         raise WorldError("this is no Python file", file)
@@ -198,9 +202,26 @@ def _module(folder: Path, package: str, stem: str) -> types.ModuleType:
     except (Exception, SystemExit) as error:
         del sys.modules[dotted]
         line = error.lineno if isinstance(error, SyntaxError) else _line_in(error, file)
+        said = error.msg if isinstance(error, SyntaxError) else str(error)
         advice = f"; {ANNOTATED_ADVICE}" if isinstance(error, TypeError) and UNHASHABLE in str(error) else ""
-        raise WorldError(f"{type(error).__name__}: {error}{advice}", file, line) from error
+        raise WorldError(f"{type(error).__name__}: {said}{advice}", file, line) from error
     return module
+
+
+def _refuse_doubles(file: Path) -> None:
+    """Two functions of one name: of two tools or families the first would be gone without a word."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError):  # the import says it better
+        return
+    seen: set[str] = set()
+    for each in tree.body:
+        if isinstance(each, ast.FunctionDef) and each.name in seen:
+            raise WorldError(
+                f"two functions are named {each.name!r}, and the second hides the first", file, each.lineno
+            )
+        if isinstance(each, ast.FunctionDef):
+            seen.add(each.name)
 
 
 def _text(file: Path) -> str:
@@ -227,8 +248,8 @@ def _decorated(folder: Path, package: str) -> list[Tool]:
     return [value for value in vars(module).values() if isinstance(value, Tool)]
 
 
-def _declared(folder: Path, package: str) -> list[Tool]:
-    """The tools of tools.yaml."""
+def _declared(folder: Path, package: str, taken: Collection[str]) -> list[Tool]:
+    """The tools of tools.yaml; ``taken`` are names of tools in executors.py."""
     file = folder / "tools.yaml"
     if not file.is_file():
         return []
@@ -247,11 +268,18 @@ def _declared(folder: Path, package: str) -> list[Tool]:
     if isinstance(node, yaml.MappingNode):
         node = next(value for key, value in node.value if key.value == "tools")
     listed = zip(cast("list[Any]", entries), node.value, strict=True)
-    return [_from_entry(entry, each, folder, package, file) for entry, each in listed]
+    tools: list[Tool] = []
+    for entry, each in listed:
+        for made in _from_entry(entry, each, folder, package, file):
+            if made.name in {*taken, *(other.name for other in tools)}:
+                message = f"two tools are named {made.name!r}"
+                raise WorldError(message, file, each.start_mark.line + 1)
+            tools.append(made)
+    return tools
 
 
-def _from_entry(entry: Any, node: Any, folder: Path, package: str, file: Path) -> Tool:
-    """One tool of tools.yaml; ``node`` knows the lines of ``entry``."""
+def _from_entry(entry: Any, node: Any, folder: Path, package: str, file: Path) -> list[Tool]:
+    """The tool of an entry of tools.yaml, or the built-in ones that it names; ``node`` knows the lines of ``entry``."""
     item = cast("Mapping[Any, Json]", entry if isinstance(entry, Mapping) else {})
     pairs: list[tuple[Any, Any]] = node.value if isinstance(node, yaml.MappingNode) else []
     keys = [str(key.value) for key, _ in pairs]
@@ -262,10 +290,12 @@ def _from_entry(entry: Any, node: Any, folder: Path, package: str, file: Path) -
         who = f"tool {name}: " if isinstance(name, str) else ""
         return WorldError(f"{who}{message}", file, lines.get(key, node.start_mark.line + 1))
 
-    if not isinstance(name, str):
-        raise fail("every tool needs a `name`, a text")
     if twice := [key for key in lines if keys.count(key) > 1]:
         raise fail(f"the key `{twice[0]}` stands there twice", twice[0])
+    if "builtin" in item:
+        return tools_of_entry(item, fail)
+    if not isinstance(name, str):
+        raise fail("every tool needs a `name`, a text")
     if unknown := [key for key in item if key not in TOOL_KEYS]:
         raise fail(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(TOOL_KEYS))}", str(unknown[0]))
     for key in ("description", "executor"):
@@ -294,8 +324,9 @@ def _from_entry(entry: Any, node: Any, folder: Path, package: str, file: Path) -
         limits=Limits(read_only=read_only, **caps),
     )
     if problems := lint(made):
-        raise fail("; ".join(each.removeprefix(f"tool {name}: ") for each in problems))
-    return made
+        told = [each.removeprefix(f"tool {name}: ") for each in problems]
+        raise fail("; ".join(told), "parameters" if told[0].startswith("parameters") else "name")
+    return [made]
 
 
 def resolve_executor(

@@ -115,7 +115,7 @@ def tool(
             result = inner(db, **arguments)
             return result if isinstance(result, ToolResult) else ToolResult(result)
 
-        return Tool(
+        made = Tool(
             name=name or inner.__name__,
             description=description,
             parameters=parameters,
@@ -124,6 +124,9 @@ def tool(
             output_schema=output_schema,
             limits=Limits(read_only, statement_timeout_ms, max_rows, max_result_bytes),
         )
+        if problems := lint(made):
+            raise WorldError("; ".join(problems), code.co_filename, code.co_firstlineno)
+        return made
 
     return make if function is None else make(function)
 
@@ -241,7 +244,9 @@ def lint(item: Tool) -> list[str]:
         try:
             Draft202012Validator.check_schema(dict(schema))
         except jsonschema.SchemaError as error:
-            problems.append(f"tool {item.name}: {label} is no JSON Schema: {error.message}")
+            place = ".".join(str(part) for part in error.absolute_path)
+            at = f"{place}: " if place else ""
+            problems.append(f"tool {item.name}: {label} is no JSON Schema: {at}{error.message}")
             continue
         if label == "parameters":
             if schema.get("type") != "object":
@@ -262,6 +267,8 @@ def _unportable(schema: Mapping[str, Json], where: str) -> list[str]:
             continue
         inner = cast("Mapping[str, Json]", inner)
         out += _unportable(inner, f"{where}.{name}")
+    if unknown := [each for each in schema.get("required", ()) if each not in schema.get("properties", {})]:
+        out.append(f"{where}: `required` names {unknown[0]!r}, which is no property")
     if isinstance(items := schema.get("items"), Mapping):
         out += _unportable(cast("Mapping[str, Json]", items), f"{where}[]")
     if schema.get("type") == "array" and "items" not in schema:

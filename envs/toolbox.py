@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, cast
@@ -38,6 +39,7 @@ class Toolbox:
 
     def __init__(self, tools: Iterable[Tool], file: str | None = None) -> None:
         self.tools: Sequence[Tool] = tuple(tools)
+        self._folder = file
         problems = [line for each in self.tools for line in lint(each)]
         names = [each.name for each in self.tools]
         problems += [f"two tools are named {name!r}" for name in sorted({n for n in names if names.count(n) > 1})]
@@ -53,6 +55,17 @@ class Toolbox:
             for each in self.tools
             if each.output_schema is not None
         }
+
+    def scene(self, error: BaseException) -> tuple[str, int] | tuple[None, None]:
+        """The file and line of the world's own code that an error came through last; two Nones where it came through none."""
+        found: tuple[str, int] | tuple[None, None] = (None, None)
+        trace = error.__traceback__
+        while trace is not None and self._folder is not None:
+            file = trace.tb_frame.f_code.co_filename
+            if file.startswith(f"{self._folder}{os.sep}"):
+                found = file, trace.tb_lineno
+            trace = trace.tb_next
+        return found
 
     def __contains__(self, name: str) -> bool:
         return name in self._by_name

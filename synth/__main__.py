@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "grade": ("synth.cli.grade", "judge a dataset's trajectories again, by the verifiers and tasks of today"),
     "reseed": ("synth.cli.reseed", "(re)create a world's database from its schema.sql and seed.sql"),
     "export": ("synth.cli.export", "write a dataset in the form that a trainer reads"),
+    "serve-model": ("synth.cli.serve_model", "serve the expert, or a recorded run, as an OpenAI-compatible endpoint"),
 }
 """Each command: the module whose ``main(argv) -> int`` it is, and one line of help."""
 

@@ -62,8 +62,9 @@ class EnvConfig(Section):
 class ModelConfig(Section):
     """Who is asked, and how answers are drawn; None leaves a parameter to the endpoint.
 
-    ``kind`` is ``scripted`` (the expert that plays the gold solution), ``openai`` (any compatible endpoint) or
-    ``package.module:attribute``. ``api_key_env`` names the variable that holds the key; None: the endpoint wants none.
+    ``kind`` is ``scripted`` (the expert that plays the gold solution), ``openai`` (any compatible endpoint), ``replay``
+    (what was said in the run at ``path``) or ``package.module:attribute``. ``api_key_env`` names the variable that holds
+    the key; None: the endpoint wants none. ``send_seed`` adds the rollout's seed to each request.
     ``extra_body`` goes into each request as it is. Prices are in US dollars per million tokens; None: unknown.
     ``mistakes`` are kinds of mistakes (:mod:`synth.models.mistakes`) of which the scripted expert makes one in a share
     of ``mistake_rate`` of its rollouts.
@@ -72,10 +73,12 @@ class ModelConfig(Section):
     kind: Text = "scripted"
     name: Text | None = None
     base_url: Text | None = None
+    path: Text | None = None
     api_key_env: Text | None = "OPENAI_API_KEY"
     temperature: NotNegative | None = None
     top_p: Share | None = None
     max_tokens: Positive | None = None
+    send_seed: Annotated[bool, Strict()] = False
     extra_body: dict[str, Any] = field(default_factory=dict[str, Any])
     mistakes: Annotated[list[MistakeKind], BeforeValidator(_one_or_many)] | None = None
     mistake_rate: Share = 0.3
@@ -211,6 +214,7 @@ _WANTED = {
     "float_type": "a number",
     "finite_number": "a finite number",
     "string_type": "text",
+    "bool_type": "true or false",
     "list_type": "a list",
     "dict_type": "a mapping",
     "dataclass_type": "a section with keys of its own",
@@ -317,6 +321,7 @@ FINGERPRINT_VERSION = 1
 EXCLUDED: dict[str, str] = {
     "env.path": "a world may be moved: its digest, checked beside the fingerprint, says whether it is the same",
     "model.base_url": "a server may move to another host or port; model.name says what it serves",
+    "model.path": "a recording may be moved; each job finds its own in it, by task and seed",
     "model.api_key_env": "who pays does not change what is said",
     "model.timeout_s": "decides when a request is given up and tried again, never what an answer is",
     "model.max_retries": "decides how patient a request is, never what an answer is",

@@ -19,7 +19,7 @@ Plain = Mapping[str, Any]
 Finding = tuple[tuple[str, ...], str]
 """The keys that a rule looked at, and the line that says what is wrong with them."""
 
-KINDS = ("scripted", "openai")
+KINDS = ("scripted", "openai", "replay")
 USERS = ("scripted", "none")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 _SPLIT = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
@@ -107,6 +107,15 @@ def _endpoint(config: Plain) -> Iterator[Finding]:
     url: str | None = model["base_url"]
     if url is not None and not _is_url(url):
         yield ("model.base_url",), f"model.base_url: must be a URL such as http://127.0.0.1:8000/v1, not {url!r}"
+
+
+def _recording(config: Plain) -> Iterator[Finding]:
+    kind, path = config["model"]["kind"], config["model"]["path"]
+    keys = ("model.kind", "model.path")
+    if kind == "replay" and path is None:
+        yield keys, "model.path: model=replay needs the directory of a recorded run, as in model.path=out/ehr"
+    if kind in {"scripted", "openai"} and path is not None:
+        yield keys, f"model.path: only model=replay plays a recorded run back, and the model is {kind}"
 
 
 def _is_url(url: str) -> bool:
@@ -218,7 +227,7 @@ def _held_out(config: Plain) -> Iterator[Finding]:
 
 
 RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
-    _world, _kind, _endpoint, _extra_body, _mistakes, _budget, _families, _splits, _held_out,
+    _world, _kind, _endpoint, _recording, _extra_body, _mistakes, _budget, _families, _splits, _held_out,
 )  # fmt: skip
 
 
@@ -236,8 +245,9 @@ def notices(config: Plain) -> list[str]:
     model, runtime = config["model"], config["runtime"]
     lines: list[str] = []
     asked = [f"model.{name}" for name in ("name", "base_url", "temperature", "top_p", "max_tokens") if model[name]]
-    if model["kind"] == "scripted" and asked:
-        lines.append(f"{', '.join(asked)}: set, but the scripted expert asks no model; to ask one, add model=openai")
+    if model["kind"] in {"scripted", "replay"} and asked:
+        who = "the scripted expert" if model["kind"] == "scripted" else "a replay"
+        lines.append(f"{', '.join(asked)}: set, but {who} asks no model; to ask one, add model=openai")
     if model["mistake_rate"] != 0.3 and not model["mistakes"]:
         lines.append("model.mistake_rate: set, but model.mistakes names no kind of mistake")
     if runtime["kind"] == "inline" and runtime["address"] is not None:

@@ -33,6 +33,9 @@ Json = Any
 
 def launch(config: RunConfig, console: Console) -> Report:
     """Run a new job. Raises :class:`OperatorError` and the errors of worlds and tasks before anything is paid for."""
+    if config.model.kind == "replay" and config.model.path is not None:
+        recorded = Path(config.model.path).expanduser().absolute()
+        config = replace(config, model=replace(config.model, path=str(recorded)))
     run = prepare(config)
     if config.env.path is not None:  # a resume may come from another working directory
         config = replace(config, env=replace(config.env, path=str(run.world.path)))

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,12 @@ from synth.agent.react import AgentLimits
 from synth.canonical import digest
 from synth.config import RunConfig, fingerprint
 from synth.dataset.layout import Layout
+from synth.dataset.reader import Dataset
 from synth.dataset.run_info import Identity
-from synth.errors import OperatorError, TaskError
+from synth.errors import DatasetError, OperatorError, TaskError
 from synth.models import MODELS
 from synth.models.base import Sampling
+from synth.models.records import spoken_by
 from synth.plan import Plan
 from synth.runtime import RUNTIMES
 from synth.runtime.base import Runtime
@@ -48,6 +51,12 @@ class Run:
         return Layout(tuple(splits), self.config.output.rows_per_shard)
 
     @property
+    def limits(self) -> Limits:
+        """What a tool call may use."""
+        database = self.config.database
+        return Limits(False, database.statement_timeout_ms, database.max_rows, database.max_result_bytes)
+
+    @cached_property
     def identity(self) -> Identity:
         """What made the data, for manifest and card."""
         plan, config = self.plan, self.config
@@ -56,7 +65,7 @@ class Run:
             world_digest=self.world.digest,
             plan_digest=digest(self.world.digest, plan.digest()),
             env=self.world.name,
-            model=model_name(config),
+            model=spoken(config)[0],
             seed=config.seed,
         )
 
@@ -67,6 +76,7 @@ def prepare(config: RunConfig, world_path: Path | None = None) -> Run:
     Raises :class:`OperatorError`, :class:`~envs.errors.WorldError` or :class:`TaskError`.
     """
     api_key(config)
+    spoken(config)
     world = load_world(world_path or find_world(config.env.path or config.env.name or ""))
     tasks = config.tasks
     if tasks.universes > 1 and not world.universes:
@@ -111,7 +121,7 @@ def ground(world: World, universe: int, config: RunConfig) -> TaskSource:
 def api_key(config: RunConfig) -> Secret | None:
     """The key that the config names. Raises :class:`OperatorError` naming the variable where it is not set."""
     name = config.model.api_key_env
-    if config.model.kind == "scripted" or name is None:
+    if config.model.kind in {"scripted", "replay"} or name is None:
         return None
     value = os.environ.get(name, "").strip()
     if not value:
@@ -125,15 +135,15 @@ def api_key(config: RunConfig) -> Secret | None:
 def worker_setup(run: Run, archive: bytes) -> WorkerSetup:
     """What the workers of this run need, as plain data."""
     config = run.config
-    model, agent, database = config.model, config.agent, config.database
+    model, agent = config.model, config.agent
     return WorkerSetup(
         world_name=run.world.name,
         world_archive=archive,
-        engine=database.engine,
+        engine=config.database.engine,
         model=MODELS.get(model.kind, model.kind),
         model_options=asdict(model),
-        sampling=Sampling(model.temperature, model.top_p, model.max_tokens, model.extra_body),
-        limits=Limits(False, database.statement_timeout_ms, database.max_rows, database.max_result_bytes),
+        sampling=spoken(config)[1],
+        limits=run.limits,
         agent=AgentLimits(
             agent.max_turns, agent.max_tool_calls, agent.max_total_tokens, agent.timeout_s, agent.error_style
         ),
@@ -163,8 +173,20 @@ def new_directory(config: RunConfig) -> Path:
     return next(path for n in range(1, 10_000) if not (path := root / (name if n == 1 else f"{name}_{n}")).exists())
 
 
-def model_name(config: RunConfig) -> str:
-    return config.model.name or config.model.kind
+def spoken(config: RunConfig) -> tuple[str, Sampling]:
+    """The name of the model whose words the rows hold, and how it is or was sampled.
+
+    Raises :class:`OperatorError` for a replay of what is no recorded run.
+    """
+    model = config.model
+    if model.kind == "replay" and model.path is not None:
+        try:
+            with Dataset.open(Path(model.path).expanduser()) as recorded:
+                return spoken_by(recorded)
+        except DatasetError as error:
+            raise OperatorError(f"model.path: {error}") from None
+    sampling = Sampling(model.temperature, model.top_p, model.max_tokens, model.extra_body)
+    return model.name or model.kind, sampling
 
 
 def task_row(task: Task, run: Run) -> dict[str, Json]:

@@ -12,7 +12,6 @@ from typing import Any
 from envs.folder import World, load_world
 from envs.templates import Templates
 from envs.types import Limits, ToolOutcome
-from synth.agent.react import call_of
 from synth.archive import unpack_world
 from synth.config import RunConfig
 from synth.dataset.reader import Dataset
@@ -20,6 +19,7 @@ from synth.dataset.task_table import TaskTable
 from synth.dataset.wire import to_values
 from synth.episode import Episode
 from synth.errors import DatasetError
+from synth.models.emission import call_of
 from synth.run_files import TASKS_FILE, load_config
 from synth.types import Task
 from synth.verifiers import TurnRecord

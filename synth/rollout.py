@@ -90,6 +90,7 @@ def to_row(job: Job, stage: Stage, played: Played) -> dict[str, Json]:
     completions = run.completions
     with_ids = any(each.token_ids is not None for each in completions)
     with_logprobs = any(each.logprobs is not None for each in completions)
+    with_provider = any(each.provider for each in completions)
     row: dict[str, Json] = {
         "trajectory_id": job.id,
         "task_id": task.id,
@@ -125,7 +126,7 @@ def to_row(job: Job, stage: Stage, played: Played) -> dict[str, Json]:
         "branch_step": None,
         "token_ids": [list(each.token_ids or ()) for each in completions] if with_ids else None,
         "logprobs": [list(each.logprobs or ()) for each in completions] if with_logprobs else None,
-        "provider_fields": clean([dict(each.provider) for each in completions if each.provider]),
+        "provider_fields": clean([dict(each.provider) for each in completions] if with_provider else []),
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "cached_tokens": usage.cached_tokens,

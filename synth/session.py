@@ -25,7 +25,7 @@ from synth.dataset.writer import RunWriter
 from synth.dispatch import Dispatcher, Valve
 from synth.errors import TaskError
 from synth.plan import job
-from synth.preparation import Run, model_name, open_runtime, task_row, worker_setup
+from synth.preparation import Run, open_runtime, task_row, worker_setup
 from synth.progress import ProgressView, Totals
 from synth.run_files import TASKS_FILE
 from synth.types import Task
@@ -250,7 +250,7 @@ class Session:
             error_type=delivery.error_type,
             message=delivery.message,
             retryable=delivery.retryable,
-            model=model_name(self.config),
+            model=self.run.identity.model,
             created_at=datetime.now(UTC),
         )
 

@@ -6,6 +6,7 @@ One worker carries many rollouts on one event loop. It is a resident of its proc
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import traceback
 from collections import deque
@@ -198,13 +199,13 @@ class Worker:
             row = await play(work.job, stage)
             return Delivery(work.index, "row", row=encode(to_wire(row)), stats=stats_of(row))
         except TaskError as error:
-            return Delivery(work.index, "refuted", error_type="TaskError", message=str(error), fatal=True)
+            return Delivery(work.index, "refuted", error_type="TaskError", message=self._told(error, work), fatal=True)
         except (SynthError, EnvsError) as error:
             return Delivery(
                 work.index,
                 "error",
                 error_type=type(error).__name__,
-                message=str(error),
+                message=self._told(error, work),
                 retryable=error.retryable or isinstance(error, ModelAuthError),
                 fatal=isinstance(error, ExecutorError) and work.task is not None,
             )
@@ -219,6 +220,13 @@ class Worker:
             return _unexpected(work, error)
         except BaseException as error:  # a bug of ours or of an extension: typed data, never a dead worker
             return _unexpected(work, error)
+
+    def _told(self, error: SynthError | EnvsError, work: Assignment) -> str:
+        """An error in words. A file of the world stands without the scratch folder that it was unpacked to."""
+        scratch = "" if self._home is None else f"{self._home.path.resolve()}{os.sep}"
+        universe = work.task.universe if work.task is not None else 0
+        where = f"universe {universe}: " if universe else ""
+        return where + (str(error).replace(scratch, "") if scratch else str(error))
 
 
 def _unexpected(work: Assignment, error: BaseException) -> Delivery:

@@ -6,7 +6,8 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping
 
-from envs.sql_errors.facts import Facts, missing_column, missing_table
+from envs.sql_errors.facts import Facts
+from envs.sql_errors.names import is_missing_from, missing_column, missing_table, required_column, target
 from envs.types import ErrorCategory, Table
 
 _ADVICE: Mapping[ErrorCategory, str] = {
@@ -31,8 +32,7 @@ def advice_for(facts: Facts, category: ErrorCategory, tables: Mapping[str, Table
         case ErrorCategory.FK_VIOLATION:
             return _reference_advice(facts, tables)
         case ErrorCategory.NOT_NULL_VIOLATION:
-            found = re.search(r'(?:failed: |[Cc]olumn ["\'])(?P<column>[\w.]+)', facts.words)
-            return f"give a value for {found['column']}" if found else "give a value for every required column"
+            return f"give a value for {required_column(facts) or 'every required column'}"
         case ErrorCategory.PERMISSION_DENIED:
             return "use another tool or statement: this one is not allowed here"
         case _:
@@ -40,7 +40,7 @@ def advice_for(facts: Facts, category: ErrorCategory, tables: Mapping[str, Table
 
 
 def _column_advice(facts: Facts, tables: Mapping[str, Table]) -> str | None:
-    missing = missing_column(facts.words)
+    missing = missing_column(facts)
     if missing is None or not tables:
         return "look the column names up in the schema"
     qualifier, column = missing
@@ -65,24 +65,25 @@ def _column_advice(facts: Facts, tables: Mapping[str, Table]) -> str | None:
 
 
 def _table_advice(facts: Facts, tables: Mapping[str, Table]) -> str | None:
-    missing = missing_table(facts.words)
+    missing = missing_table(facts)
     if missing is None:
-        column = missing_column(facts.words)
+        column = missing_column(facts)
         if column is not None and column[0] is not None:
             return f"`{column[0]}` is no table or alias of this statement; name it in FROM or JOIN"
         return "look the table names up in the schema"
-    if "FROM-clause entry" in facts.words:
+    if is_missing_from(facts):
         return f"`{missing}` is no table or alias of this statement; name it in FROM or JOIN"
     if not tables:
         return "look the table names up in the schema"
+    if missing in tables:
+        return f"write `{missing}` without a schema or database before it"
     near = nearest(missing, sorted(tables))
     head = f"no table `{missing}`"
     return f"{head}; did you mean {', '.join(near)}?" if near else f"{head}; there are {', '.join(sorted(tables)[:10])}"
 
 
 def _reference_advice(facts: Facts, tables: Mapping[str, Table]) -> str:
-    written = re.search(r"\b(?:into|update|from)\s+[\"`\[]?(\w+)", facts.statement, re.IGNORECASE)
-    table = _table_called(written[1], "", tables) if written else None
+    table = _table_called(target(facts.statement), "", tables)
     references = [
         f"{each.name} ({each.references[0]}.{each.references[1]})"
         for each in (table.columns if table else ())

@@ -10,15 +10,10 @@ import re
 from collections.abc import Mapping
 
 from envs.sql_errors.advice import advice_for
-from envs.sql_errors.codes import (
-    MYSQL_CODES,
-    POSTGRES_CLASSES,
-    POSTGRES_CODES,
-    POSTGRES_WORDS,
-    SQLITE_CODES,
-    SQLITE_WORDS,
-)
-from envs.sql_errors.facts import Facts, family_of, missing_column, read_facts
+from envs.sql_errors.codes import MYSQL_CODES, POSTGRES_CLASSES, POSTGRES_CODES, POSTGRES_ROUTINES, SQLITE_CODES
+from envs.sql_errors.facts import Facts, family_of, read_facts
+from envs.sql_errors.names import missing_column, quoted
+from envs.sql_errors.words import POSTGRES_ALONE, POSTGRES_WORDS, SQLITE_WORDS, Words
 from envs.types import ErrorCategory, Table, ToolResult
 
 MAX_MESSAGE = 300
@@ -62,11 +57,15 @@ def _classify(facts: Facts, family: str) -> ErrorCategory:
             found = _mysql(facts)
         case _:
             found = None
-    if found is ErrorCategory.COLUMN_NOT_FOUND and _qualifier_is_missing(facts):
+    if family != "postgresql" and found is ErrorCategory.COLUMN_NOT_FOUND and _qualifier_is_missing(facts):
         return ErrorCategory.TABLE_NOT_FOUND
-    if found is None and facts.kind in {"InterfaceError", "ConnectionError", "ConnectionRefusedError"}:
+    if found is None and facts.kind in {"InterfaceError", "ConnectionError", "ConnectionRefusedError", "TimeoutError"}:
         return ErrorCategory.CONNECTION_ERROR
     return found or ErrorCategory.UNKNOWN
+
+
+def _said(facts: Facts, rules: Words) -> ErrorCategory | None:
+    return next((category for pattern, category in rules if pattern.search(facts.words)), None)
 
 
 def _sqlite(facts: Facts) -> ErrorCategory | None:
@@ -77,32 +76,54 @@ def _sqlite(facts: Facts) -> ErrorCategory | None:
             return SQLITE_CODES[code]
     if primary == "SQLITE_CONSTRAINT":
         return None  # from a virtual table, a function or a hook: the words are their author's
-    return next((category for pattern, category in SQLITE_WORDS if pattern.search(facts.words)), None)
+    return _said(facts, SQLITE_WORDS)
 
 
 def _postgres(facts: Facts) -> ErrorCategory | None:
+    """By the SQLSTATE, unless the routine that raised it (or else its English words) says more."""
     state = facts.state
-    if state is None:
-        lost = re.search(r"connection|server closed|could not connect|timeout expired", facts.words, re.IGNORECASE)
-        return ErrorCategory.CONNECTION_ERROR if lost else None
-    if state[:2] in {"42", "0A"}:
-        for pattern, category in POSTGRES_WORDS:
-            if pattern.search(facts.words):
-                return category
+    if state is None:  # raised by the driver itself, or what is left of an error that was copied
+        said = _said(facts, POSTGRES_ALONE)
+        return ErrorCategory.CONNECTION_ERROR if said is None and facts.kind == "OperationalError" else said
+    for code, pattern, category in POSTGRES_ROUTINES:
+        if state == code and pattern.fullmatch(facts.routine):
+            return category
+    if state[:2] in {"42", "0A"} and (said := _said(facts, POSTGRES_WORDS)):
+        return said
     return POSTGRES_CODES.get(state) or POSTGRES_CLASSES.get(state[:2])
 
 
 def _mysql(facts: Facts) -> ErrorCategory | None:
-    if facts.number is None:
-        return None
-    if facts.number == 1054 and re.search(r"in 'from( clause)?'$", facts.words, re.IGNORECASE):
-        return ErrorCategory.JOIN_ERROR  # the column of a USING
-    return MYSQL_CODES[facts.number][0] if facts.number in MYSQL_CODES else None
+    number = facts.number
+    if number is None:
+        return ErrorCategory.CONNECTION_ERROR if re.search("closed|not connected", facts.words, re.IGNORECASE) else None
+    names = quoted(facts.words)
+    clause = re.sub(r"'[^']*'", "", facts.words, count=1)  # its name is English in every language
+    match number:
+        case 1049 if facts.connecting:
+            return ErrorCategory.CONNECTION_ERROR
+        case 1045 if facts.statement:  # LOAD DATA without the right to
+            return ErrorCategory.PERMISSION_DENIED
+        case 1054 if re.search(r"\bfrom\b", clause, re.IGNORECASE):
+            return ErrorCategory.JOIN_ERROR  # the column of a USING
+        case 1054 if names and names[0].isdecimal():  # the place of a column, as in ORDER BY 9
+            grouping = re.search(r"\bgroup\b", clause, re.IGNORECASE)
+            return ErrorCategory.AGGREGATION_ERROR if grouping else ErrorCategory.SYNTAX_ERROR
+        case 1091:
+            return ErrorCategory.COLUMN_NOT_FOUND if "COLUMN" in facts.words else None
+        case 1247 if "group function" in facts.words:
+            return ErrorCategory.AGGREGATION_ERROR
+        case 1305 if facts.words.startswith("SAVEPOINT"):
+            return None
+        case _ if number in MYSQL_CODES:
+            return MYSQL_CODES[number][0]
+        case _:  # the client library's own numbers
+            return ErrorCategory.CONNECTION_ERROR if number <= 0 or number in range(2000, 2029) else None
 
 
 def _qualifier_is_missing(facts: Facts) -> bool:
     """Whether ``o.id`` is unknown because the statement has no table or alias ``o`` at all."""
-    column = missing_column(facts.words)
+    column = missing_column(facts)
     if column is None or column[0] is None or not facts.statement:
         return False
     if "has no column" in facts.words:

@@ -1,27 +1,48 @@
-"""What a driver's error says, whichever driver it is, wrapped by SQLAlchemy or not."""
+"""What a driver's error says, whichever driver it is and whatever its language, wrapped by SQLAlchemy or not."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy.exc import StatementError
 
-from envs.sql_errors.codes import MYSQL_CODES
+from envs.sql_errors.codes import MYSQL_CODES, SQLITE_CONSTRAINTS, SQLITE_PRIMARY
 
 _LITERALS = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
+_KINDS = (
+    "IntegrityError",
+    "DataError",
+    "OperationalError",
+    "ProgrammingError",
+    "InternalError",
+    "NotSupportedError",
+    "InterfaceError",
+    "DatabaseError",
+)
+"""PEP 249's classes, the narrow ones first: what a driver derives from them is its own business."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a driver's error says: class name, SQLSTATE or SQLite's result name, MySQL's number, words, and the SQL."""
+    """What a driver's error says.
+
+    ``kind`` is PEP 249's name of its class, ``state`` the SQLSTATE or SQLite's result name, ``number`` MySQL's,
+    ``routine`` the function of PostgreSQL that raised it (the same in every language of the messages), ``column``
+    the column that PostgreSQL names apart; ``statement`` the SQL without its literals, where SQLAlchemy kept it.
+    ``connecting``: the error arose before there was any statement.
+    """
 
     kind: str
     state: str | None
     number: int | None
     words: str
     statement: str
+    routine: str = ""
+    column: str | None = None
+    connecting: bool = False
 
 
 def family_of(dialect: str) -> str:
@@ -32,57 +53,76 @@ def family_of(dialect: str) -> str:
 def read_facts(error: BaseException, dialect: str) -> Facts:
     orig: Any = error
     statement = ""
+    connecting = False
     if isinstance(error, StatementError):
         orig = error.orig or error
         statement = _LITERALS.sub("''", error.statement or "")
-    args = getattr(orig, "args", ())
-    number: int | None = None
-    state: str | None = None
-    words = str(orig)
+        connecting = error.statement is None
+    if type(orig).__module__.startswith("sqlalchemy.") and orig.__cause__ is not None:
+        orig = orig.__cause__  # asyncpg, behind SQLAlchemy's own PEP 249 face
+    kind = _kind(error)
     match family_of(dialect):
         case "sqlite":
-            state = getattr(orig, "sqlite_errorname", None)
+            code = getattr(orig, "extendedresult", None)  # apsw
+            state = getattr(orig, "sqlite_errorname", None) or (_sqlite_name(code) if isinstance(code, int) else None)
+            return Facts(kind, state, None, str(orig), statement, connecting=connecting)
         case "postgresql":
-            state = getattr(orig, "sqlstate", None) or getattr(orig, "pgcode", None)
-            words = getattr(getattr(orig, "diag", None), "message_primary", None) or words
+            fields = _postgres_fields(orig)
+            state = fields.get("C") or None
+            words = fields.get("M") or str(orig)
+            routine = fields.get("R") or ""
+            return Facts(kind, state, None, words, statement, routine, fields.get("c"), connecting)
         case "mysql":
-            if args and isinstance(args[0], int):
-                number = int(args[0])
-                state = MYSQL_CODES[number][1] if number in MYSQL_CODES else "HY000"
-                words = str(args[1]) if len(args) > 1 else ""
+            number, words = _mysql_number(orig)
+            if number is None:
+                return Facts(kind, None, None, words, statement, connecting=connecting)
+            state = getattr(orig, "sqlstate", None) or (MYSQL_CODES[number][1] if number in MYSQL_CODES else "HY000")
+            return Facts(kind, state, number, _mysql_words(words, number), statement, connecting=connecting)
         case _:
-            pass
-    return Facts(type(error).__name__, state, number, words, statement)
+            return Facts(kind, None, None, str(orig), statement, connecting=connecting)
 
 
-_COLUMN_WORDS = (
-    re.compile(r"table (?P<table>\S+) has no column named (?P<column>\S+)"),
-    re.compile(r"no such column: (?P<column>.+?)(?: - should this be.*)?$"),
-    re.compile(r'column "?(?P<column>[^"]+?)"? of relation "(?P<table>[^"]+)" does not exist'),
-    re.compile(r'column "?(?P<column>[^"]+?)"? does not exist'),
-    re.compile(r"Unknown column '(?P<column>[^']+)'"),
-)
-_TABLE_WORDS = (
-    re.compile(r"no such (?:table|view): (?P<table>\S+)"),
-    re.compile(r'(?:relation|table) "(?P<table>[^"]+)" does not exist'),
-    re.compile(r'FROM-clause entry for table "(?P<table>[^"]+)"'),
-    re.compile(r"Table '(?P<table>[^']+)' doesn't exist"),
-    re.compile(r"Unknown table '(?P<table>[^']+)'"),
-)
+def _sqlite_name(code: int) -> str | None:
+    primary, extended = code & 0xFF, code >> 8
+    if primary == SQLITE_PRIMARY.index("CONSTRAINT") and 0 < extended < len(SQLITE_CONSTRAINTS):
+        return f"SQLITE_CONSTRAINT_{SQLITE_CONSTRAINTS[extended]}"
+    return f"SQLITE_{SQLITE_PRIMARY[primary]}" if primary < len(SQLITE_PRIMARY) else None
 
 
-def missing_column(words: str) -> tuple[str | None, str] | None:
-    """(table or alias, column) that the words say is unknown."""
-    for pattern in _COLUMN_WORDS:
-        if found := pattern.search(words):
-            qualifier, _, column = found["column"].strip('"`').rpartition(".")
-            table = found.groupdict().get("table") or qualifier.rpartition(".")[2]
-            return table.strip('"`') or None, column.strip('"`')
-    return None
+def _kind(error: BaseException) -> str:
+    names = [each.__name__ for each in type(error).__mro__]
+    return next((name for name in names if name in _KINDS), names[0])
 
 
-def missing_table(words: str) -> str | None:
-    for pattern in _TABLE_WORDS:
-        if found := pattern.search(words):
-            return found["table"].rpartition(".")[2].strip("\"'`")
-    return None
+def _postgres_fields(orig: Any) -> Mapping[str, str | None]:
+    """The fields of PostgreSQL's error report by their letters in its protocol: C, M, R, and c for the column."""
+    args = getattr(orig, "args", ())
+    if args and isinstance(args[0], dict):
+        return cast("dict[str, str | None]", args[0])  # pg8000 hands the report over as it came
+    diag = getattr(orig, "diag", None)
+    return {
+        "C": getattr(orig, "sqlstate", None) or getattr(orig, "pgcode", None),
+        "M": getattr(diag, "message_primary", None) or getattr(orig, "message", None),
+        "R": getattr(diag, "source_function", None) or getattr(orig, "server_source_function", None),
+        "c": getattr(diag, "column_name", None) or getattr(orig, "column_name", None),
+    }
+
+
+def _mysql_number(orig: Any) -> tuple[int | None, str]:
+    args = getattr(orig, "args", ())
+    if args and isinstance(args[0], int):
+        return int(args[0]), str(getattr(orig, "msg", None) or (args[1] if len(args) > 1 else ""))
+    number = getattr(orig, "errno", None)
+    return (number if isinstance(number, int) else None), str(orig)
+
+
+def _mysql_words(words: str, number: int) -> str:
+    """The words without the database's own name, and without the statement that a syntax error quotes."""
+    words = re.sub(r"'[\w$-]+\.([\w$-]+\.[\w$-]+)'", r"'\1'", words)
+    if number in {1051, 1146, 1347, 1356, 1359, 1360, 4091, 4092}:
+        words = re.sub(r"(?<=[',`])[\w$-]+\.(?=[^',`.]+[',`])", "", words)
+    if number == 1064 and "to use near '" not in words:  # in another language than English
+        near = re.search(r"'(?P<token>[^\s']*).*'\D*(?P<line>\d+)?\D*$", words, re.DOTALL)
+        head = re.split(r"[.;:。'\n]", words)[0].strip()
+        words = f"{head}: '{near['token']}', {near['line'] or 1}" if near else head
+    return words

@@ -45,7 +45,7 @@ def mean_lab_value(db: Connection) -> Iterator[Task]:
                 "key": clinician_id * 10 + number,
                 "user": {
                     "says": [
-                        "For the quality report: how many active patients of {clinician} have a {test} on file, and what is the mean of their latest values?",
+                        "For the quality report: how many active patients of {clinician} have a result of {test} on file, and what is the mean of their latest values?",
                         "{clinician} asks for the average {test}, last value of each active patient, and the number of patients behind it.",
                         "Mean of the newest {test} over the active charts of {clinician}, please, with n.",
                         "Could you work out where {clinician}'s patients stand with their {test} on average? Open charts, latest value each, and tell me how many they are.",
@@ -70,7 +70,9 @@ def mean_lab_value(db: Connection) -> Iterator[Task]:
                     {"find_clinicians": {"name": "{clinician}"}, "save": {"cid": "$.clinicians[0].clinician_id"}},
                     {"search_labs": {"test": "{test}", "clinician_id": "$cid"}},
                     {"submit": {"patients": len(found), "mean": "{mean}"}},
-                    {"say": f"{len(found)} active patients of {{clinician}} have a {{test}}; the mean is {shown}."},
+                    {
+                        "say": f"{len(found)} active patients of {{clinician}} have a result of {{test}}; the mean is {shown}."
+                    },
                 ],
             }
 

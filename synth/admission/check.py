@@ -23,6 +23,7 @@ from synth.admission.proof import GoldRun, playing, prove_and_keep, shortfall
 from synth.admission.report import FamilyReport
 from synth.admission.told import unreachable
 from synth.admission.twins import check_twins
+from synth.episode import SUBMIT
 from synth.errors import TaskError
 from synth.tasks.family import Family
 from synth.tasks.source import TaskSource
@@ -161,8 +162,15 @@ def _changed(task: Task, first: GoldRun, second: GoldRun) -> str | None:
 
 
 def _ungated(task: Task, moves: Sequence[Move]) -> str | None:
-    """Why an agent may write without having asked or confirmed as gold does; None where a gate forbids it."""
+    """What gold does and no gate demands: to write, to answer, to ask or confirm before it writes. None for nothing."""
+    judged = {gate if isinstance(gate, str) else next(iter(gate)) for gate in task.gates}
     first = next((at for at, each in enumerate(moves) if isinstance(each, Act) and each.writes), None)
+    if first is not None and "state" not in judged:
+        return "gold changes rows, but no gate looks at them: add `state`"
+    if "answer" not in judged and any(isinstance(each, Act) and each.name == SUBMIT for each in moves):
+        return "gold submits an answer, but no gate looks at it: add `answer`"
+    if "answer" in judged and not any(isinstance(each, Act) and each.name == SUBMIT for each in moves):
+        return f"gold of twin {task.branch!r} submits nothing, though the gate `answer` waits for it"
     if first is None:
         return None
     done = {

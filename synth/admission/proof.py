@@ -13,12 +13,12 @@ from typing import Any, cast
 from envs.errors import ExecutorError
 from envs.folder import World
 from envs.sandboxes.base import Template
-from envs.types import Limits, Pins, ToolOutcome
+from envs.types import Limits, Pins, ToolOutcome, ToolResult
 from synth.admission.place import fault
 from synth.agent.react import AgentLimits, AgentRun, ReactAgent
-from synth.episode import Episode
+from synth.episode import SUBMIT, Episode
 from synth.errors import TaskError
-from synth.models.scripted import ScriptedModel
+from synth.models.scripted import GoldStuckError, ScriptedModel
 from synth.tasks.queries import run_query
 from synth.types import GoldEnd, StopReason, Task, UserTurn
 from synth.users.restated import Turn
@@ -87,7 +87,10 @@ async def prove_and_keep(
                 raise fail(f"gold's own end is none that `accept` allows: {message}", "accept")
             with Episode(proved, world, template, limits) as idle:
                 if not _not_accepted(idle.evidence()):
-                    raise fail("`accept` allows the end of an agent that does nothing", "accept")
+                    raise fail(
+                        "`accept` allows the end of an agent that does nothing: let `must` be false before the work",
+                        "accept",
+                    )
     return proved, gold
 
 
@@ -95,11 +98,17 @@ def _otherwise(outcome: ToolOutcome, step: Json) -> str | None:
     """How a gold call went otherwise than its step says."""
     result, fails, name = outcome.result, step.get("fails"), outcome.call.name
     if fails is None and not result.ok:
-        return f"the gold call {name} fails: {result.content()}"
+        return f"the gold call {name} fails: {_refusal(result)}"
     if fails is not None and result.category != fails:
         became = "succeeds" if result.ok else f"fails with {result.category}"
         return f"the gold call {name} should fail with {fails}, but {became}"
     return None
+
+
+def _refusal(result: ToolResult) -> str:
+    """What a tool answered instead of a result, in a sentence."""
+    advice = f"; {result.advice}" if result.advice else ""
+    return f"{(result.message or '').rstrip('.')}{advice} ({result.category})"
 
 
 def shortfall(task: Task, gold: GoldRun) -> str:
@@ -148,17 +157,24 @@ async def playing(
 
         try:
             expert = ScriptedModel().start(task, episode.tools, task.seed)
+        except GoldStuckError as error:
+            raise _stuck(task, world, error) from None
+        try:
             agent = ReactAgent(expert, episode.call, GOLD_LIMITS)
             run = await agent.run(episode.messages, say if task.user is not None else None)
             episode.said = run.said
-        except TaskError as error:
-            if error.file is not None:
-                raise
-            raise fault(task, world, error.message, "gold") from None
+        except GoldStuckError as error:
+            raise _stuck(task, world, error) from None
         except ExecutorError as error:
             message = f"gold breaks a tool: {error.message} (task {task.id})"
+            if error.file is None:
+                raise fault(task, world, message, "gold", expert.steps[-1].get("tool", SUBMIT)) from error
             raise TaskError(message, error.file, error.line, task.family) from error
         yield GoldRun(run, episode.tools, expert.steps, episode.evidence())
+
+
+def _stuck(task: Task, world: World, error: GoldStuckError) -> TaskError:
+    return fault(task, world, f"{error.message} (task {task.id})", "gold", error.step)
 
 
 def _unheard(task: Task, step: Json, text: str, turn: UserTurn, heard: Sequence[str]) -> str | None:

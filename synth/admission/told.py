@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from envs.sql_tools import BUILTIN
 from envs.types import RowChange, ToolOutcome
 from synth.admission.proof import GoldRun
 from synth.episode import SUBMIT
@@ -35,7 +36,7 @@ def unreachable(task: Task, gold: GoldRun) -> list[tuple[str, str]]:
 
 def _unknown(task: Task, outcome: ToolOutcome, seen: str) -> Iterator[tuple[str, str]]:
     name = outcome.call.name
-    for argument, value in leaves(outcome.arguments or {}) if name != SUBMIT else ():
+    for argument, value in _given(name, outcome.arguments or {}) if name != SUBMIT else ():
         if was_told(value, seen) or _own_words(value, outcome.changes, task.compare):
             continue
         what = f"gold calls {name} with {argument}={value!r}, which nobody told the agent"
@@ -43,6 +44,31 @@ def _unknown(task: Task, outcome: ToolOutcome, seen: str) -> Iterator[tuple[str,
         known = [topic for topic, text in knows.items() if was_told(value, flat(text.says))]
         advice = f" before this call; ask it first: `- ask: {known[0]}`" if known else ""
         yield name, f"{what}{advice} (task {task.id})"
+
+
+def _given(tool: str, arguments: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    """The values that a call takes from somewhere; of a built-in tool's SQL the constants, as its words are the agent's own."""
+    for argument, value in leaves(arguments):
+        if tool in BUILTIN and argument == "sql":
+            yield from ((argument, constant) for constant in constants(str(value)))
+        else:
+            yield argument, value
+
+
+def constants(sql: str) -> Iterator[str | int | float]:
+    """The texts (without the wildcards of LIKE around them) and the numbers in a statement; not 0 to 9, which shape it."""
+    for found in _CONSTANT.finditer(sql):
+        text, number = found["text"], found["number"]
+        if text is not None and (bare := text.replace("''", "'").strip("%_ ")):
+            yield bare
+        elif number is not None and len(number) > 1:
+            yield float(number) if "." in number else int(number)
+
+
+_CONSTANT = re.compile(
+    r"""'(?P<text>(?:[^']|'')*)'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/|\b[A-Za-z_]\w*|(?P<number>\d+(?:\.\d+)?)""",
+    re.DOTALL,
+)
 
 
 def _own_words(value: Json, changes: Sequence[RowChange], rules: Mapping[str, Json]) -> bool:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,12 +11,10 @@ from envs.types import ErrorStyle, ToolCall, ToolOutcome
 from synth.agent.memory import ConversationMemory
 from synth.errors import ContextOverflow
 from synth.models.base import Conversation
+from synth.models.emission import completion_event
 from synth.types import Completion, Message, StopReason, Usage, UserTurn
 
 Json = Any
-_UNREADABLE = re.compile("[\x00\ud800-\udfff]")
-"""NUL and lone surrogates: JSON text in a dataset cannot hold them."""
-
 Dispatch = Callable[[ToolCall], Awaitable[ToolOutcome]]
 Say = Callable[[str], Awaitable[UserTurn]]
 
@@ -119,7 +115,7 @@ class ReactAgent:
             except ContextOverflow:
                 return StopReason.CONTEXT_OVERFLOW
             run.completions.append(completion)
-            run.events.append(_completion_event(completion))
+            run.events.append(completion_event(completion))
             calls = memory.add_completion(completion)
             if completion.refusal is not None or completion.finish_reason == "content_filter":
                 self._close_open_calls(memory, run)
@@ -181,20 +177,6 @@ class ReactAgent:
         run.events.append({"event": "not_executed", "ids": [each["id"] for each in open_calls]})
 
 
-def _call_entry(call: ToolCall) -> Json:
-    """A call as it came. What no reader of a dataset can hold stands under ``escaped`` too: name and arguments as JSON."""
-    entry: dict[str, Json] = {"id": call.id, "name": call.name, "arguments": call.arguments}
-    if _UNREADABLE.search(call.name) or _UNREADABLE.search(call.arguments):
-        entry["escaped"] = json.dumps([call.name, call.arguments])
-    return entry
-
-
-def call_of(entry: Mapping[str, Json], call_id: str) -> ToolCall:
-    """The call of a completion event's entry, to the letter, under the id that its result has."""
-    name, arguments = json.loads(entry["escaped"]) if "escaped" in entry else (entry["name"], entry["arguments"])
-    return ToolCall(call_id, name, arguments)
-
-
 def user_event(turn: UserTurn) -> dict[str, Json]:
     """What the user did, for the record; it stands after the completion that it answers."""
     return {
@@ -206,18 +188,3 @@ def user_event(turn: UserTurn) -> dict[str, Json]:
         "ends": turn.ends,
         "fault": turn.fault,
     }
-
-
-def _completion_event(completion: Completion) -> Json:
-    """The emission as it came, for the record: raw argument strings, malformed ones included."""
-    event: dict[str, Json] = {
-        "event": "completion",
-        "content": completion.content,
-        "finish_reason": completion.finish_reason,
-        "tool_calls": [_call_entry(each) for each in completion.tool_calls],
-    }
-    if completion.reasoning_content is not None:
-        event["reasoning_content"] = completion.reasoning_content
-    if completion.refusal is not None:
-        event["refusal"] = completion.refusal
-    return event

@@ -146,6 +146,11 @@ class Dataset:
     # -- rows
 
     @property
+    def parts(self) -> Sequence[Part]:
+        """The files and journal segments that hold the rows, in the plan's order."""
+        return self._parts
+
+    @property
     def count(self) -> int:
         """How many trajectories there are."""
         if self._count is None:

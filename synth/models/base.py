@@ -16,6 +16,8 @@ from synth.types import Completion, Message, Task
 
 Json = Any
 
+_SEED_MASK = 0x7FFF_FFFF
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
@@ -32,6 +34,11 @@ class Sampling:
         named = {"temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_tokens}
         out: dict[str, Json] = {key: value for key, value in named.items() if value is not None}
         return out | ({"extra_body": dict(self.extra_body)} if self.extra_body else {})
+
+
+def wire_seed(seed: int) -> int:
+    """A rollout's seed as requests carry it: it fits the seed of every server, 32 bits and signed ones included."""
+    return seed & _SEED_MASK
 
 
 class Conversation(ABC):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from envs.types import ToolCall
@@ -25,7 +25,14 @@ def whole(completion: Completion, completion_id: str, model: str, created: int, 
         message["reasoning_content"] = completion.reasoning_content
     if completion.tool_calls:
         message["tool_calls"] = [_call(call) for call in completion.tool_calls]
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": completion.finish_reason}
+    choice = {
+        "index": 0,
+        "message": message,
+        "logprobs": _logprobs(completion.logprobs),
+        "finish_reason": completion.finish_reason,
+    }
+    if completion.token_ids is not None:
+        choice["token_ids"] = list(completion.token_ids)
     return {
         "id": completion_id,
         "object": "chat.completion",
@@ -64,6 +71,14 @@ def chunks(
     yield chunk({}, completion.finish_reason)
     if wants_usage:
         yield {**chunk({}), "choices": [], "usage": _usage(completion, request_length)}
+
+
+def _logprobs(values: Sequence[float] | None) -> Json:
+    """One entry a token; the tokens' texts are not known."""
+    if values is None:
+        return None
+    content = [{"token": "", "logprob": each, "bytes": None, "top_logprobs": list[Json]()} for each in values]
+    return {"content": content, "refusal": None}
 
 
 def _call(call: ToolCall) -> dict[str, Json]:

@@ -23,7 +23,7 @@ import openai
 
 from synth.errors import ModelError, ModelRefusedRequest, OperatorError
 from synth.models.backoff import Backoff
-from synth.models.base import Conversation, Model, Sampling
+from synth.models.base import Conversation, Model, Sampling, wire_seed
 from synth.models.failures import error_in_body, failure, read_error
 from synth.models.prices import Prices
 from synth.models.redact import Redactor, public_url
@@ -40,7 +40,6 @@ _RETRIES = 5
 _CONNECT_S = 10.0
 _ENCODINGS = frozenset({"identity", "gzip", "deflate", ""})
 _KEEPALIVE_S = 4.0  # uvicorn, and so vLLM, closes idle connections after 5 s: be the first to let go
-_SEED_MASK = 0x7FFF_FFFF  # fits the seed of every server, 32 bits and signed ones included
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +201,7 @@ class OpenAIModel(Model):
 
     def start(self, task: Task, tools: Sequence[Json], seed: int) -> Conversation:
         sampling = self._sampling
-        chosen = seed & _SEED_MASK if self._send_seed else sampling.seed
+        chosen = wire_seed(seed) if self._send_seed else sampling.seed
         named: dict[str, Json] = {
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
@@ -370,5 +369,6 @@ def make(options: Mapping[str, Json], sampling: Sampling, api_key: str | None) -
         sampling,
         timeout_s=options.get("timeout_s", _TIMEOUT_S),
         max_retries=options.get("max_retries", _RETRIES),
+        send_seed=options.get("send_seed", False),
         prices=Prices(paid, made, cached) if paid is not None and made is not None else None,
     )

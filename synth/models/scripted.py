@@ -7,6 +7,7 @@ user says comes in them too. So it runs in process as well as behind an HTTP end
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, cast
 
@@ -24,6 +25,15 @@ Play = Generator[Completion, str]
 SUBMIT = "submit"
 CLOSING = "Done."
 """What the expert says when gold ends without a word."""
+
+
+class GoldStuckError(TaskError):
+    """Gold cannot go on. ``step`` is the word of the step, or its tool; the file and its line know others."""
+
+    def __init__(self, message: str, family: str, step: str) -> None:
+        super().__init__(message, family=family)
+        self.args = (message, family, step)
+        self.step = step
 
 
 class ScriptedModel(Model):
@@ -47,6 +57,7 @@ class ScriptedConversation(Conversation):
         self._read = 0
         self._opened = False
         self._spoken = ""
+        self._step = ""
         self.steps: list[Json] = []
         self._playing = self._play()
         self._waiting = next(self._playing, None)
@@ -74,13 +85,14 @@ class ScriptedConversation(Conversation):
 
     def _steps(self, steps: Sequence[Json], names: dict[str, Json]) -> Play:
         for step in steps:
+            self._step = step.get("tool", step["do"])
             if step["do"] == "say":  # goes with what comes next: a call, a question, or the end
                 self._add(step["text"], names)
             elif step["do"] == "for_each":
                 over = self._fill(step["over"], names)
                 if not isinstance(over, list):
                     shown = json.dumps(over, ensure_ascii=False)[:100]
-                    raise TaskError(f"for_each {step['name']} needs a list, not {shown}", family=self._task.family)
+                    raise self._stuck(f"for_each {step['name']} needs a list, not {shown}")
                 for each in cast("list[Json]", over):
                     yield from self._steps(step["steps"], names | {step["name"]: each})
             elif step["do"] in {"ask", "confirm"}:
@@ -124,14 +136,25 @@ class ScriptedConversation(Conversation):
         try:
             return fill(value, "$", names)
         except KeyError as error:
-            raise TaskError(
-                f"gold uses {error.args[0]!r}, which no step before has saved", family=self._task.family
-            ) from None
+            raise self._stuck(f"gold uses {error.args[0]!r}, which no step before has saved") from None
+        except TaskError as error:
+            raise self._stuck(error.message) from None
 
     def _save(self, step: Json, content: str, names: dict[str, Json]) -> None:
         for name, path in step.get("save", {}).items():
             try:
                 names[name] = extract(path, json.loads(content))
             except (LookupError, ValueError) as error:
-                message = f"gold cannot save {name!r} from {step['tool']}: {error}; the result was {content[:300]}"
-                raise TaskError(message, family=self._task.family) from None
+                raise self._stuck(_unsaved(name, step["tool"], error, content)) from None
+
+    def _stuck(self, message: str) -> GoldStuckError:
+        return GoldStuckError(message, self._task.family, self._step)
+
+
+def _unsaved(name: str, tool: str, error: Exception, content: str) -> str:
+    """Why nothing could be saved: a call that failed is the reason itself."""
+    found = re.match(r'\{"status":"error",', content)
+    refusal: dict[str, Json] = json.loads(content) if found else {}
+    if refusal.get("category"):
+        return f"the gold call {tool} fails: {str(refusal.get('message')).rstrip('.')} ({refusal['category']})"
+    return f"gold cannot save {name!r} from {tool}: {error}; the result was {content[:300]}"

@@ -1,6 +1,6 @@
 """Any answerer of conversations, served as an OpenAI-compatible endpoint over real HTTP.
 
-``POST /v1/chat/completions`` (whole or streamed), ``GET /v1/models``. The handler gets a request that
+``POST /v1/chat/completions`` (whole or streamed), ``GET /v1/models``, ``GET /health`` (without a key). The handler gets a request that
 :func:`synth.models.chat_request.check_request` has passed, in the wire's own form, and returns a completion.
 A fault hook may put any raw response in its place, so that a client can be shown what real endpoints do.
 """
@@ -30,6 +30,8 @@ Handler = Callable[[dict[str, Json]], Awaitable[Completion]]
 _log = logging.getLogger(__name__)
 _MAX_BODY = 256 * 1024 * 1024
 _SHUTDOWN_S = 1.0
+_ACCESS = '%a "%r" %s %b bytes %Tf s'
+_HEALTH = "/health"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +65,21 @@ async def serve(
     api_key: str | None = None,
     extensions: frozenset[str] = frozenset(),
     faults: FaultHook | None = None,
+    access_log: logging.Logger | None = None,
 ) -> AsyncGenerator[str]:
     """Serve until the block ends; yields the base URL (``http://host:port/v1``). Port 0 takes a free one.
 
     ``models`` are the names that are answered to (none: every name), ``api_key`` is demanded as a bearer token
-    where it is set, ``extensions`` are top-level keys to accept beyond OpenAI's.
+    where it is set, ``extensions`` are top-level keys to accept beyond OpenAI's. ``access_log`` gets a line for each
+    request: what was asked for, the status, bytes and seconds; no header and no body.
     """
     server = ModelServer(handler, tuple(models), api_key, extensions, faults)
     runner = web.AppRunner(
-        server.application(), access_log=None, handler_cancellation=True, shutdown_timeout=_SHUTDOWN_S
+        server.application(),
+        access_log=access_log,
+        access_log_format=_ACCESS,
+        handler_cancellation=True,
+        shutdown_timeout=_SHUTDOWN_S,
     )
     await runner.setup()
     try:
@@ -104,6 +112,7 @@ class ModelServer:
         app = web.Application(client_max_size=_MAX_BODY, middlewares=[self._guard])
         app.router.add_post("/v1/chat/completions", self._complete)
         app.router.add_get("/v1/models", self._list)
+        app.router.add_get(_HEALTH, self._health)
         return app
 
     @web.middleware
@@ -115,7 +124,7 @@ class ModelServer:
         if fault is not None:
             return await _play(fault, request)
         try:
-            if self._authorization is not None:
+            if self._authorization is not None and request.path != _HEALTH:
                 given = request.headers.get("Authorization", "").encode()
                 if not hmac.compare_digest(given, self._authorization):
                     return _error(401, "Incorrect API key provided.", "invalid_request_error", code="invalid_api_key")
@@ -137,6 +146,9 @@ class ModelServer:
     async def _list(self, request: web.Request) -> web.Response:
         entries = [{"id": name, "object": "model", "created": 0, "owned_by": "synth"} for name in self._models]
         return _json(200, {"object": "list", "data": entries})
+
+    async def _health(self, request: web.Request) -> web.Response:
+        return _json(200, {"status": "ok"})
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()

@@ -114,7 +114,7 @@ def _transient(raw: Map, scope: Scope) -> str | None:
 def _oracle(raw: Map, scope: Scope) -> dict[str, str]:
     oracle = scope.part(raw, "oracle")
     for each, query in oracle.items():
-        if not isinstance(query, str):
+        if not isinstance(query, str) or not query.strip():
             raise scope.fail(f"oracle {each} must be one SQL query", oracle.lines[each])
     return {each: query.strip().rstrip(";") for each, query in oracle.items()}
 

@@ -137,8 +137,10 @@ def _range(kind: str, values: list[Json]) -> Range:
     low, high, step = (Decimal(str(each)) for each in (*values, 1)[:3])
     if not all(each.is_finite() for each in (low, high, step)):
         raise ValueError(f"{kind} takes finite numbers")
-    if high < low or step <= 0:
-        raise ValueError("the range is empty")
+    if step <= 0:
+        raise ValueError("the step must be above 0")
+    if high < low:
+        raise ValueError("the range is empty: its end is below its start")
     count = int((high - low) / step) + 1
     if count > sys.maxsize:
         raise ValueError("the range has too many values")

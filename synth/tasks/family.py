@@ -37,6 +37,7 @@ class Family:
     ground_line: int
     vary: Mapping[str, Domain]
     twins: Mapping[str, str]
+    twin_lines: Mapping[str, int]
     body: Body
 
     def fail(self, message: str, line: int | None = None) -> TaskError:
@@ -76,7 +77,10 @@ def read_tasks(file: Path, world: str, tools: Mapping[str, Mapping[str, Json]], 
 
 def check_tools(scope: Scope) -> None:
     if taken := sorted(WORDS & set(scope.tools)):
-        raise scope.fail(f"a tool cannot be named {taken[0]!r}, a word of this notation: give it another name", 1)
+        message = (
+            f"a tool cannot be named {taken[0]!r}, a word of this notation: give it another name where it is defined"
+        )
+        raise scope.fail(message, 1)
 
 
 class _Reader:
@@ -123,6 +127,7 @@ class _Reader:
             ground_line=ground.lines["sql"],
             vary=vary,
             twins=twins,
+            twin_lines=raw["twins"].lines if twins else {},
             body=body,
         )
 

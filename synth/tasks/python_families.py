@@ -102,6 +102,10 @@ class _Function:
     def family(self, taken: set[str]) -> PythonFamily:
         if inspect.iscoroutinefunction(self.function) or inspect.isasyncgenfunction(self.function):
             raise self.fail("is async; write a plain function that yields")
+        try:
+            inspect.signature(self.function).bind(None)
+        except TypeError:
+            raise self.fail("must take one argument, (db); a helper's name begins with an underscore") from None
         if self.function.__name__ in taken:
             raise self.fail("tasks.yaml has a family of this id")
         tasks: dict[str, Yielded] = {}
@@ -115,6 +119,9 @@ class _Function:
             tasks[name] = one
         if not tasks:
             raise self.fail("yields no task")
+        branches = {each.branch for each in tasks.values()}
+        if len(branches) == 1 and None not in branches:
+            raise self.fail(f"all tasks have the branch {branches.pop()!r}: twins come in two or more")
         about = inspect.getdoc(self.function) or ""
         return PythonFamily(self.function.__name__, str(self.file), self.line, about, list(tasks.values()))
 
@@ -137,9 +144,8 @@ class _Function:
         except TaskError:
             raise
         except Exception as error:
-            said = str(getattr(error, "orig", None) or error).partition("\n")[
-                0
-            ]  # a driver's words, without SQLAlchemy's
+            driver = getattr(error, "orig", None) or error  # without SQLAlchemy's own words
+            said = str(driver).partition("\n")[0].replace("this tool", "a family").partition(" (Background on")[0]
             raise self.fail(f"{type(error).__name__}: {said}", self.line_of(error)) from error
 
     def line_of(self, error: Exception) -> int:

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 import sqlalchemy
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, ResourceClosedError, SQLAlchemyError
 
 from envs.sandboxes.base import Sandbox, Template
 from envs.sql_errors import to_result
-from envs.types import Limits, Table
+from envs.types import ErrorCategory, Limits, Table
 from synth.errors import TaskError
 from synth.tasks.scope import nearest
 
@@ -72,7 +72,7 @@ def json_value(value: Any) -> Json:
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, bytes):
-        raise ValueError("a grounding cannot hold bytes")  # noqa: TRY004 - the value is at fault, not our caller
+        raise ValueError("bytes are no JSON value; select a number or a text")  # noqa: TRY004 - the value is at fault, not our caller
     return value
 
 
@@ -142,6 +142,10 @@ def _asked(
         raise TaskError(f"{query} binds :{name}, which is no slot; {nearest(name, set(values))}", *place) from None
     except DBAPIError as error:
         result = to_result(error, template.engine, template.tables)
-        raise TaskError(f"{query} fails: {result.message} {result.advice or ''}".rstrip(), *place) from None
+        denied = result.category == ErrorCategory.PERMISSION_DENIED  # told to a model in words about its tool
+        told = (result.message or "").replace("this tool", "a query"), "" if denied else result.advice
+        raise TaskError(f"{query} fails: {'; '.join(filter(None, told))}", *place) from None
+    except ResourceClosedError:
+        raise TaskError(f"{query} gives no rows: write a SELECT", *place) from None
     except (SQLAlchemyError, ValueError) as error:
         raise TaskError(f"{query} fails: {error}", *place) from None

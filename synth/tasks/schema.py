@@ -284,7 +284,7 @@ def _step(tools: Sequence[Tool]) -> Json:
         "say": _told(TEXTS, "The reply to the user."),
         "ask": _told(TEXTS, "Topics of the user's `knows`."),
         "confirm": _told(TEXTS, "What the user is asked to agree to; it contains each of the mentions."),
-        "submit": _told({"type": "object"}, "The answer's fields."),
+        "submit": _told({"type": "object", "minProperties": 1}, "The answer's fields."),
         "for_each": _told(loop, "{name: $list, do: [steps]}"),
         "save": _told({"type": "object", "additionalProperties": TEXT}, "Names for values of the result, by JSONPath."),
         "fails": _told(TEXT, "The category with which the call is meant to fail."),

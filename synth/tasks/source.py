@@ -12,7 +12,7 @@ from typing import Any
 from envs.folder import World
 from envs.sandboxes.base import Template
 from envs.types import Pins
-from synth.canonical import derive_seed, digest
+from synth.canonical import canonical, derive_seed, digest
 from synth.errors import TaskError
 from synth.tasks.body import Body, WorldRules
 from synth.tasks.family import Family, read_tasks
@@ -163,7 +163,17 @@ class TaskSource:
         return [self.make(family, pool.branch, made) for pool in self._pools[family] for made in pool.find(slots)]
 
     def make(self, family: str, branch: str | None, made: Made) -> Task:
-        """The task about some slots. Each text that is drawn is drawn on its own, by the task's content."""
+        """The task about some slots. Each text that is drawn is drawn on its own, by the task's content.
+
+        Raises :class:`TaskError` for a text that names a field which a slot has not got.
+        """
+        try:
+            return self._made(family, branch, made)
+        except TaskError as error:
+            known = next(each for each in self.families if each.id == family)
+            raise TaskError(error.message, known.file, known.line, family) from None
+
+    def _made(self, family: str, branch: str | None, made: Made) -> Task:
         slots, body = made.slots, made.body
         identity = digest(self.world.name, family, branch, self.universe, slots)
         draw = derive_seed(identity)
@@ -209,18 +219,32 @@ def _pools(family: Family | PythonFamily, queries: Queries) -> list[Pool]:
         branches = dict.fromkeys(each.branch for each in family.tasks)
         return [Listed(branch, [each for each in family.tasks if each.branch == branch]) for branch in branches]
     where = TaskError("", family.file, family.ground_line, family.id)
+    whole = distinct_sorted(queries.rows(family.sql, where))
+    if not family.twins:
+        return [Grounded(None, family, whole)]
     pools: list[Grounded] = []
-    for branch, condition in (family.twins or {None: "1=1"}).items():
-        rows = queries.rows(f"SELECT * FROM (\n{family.sql}\n) AS grounding WHERE (\n{condition}\n)", where)
+    for branch, condition in family.twins.items():
+        line = family.twin_lines[branch]
+        place = TaskError(f"twin {branch}", family.file, line, family.id)
+        rows = queries.rows(f"SELECT * FROM (\n{family.sql}\n) AS grounding WHERE (\n{condition}\n)", place)
         if not rows:
-            raise family.fail(f"twin {branch!r} has no row: nothing to tell the twins apart", family.ground_line)
+            raise family.fail(f"twin {branch!r} has no row: nothing to tell the twins apart", line)
         pools.append(Grounded(branch, family, distinct_sorted(rows)))
-    if family.twins:
-        whole = len(distinct_sorted(queries.rows(family.sql, where)))
-        covered = [row for pool in pools for row in pool.rows]
-        if len(covered) != whole or len(distinct_sorted(covered)) != whole:
-            raise family.fail("the conditions of the twins must cover each row exactly once", family.ground_line)
+    _check_cover(family, whole, pools)
     return list(pools)
+
+
+def _check_cover(family: Family, whole: Sequence[Mapping[str, Json]], pools: Sequence[Grounded]) -> None:
+    """Refuse twins whose conditions leave a row out, or share one."""
+    owners: dict[str, list[str]] = {canonical(row): [] for row in whole}
+    for pool in pools:
+        for row in pool.rows:
+            owners.setdefault(canonical(row), []).append(str(pool.branch))
+    wrong = next((row for row in whole if len(owners[canonical(row)]) != 1), None)
+    if wrong is not None:
+        found = " and ".join(owners[canonical(wrong)]) or "none of them"
+        message = f"the twins must cover each row exactly once: {dict(wrong)} is in {found}"
+        raise family.fail(message, next(iter(family.twin_lines.values())))
 
 
 def _turn(pools: Sequence[Pool], index: int) -> tuple[Pool, int]:

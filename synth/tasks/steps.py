@@ -35,10 +35,10 @@ _LONE = frozenset({"say", "ask", "confirm", "submit"})
 """What comes once in a solution, hence never in a loop."""
 
 
-def compile_steps(raw: Json, scope: Scope, line: int, saved: set[str]) -> list[Json]:
+def compile_steps(raw: Json, scope: Scope, line: int, saved: set[str], what: str = "gold") -> list[Json]:
     """Compile a list of steps; ``saved`` grows by the names that they save."""
     if not isinstance(raw, Seq) or not raw:
-        raise scope.fail("must be a list of steps", line)
+        raise scope.fail(f"{what} must be a list of steps", line)
     return [_compile(step, scope, raw.lines[at], saved) for at, step in enumerate(raw)]
 
 
@@ -53,6 +53,8 @@ def _compile(step: Json, scope: Scope, line: int, saved: set[str]) -> Json:
     if not isinstance(step, Map):
         raise scope.fail(f"a step is a mapping such as `say: ...`, not {step!r}", line)
     actions = [key for key in step if key not in {"save", "fails"}]
+    if len(actions) > 1 and (odd := _misspelt(actions, scope)):
+        raise scope.fail(odd[1], step.lines[odd[0]])
     if len(actions) != 1:
         raise scope.fail(f"a step does one thing, not {len(actions)} ({', '.join(actions) or 'nothing'})", line)
     action, value = actions[0], step[actions[0]]
@@ -73,8 +75,15 @@ def _compile(step: Json, scope: Scope, line: int, saved: set[str]) -> Json:
         return _for_each(value, scope, saved, line)
     if action in scope.branches:
         inner = set(saved)
-        return {"do": "branch", "branch": action, "steps": compile_steps(value, scope, line, inner)}
+        return {"do": "branch", "branch": action, "steps": compile_steps(value, scope, line, inner, f"`{action}`")}
     return _call(step, action, scope, saved, line)
+
+
+def _misspelt(actions: Sequence[str], scope: Scope) -> tuple[str, str] | None:
+    """The first of several keys of a step that is no word at all, and what may have been meant."""
+    words = WORDS - {"do"} | scope.branches | set(scope.tools)
+    odd = next((each for each in actions if each not in words), None)
+    return None if odd is None else (odd, f"{odd!r} is neither a tool nor a step word; {nearest(odd, words)}")
 
 
 def _ask(value: Json, scope: Scope, line: int) -> Json:
@@ -89,6 +98,8 @@ def _ask(value: Json, scope: Scope, line: int) -> Json:
 def _submit(value: Json, scope: Scope, saved: set[str], line: int) -> Json:
     if not isinstance(value, Map):
         raise scope.fail("`submit` takes a mapping of answer fields", line)
+    if not value:
+        raise scope.fail(f"`submit` hands in nothing; `answer` has the fields {', '.join(sorted(scope.fields))}", line)
     if not scope.fields:
         raise scope.fail("`submit` needs `answer:` in the family, which says what its fields are", line)
     for name in value:
@@ -106,9 +117,9 @@ def _for_each(value: Json, scope: Scope, saved: set[str], line: int) -> Json:
     if not NAME.fullmatch(names[0]):
         raise scope.fail(f"the name {names[0]!r} must match {NAME.pattern}", line)
     if names[0] in scope.slots:
-        raise scope.fail(f"`for_each` would hide the slot {names[0]!r}", line)
+        raise scope.fail(f"`for_each` would hide the slot {names[0]!r}: choose another name", line)
     inner = {*saved, names[0]}
-    steps = compile_steps(value["do"], scope, value.lines["do"], inner)
+    steps = compile_steps(value["do"], scope, value.lines["do"], inner, "`do`")
     if lone := [step["do"] for step in every_step(steps) if step["do"] in _LONE]:
         raise scope.fail(f"`{lone[0]}` comes once, not in a loop", value.lines["do"])
     return {"do": "for_each", "name": names[0], "over": over, "steps": steps}
@@ -130,7 +141,7 @@ def _call(step: Map, name: str, scope: Scope, saved: set[str], line: int) -> Jso
     compiled = {key: scope.value(each, f"{name} {key}", line, saved) for key, each in given.items()}
     fails = step.get("fails")
     if fails is not None and not isinstance(fails, str):
-        raise scope.fail("`fails` names one error category", line)
+        raise scope.fail("`fails` names one error category", step.lines["fails"])
     if fails is None and (left := [each for each in scope.tools[name].get("required", ()) if each not in given]):
         raise scope.fail(f"{name} cannot do without its argument {left[0]!r}", line)
     return {"do": "call", "tool": name, "arguments": compiled, "save": _saves(step, scope, saved), "fails": fails}
@@ -146,7 +157,7 @@ def _saves(step: Map, scope: Scope, saved: set[str]) -> dict[str, Json]:
         if not NAME.fullmatch(target):
             raise scope.fail(f"the name {target!r} must match {NAME.pattern}", where)
         if target in scope.slots:
-            raise scope.fail(f"`save` would hide the slot {target!r}", where)
+            raise scope.fail(f"`save` would hide the slot {target!r}: choose another name", where)
         saves[target] = _path(str(path), scope, where)
         saved.add(target)
     return saves

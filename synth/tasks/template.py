@@ -21,6 +21,7 @@ Json = Any
 _DOTTED = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
 _PIECE = re.compile(rf"\{{\{{|\}}\}}|\{{({_DOTTED})\}}|[{{}}]")
 _SAVED = re.compile(rf"^\$({_DOTTED})$")
+_DOLLARS = re.compile(rf"(\$+)({_DOTTED})")
 
 
 class Unknown(ValueError):
@@ -32,7 +33,9 @@ class Unknown(ValueError):
 
 
 def compile_value(raw: Json, slots: frozenset[str] | set[str], saved: frozenset[str] | set[str]) -> Json:
-    """Compile a YAML value. Raises :class:`Unknown` for an unknown name, ValueError for stray braces."""
+    """Compile a YAML value. Raises :class:`Unknown` for an unknown name, ValueError for stray braces, and for a ``$name``
+    that would be taken literally.
+    """
     if isinstance(raw, str):
         return _compile_text(raw, slots, saved)
     if isinstance(raw, Mapping):
@@ -47,8 +50,12 @@ def compile_value(raw: Json, slots: frozenset[str] | set[str], saved: frozenset[
 
 def _compile_text(raw: str, slots: frozenset[str] | set[str], saved: frozenset[str] | set[str]) -> Json:
     if found := _SAVED.match(raw):
+        if (name := found.group(1).partition(".")[0]) in slots and name not in saved:
+            raise ValueError(f'{raw} is a slot: write "{{{found.group(1)}}}"')
         return _node(found.group(1), frozenset(), saved)
-    raw = raw[1:] if raw.startswith("$$") else raw
+    lead = len(raw) - len(raw.lstrip("$"))
+    known = {*slots, *saved}
+    raw = "$" * (lead - 1) + _dollars(raw[lead:], known) if lead > 1 else _dollars(raw, known)
     parts: list[Json] = []
     at = 0
     for piece in _PIECE.finditer(raw):
@@ -66,6 +73,19 @@ def _compile_text(raw: str, slots: frozenset[str] | set[str], saved: frozenset[s
     if raw[at:]:
         parts.append(raw[at:])
     return _joined(parts)
+
+
+def _dollars(text: str, known: set[str]) -> str:
+    """``$$name`` as ``$name``, for known names; ValueError for ``$name``, which would not be filled in."""
+
+    def one(found: re.Match[str]) -> str:
+        if found.group(2).partition(".")[0] not in known:
+            return found.group(0)
+        if len(found.group(1)) == 1:
+            raise ValueError(f"{found.group(0)} stands inside a text: write {{{found.group(2)}}}")
+        return found.group(0)[1:]
+
+    return _DOLLARS.sub(one, text)
 
 
 def _node(dotted: str, slots: frozenset[str] | set[str], saved: frozenset[str] | set[str]) -> Json:

@@ -80,7 +80,10 @@ def load_yaml(file: Path) -> Any:
         return None if node is None else _build(loader, node, str(file))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise TaskError(f"not valid YAML: {error.problem}", str(file), mark.line + 1 if mark else None) from None
+        advice = "; a text with a comma, a colon or braces needs quotes" if "expected ','" in str(error.problem) else ""
+        raise TaskError(
+            f"not valid YAML: {error.problem}{advice}", str(file), mark.line + 1 if mark else None
+        ) from None
     except yaml.YAMLError as error:
         raise TaskError(f"not valid YAML: {' '.join(str(error).split())}", str(file)) from None
     except RecursionError:

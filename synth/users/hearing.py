@@ -97,8 +97,8 @@ class Sentence:
 
     @cached_property
     def offers_choice(self) -> bool:
-        """It asks for one of several, so that no yes could be an answer."""
-        return self.asks and bool(phrases.CHOICE.search(self.text))
+        """It asks for one of several, or says that it will be one of several, so that no yes could be an answer."""
+        return (self.asks and bool(phrases.CHOICE.search(self.text))) or bool(phrases.ONE_OF.search(self.text))
 
 
 def sentences(text: str) -> list[Sentence]:

@@ -21,7 +21,8 @@ INFORMATION = re.compile(
         .{{0,60}}?\b{_GIVE}\b
     | \blet\ me\ (?:know|have)\ (?:about\ )?(?:when|where|who|how|why|{_WHOSE})\b
     | \b(?:may|can|could|might)\ i\ {_BY_THE_WAY}{_GETTING}\b
-    | \bask\ (?:you\ )?(?:for|about|what|which)\b | \bi(?:'m|\ am)?\ {_BY_THE_WAY}(?:asking|looking)\ for\b
+    | \b(?:i|we|to|me|must)\ (?:\w+\ ){{0,2}}?ask\ (?:you\ )?(?:for|about|what|which)\b
+    | \bi(?:'m|\ am)?\ {_BY_THE_WAY}(?:asking|looking)\ for\b
     | \bdo\ you\ (?:happen\ to\ |still\ )?(?:know|have|remember|recall)\b
     | \b(?:i|we)(?:'ll|'d|\ will|\ would|\ do)?\ {_BY_THE_WAY}(?:need|require|want)
         (?:\ you)?(?:\ to\ (?:know|have|ask(?:\ for)?|get|verify|confirm|check))?
@@ -59,6 +60,12 @@ TWO_QUESTIONS = re.compile(
 )
 CHOICE = re.compile(r"\bwhich (?:one|of|option)\b|\beither\b|\bprefer\b|\boptions?\b|\balternatively\b")
 ALTERNATIVES = re.compile(r"\bor\b")
+_SOME_OF_MANY = (
+    r"(?:the|these|those|your|our|my|his|her|their|its|them|us|you|which|this|that|all|many|several|a|two|three|four|five"
+    r"|\d+ [a-z]+|\w+'s)\b"
+)
+ONE_OF = re.compile(rf"\b(?:one|any|some|either) of (?:(?:the|these|those) following\b|(?!{_SOME_OF_MANY})\S)")
+"""Leaves open which of a list is meant, asked or not: "one of aspirin, ibuprofen"; not "one of your orders"."""
 BACKWARDS = re.compile(r"\b(?:it|that|this|them|those|these|so|all|everything)\b")
 """What a short question means by the sentences before it: "Stop it all the same?"."""
 TAIL = re.compile(r"(?:,\s*)?(?:please|thanks?(?: you)?|if you don't mind|if possible|exactly|though)\s*(?=[?.!]|$)")

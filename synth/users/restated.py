@@ -2,7 +2,7 @@
 
 A value is no clean restatement where the turn holds a rival to it: another value of the same unit ("5 mg ... 10 mg"),
 another date, time or sum in the same role ("born 1980-05-03 or 1981-05-03"; an order's date and a delivery's date
-have different roles), or an "or" right beside it. Values that the user said, that belong to another fact, or that are
+have different roles), an "or" right beside it, or a number that makes a range of it ("5 to 10 mg"). Values that the user said, that belong to another fact, or that are
 called a total or a limit, are no rivals. Neither is it clean where each place that holds it is negated ("I will not give 5 mg").
 """
 
@@ -26,6 +26,8 @@ _NEW_CLAUSE = frozenset(
 )
 """What follows an "or" that offers something else to do, and no other value."""
 _ANOTHER_ROLE = frozenset({"total", "altogether", "most", "least", "max", "maximum", "min", "minimum", "limit"})
+_LOW = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?:-|\u2013|/|\bto\b)\s*[$€£]?\s*$")
+_HIGH = re.compile(r"\s*(?:-|\u2013|/|\bto\b)\s*[$€£]?\s*(?P<number>\d+(?:\.\d+)?)")
 _LINKED = re.compile(r"[\s,/]*(?:\bor\b|\band\b)?[\s,/]*")
 
 
@@ -58,6 +60,7 @@ class Turn:
         self._words = texts(self._tokens)
         self._values = values(self._tokens)
         self._roles = self._roles_of(self._values)
+        self._heard, self._numbers = said, set[str]()
         self._said = {(each.form, each.text) for each in values(tokens(said))}
 
     def holds(self, fact: str) -> bool:
@@ -72,12 +75,13 @@ class Turn:
     def unclear(self, facts: Sequence[str]) -> list[str]:
         """Those of the facts that the turn does not restate cleanly; each fact may rely on the others' values."""
         known = self._said | {(each.form, each.text) for fact in facts for each in values(tokens(fact))}
+        self._numbers = {each.text for fact in [self._heard, *facts] for each in tokens(fact) if each.kind == "number"}
         return [fact for fact in facts if not self._clean(fact, known)]
 
     def _clean(self, fact: str, known: set[tuple[str, str]]) -> bool:
         needle = tokens(fact)
         places = [place for place in spans(texts(needle), self._words) if not self._negated(place[0])]
-        if not places or any(self._alternative(*place) for place in places):
+        if not places or any(self._alternative(*place) or self._ranged(*place) for place in places):
             return False
         own = values(needle)
         for start, _ in places:
@@ -95,10 +99,23 @@ class Turn:
         return any(each in _NEGATIONS or each.endswith("n't") for each in before)
 
     def _alternative(self, start: int, end: int) -> bool:
-        """An "or" beside it, that does not begin another clause ("..., or would you like to wait?")."""
+        """An "or" beside it or beside its unit, that does not begin another clause ("..., or would you like to wait?")."""
+        if self._tokens[end - 1].kind == "number" and self._words[end : end + 1] != ["or"]:
+            end += 1
         after = self._words[end : end + 2]
         return (start > 0 and self._words[start - 1] == "or") or (
             len(after) == 2 and after[0] == "or" and after[1] not in _NEW_CLAUSE
+        )
+
+    def _ranged(self, start: int, end: int) -> bool:
+        """The number that it begins or ends with makes a range with one that was not told ("5-10 mg", "5 to 10 mg")."""
+        first, last = self._tokens[start], self._tokens[end - 1]
+        if last.start == last.end and end - 1 > start:  # a sign that stands before its number
+            last = self._tokens[end - 2]
+        low = _LOW.search(self._folded[: first.start]) if first.kind == "number" else None
+        high = _HIGH.match(self._folded, last.end) if last.kind == "number" else None
+        return any(
+            found is not None and not self._numbers.issuperset(texts(tokens(found["number"]))) for found in (low, high)
         )
 
     def _rivals(self, mine: Value, other: Value) -> bool:

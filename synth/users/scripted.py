@@ -83,7 +83,7 @@ class ScriptedConversation(UserConversation):
         consent = self._role.consent
         turn = Turn(text, "\n".join(self._said))
         unclear = [] if consent is None else turn.unclear(consent.mentions)
-        clean = consent is not None and not unclear and not any(each.offers_choice for each in asking)
+        clean = consent is not None and not unclear and not any(each.offers_choice for each in heard)
         proposed = any(self._proposes(each) or (clean and each.points_back) for each in asking)
         if consent is not None and clean and proposed:
             told = self._ordered(name for each in asking for name in self._asked_beside(each))

@@ -50,7 +50,8 @@ def try_end(evidence: Evidence, alternative: Mapping[str, Json], query: Query) -
     for at, sql in enumerate(cast("Sequence[str]", alternative.get("must") or ()), 1):
         cells = _cells(query(sql, values))
         if len(cells) != 1 or not _true(cells[0]):
-            unmet = f"condition {at} is not true"
+            found = "is not true" if len(cells) == 1 else f"gives {len(cells)} values where one is due"
+            unmet = f"condition {at} {found}"
             break
     columns = Columns(task.compare, evidence.tables)
     outside = [each for each in evidence.changes if not columns.ignorable(each)]

@@ -144,4 +144,4 @@ def _told(change: RowChange) -> str:
     if change.op == "delete":
         return f"delete {change.table}({key})"
     columns = ", ".join(f"{name}={value!r}" for name, value in (change.after or {}).items() if name not in change.key)
-    return f"{change.op} {change.table}({key}): {columns}"[:300]
+    return f"{change.op} {change.table}({key}){': ' if columns else ''}{columns}"[:300]

@@ -1,17 +1,23 @@
-"""Models sit the exam of synth.testing: the expert in process, and the same over real HTTP."""
+"""Models sit the exam of synth.testing: the expert in process, over real HTTP, and out of a record."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from synth.models.base import Model
+from synth.models.emission import completion_event
 from synth.models.openai import OpenAIModel
+from synth.models.records import Records
+from synth.models.replay import ReplayModel
 from synth.models.scripted import ScriptedModel
 from synth.models.server import serve
 from synth.testing import ModelExam
 from synth.types import Task
 from tests.e2e.expert_endpoint import Expert
+from tests.sample_rows import row, write_run
 
 
 class TestScripted(ModelExam):
@@ -29,3 +35,13 @@ class TestOpenAI(ModelExam):
                 yield model
             finally:
                 await model.aclose()
+
+
+class TestReplay(ModelExam):
+    @asynccontextmanager
+    async def opened(self, task: Task) -> AsyncGenerator[Model]:
+        with tempfile.TemporaryDirectory() as home:
+            messages, completions = await self.play(ScriptedModel(), task)
+            events = [completion_event(each) for each in completions]
+            said = row(0, messages=messages, events=events, task_id=task.id, seed=1)
+            yield ReplayModel(Records(write_run(Path(home) / "run", [said])))

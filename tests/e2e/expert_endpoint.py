@@ -14,7 +14,7 @@ from typing import Any
 
 from synth.errors import ModelRefusedRequest
 from synth.models.scripted import ScriptedConversation
-from synth.models.server import FaultHook, serve
+from synth.models.server import FaultHook, Handler, serve
 from synth.models.wire import canonical_message
 from synth.types import Completion, Task
 
@@ -43,7 +43,7 @@ def _opening(system: str, prompt: str) -> str:
 
 
 @contextlib.contextmanager
-def endpoint(expert: Expert, faults: FaultHook | None = None, api_key: str | None = None) -> Generator[str]:
+def endpoint(expert: Handler, faults: FaultHook | None = None, api_key: str | None = None) -> Generator[str]:
     """Serve the expert from a thread of its own; gives the base URL."""
     ready, stop = threading.Event(), asyncio.Event()
     urls: list[str] = []

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.command import synth
+from tests.unit import small_world
 
 EHR = Path(__file__).parents[2] / "examples" / "ehr_db"
 
@@ -185,3 +186,12 @@ def test_debug_shows_the_traceback(tmp_path: Path):
     done = synth("--debug", "run", "env.path=nowhere", cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" in done.stderr
+
+
+def test_a_task_that_cannot_be_proved_names_the_worlds_own_file_and_the_universe(tmp_path: Path):
+    """A worker unpacks the world to a scratch folder, which nobody could open afterwards."""
+    rows = "def rows(universe, random):\n    for n, name in enumerate(['Box 2', 'Box']):\n"
+    row = "        yield 'items', {'item_id': 100 + n, 'name': name, 'price': n}\n"
+    (small_world.make(tmp_path / "world") / "seed.py").write_text(rows + row, "utf-8")
+    said = refused(tmp_path, "env.path=world", "tasks.families=[price]", "tasks.universes=2", "tasks.count=4")
+    assert "error: universe 1: world/tasks.yaml:16: family price: the oracle price says 1.0, gold submits" in said

@@ -94,6 +94,8 @@ def test_all_problems_are_reported_at_once():
         ("model", "extra_body", {"messages": []}, "the rollout sets it"),
         ("model", "kind", "opnai", "did you mean openai?"),
         ("model", "base_url", "localhost:8000", "must be a URL"),
+        ("model", "path", "out/ehr", "only model=replay plays a recorded run back, and the model is scripted"),
+        ("model", "send_seed", "yes", "true or false"),
         ("model", "base_url", "http://[::1", "must be a URL"),
         ("model", "base_url", "http://host:port/v1", "must be a URL"),
         ("runtime", "breaker_rate", 0, "more than 0"),

@@ -131,10 +131,34 @@ def test_a_verifier_that_overlooks_undone_writes_is_found(tmp_path: Path, monkey
 
 
 def test_an_end_that_another_twin_wants_is_wrong_here(tmp_path: Path):
-    """Without the state and process gates a refusal and a booking are told apart by nobody."""
+    """A frame that has room for a booking, whoever it is for, lets one pass where the rules forbid it."""
+    accept = """\
+  accept:
+    any_of:
+    - must: SELECT COUNT(*) = 3 FROM bookings
+      may_change: {bookings: {where: "member_id = :member_id", ops: [insert]}}
+- id: perhaps_not"""
     edits = [
-        ("gates: [state, answer, {no_write_before: [ask, confirm]}]", "gates: [{no_write_before: [ask, confirm]}]"),
+        ("  answer: {outcome: {enum: [booked, refused], description: What came of it.}}\n", ""),
+        ("    - submit: {outcome: booked}\n", ""),
+        ("    - submit: {outcome: refused}\n", "    - bookings_of: {member_id: $id}\n"),
+        (
+            "gates: [state, answer, {no_write_before: [ask, confirm]}]",
+            "gates: [state, {no_write_before: [ask, confirm]}]",
+        ),
+        ("- id: perhaps_not", accept),
     ]
     report = check(talking_world.make(tmp_path / "world", *edits))["book_namesake"]
     assert any("the work of twin 'open' earns the full reward in twin 'closed'" in each for each in report.problems)
-    assert any("a lazy agent earns the full reward (silence" in each for each in report.problems)
+
+
+def test_what_gold_does_is_judged_by_a_gate(tmp_path: Path):
+    for number, (gates, words) in enumerate(
+        {
+            "answer, {no_write_before: [ask, confirm]}": "gold changes rows, but no gate looks at them: add `state`",
+            "state, {no_write_before: [ask, confirm]}": "gold submits an answer, but no gate looks at it: add `answer`",
+        }.items()
+    ):
+        edit = ("[state, answer, {no_write_before: [ask, confirm]}]", f"[{gates}]")
+        report = check(talking_world.make(tmp_path / str(number), edit))["book_namesake"]
+        assert [words in each for each in report.problems] == [True]

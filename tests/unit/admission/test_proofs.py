@@ -54,11 +54,11 @@ def test_the_small_world_proves_itself(tmp_path: Path):
         ({"tasks": ("SELECT price FROM", "SELECT prize FROM")}, "price", 16, "oracle price: the query fails"),
         ({"tasks": (" WHERE item_id = :item_id", "")}, "price", 16, "gives 3 rows where one is due"),
         ({"tasks": (":item_id", ":itemid")}, "price", 16, "which is no slot; did you mean 'item_id'?"),
-        ({"tasks": ('"$.items[0].name"', '"$.itms[0].name"')}, "plan", 7, "gold cannot save 'name_'"),
+        ({"tasks": ('"$.items[0].name"', '"$.itms[0].name"')}, "plan", 8, "gold cannot save 'name_'"),
         (
             {"tasks": ('  - find_items: {name: "{name}"}\n    save: {name_', "  - for_each: {x: '{name}', do: [all_items: ]}\n  - find_items: {name: '{name}'}\n    save: {name_")},
             "plan",
-            7,
+            8,
             'for_each x needs a list, not "',
         ),
         (
@@ -67,7 +67,7 @@ def test_the_small_world_proves_itself(tmp_path: Path):
             7,
             "gold comes out otherwise when rows without ORDER BY stand in another order",
         ),
-        ({"executors": ('return {"name": name, "due": due}', "return {1}")}, "plan", None, "gold breaks a tool"),
+        ({"executors": ('return {"name": name, "due": due}', "return {1}")}, "plan", 10, "gold breaks a tool"),
     ],
 )  # fmt: skip
 def test_each_broken_proof_names_file_line_and_family(

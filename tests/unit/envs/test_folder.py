@@ -85,19 +85,19 @@ SECOND = "  executor: executors.work\n- name: second"
         (
             "description: The second.",
             "description: A.\n  parameters: {type: object, properties: {a: {type: string, enum: [2026-01-01]}}}",
-            5,
+            7,
             "write dates and the like as text",
         ),
         (
             "description: The second.",
             "description: A.\n  parameters: {type: object, properties: {a: true}}",
-            5,
+            7,
             "parameters.a: True is not portable",
         ),
         (
             "description: The second.",
             "description: A.\n  parameters: {type: object, properties: {a b: {type: string}}}",
-            5,
+            7,
             "the name 'a b' must match",
         ),
         (SECOND, "  executor: work\n- name: second", 4, "executor 'work' must be module.function"),

@@ -104,9 +104,10 @@ def test_another_colour_within_the_budget_is_right_too(shop: Shop) -> None:
 
 
 def test_a_colour_above_the_budget_is_not(shop: Shop) -> None:
+    """The customer does not agree to it, and it is not right either."""
     task, other = shop.swap(within=False)
     with shop.open(task) as episode:
-        assert asyncio.run(agreed(episode))
+        assert not asyncio.run(agreed(episode))
         asyncio.run(settle(episode, asyncio.run(swap(episode, other["variant_id"]))))
         assert reward(episode) == 0.0
 

@@ -42,7 +42,7 @@ class TestDomains:
             ({"int": [1, 2.5]}, "whole numbers"),
             ({"int": [1, True]}, "takes numbers"),
             ({"int": [5, 1]}, "range is empty"),
-            ({"int": [1, 5, 0]}, "range is empty"),
+            ({"int": [1, 5, 0]}, "the step must be above 0"),
             ({"int": [0, 10**20]}, "too many values"),
             ({"float": [1.0, 2.0]}, r"float takes \[low, high, step\]$"),
             ({"float": [0.0, float("inf"), 1.0]}, "finite"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -32,9 +33,10 @@ def doubled(text: str) -> str:
 
 
 @many
-@given(st.text(alphabet="a{}$ .é\n") | st.text())
+@given(st.text(alphabet="ab{}$ .é\n") | st.text())
 def test_any_text_can_be_written(text: str):
-    written = doubled(text)
+    """Braces are doubled, and so is a dollar at the beginning or before a name that is known."""
+    written = re.sub(r"(?<!^)(?<!\$)(\$+)(?=[ab](?!\w))", r"$\1", doubled(text))
     written = f"${written}" if written.startswith("$") else written
     assert compile_value(written, frozenset({"a"}), frozenset({"b"})) == text
 

@@ -99,7 +99,7 @@ def test_a_whole_solution(compiled: Any):
         ("- find: {}\n  save: {pid: '$.a['}", 2, "'$.a[' is no JSONPath: "),
         ("- find: {}\n  save: {pid: '$.a | $.b'}", 2, "'$.a | $.b' is no JSONPath: it is a compound path"),
         ("- find: {}\n  save: pid", 2, "`save` takes a mapping of names to JSONPaths"),
-        ("- find: {}\n  fails: [a]", 1, "`fails` names one error category"),
+        ("- find: {}\n  fails: [a]", 2, "`fails` names one error category"),
         ("- say: hi\n  save: {a: $.a}", 2, "`save` goes with a tool call, not with `say`"),
         ("- say: ''", 1, "`say` is a text, or a list of texts"),
         ("- say: [a, 5]", 1, "`say` is a text, or a list of texts"),

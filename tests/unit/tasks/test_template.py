@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -34,12 +35,26 @@ class TestCompile:
             ("{{{bpm}}}", {"$text": ["{", {"$slot": "bpm"}, "}"]}),
             ("$$pid", "$pid"),
             ("costs $5", "costs $5"),
-            ("$pid is it", "$pid is it"),
+            ("$$pid is it", "$pid is it"),
+            ("it is $$pid, $$bpm and $other", "it is $pid, $bpm and $other"),
             (["{bpm}", {"a": "$due"}], [{"$slot": "bpm"}, {"a": {"$": "due"}}]),
         ],
     )
     def test_notation(self, raw: Any, compiled: Any):
         assert compile_value(raw, SLOTS, SAVED) == compiled
+
+    @pytest.mark.parametrize(
+        ("raw", "words"),
+        [
+            ("$pid is it", "$pid stands inside a text: write {pid}"),
+            ("it is $bpm.", "$bpm stands inside a text: write {bpm}"),
+            ("it is $due.day.", "$due.day stands inside a text: write {due.day}"),
+            ("$bpm", '$bpm is a slot: write "{bpm}"'),
+        ],
+    )
+    def test_a_dollar_that_would_fill_in_nothing_is_refused(self, raw: str, words: str):
+        with pytest.raises(ValueError, match=re.escape(words)):
+            compile_value(raw, SLOTS, SAVED)
 
     @pytest.mark.parametrize(("raw", "name"), [("{bmp}", "bmp"), ("$pdi", "pdi"), ("a {x} b", "x"), (["{y}"], "y")])
     def test_an_unknown_name_is_named(self, raw: Any, name: str):

@@ -1,0 +1,163 @@
+"""The tools themselves: what they are called, what the model is told of them, what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, cast
+
+import sqlalchemy
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from envs.sql_errors import to_result
+from envs.sql_tools.catalog import Catalog, rows_of
+from envs.sql_tools.running import all_rows, execute, first_rows
+from envs.tool import Tool, tool
+from envs.types import ErrorCategory, Json, Limits, ToolResult
+
+Critic = Callable[[str, Connection, bool], list[str]]
+"""(statement, connection, whether the tool only reads) -> notes."""
+
+
+@tool(read_only=True)
+def list_tables(db: Connection) -> dict[str, Json]:
+    """List the tables and views of the database."""
+    catalog = Catalog(db)
+    return {"tables": sorted(catalog.tables), "views": catalog.views}
+
+
+@tool(read_only=True)
+def describe_table(db: Connection, table: str) -> Json:  # noqa: D417 - the model gives no connection
+    """Describe a table or view: its columns, their types, and the keys that tie it to other tables.
+
+    Args:
+        table: The name of the table or view.
+    """  # noqa: D413 - the model reads it
+    catalog = Catalog(db)
+    name = catalog.find(table)
+    if isinstance(name, ToolResult):
+        return name
+    if name not in catalog.tables:
+        return {"view": name, "columns": [{"name": each} for each in catalog.columns(name)]}
+    known = catalog.tables[name]
+    columns: list[dict[str, Json]] = []
+    for each in known.columns:
+        column: dict[str, Json] = {"name": each.name, "type": each.type, "nullable": each.nullable}
+        if each.references is not None:
+            column["references"] = ".".join(each.references)
+        columns.append(column)
+    return {"table": name, "columns": columns, "primary_key": list(known.primary_key)}
+
+
+@tool(read_only=True)
+def sample_rows(db: Connection, table: str, limit: Annotated[int, {"minimum": 1, "maximum": 20}] = 5) -> Json:  # noqa: D417
+    """Show a few rows of a table or view, the first by primary key where it has one.
+
+    Args:
+        table: The name of the table or view.
+        limit: How many rows to show; 5 unless given.
+    """  # noqa: D413 - the model reads it
+    catalog = Catalog(db)
+    name = catalog.find(table)
+    if isinstance(name, ToolResult):
+        return name
+    key = catalog.tables[name].primary_key if name in catalog.tables else ()
+    query = rows_of(name).order_by(*map(sqlalchemy.column, key)).limit(limit)
+    return {"table": name, **first_rows(db.execute(query), limit).to_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What the three tools that take SQL have in common."""
+
+    max_rows: int
+    critic: Critic | None = None
+
+    def select(self, db: Connection, sql: str) -> Json:
+        """run_select_query."""
+        result = execute(db, sql)
+        if not result.returns_rows:
+            return _no_rows()
+        rows = first_rows(result, self.max_rows)
+        return {**rows.to_json(), "row_count": rows.count, "truncated": rows.more}
+
+    def mutate(self, db: Connection, sql: str) -> Json:
+        """run_mutation_query. Rows are read to the end: SQLite checks some constraints only there."""
+        result = execute(db, sql)
+        if not result.returns_rows:
+            return {"row_count": max(result.rowcount, 0)}
+        rows = all_rows(result, self.max_rows)
+        return {"row_count": rows.count, **rows.to_json(), "truncated": rows.more}
+
+    def submit(self, db: Connection, sql: str) -> Json:
+        """submit_sql."""
+        result = execute(db, sql)
+        if not result.returns_rows:
+            return _no_rows()
+        rows = all_rows(result, self.max_rows)
+        return {**rows.to_json(), "row_count": rows.count, "truncated": rows.more, "digest": rows.digest}
+
+    def tool(self, name: str, limits: Limits) -> Tool:
+        """One of the three as a tool."""
+        description, told, work = _TAKING_SQL[name]
+        reading = limits.read_only
+
+        def run(arguments: dict[str, Json], db: Connection) -> ToolResult:
+            sql = arguments["sql"]
+            notes = self.critic(sql, db, reading) if self.critic is not None else []
+            try:
+                output = work(self, db, sql)
+            except DBAPIError as error:
+                if not notes:
+                    raise
+                tables = Catalog(db).tables
+                failed = to_result(error, db.dialect.name, tables)
+                return replace(failed, advice="; ".join(_advice(failed.advice, notes)))
+            if isinstance(output, ToolResult):
+                return output
+            return ToolResult({**cast("Mapping[str, Json]", output), "notes": notes} if notes else output)
+
+        parameters = {
+            "type": "object",
+            "properties": {"sql": {"type": "string", "description": told}},
+            "required": ["sql"],
+            "additionalProperties": False,
+        }
+        return Tool(name, description, parameters, run, read_only=reading, limits=limits)
+
+
+_TAKING_SQL: Mapping[str, tuple[str, str, Callable[[Running, Connection, str], Json]]] = {
+    "run_select_query": (
+        "Run one SQL query that reads, and see its first rows; `truncated` says whether there are more.",
+        "The query, one statement.",
+        Running.select,
+    ),
+    "run_mutation_query": (
+        "Run one SQL statement that inserts, updates or deletes rows; `row_count` says how many. RETURNING shows them.",
+        "The statement, one only.",
+        Running.mutate,
+    ),
+    "submit_sql": (
+        "Hand in one SQL query as the answer: what it gives is compared with what was asked for.",
+        "The query, one statement that reads.",
+        Running.submit,
+    ),
+}
+
+NO_SQL: Mapping[str, Tool] = {each.name: each for each in (list_tables, describe_table, sample_rows)}
+
+
+def _no_rows() -> ToolResult:
+    return ToolResult.failure(
+        "The statement is no query: it gives no rows.",
+        category=ErrorCategory.SYNTAX_ERROR,
+        advice="write one statement that begins with SELECT, WITH or VALUES",
+    )
+
+
+def _advice(advice: str | None, notes: list[str]) -> list[str]:
+    """The notes, after the advice on the error unless one of them is about the same name: the critic knows more."""
+    if advice is None or any("`" in each and f"`{each.split('`')[1]}`" in advice for each in notes):
+        return notes
+    return [advice, *notes]

@@ -1,0 +1,269 @@
+"""``synth serve-model`` and ``model=replay``: the same run again, through HTTP or out of its own directory."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import urllib.error
+import urllib.request
+import zlib
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from envs.types import ToolCall
+from synth.dataset.reader import Dataset
+from synth.mistaken import MISTAKE_KINDS
+from synth.types import Completion, Usage
+from tests.e2e.command import COMMAND, stable_rows, synth
+from tests.e2e.expert_endpoint import endpoint
+
+Json = Any
+PLAN = ("env=shop", "tasks.count=40", "tasks.samples=2", "seed=5")
+ERRING = (f"model.mistakes=[{','.join(MISTAKE_KINDS)}]", "model.mistake_rate=0.6")
+INLINE = "runtime=inline"
+KEY = "test-key-of-the-served-model"
+ASKED = {"input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "events", "provider_fields"}
+"""What an endpoint says besides; the usage is in the events too."""
+
+
+def differing(ours: Iterable[dict[str, Json]], theirs: Iterable[dict[str, Json]]) -> set[str]:
+    """The columns in which two runs of the same jobs differ."""
+    pairs = list(zip(ours, theirs, strict=True))
+    assert pairs
+    return {key for our, their in pairs for key in our if our[key] != their[key]}
+
+
+class Server:
+    """A running ``synth serve-model``: what it printed, and the overrides of the run that it asks for."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        self.process = process
+        self.said = json.loads(process.stdout.readline())
+        self.url: str = self.said["base_url"]
+        self.run: Sequence[str] = shlex.split(self.said["run"])[1:]
+
+    def get(self, path: str, body: Json = None, key: str | None = None) -> tuple[int, str]:
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        data = None if body is None else json.dumps(body).encode()
+        try:
+            with urllib.request.urlopen(urllib.request.Request(path, data, headers), timeout=20) as reply:
+                return reply.status, reply.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+
+@contextmanager
+def serving(
+    *arguments: str, cwd: Path, env: dict[str, str] | None = None, end: int = signal.SIGTERM
+) -> Generator[Server]:
+    """Serve until the block ends; it must end cleanly by the signal."""
+    command = [*COMMAND, "serve-model", "--json", *arguments]
+    with subprocess.Popen(
+        command, cwd=cwd, env=os.environ | (env or {}), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            server = Server(process)
+            yield server
+            process.send_signal(end)
+            out, said = process.communicate(timeout=30)
+            assert (process.returncode, out) == (0, "")
+            assert "Traceback" not in said
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def erring(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the expert that errs, two samples of each task."""
+    home = tmp_path_factory.mktemp("serve")
+    done = synth("run", *PLAN, *ERRING, INLINE, "output.dir=erring", cwd=home)
+    assert done.returncode == 0, done.stderr
+    rows = stable_rows(home / "erring")
+    assert 0.2 < sum(row["reward"] == 1.0 for row in rows) / len(rows) < 0.8
+    return home / "erring"
+
+
+def test_a_served_expert_gives_the_transcripts_of_the_one_in_process(erring: Path):
+    """Mistakes and samples included: the seed in each request says which sample it is."""
+    home = erring.parent
+    with serving(*PLAN, *ERRING, cwd=home) as server:
+        done = synth(*server.run, INLINE, "output.dir=http", cwd=home)
+    assert done.returncode == 0, done.stderr
+    assert differing(stable_rows(home / "http"), stable_rows(erring)) == ASKED | {"config_digest"}
+
+
+def test_without_seeds_each_sample_is_played_by_somebody(erring: Path):
+    """What two samples have in common is dealt to them in turn: the same transcripts, task by task."""
+    home = erring.parent
+    with serving(*PLAN, *ERRING, cwd=home, end=signal.SIGINT) as server:
+        done = synth(*server.run, "model.send_seed=false", INLINE, "output.dir=unseeded", cwd=home)
+    assert done.returncode == 0, done.stderr
+
+    def transcripts(run: Path) -> list[str]:
+        return sorted(json.dumps([row["task_id"], row["messages"]]) for row in stable_rows(run))
+
+    assert transcripts(home / "unseeded") == transcripts(erring)
+
+
+@pytest.mark.ray
+def test_a_run_is_repeated_out_of_its_directory(erring: Path):
+    """By Ray workers, which have another working directory."""
+    home = erring.parent
+    replaying = ("model=replay", "model.path=erring", "runtime.workers=2")
+    done = synth("run", *PLAN, *replaying, "output.dir=again", cwd=home)
+    assert done.returncode == 0, done.stderr
+    assert differing(stable_rows(home / "again"), stable_rows(erring)) == {"config_digest"}
+    replayed = synth("replay", "again", cwd=home)
+    assert replayed.returncode == 0, replayed.stdout
+
+
+def test_a_job_without_a_record_is_an_error_that_no_retry_heals(erring: Path):
+    home = erring.parent
+    plan = [*PLAN[:2], "tasks.samples=3", PLAN[3]]
+    done = synth("run", *plan, "model=replay", "model.path=erring", INLINE, "output.dir=more", cwd=home)
+    assert done.returncode == 0, done.stderr
+    assert Dataset.open(home / "more").count == 80
+    broken = Dataset.open(home / "more").errors()
+    assert len(broken) == 40
+    assert {each["error_type"] for each in broken} == {"ModelRefusedRequest"}
+    assert all("is not there; a replay answers the jobs of its own plan" in each["message"] for each in broken)
+    assert not any(each["retryable"] for each in broken)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "model=replay", "model.path=nowhere"), "nowhere does not exist"),
+        (("run", "model=replay"), "model.path: model=replay needs the directory of a recorded run"),
+        (("run", "model.path=out"), "only model=replay plays a recorded run back, and the model is scripted"),
+        (("serve-model", "model=openai", "model.name=m", "model.api_key_env=null"), "model=openai cannot be served"),
+        (("serve-model", "--api-key-env", "NO_SUCH_KEY"), "the variable NO_SUCH_KEY is not set"),
+        (("serve-model", "tasks.count=1", "--port", "99999"), "cannot listen at 127.0.0.1:99999"),
+        (("serve-model", "model=replay", "model.path=nowhere"), "model.path: nowhere does not exist"),
+    ],
+)
+def test_what_cannot_be_played_or_served_is_said_before_anything_starts(
+    arguments: Sequence[str], words: str, tmp_path: Path
+):
+    done = synth(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_it_asks_for_the_key_streams_and_writes_no_key_down(tmp_path: Path):
+    with serving(
+        "tasks.count=3", "--api-key-env", "SERVED_KEY", "--verbose", cwd=tmp_path, env={"SERVED_KEY": KEY}
+    ) as server:
+        host = server.url.removesuffix("/v1")
+        assert server.get(f"{host}/health") == (200, '{"status":"ok"}')
+        status, body = server.get(f"{server.url}/models")
+        assert (status, json.loads(body)["error"]["code"]) == (401, "invalid_api_key")
+        status, body = server.get(f"{server.url}/models", key=KEY)
+        assert [each["id"] for each in json.loads(body)["data"]] == ["scripted"]
+        asked: Json = {"model": "scripted", "messages": [{"role": "user", "content": "Who are you?"}]}
+        status, body = server.get(f"{server.url}/chat/completions", asked, KEY)
+        assert status == 400
+        assert "no task that is served opens like this" in json.loads(body)["error"]["message"]
+        plan = synth("run", "tasks.count=3", INLINE, "output.dir=plain", cwd=tmp_path)
+        assert plan.returncode == 0, plan.stderr
+        row = stable_rows(tmp_path / "plain")[0]
+        asked |= {"messages": row["messages"][:2], "tools": row["tools"], "stream": True}
+        status, body = server.get(f"{server.url}/chat/completions", asked, KEY)
+        assert status == 200
+        assert body.endswith("data: [DONE]\n\n")
+        first = row["messages"][2]["tool_calls"][0]["function"]["name"]
+        assert f'"name":"{first}"' in body
+        assert "model.api_key_env=SERVED_KEY" in server.run
+        server.process.send_signal(signal.SIGTERM)
+        _, log = server.process.communicate(timeout=30)
+    assert log.count('"POST /v1/chat/completions HTTP/1.1" 200') == 1
+    assert KEY not in log
+
+
+def wild(calls: Sequence[tuple[str, str, str]] = (), **fields: Json) -> Completion:
+    made = tuple(ToolCall(*each) for each in calls)
+    ending: dict[str, Json] = {"finish_reason": "tool_calls" if made else "stop"}
+    return Completion(tool_calls=made, **(ending | fields))
+
+
+FIND = "find_patients"
+WILD = (
+    wild([("a", FIND, '{"name": "Zoë",}')], reasoning_content="A trailing comma."),
+    wild([("a", FIND, "{'name': 'Ada'}")], content="With single quotes."),
+    wild([("a", FIND, '```json\n{"name": "Ada"}\n```')]),
+    wild([("a", FIND, '"{\\"name\\": \\"Ada\\"}"')]),
+    wild([("a", FIND, '{"name": NaN}'), ("b", FIND, '{"name": "A", "name": "B"}')]),
+    wild([("a", "find_pateints", '{"name": "Ada"}')]),
+    wild([("a", "no such tool!", "{}")]),
+    wild([("a", FIND, '{"name": 5}')]),
+    wild([("a", FIND, '{"name": "\ud800 and \x00"}')], content="lone \ud801, NUL \x00", reasoning_content="\ud802"),
+    wild([("a", FIND, '{"name": 99999999999999999999999}')]),
+    wild([("a", FIND, '{"name": "Ada')], finish_reason="length"),
+    wild(content="", refusal="I will not."),
+    wild(content="I cannot", finish_reason="content_filter"),
+    wild(token_ids=(1, 2, 3), logprobs=(-0.25, -1.5, -0.0), content="Counted."),
+    wild(content="That is all."),
+)
+
+
+async def misbehave(request: dict[str, Json]) -> Completion:
+    """Some form of misbehaviour, a function of the conversation; the third turn is the last."""
+    turn = sum(each["role"] == "assistant" for each in request["messages"])
+    text = request["messages"][1]["content"]
+    draw = zlib.crc32(f"{turn} {text}".encode())
+    completion = WILD[draw % len(WILD)] if turn < 3 else WILD[-1]
+    calls = tuple(replace(each, id=f"{each.id}{turn}" if draw % 2 else each.id) for each in completion.tool_calls)
+    return replace(completion, tool_calls=calls, usage=Usage(100 + turn, 7, draw % 50, None))
+
+
+@pytest.fixture(scope="module")
+def misbehaved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run against an endpoint that emits all kinds of broken calls."""
+    home = tmp_path_factory.mktemp("wild")
+    prices = ("model.price_input_usd_per_mtok=0.4", "model.price_output_usd_per_mtok=1.6")
+    with endpoint(misbehave) as url:
+        model = ("model=openai", "model.name=expert", f"model.base_url={url}", "model.api_key_env=null", *prices)
+        done = synth("run", "tasks.count=80", *model, "model.temperature=0.5", INLINE, "output.dir=wild", cwd=home)
+    assert done.returncode == 0, done.stderr
+    return home / "wild"
+
+
+def test_every_form_of_misbehaviour_was_recorded(misbehaved: Path):
+    rows = stable_rows(misbehaved)
+    emitted = [each for row in rows for each in row["events"] if each["event"] == "completion"]
+    assert {row["stop_reason"] for row in rows} >= {"finished", "refused", "truncated"}
+    assert {call["arguments"] for each in emitted for call in each["tool_calls"]} >= {
+        call.arguments for form in WILD for call in form.tool_calls if "\x00" not in call.arguments
+    }
+    assert any("escaped" in each for each in emitted)
+    assert any(row["token_ids"] for row in rows)
+    assert all(row["cost_usd"] for row in rows)
+
+
+def test_a_run_against_an_endpoint_is_repeated_to_the_letter(misbehaved: Path):
+    home = misbehaved.parent
+    done = synth("run", "tasks.count=80", "model=replay", "model.path=wild", INLINE, "output.dir=again", cwd=home)
+    assert done.returncode == 0, done.stderr
+    again = stable_rows(home / "again")
+    assert differing(again, stable_rows(misbehaved)) == {"config_digest"}
+    assert (again[0]["model"], again[0]["sampling"]) == ("expert", {"temperature": 0.5})
+    assert "Model `expert`" in (home / "again" / "README.md").read_text()
+
+
+def test_a_recorded_run_is_served_to_the_letter(misbehaved: Path):
+    home = misbehaved.parent
+    with serving("model=replay", "model.path=wild", cwd=home) as server:
+        done = synth(*server.run, INLINE, "output.dir=http", cwd=home)
+    assert done.returncode == 0, done.stderr
+    differ = differing(stable_rows(home / "http"), stable_rows(misbehaved))
+    assert differ == {"config_digest", "provider_fields", "sampling", "events", "cost_usd"}
