@@ -189,7 +189,9 @@ class TestSweep:
         """Its gold cannot be proved: a task's author has work, the other jobs go on."""
         other = Place(place.home / "other")
         text = (other.world / "tasks.yaml").read_text()
-        (other.world / "tasks.yaml").write_text(text.replace("- say:", "- rename: {item: none}\n  - say:"))
+        (other.world / "tasks.yaml").write_text(
+            text.replace("- say:", "- rename: {item: none, name: none}\n    fails: conflict\n  - say:")
+        )
         worlds = f"env.path={other.world},{place.world}"
         done = synth("run", "-m", worlds, "tasks.count=60", "runtime=inline", "output.dir=swept", cwd=place.home)
         assert done.returncode == 1, done.stderr
