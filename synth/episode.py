@@ -138,16 +138,14 @@ class Episode:
         """
         if self.done:
             raise OperatorError("the episode is over: score() judges it, synth.open() starts another")
-        if message.get("role") != "assistant":
-            raise OperatorError(f"a step takes a message of the role assistant, not {message.get('role')!r}")
-        calls = [_call_of(each, at) for at, each in enumerate(message.get("tool_calls") or (), len(self.calls))]
+        calls, text = _parts_of(message, len(self.calls))
         follow: list[Message] = []
         for call in calls:
             outcome = await self.call(call)
             follow.append(
                 {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": outcome.result.content()}
             )
-        if not calls and not (turn := await self.say(message.get("content") or "")).ends:
+        if not calls and not (turn := await self.say(text)).ends:
             follow.append({"role": "user", "content": turn.text})
         self.messages += [copy.deepcopy(message), *follow]
         return follow
@@ -210,12 +208,41 @@ class Episode:
         self.close()
 
 
-def _call_of(entry: Mapping[str, Json], at: int) -> ToolCall:
+def _parts_of(message: Json, place: int) -> tuple[list[ToolCall], str]:
+    """The calls and the text of an assistant message; ``place`` numbers the calls that have no id.
+
+    Raises :class:`OperatorError` for what is not a message in OpenAI's form; what its arguments hold is the tools' affair.
+    """
+    if not _is(message, Mapping):
+        raise OperatorError(f"a step takes an assistant message as a mapping, not {type(message).__name__}")
+    if message.get("role") != "assistant":
+        raise OperatorError(f"a step takes a message of the role assistant, not {message.get('role')!r}")
+    calls: Json = message.get("tool_calls") or ()
+    if not _is(calls, list, tuple):
+        raise OperatorError(f"tool_calls of an assistant message is a list or null, not {type(calls).__name__}")
+    content: Json = message.get("content") or ""
+    parts: Sequence[Json] = content if _is(content, list, tuple) else ({"text": content},)
+    if not all(_is(part, Mapping) and _is(part.get("text"), str) for part in parts):
+        raise OperatorError("content of an assistant message is a string, a list of text parts, or null")
+    return [_call_of(each, at) for at, each in enumerate(calls, place)], "".join(part["text"] for part in parts)
+
+
+def _call_of(entry: Json, at: int) -> ToolCall:
     """A call of an assistant message; its arguments are JSON text, as a model emits them, or an object."""
-    function = entry["function"]
-    arguments = function["arguments"]
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return ToolCall(entry.get("id") or f"call_{at}", function["name"], text)
+    function: Json = entry.get("function") if _is(entry, Mapping) else None
+    if not _is(function, Mapping) or not _is(function.get("name"), str):
+        raise OperatorError('an entry of tool_calls is {"id": ..., "function": {"name": ..., "arguments": ...}}')
+    name: str = function["name"]
+    arguments: Json = function.get("arguments", "")
+    try:
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise OperatorError(f"the arguments of {name} are JSON text or an object of JSON values") from error
+    return ToolCall(str(entry.get("id") or f"call_{at}"), name, text)
+
+
+def _is(value: Json, *kinds: type) -> bool:
+    return isinstance(value, kinds)
 
 
 @lru_cache(maxsize=256)

@@ -7,19 +7,40 @@ another usual name of the same thing. Where words of two topics overlap ("date o
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from synth.types import Topic
-from synth.users.wording import Token, spans, texts, tokens
+from synth.users.phrases import EXAMPLES, HOW_MANY
+from synth.users.wording import Token, fold, spans, texts, tokens
 
 _USUAL = (
     ("dob", "date of birth", "birth date", "birthdate", "birthday", "born", "year of birth"),
     ("email", "e-mail", "mail address", "email address"),
     ("phone", "telephone", "phone number", "mobile", "cell", "contact number"),
     ("zip", "zip code", "zipcode", "postcode", "postal code"),
-    ("reason", "why", "what happened", "what is wrong", "what's wrong"),
+    (
+        *("reason", "cause", "why", "mistake", "what happened", "what went wrong", "what is wrong", "what was wrong"),
+        *("what is the problem", "what was the problem", "what is the issue", "what was the issue"),
+    ),
+    ("reaction", "react", "side effect"),
     ("color", "colour"),
-    ("quantity", "how many"),
+    ("quantity", "how many", "all of them", "only some", "some of them", "one or several", "one or more"),
+    (
+        "address",
+        "where should",
+        "where would",
+        "where to",
+        "where do",
+        "deliver to",
+        "delivered to",
+        "ship to",
+        "sent to",
+    ),
+    ("order number", "order no", "order id", "order nr"),
+    ("opened", "unopened", "unsealed", "unpack", "still sealed"),
+    ("who", "whose", "whom"),
     ("budget", "how much", "price limit", "price range"),
     ("name", "full name", "who am i speaking", "who is this"),
     ("payment method", "payment", "pay", "refunded to", "refund go"),
@@ -60,12 +81,34 @@ def about(sentence: str, knows: Mapping[str, Topic]) -> list[str]:
 def restates(sentence: str, topic: Topic) -> bool:
     """The sentence holds every value of what the user would tell; of a text without values, all words that carry it.
 
-    Beside another date or address it only offers a choice, and that is a question.
+    Beside another date, address or code of the kind it only offers a choice, and whoever asks how many has not said a number
+    (nor by examples): that is a question.
     """
+    sentence = EXAMPLES.sub("", fold(sentence))
     heard, facts = tokens(sentence), _facts(topic)
     own = {each.text for each in facts}
-    singular = {each.kind for each in facts} & {"date", "email"}
-    return bool(own) and own <= set(texts(heard)) and all(each.text in own for each in heard if each.kind in singular)
+    if not own <= set(texts(heard)) or (all(each.kind == "number" for each in facts) and HOW_MANY.search(sentence)):
+        return False
+    told = set(singulars(topic.says))
+    forms = {form for form, _ in told}
+    return all(each in told for each in singulars(sentence) if each[0] in forms)
+
+
+def singulars(text: str) -> list[tuple[str, str]]:
+    """Values that name one thing and no other, with their form: dates, e-mail addresses, codes such as LP-11410."""
+    folded = fold(text)
+    found = tokens(folded)
+    out = [(each.kind, each.text) for each in found if each.kind in {"date", "email"}]
+    for word, number in pairwise(found):
+        if word.kind == "word" and number.kind == "number" and folded[word.end : number.start] in {"", "-"}:
+            out.append((word.text, number.text))
+    return out
+
+
+def about_by_value(sentence: str, knows: Mapping[str, Topic], at_least: int = 1) -> list[str]:
+    """The topics whose answer is a date, address or code, where the sentence holds (so many) values of that form."""
+    held = Counter(form for form, _ in set(singulars(sentence)))
+    return [name for name, topic in knows.items() if any(held[form] >= at_least for form, _ in singulars(topic.says))]
 
 
 def compares(sentence: str, topic: Topic) -> bool:
@@ -81,10 +124,16 @@ def _facts(topic: Topic) -> Sequence[Token]:
 
 
 def _stems(text: str) -> list[str]:
-    """Words without the plural's s: "orders" asks for "order"."""
-    return [
-        each[:-1] if len(each) > 3 and each[-1] == "s" and each[-2] != "s" else each for each in texts(tokens(text))
-    ]
+    """Words without their endings: "orders" asks for "order", "ordered" too."""
+    return [_stem(each) for each in texts(tokens(text))]
+
+
+def _stem(word: str) -> str:
+    for ending in ("ing", "ed", "es", "e", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            stem = word.removesuffix(ending)
+            return stem[:-1] if ending in {"ing", "ed"} and stem[-1] == stem[-2] else stem
+    return word
 
 
 def _inside(place: tuple[int, int], other: tuple[int, int]) -> bool:

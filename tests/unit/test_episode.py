@@ -113,6 +113,65 @@ def test_steps_are_messages_in_and_messages_out(world: World, template: Template
             asyncio.run(episode.step(said("And?")))
 
 
+CALL = {"id": "a", "function": {"name": "find_items", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ("For which day?", "as a mapping, not str"),
+        (None, "as a mapping, not NoneType"),
+        ({"content": "For which day?"}, "of the role assistant, not None"),
+        ({"role": "bot", "content": "For which day?"}, "of the role assistant, not 'bot'"),
+        ({"role": "assistant", "content": 5}, "content of an assistant message is a string"),
+        ({"role": "assistant", "content": [{"type": "image_url"}]}, "content of an assistant message is a string"),
+        ({"role": "assistant", "tool_calls": CALL}, "tool_calls of an assistant message is a list or null, not dict"),
+        ({"role": "assistant", "tool_calls": [CALL, None]}, "an entry of tool_calls is"),
+        ({"role": "assistant", "tool_calls": [{"name": "find_items", "arguments": "{}"}]}, "an entry of tool_calls is"),
+        ({"role": "assistant", "tool_calls": [{"function": {"name": None}}]}, "an entry of tool_calls is"),
+        (
+            {"role": "assistant", "tool_calls": [{"function": {"name": "find_items", "arguments": {"name": {1}}}}]},
+            "the arguments of find_items are JSON text or an object",
+        ),
+    ],
+)
+def test_a_step_that_is_no_message_says_so_and_plays_nothing(
+    world: World, template: Template, tasks: Mapping[str, Task], message: Any, why: str
+):
+    with Episode(tasks["plan_asked"], world, template) as episode:
+        before = list(episode.messages)
+        with pytest.raises(OperatorError, match=why):
+            asyncio.run(episode.step(message))
+        assert (episode.messages, episode.calls, episode.done) == (before, [], False)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": "For which day?", "tool_calls": None},
+        {"content": "For which day?", "tool_calls": []},
+        {"content": [{"type": "text", "text": "For which "}, {"type": "text", "text": "day?"}]},
+        {"content": "For which day?\ud800"},
+    ],
+)
+def test_the_forms_in_which_an_assistant_may_speak(
+    world: World, template: Template, tasks: Mapping[str, Task], message: Message
+):
+    with Episode(tasks["plan_asked"], world, template) as episode:
+        (reply,) = asyncio.run(episode.step({"role": "assistant", **message}))
+        assert reply["role"] == "user"
+        assert episode.turns[0].told == ("day",)
+
+
+@pytest.mark.parametrize("message", [{}, {"content": None}, {"content": "", "tool_calls": None}])
+def test_an_empty_turn_ends_the_conversation(
+    world: World, template: Template, tasks: Mapping[str, Task], message: Message
+):
+    with Episode(tasks["plan_asked"], world, template) as episode:
+        assert asyncio.run(episode.step({"role": "assistant", **message})) == []
+        assert episode.done
+
+
 def test_a_step_takes_arguments_as_text_or_object_and_malformed_ones_are_a_result(
     world: World, template: Template, tasks: Mapping[str, Task]
 ):

@@ -53,7 +53,7 @@ WARD_TURNS: list[tuple[str, list[str], str]] = [
     ("Which Anna Meier do you mean: the one born 1980-05-03 or the one born 1975-01-01?", ["dob"], TELL),
     ("Is she the one born on May 3rd, 1980?", ["dob"], TELL),
     ("Her date of birth is 1975-01-01, correct?", ["dob"], TELL),
-    ("I have 1979-05-03 as her date of birth. Is that right?", [], CORRECT),
+    ("I have 1979-05-03 as her date of birth. Is that right?", ["dob"], TELL),
     ("What is it for? I mean the diagnosis.", ["indication"], TELL),
     ("May I have your e-mail address and her DOB?", ["dob", "email"], TELL),
     ("To help you I need:\n\n1. **Date of birth**\n2. **Diagnosis**\n\nThank you!", ["dob", "indication"], TELL),
