@@ -50,11 +50,16 @@ def parse_url(text: str) -> sqlalchemy.URL:
             "this is no database URL; write for example postgresql://user@host:5432/database"
         ) from None
     driver, full = _scheme(url.drivername)
-    if driver in _PACKAGES:
-        package, extra = _PACKAGES[driver]
-        if importlib.util.find_spec(package) is None:
-            raise DatabaseConfigError(f"{driver} needs the package {package}: pip install 'synth-worlds[{extra}]'")
+    require_driver(driver)
     return url.set(drivername=full)
+
+
+def require_driver(engine: str) -> None:
+    """DatabaseConfigError with the command to type where the driver of an engine is not installed."""
+    if engine in _PACKAGES:
+        package, extra = _PACKAGES[engine]
+        if importlib.util.find_spec(package) is None:
+            raise DatabaseConfigError(f"{engine} needs the package {package}: pip install 'synth-worlds[{extra}]'")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
-import sqlite3
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -26,17 +25,22 @@ from typing import Any, cast
 
 import yaml
 
+from envs.connection import require_driver
 from envs.database import DatabaseExecutableEnvironment
 from envs.errors import WorldError
-from envs.sandboxes.base import Template
-from envs.sandboxes.sqlite import SqliteTemplate
+from envs.sandboxes.base import Place, Template
 from envs.sql_script import run_script
+from envs.sql_script.statement import Dialect
 from envs.tool import ANNOTATED_ADVICE, UNHASHABLE, Executor, Tool, kind_of_function, lint
 from envs.toolbox import Toolbox
 from envs.types import Json, Limits, Pins
 
-ENGINES = ("sqlite",)
-"""Engines that a world's sandboxes run on today."""
+ENGINES: Mapping[str, str] = {
+    "sqlite": "envs.sandboxes.sqlite:build",
+    "postgresql": "envs.sandboxes.postgres:build",
+}
+"""Engines that a world's sandboxes run on: each a function ``(load, place) -> Template``. They are imported when
+they are asked for, since their drivers are extras."""
 
 SUFFIXES = frozenset({".sql", ".py", ".yaml", ".yml", ".md", ".json", ".csv", ".txt"})
 """Files that make a world; everything else (databases, caches, keys) neither counts nor travels."""
@@ -68,10 +72,11 @@ class World:
                 return self.path / name
         raise WorldError(f"a world needs a {stem}.sql", self.path / f"{stem}.sql")
 
-    def template(self, engine: str = "sqlite", universe: int = 0) -> Template:
-        """Build what sandboxes are copied from: the schema, then the seed.
+    def template(self, engine: str = "sqlite", universe: int = 0, place: Place | None = None) -> Template:
+        """Build what sandboxes are copied from: the schema, then the seed. ``place`` says on which server.
 
-        Raises :class:`~envs.errors.ScriptError` with file and line where a statement fails.
+        Raises :class:`~envs.errors.ScriptError` with file and line where a statement fails, and
+        :class:`~envs.errors.DatabaseConfigError` where there is no such server or no driver for it.
         """
         if engine not in ENGINES:
             raise WorldError(f"sandboxes run on {', '.join(ENGINES)}, not on {engine!r}")
@@ -79,11 +84,13 @@ class World:
             raise WorldError("this world has one universe only, number 0")
         scripts = (self.script("schema", engine), self.script("seed", engine))
 
-        def load(connection: sqlite3.Connection) -> None:
+        def load(connection: Any) -> None:
             for script in scripts:
-                run_script(script, connection, "sqlite")
+                run_script(script, connection, cast("Dialect", engine))
 
-        return SqliteTemplate.build(load)
+        module, _, attribute = ENGINES[engine].partition(":")
+        require_driver(engine)
+        return getattr(importlib.import_module(module), attribute)(load, place or Place())
 
     def environment(
         self, template: Template, pins: Pins, limits: Limits | None = None, *, unordered: bool = False

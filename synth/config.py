@@ -72,9 +72,15 @@ class ModelConfig(Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseConfig(Section):
-    """The engine of the sandboxes, and what one tool call may use of it."""
+    """The engine of the sandboxes, and what one tool call may use of it.
 
-    engine: Literal["sqlite"] = "sqlite"
+    ``dsn_env_var`` names a variable that holds a server's URL (None: the server on this machine); a sandbox there is
+    ``pooled`` (undone, used again) or ``cloned`` (dropped).
+    """
+
+    engine: Literal["sqlite", "postgresql"] = "sqlite"
+    dsn_env_var: Text | None = None
+    sandbox: Literal["pooled", "cloned"] = "pooled"
     statement_timeout_ms: Positive = 5_000
     max_rows: Positive = 10_000
     max_result_bytes: Positive = 200_000
@@ -289,6 +295,8 @@ EXCLUDED: dict[str, str] = {
     "model.price_input_usd_per_mtok": "decides what a token is said to cost, not which token it is",
     "model.price_output_usd_per_mtok": "decides what a token is said to cost, not which token it is",
     "model.price_cached_usd_per_mtok": "decides what a token is said to cost, not which token it is",
+    "database.dsn_env_var": "a server may be reached by another address",
+    "database.sandbox": "decides what becomes of a sandbox, not what happens in it",
     "runtime.kind": "where a job runs is not part of its result",
     "runtime.address": "where a job runs is not part of its result",
     "runtime.workers": "the data is the same with any number of workers",

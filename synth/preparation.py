@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from envs.folder import World, load_world
+from envs.sandboxes.base import Place
 from envs.types import Limits
 from synth.agent.react import AgentLimits
 from synth.canonical import digest
@@ -63,7 +64,7 @@ def prepare(config: RunConfig, world_path: Path | None = None) -> Run:
     """
     api_key(config)
     world = load_world(world_path or find_world(config.env.path or config.env.name or ""))
-    with world.template(config.database.engine) as template:
+    with world.template(config.database.engine, place=database_place(config)) as template:
         source = TaskSource(world, template, config.tasks.families)
         plan = Plan.make(source, config.tasks.count, config.tasks.samples, config.seed)
     return Run(config, world, plan)
@@ -83,6 +84,17 @@ def api_key(config: RunConfig) -> Secret | None:
     return Secret(value)
 
 
+def database_place(config: RunConfig) -> Place:
+    """The server of the sandboxes. Raises :class:`OperatorError` naming the variable where it is not set."""
+    name = config.database.dsn_env_var
+    if name is None:
+        return Place(None, config.database.sandbox)
+    url = os.environ.get(name, "").strip()
+    if not url:
+        raise OperatorError(f"database.dsn_env_var: the variable {name} is not set; export it, or name another")
+    return Place(url, config.database.sandbox)
+
+
 def worker_setup(run: Run, archive: bytes) -> WorkerSetup:
     """What the workers of this run need, as plain data."""
     config = run.config
@@ -91,6 +103,7 @@ def worker_setup(run: Run, archive: bytes) -> WorkerSetup:
         world_name=run.world.name,
         world_archive=archive,
         engine=database.engine,
+        place=database_place(config),
         model=MODELS.get(model.kind, model.kind),
         model_options=asdict(model),
         sampling=Sampling(model.temperature, model.top_p, model.max_tokens, model.extra_body),

@@ -25,6 +25,7 @@ from synth.dataset.task_table import TaskTable
 from synth.dataset.wire import sanitize
 from synth.episode import Episode
 from synth.errors import DatasetError
+from synth.preparation import database_place
 from synth.run_files import TASKS_FILE, load_config
 from synth.types import Task
 
@@ -68,7 +69,7 @@ def replay(directory: Path, advance: Callable[[], None]) -> ReplayReport:
     report = ReplayReport()
     with tempfile.TemporaryDirectory(prefix="synth-replay-") as home:
         world = load_world(unpack_world(archives[0].read_bytes(), Path(home) / "world"))
-        with world.template(config.database.engine) as template:
+        with world.template(config.database.engine, place=database_place(config)) as template:
             tasks = TaskTable(tasks_file)
 
             async def everything() -> None:

@@ -18,6 +18,7 @@ from typing import Any, Literal, cast
 
 from envs.errors import EnvsError, ExecutorError
 from envs.folder import load_world
+from envs.sandboxes.base import Place
 from envs.types import Limits
 from synth.admission.proof import prove
 from synth.agent.react import AgentLimits
@@ -46,6 +47,7 @@ class WorkerSetup:
     world_name: str
     world_archive: bytes = field(repr=False)
     engine: str
+    place: Place
     model: str
     model_options: Json
     sampling: Sampling
@@ -103,7 +105,7 @@ class Worker:
         model = make_model(setup)
         self._stage = Stage(
             world=world,
-            template=world.template(setup.engine),
+            template=world.template(setup.engine, place=setup.place),
             model=model,
             limits=setup.limits,
             agent=setup.agent,

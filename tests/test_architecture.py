@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 # From the ground up. A module imports from floors below its own only; a room is a folder or a file, named without its wing.
 FLOORS: dict[str, list[set[str]]] = {
     "envs": [
-        {"errors", "types"},
+        {"errors", "types", "clock"},
         {"tool", "sql_errors", "connection", "sql_script", "guard", "state"},
         {"toolbox", "sandboxes", "base"},
         {"executable"},

@@ -9,12 +9,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 import sqlalchemy
 
 from envs.types import Limits, Pins, RowChange, StateDiff, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a template is built. ``url`` names a server (None: the one on this machine), ``kind`` what becomes of a
+    sandbox on it: ``pooled``, undone and used again, or ``cloned``, dropped. SQLite's are in memory and need neither.
+    """
+
+    url: str | None = field(default=None, repr=False)
+    kind: Literal["pooled", "cloned"] = "pooled"
 
 
 class Transaction(ABC):

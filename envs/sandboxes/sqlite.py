@@ -23,7 +23,7 @@ from envs.errors import SandboxError, WorldError
 from envs.guard import SqliteGuard
 from envs.sandboxes import apsw_dbapi
 from envs.sandboxes.apsw_dialect import CallConnection, make_engine, wrapped
-from envs.sandboxes.base import Sandbox, Template, Transaction
+from envs.sandboxes.base import Place, Sandbox, Template, Transaction
 from envs.sandboxes.sqlite_changes import ChangeRecorder, Images
 from envs.sandboxes.sqlite_pins import VFS_NAME, RandomStream, julian_ms
 from envs.sandboxes.sqlite_schema import Shape, content_digest, needs_loose_quotes, read_shapes, read_tables
@@ -153,6 +153,7 @@ class SqliteSandbox(Sandbox):
         self._digest = digest
         self._shapes = shapes
         self._pins = pins
+        self._now = pins.moment
         self._unordered = unordered
         self._loose_quotes = loose_quotes
         self._busy = False
@@ -191,7 +192,7 @@ class SqliteSandbox(Sandbox):
             raise SandboxError("a sandbox runs one call at a time")
         self._busy = True
         position = self._random.position
-        proxied = CallConnection(self._session, limits.statement_timeout_ms, limits.max_rows)
+        proxied = CallConnection(self._session, limits.statement_timeout_ms, limits.max_rows, {"now": self._now})
         committed = False
         try:
             self._guard.restrict(raw, read_only=limits.read_only)
@@ -269,3 +270,8 @@ class SqliteSandbox(Sandbox):
         if self._raw is None:
             raise SandboxError("the sandbox is closed")
         return self._raw
+
+
+def build(load: Callable[[Any], object], place: Place) -> SqliteTemplate:
+    """A template in memory, whatever the place."""
+    return SqliteTemplate.build(load)

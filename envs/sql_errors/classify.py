@@ -124,6 +124,7 @@ def _message(facts: Facts, category: ErrorCategory, family: str) -> str:
         )
     elif family == "postgresql":
         words = re.sub(r"^(ERROR|FATAL|PANIC):\s+", "", words)
+        words = re.sub(r"\benvs_[0-9a-f]{12}_\w+", "sandbox", words)  # names that are different in every run
     elif words == "interrupted":
         words = "interrupted: the statement took longer than it may"
     words = re.sub(r"\b[a-z][a-z0-9+.-]*://\S+", "(a URL)", " ".join(words.split()))

@@ -167,10 +167,15 @@ def select(
 
 
 def _plain(value: Any) -> Json:
+    """A value as every engine would give it: SQLite has no truth values and no decimals, and 20.0 is 20."""
     if isinstance(value, (dt.date, dt.datetime)):
         return value.isoformat()
+    if isinstance(value, bool):
+        return int(value)
     if isinstance(value, Decimal):
-        return float(value)
+        value = float(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
     if isinstance(value, bytes):
         raise ValueError("a grounding cannot hold bytes")  # noqa: TRY004 - the value is at fault, not our caller
     return value
