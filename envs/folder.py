@@ -38,6 +38,7 @@ from envs.types import Json, Limits, Pins
 ENGINES: Mapping[str, str] = {
     "sqlite": "envs.sandboxes.sqlite:build",
     "postgresql": "envs.sandboxes.postgres:build",
+    "mysql": "envs.sandboxes.mysql:build",
 }
 """Engines that a world's sandboxes run on: each a function ``(load, place) -> Template``. They are imported when
 they are asked for, since their drivers are extras."""

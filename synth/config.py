@@ -78,7 +78,7 @@ class DatabaseConfig(Section):
     ``pooled`` (undone, used again) or ``cloned`` (dropped).
     """
 
-    engine: Literal["sqlite", "postgresql"] = "sqlite"
+    engine: Literal["sqlite", "postgresql", "mysql"] = "sqlite"
     dsn_env_var: Text | None = None
     sandbox: Literal["pooled", "cloned"] = "pooled"
     statement_timeout_ms: Positive = 5_000

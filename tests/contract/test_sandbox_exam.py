@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from envs.sandboxes.mysql import MysqlTemplate
 from envs.sandboxes.postgres import Kind, PostgresTemplate
 from envs.sandboxes.sqlite import SqliteTemplate
 from envs.testing import STATEMENTS, SandboxExam
@@ -37,4 +38,27 @@ class TestPostgresPooled(_Postgres):
 
 
 class TestPostgresCloned(_Postgres):
+    kind = "cloned"
+
+
+class _Mysql(SandboxExam):
+    kind: Kind
+
+    @pytest.fixture(autouse=True)
+    def _server(self, mysql_url: str):
+        self.url = mysql_url
+
+    def template(self) -> MysqlTemplate:
+        def load(connection: Any) -> None:
+            for each in STATEMENTS:
+                connection.query(each)
+
+        return MysqlTemplate.build(load, self.url, self.kind)
+
+
+class TestMysqlPooled(_Mysql):
+    kind = "pooled"
+
+
+class TestMysqlCloned(_Mysql):
     kind = "cloned"

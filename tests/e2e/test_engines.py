@@ -12,7 +12,7 @@ import pytest
 from synth.dataset.reader import Dataset
 from tests.e2e.command import synth
 
-SERVERS = {"postgres": "SYNTH_TEST_POSTGRES_URL"}
+SERVERS = {"postgres": "SYNTH_TEST_POSTGRES_URL", "mysql": "SYNTH_TEST_MYSQL_URL"}
 SAME = ("task_id", "messages", "tools", "state_diff", "call_changes", "reward", "outcome", "stop_reason", "submitted")
 
 
