@@ -110,6 +110,10 @@ def _qualifier_is_missing(facts: Facts) -> bool:
     return not re.search(rf"\b{re.escape(column[0])}\b[\"`\]]?(?!\s*\.)", facts.statement, re.IGNORECASE)
 
 
+_SANDBOX = re.compile(r"\benvs_[0-9a-f]{12}\w*(?:'@'[^']*)?")
+"""The name of a sandbox's database or account, which is another one in every run."""
+
+
 def _message(facts: Facts, category: ErrorCategory, family: str) -> str:
     """One sentence in the database's words, without its plumbing."""
     if category is ErrorCategory.CONNECTION_ERROR:
@@ -124,8 +128,8 @@ def _message(facts: Facts, category: ErrorCategory, family: str) -> str:
         )
     elif family == "postgresql":
         words = re.sub(r"^(ERROR|FATAL|PANIC):\s+", "", words)
-        words = re.sub(r"\benvs_[0-9a-f]{12}_\w+", "sandbox", words)  # names that are different in every run
     elif words == "interrupted":
         words = "interrupted: the statement took longer than it may"
+    words = _SANDBOX.sub("sandbox", words)
     words = re.sub(r"\b[a-z][a-z0-9+.-]*://\S+", "(a URL)", " ".join(words.split()))
     return words if len(words) <= MAX_MESSAGE else words[: MAX_MESSAGE - 1] + "…"
