@@ -161,9 +161,6 @@ class ContainedTransactions:
     def is_disconnect(self, e: Any, connection: Any, cursor: Any) -> bool:
         return False  # a session that is lost is the sandbox's affair
 
-    def detect_autocommit_setting(self, dbapi_conn: Any) -> bool:
-        return False
-
     def set_isolation_level(self, dbapi_connection: Any, level: Any) -> NoReturn:
         raise InvalidRequestError("a tool call is one transaction; its isolation level is fixed")
 

@@ -149,6 +149,9 @@ class SandboxDialect(ContainedTransactions, MySQLDialect_pymysql):
 
     supports_statement_cache = True
 
+    def detect_autocommit_setting(self, dbapi_conn: Any) -> bool:
+        return False
+
     def get_default_isolation_level(self, dbapi_conn: Any) -> Any:
         return "REPEATABLE READ"
 

@@ -153,7 +153,7 @@ class MysqlSession:
         passed = size = 0
         failed: err.Error | None = None
         try:
-            while row := cursor.fetchone():
+            while (row := cursor.fetchone()) is not None:  # pyright: ignore[reportUnnecessaryComparison]
                 if failed is not None:
                     continue
                 if max_rows is not None and len(answer.rows) >= max_rows:

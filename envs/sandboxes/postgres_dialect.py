@@ -140,6 +140,9 @@ class SandboxDialect(ContainedTransactions, PGDialect_psycopg):
     default_paramstyle = "numeric_dollar"
     supports_server_side_cursors = False
 
+    def detect_autocommit_setting(self, dbapi_connection: Any) -> bool:
+        return False
+
     def get_default_isolation_level(self, dbapi_conn: Any) -> Any:
         return "READ COMMITTED"
 
