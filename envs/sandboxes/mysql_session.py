@@ -138,7 +138,7 @@ class MysqlSession:
 
     def _answer(self, cursor: SSCursor, max_rows: int | None) -> Answer:
         answer = Answer(description=cursor.description, lastrowid=cursor.lastrowid)
-        if cursor.description is None:
+        if not answer.description:
             answer.rowcount = cursor.rowcount
         else:
             failed = self._fill(answer, cursor, max_rows)
