@@ -1,6 +1,7 @@
 """A world from its folder: scripts, policy, tools and the digest that names them all.
 
     schema.sql  seed.sql      required; ``schema.postgresql.sql`` beside it wins for that engine
+    seed.py                   rows of more universes than the one that seed.sql holds (:mod:`envs.seed_rows`)
     policy.md                 the rules that the agent works under
     executors.py              tools under ``@tool``, and functions that tools.yaml names
     tools.yaml                tools as data: name, description, parameters, executor, ...
@@ -18,7 +19,7 @@ import importlib.util
 import inspect
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -29,8 +30,8 @@ from envs.connection import require_driver
 from envs.database import DatabaseExecutableEnvironment
 from envs.errors import WorldError
 from envs.sandboxes.base import Place, Template
-from envs.sql_script import run_script
-from envs.sql_script.statement import Dialect
+from envs.seed_rows import SeedRow, insert_rows, rows_function, seed_rows
+from envs.sql_script import Dialect, run_script
 from envs.tool import ANNOTATED_ADVICE, UNHASHABLE, Executor, Tool, kind_of_function, lint
 from envs.toolbox import Toolbox
 from envs.types import Json, Limits, Pins
@@ -73,21 +74,45 @@ class World:
                 return self.path / name
         raise WorldError(f"a world needs a {stem}.sql", self.path / f"{stem}.sql")
 
-    def template(self, engine: str = "sqlite", universe: int = 0, place: Place | None = None) -> Template:
-        """Build what sandboxes are copied from: the schema, then the seed. ``place`` says on which server.
+    def module(self, stem: str) -> types.ModuleType:
+        """A Python file of the folder, imported as part of the world; WorldError with file and line where its code fails."""
+        return _module(self.path, _package(self.path, package_name(self.digest)), stem)
 
-        Raises :class:`~envs.errors.ScriptError` with file and line where a statement fails, and
-        :class:`~envs.errors.DatabaseConfigError` where there is no such server or no driver for it.
+    @property
+    def universes(self) -> bool:
+        """Whether a seed.py makes more universes than number 0."""
+        return (self.path / "seed.py").is_file()
+
+    def seed_rows(self, universe: int) -> Iterator[SeedRow]:
+        """The rows of a universe from 1 on, as seed.py gives them; WorldError where there is no seed.py, or it is wrong."""
+        file = self.path / "seed.py"
+        if universe < 1:
+            raise WorldError(f"universes are numbered from 0, which is seed.sql's; there is no universe {universe}")
+        if not self.universes:
+            raise WorldError("universe 0 is all there is: a seed.py with rows(universe, random) makes more", file)
+        module = _module(self.path, _package(self.path, package_name(self.digest)), "seed")
+        return seed_rows(rows_function(module, file), universe, self.name, file)
+
+    def template(self, engine: str = "sqlite", universe: int = 0, place: Place | None = None) -> Template:
+        """Build what sandboxes are copied from: the schema, then seed.sql (universe 0) or the rows of seed.py.
+        ``place`` says on which server.
+
+        Raises :class:`~envs.errors.ScriptError` with file and line where a statement fails, WorldError with those of a
+        row that is refused, and :class:`~envs.errors.DatabaseConfigError` where there is no such server or no driver.
         """
         if engine not in ENGINES:
             raise WorldError(f"sandboxes run on {', '.join(ENGINES)}, not on {engine!r}")
-        if universe != 0:
-            raise WorldError("this world has one universe only, number 0")
-        scripts = (self.script("schema", engine), self.script("seed", engine))
+        schema, seed = self.script("schema", engine), self.script("seed", engine)
+        rows = self.seed_rows(universe) if universe else None
+
+        dialect = cast("Dialect", engine)
 
         def load(connection: Any) -> None:
-            for script in scripts:
-                run_script(script, connection, cast("Dialect", engine))
+            run_script(schema, connection, dialect)
+            if rows is None:
+                run_script(seed, connection, dialect)
+            else:
+                insert_rows(connection, rows, dialect)
 
         module, _, attribute = ENGINES[engine].partition(":")
         require_driver(engine)
@@ -110,7 +135,7 @@ def load_world(path: str | Path) -> World:
         if not (folder / name).is_file() and not any(folder.glob(f"{name[:-4]}.*.sql")):
             raise WorldError(f"a world needs a {name}", folder / name)
     digest = world_digest(folder)
-    package = _package(folder, f"synth_world_{digest}")
+    package = _package(folder, package_name(digest))
     tools = [*_decorated(folder, package), *_declared(folder, package)]
     if not tools:
         raise WorldError("a world needs tools: executors.py with @tool functions, or tools.yaml", folder)
@@ -143,6 +168,11 @@ def world_digest(folder: Path) -> str:
         name = each.relative_to(folder).as_posix()
         total.update(f"{name}\0{hashlib.sha256(each.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()[:16]
+
+
+def package_name(digest: str) -> str:
+    """The package that the Python of a world with that digest is imported as."""
+    return f"synth_world_{digest}"
 
 
 def _package(folder: Path, name: str) -> str:

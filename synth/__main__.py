@@ -23,7 +23,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("synth.cli.run", "make a dataset: a world, a model, tasks (Hydra overrides, -m for a sweep)"),
     "inspect": ("synth.cli.inspect", "look into a dataset, also of a run that is going on or was killed"),
     "check": ("synth.cli.check", "let a world prove itself: tools, tasks, gold solutions, verifiers"),
+    "schema": ("synth.cli.schema", "print the JSON Schema of tasks.yaml, for editors"),
     "replay": ("synth.cli.replay", "do a dataset's tool calls again on fresh databases and compare"),
+    "grade": ("synth.cli.grade", "judge a dataset's trajectories again, by the verifiers and tasks of today"),
     "reseed": ("synth.cli.reseed", "(re)create a world's database from its schema.sql and seed.sql"),
     "export": ("synth.cli.export", "write a dataset in the form that a trainer reads"),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, cast, get_type_hints
 
 import yaml
@@ -18,6 +19,7 @@ from synth.canonical import digest
 from synth.config_rules import broken_rules, secrets_in
 from synth.credentials import shown
 from synth.errors import ConfigProblems
+from synth.mistaken import MistakeKind
 from synth.nearest import hint, nearest, nearest_key
 
 Positive = Annotated[int, Strict(), Field(gt=0)]
@@ -25,10 +27,15 @@ NotNegative = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
 MoreThanZero = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
 Share = Annotated[float, Strict(), Field(gt=0, le=1, allow_inf_nan=False)]
 Text = Annotated[str, Strict(), Field(min_length=1)]
+Universe = Annotated[int, Strict(), Field(ge=0)]
 
 
 def _one_or_many(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
+
+
+def _alone(value: Any) -> Any:
+    return [value] if isinstance(value, int) else value
 
 
 class Section:
@@ -45,6 +52,11 @@ class EnvConfig(Section):
     name: Text | None = None
     path: Text | None = None
 
+    @property
+    def folder(self) -> str:
+        """The name of the world's folder. What a seed.py draws follows from it: a copy is put under the same name."""
+        return Path(self.path or self.name or "world").name
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig(Section):
@@ -53,6 +65,8 @@ class ModelConfig(Section):
     ``kind`` is ``scripted`` (the expert that plays the gold solution), ``openai`` (any compatible endpoint) or
     ``package.module:attribute``. ``api_key_env`` names the variable that holds the key; None: the endpoint wants none.
     ``extra_body`` goes into each request as it is. Prices are in US dollars per million tokens; None: unknown.
+    ``mistakes`` are kinds of mistakes (:mod:`synth.models.mistakes`) of which the scripted expert makes one in a share
+    of ``mistake_rate`` of its rollouts.
     """
 
     kind: Text = "scripted"
@@ -63,6 +77,8 @@ class ModelConfig(Section):
     top_p: Share | None = None
     max_tokens: Positive | None = None
     extra_body: dict[str, Any] = field(default_factory=dict[str, Any])
+    mistakes: Annotated[list[MistakeKind], BeforeValidator(_one_or_many)] | None = None
+    mistake_rate: Share = 0.3
     timeout_s: MoreThanZero = 120.0
     max_retries: Annotated[int, Strict(), Field(ge=0)] = 5
     price_input_usd_per_mtok: NotNegative | None = None
@@ -99,12 +115,29 @@ class AgentConfig(Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UsersConfig(Section):
+    """Who answers the agent in tasks that have a user: ``scripted`` (by rule), ``none`` (such tasks cannot be asked) or
+    ``package.module:attribute``.
+    """
+
+    kind: Text = "scripted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TasksConfig(Section):
-    """How many tasks, how many attempts at each, and from which families (None: all of the world's)."""
+    """How many tasks, how many attempts at each, and from which families (None: all of the world's).
+
+    ``universes`` counts the databases of the world that tasks are about: 0 is its seed.sql, the others are its seed.py's.
+    ``splits`` gives each of them to one split of the dataset (None: all to ``train``), and ``held_out`` names families
+    that are asked in all splits but the first.
+    """
 
     count: Positive = 64
     samples: Positive = 1
     families: Annotated[list[Text], BeforeValidator(_one_or_many), Field(min_length=1)] | None = None
+    universes: Positive = 1
+    splits: dict[Text, Annotated[list[Universe], BeforeValidator(_alone)]] | None = None
+    held_out: Annotated[list[Text], BeforeValidator(_one_or_many), Field(min_length=1)] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,14 +184,15 @@ class RunConfig(Section):
     model: ModelConfig = field(default_factory=ModelConfig)
     database: DatabaseConfig = field(default_factory=DatabaseConfig)
     agent: AgentConfig = field(default_factory=AgentConfig)
+    users: UsersConfig = field(default_factory=UsersConfig)
     tasks: TasksConfig = field(default_factory=TasksConfig)
     runtime: RuntimeConfig = field(default_factory=RuntimeConfig)
     output: OutputConfig = field(default_factory=OutputConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
 
 
-FREE = "model.extra_body"
-"""The key below which every key is the endpoint's own affair."""
+FREE = ("model.extra_body", "tasks.splits")
+"""The keys below which names are free: the endpoint's own affair, or the splits'."""
 
 
 def _leaves(section: type, prefix: str = "") -> Iterator[str]:
@@ -314,7 +348,7 @@ EXCLUDED: dict[str, str] = {
 
 
 def flat(config: RunConfig) -> dict[str, Any]:
-    """The config as dotted keys, in the order of :data:`KEYS`; ``model.extra_body`` stays one value."""
+    """The config as dotted keys, in the order of :data:`KEYS`; each of :data:`FREE` stays one value."""
     plain: Any = to_dict(config)
     out: dict[str, Any] = {}
     for key in KEYS:
@@ -326,6 +360,8 @@ def flat(config: RunConfig) -> dict[str, Any]:
 def fingerprint(config: RunConfig) -> tuple[str, dict[str, Any]]:
     """What determines the data: its digest, and the dotted keys and values that went into it."""
     kept = {key: value for key, value in flat(config).items() if key not in EXCLUDED}
+    if config.tasks.splits is not None:  # their order counts, and a digest does not see that of a mapping
+        kept["tasks.splits"] = [[name, sorted(own)] for name, own in config.tasks.splits.items()]
     return digest(FINGERPRINT_VERSION, kept), kept
 
 

@@ -20,7 +20,10 @@ Finding = tuple[tuple[str, ...], str]
 """The keys that a rule looked at, and the line that says what is wrong with them."""
 
 KINDS = ("scripted", "openai")
+USERS = ("scripted", "none")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_SPLIT = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+"""The names that `datasets` takes; it keeps `all` for itself."""
 
 _OURS = {
     "model": "model.name",
@@ -85,10 +88,13 @@ def _world(config: Plain) -> Iterator[Finding]:
 
 
 def _kind(config: Plain) -> Iterator[Finding]:
-    kind = config["model"]["kind"]
-    if kind not in KINDS and _DOTTED.fullmatch(kind) is None:
-        near = hint(nearest(kind, KINDS))
-        yield ("model.kind",), f"model.kind: must be scripted, openai or package.module:attribute, not {kind!r}{near}"
+    for key, kind, known in (
+        ("model.kind", config["model"]["kind"], KINDS),
+        ("users.kind", config["users"]["kind"], USERS),
+    ):
+        if kind not in known and _DOTTED.fullmatch(kind) is None:
+            near = hint(nearest(kind, known))
+            yield (key,), f"{key}: must be {', '.join(known)} or package.module:attribute, not {kind!r}{near}"
 
 
 def _endpoint(config: Plain) -> Iterator[Finding]:
@@ -136,6 +142,19 @@ def _not_json(value: Any, key: str) -> Iterator[tuple[str, str]]:
         yield key, f"a value of type {type(cast('object', value)).__name__}"
 
 
+def _mistakes(config: Plain) -> Iterator[Finding]:
+    model = config["model"]
+    kinds: list[str] = model["mistakes"] or []
+    for name in sorted({name for name in kinds if kinds.count(name) > 1}):
+        yield ("model.mistakes",), f"model.mistakes: {name!r} is listed twice"
+    if kinds and model["kind"] != "scripted":
+        keys = ("model.kind", "model.mistakes")
+        yield (
+            keys,
+            f"model.mistakes: only the scripted expert makes mistakes when told to; {model['kind']} makes its own",
+        )
+
+
 def _budget(config: Plain) -> Iterator[Finding]:
     model = config["model"]
     prices = ("price_input_usd_per_mtok", "price_output_usd_per_mtok")
@@ -153,7 +172,54 @@ def _families(config: Plain) -> Iterator[Finding]:
         yield ("tasks.families",), f"tasks.families: {name!r} is listed twice"
 
 
-RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (_world, _kind, _endpoint, _extra_body, _budget, _families)
+def _splits(config: Plain) -> Iterator[Finding]:
+    """Each universe belongs to one split, and each split has a name and a universe."""
+    tasks = config["tasks"]
+    splits: dict[str, list[int]] | None = tasks["splits"]
+    if splits is None:
+        return
+    if not splits:
+        yield ("tasks.splits",), "tasks.splits: names no split; null makes all of it the split train"
+    for name, own in splits.items():
+        if not _SPLIT.fullmatch(name) or name == "all":
+            why = "means all of them" if name == "all" else "must be a letter, then up to 63 letters, digits or _"
+            yield ("tasks.splits",), f"tasks.splits.{name}: the name of a split {why}"
+        if not own:
+            yield ("tasks.splits",), f"tasks.splits.{name}: has no universe; give it some or leave it out"
+    given = [universe for own in splits.values() for universe in own]
+    count: int = tasks["universes"]
+    for universe in sorted({universe for universe in given if given.count(universe) > 1}):
+        places = [name for name, own in splits.items() for _ in range(own.count(universe))]
+        yield ("tasks.splits",), f"tasks.splits: universe {universe} is given twice, to {' and '.join(places)}"
+    both = ("tasks.splits", "tasks.universes")
+    for universe in sorted({universe for universe in given if universe >= count}):
+        there = f"with tasks.universes={count} they are numbered from 0 to {count - 1}"
+        yield both, f"tasks.splits: there is no universe {universe}; {there}"
+    if splits and (missing := sorted(set(range(count)) - set(given))):
+        shown = ", ".join(map(str, missing[:8])) + (", ..." if len(missing) > 8 else "")
+        word = "universe" if len(missing) == 1 else "universes"
+        yield both, f"tasks.splits: {word} {shown} of tasks.universes={count} belong to no split"
+
+
+def _held_out(config: Plain) -> Iterator[Finding]:
+    tasks = config["tasks"]
+    held: list[str] = tasks["held_out"] or []
+    for name in sorted({name for name in held if held.count(name) > 1}):
+        yield ("tasks.held_out",), f"tasks.held_out: {name!r} is listed twice"
+    if held and len(tasks["splits"] or ()) < 2:
+        example = "'tasks.splits={train:[0,1,2],test:[3]}' with tasks.universes=4"
+        keys = ("tasks.held_out", "tasks.splits")
+        yield keys, f"tasks.held_out: held out from the first split, for which there must be a second: {example}"
+    families: list[str] | None = tasks["families"]
+    for name in dict.fromkeys(held) if families else ():
+        if name not in (families or ()):
+            near = hint(nearest(name, families or ()))
+            yield ("tasks.held_out", "tasks.families"), f"tasks.held_out: {name!r} is not in tasks.families{near}"
+
+
+RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
+    _world, _kind, _endpoint, _extra_body, _mistakes, _budget, _families, _splits, _held_out,
+)  # fmt: skip
 
 
 def broken_rules(config: Plain, bad: AbstractSet[str]) -> list[str]:
@@ -172,6 +238,8 @@ def notices(config: Plain) -> list[str]:
     asked = [f"model.{name}" for name in ("name", "base_url", "temperature", "top_p", "max_tokens") if model[name]]
     if model["kind"] == "scripted" and asked:
         lines.append(f"{', '.join(asked)}: set, but the scripted expert asks no model; to ask one, add model=openai")
+    if model["mistake_rate"] != 0.3 and not model["mistakes"]:
+        lines.append("model.mistake_rate: set, but model.mistakes names no kind of mistake")
     if runtime["kind"] == "inline" and runtime["address"] is not None:
         lines.append("runtime.address: set, but runtime=inline runs without Ray")
     return lines

@@ -84,7 +84,7 @@ def resume(directory: Path, changes: Mapping[str, Json], console: Console) -> Re
         raise ResumeRefused(f"{directory} holds no world archive; it is not a run that can be resumed")
     archive = archive_path.read_bytes()
     with Scratch("resume") as home:
-        own = unpack_world(archive, home.path / Path(config.env.path or config.env.name or "world").name)
+        own = unpack_world(archive, home.path / config.env.folder)
         refuse_changed_world(config, own)
         run = prepare(config, own)
         if f"{run.world.digest}.tar.zst" != archive_path.name:

@@ -1,10 +1,15 @@
-"""A task to play: messages, tools, ``await call(...)``, and a score that the player cannot reach into.
+"""A task to play: messages, tools, calls, a user to talk to, and a score that the player cannot reach into.
 
-The rollout is built on it; so are notebooks and adapters for reinforcement learning::
+The rollout is built on it; so are notebooks, by ``call`` and ``say``, and adapters for reinforcement learning, by ``step``::
 
     with synth.open("ehr_db", family="record_heart_rate") as episode:
-        print(episode.messages, episode.tools)
         outcome = await episode.call("find_patients", {"name": "Ada"})
+        turn = await episode.say("Which Ada do you mean?")
+        print(outcome.content, turn.text, episode.score().reward)
+
+    with synth.open("ehr_db", index=7) as episode:
+        while not episode.done:
+            await episode.step(policy(episode.messages, episode.tools))  # an assistant message in, what follows out
         print(episode.score().reward)
 """
 
@@ -26,8 +31,14 @@ from envs.tool import Tool
 from envs.toolbox import Toolbox
 from envs.types import Limits, Pins, StateDiff, ToolCall, ToolOutcome, ToolResult
 from synth.canonical import canonical
-from synth.types import Message, Task, Verdict
+from synth.dataset.sanitize import sanitize
+from synth.errors import OperatorError, TaskError
+from synth.tasks.queries import run_query
+from synth.types import Message, Task, UserTurn, Verdict
+from synth.users.base import User, UserConversation
+from synth.users.scripted import ScriptedUser
 from synth.verifiers import CallRecord, Evidence, judge, reward
+from synth.verifiers.base import TurnRecord
 
 Json = Any
 
@@ -44,12 +55,31 @@ class Score:
 
 
 class Episode:
-    """One task on one fresh sandbox. Single use; close it, or use it as a context manager."""
+    """One task on one fresh sandbox, with its user. Single use; close it, or use it as a context manager.
+
+    ``messages`` begins with the opening and grows by :meth:`step`. ``done`` says that nothing more is to be played. A task that
+    has a user is played with ``user`` under ``seed``, by default the scripted one under the task's own seed.
+    """
 
     def __init__(
-        self, task: Task, world: World, template: Template, limits: Limits | None = None, *, unordered: bool = False
+        self,
+        task: Task,
+        world: World,
+        template: Template,
+        limits: Limits | None = None,
+        *,
+        unordered: bool = False,
+        user: User | None = None,
+        seed: int | None = None,
     ) -> None:
         self.task = task
+        self.done = False
+        self.turns: list[TurnRecord] = []
+        self.said = ""
+        self.user = None if task.user is None else user or ScriptedUser()
+        self._talk: UserConversation | None = None
+        if self.user is not None and task.user is not None:
+            self._talk = self.user.start(task.user, task.seed if seed is None else seed)
         self.messages: list[Message] = [{"role": "system", "content": task.system}] if task.system else []
         self.messages.append({"role": "user", "content": task.prompt})
         self.submitted: Mapping[str, Json] | None = None
@@ -86,6 +116,42 @@ class Episode:
         )
         return outcome
 
+    async def say(self, text: str) -> UserTurn:
+        """Speak to the user; its turn ``ends`` where nobody answers (any more). Raises what the user raises.
+
+        The user hears what a record can hold, so that a replay tells it the same.
+        """
+        self.said = text = sanitize(text)[0]
+        if self._talk is None or self.done:
+            self.done = True
+            return UserTurn(ends=True)
+        turn = await self._talk.reply(text)
+        self.done = turn.ends
+        self.turns.append(TurnRecord(len(self.calls), turn.told, turn.consents, turn.declines, turn.fault))
+        return turn
+
+    async def step(self, message: Message) -> list[Message]:
+        """Take an assistant message in OpenAI's form; returns, and appends to ``messages``, what follows it.
+
+        Its calls are executed, each answered by a tool message; without calls its text goes to the user, who answers or
+        ends the episode. Raises :class:`OperatorError` where the episode is over, or for a message that is not the assistant's.
+        """
+        if self.done:
+            raise OperatorError("the episode is over: score() judges it, synth.open() starts another")
+        if message.get("role") != "assistant":
+            raise OperatorError(f"a step takes a message of the role assistant, not {message.get('role')!r}")
+        calls = [_call_of(each, at) for at, each in enumerate(message.get("tool_calls") or (), len(self.calls))]
+        follow: list[Message] = []
+        for call in calls:
+            outcome = await self.call(call)
+            follow.append(
+                {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": outcome.result.content()}
+            )
+        if not calls and not (turn := await self.say(message.get("content") or "")).ends:
+            follow.append({"role": "user", "content": turn.text})
+        self.messages += [copy.deepcopy(message), *follow]
+        return follow
+
     def _hand_in(self, call: ToolCall, box: Toolbox) -> ToolOutcome:
         parsed = box.parse(call)
         if isinstance(parsed, ToolResult):
@@ -107,12 +173,30 @@ class Episode:
 
     def evidence(self) -> Evidence:
         """What the verifiers judge."""
-        return Evidence(self.task, self.diff().changes, self.calls, self.submitted, self._template.tables)
+        return Evidence(
+            self.task,
+            self.diff().changes,
+            self.calls,
+            self.submitted,
+            self._template.tables,
+            self.turns,
+            self._query,
+            self._template.engine,
+            self.said,
+        )
+
+    def _query(self, sql: str, binds: Mapping[str, Json]) -> list[dict[str, Json]]:
+        """Rows of the end state, read-only; only while the episode is open."""
+        return run_query(self._environment.sandbox, sql, binds, self._template, TaskError("", family=self.task.family))
 
     def score(self) -> Score:
-        """Judge the present state. Asking changes nothing, and nothing of it is shown to the player."""
+        """Judge the present state. Asking changes nothing, and nothing of it is shown to the player.
+
+        What failed through the user's own fault has no reward.
+        """
         verdicts = judge(self.evidence())
-        return Score(verdicts, reward(verdicts))
+        faulty = any(turn.fault for turn in self.turns)
+        return Score(verdicts, None if faulty else reward(verdicts))
 
     def close(self) -> None:
         self._environment.close()
@@ -124,6 +208,14 @@ class Episode:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _call_of(entry: Mapping[str, Json], at: int) -> ToolCall:
+    """A call of an assistant message; its arguments are JSON text, as a model emits them, or an object."""
+    function = entry["function"]
+    arguments = function["arguments"]
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return ToolCall(entry.get("id") or f"call_{at}", function["name"], text)
 
 
 @lru_cache(maxsize=256)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib import import_module
@@ -17,15 +18,18 @@ from synth.canonical import digest
 from synth.config import RunConfig, fingerprint
 from synth.dataset.layout import Layout
 from synth.dataset.run_info import Identity
-from synth.errors import OperatorError
+from synth.errors import OperatorError, TaskError
 from synth.models import MODELS
 from synth.models.base import Sampling
 from synth.plan import Plan
 from synth.runtime import RUNTIMES
 from synth.runtime.base import Runtime
 from synth.shipped import find_world, version
+from synth.tasks.family import Family
+from synth.tasks.python_families import PythonFamily
 from synth.tasks.source import TaskSource
 from synth.types import Message, Task
+from synth.users import USERS
 from synth.worker import Secret, WorkerSetup
 
 Json = Any
@@ -41,7 +45,8 @@ class Run:
 
     @property
     def layout(self) -> Layout:
-        return Layout((("train", self.plan.jobs),), self.config.output.rows_per_shard)
+        splits = ((name, tasks * self.plan.samples) for name, tasks in self.plan.splits.items())
+        return Layout(tuple(splits), self.config.output.rows_per_shard)
 
     @property
     def identity(self) -> Identity:
@@ -50,7 +55,7 @@ class Run:
         return Identity(
             config_digest=fingerprint(config)[0],
             world_digest=self.world.digest,
-            plan_digest=digest(self.world.digest, plan.tasks, plan.samples, plan.seed, dict(plan.share)),
+            plan_digest=digest(self.world.digest, plan.digest()),
             env=self.world.name,
             model=model_name(config),
             seed=config.seed,
@@ -64,10 +69,44 @@ def prepare(config: RunConfig, world_path: Path | None = None) -> Run:
     """
     api_key(config)
     world = load_world(world_path or find_world(config.env.path or config.env.name or ""))
-    with world.template(config.database.engine, place=database_place(config)) as template:
-        source = TaskSource(world, template, config.tasks.families)
-        plan = Plan.make(source, config.tasks.count, config.tasks.samples, config.seed)
+    tasks = config.tasks
+    if tasks.universes > 1 and not world.universes:
+        raise OperatorError(
+            f"tasks.universes: {world.name} has universe 0 only; a seed.py in {world.path} would make more (see the README)"
+        )
+    sources = [ground(world, universe, config) for universe in range(tasks.universes)]
+    plan = Plan.make(
+        sources, tasks.count, tasks.samples, config.seed, splits=tasks.splits, held_out=tasks.held_out or ()
+    )
+    if config.users.kind == "none":
+        check_silent(sources)
     return Run(config, world, plan)
+
+
+def check_silent(sources: Sequence[TaskSource]) -> None:
+    """Refuse families whose agent has to be answered, where nobody is to answer."""
+    talking = list(dict.fromkeys(each.id for source in sources for each in source.families if _talks(each)))
+    if not talking:
+        return
+    silent = ",".join(each.id for each in sources[0].families if each.id not in talking)
+    advice = f"users=scripted or 'tasks.families=[{silent}]'" if silent else "users=scripted"
+    raise OperatorError(f"users=none: nobody would answer the agent in {', '.join(talking)}; say {advice}")
+
+
+def _talks(family: Family | PythonFamily) -> bool:
+    texts = [family.body.user] if isinstance(family, Family) else [each.body.user for each in family.tasks]
+    return any(each.knows or each.consent is not None for each in texts)
+
+
+def ground(world: World, universe: int, config: RunConfig) -> TaskSource:
+    """The tasks of one universe. Its template is closed again: they are made of the grounding rows."""
+    with world.template(config.database.engine, universe, database_place(config)) as template:
+        try:
+            return TaskSource(world, template, config.tasks.families, universe)
+        except TaskError as error:
+            if universe == 0:
+                raise
+            raise TaskError(f"in universe {universe}: {error.message}", error.file, error.line, error.family) from None
 
 
 def api_key(config: RunConfig) -> Secret | None:
@@ -115,6 +154,8 @@ def worker_setup(run: Run, archive: bytes) -> WorkerSetup:
         config_digest=fingerprint(config)[0],
         synth_version=version(),
         api_key=api_key(config),
+        user=USERS.get(config.users.kind, config.users.kind),
+        user_options=asdict(config.users),
     )
 
 

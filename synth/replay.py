@@ -6,28 +6,25 @@ Works from the run directory alone: its world archive, its tasks.parquet and its
 from __future__ import annotations
 
 import asyncio
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from envs.folder import World, load_world
+from envs.folder import World
 from envs.sandboxes.base import Template
-from envs.types import Limits, ToolCall
+from envs.types import Limits
 from synth.agent.memory import echo_of
-from synth.agent.react import call_of
-from synth.archive import unpack_world
+from synth.agent.react import user_event
 from synth.canonical import canonical
 from synth.config import RunConfig
-from synth.dataset.reader import Dataset
-from synth.dataset.task_table import TaskTable
 from synth.dataset.wire import sanitize
 from synth.episode import Episode
 from synth.errors import DatasetError
-from synth.preparation import database_place
-from synth.run_files import TASKS_FILE, load_config
+from synth.recording import Recording, Row, again, open_recording
 from synth.types import Task
+from synth.users.base import UserConversation
+from synth.users.scripted import ScriptedUser
 
 Json = Any
 
@@ -58,45 +55,35 @@ def replay(directory: Path, advance: Callable[[], None]) -> ReplayReport:
 
     Raises :class:`DatasetError` where the directory lacks what a replay needs.
     """
-    dataset = Dataset.open(directory)
-    config = load_config(directory, {})
-    archives = sorted((directory / "world").glob("*.tar.zst"))
-    tasks_file = directory / TASKS_FILE
-    if len(archives) != 1 or not tasks_file.is_file():
-        raise DatasetError(
-            f"{directory}: a replay needs world/<digest>.tar.zst and {TASKS_FILE}; this directory lacks them"
-        )
+    with open_recording(directory) as recording:
+        return asyncio.run(_everything(recording, advance))
+
+
+async def _everything(recording: Recording, advance: Callable[[], None]) -> ReplayReport:
     report = ReplayReport()
-    with tempfile.TemporaryDirectory(prefix="synth-replay-") as home:
-        world = load_world(unpack_world(archives[0].read_bytes(), Path(home) / "world"))
-        with world.template(config.database.engine, place=database_place(config)) as template:
-            tasks = TaskTable(tasks_file)
-
-            async def everything() -> None:
-                for row in dataset.rows():
-                    task = Task.from_json(tasks.task(row["job_index"] // config.tasks.samples))
-                    if task.id != row["task_id"]:
-                        report.differences.append(
-                            f"{row['trajectory_id']}: its task is not the one planned at its place"
-                        )
-                    else:
-                        report.differences += [
-                            f"{row['trajectory_id']}: {line}"
-                            for line in await differences(row, task, world, template, config)
-                        ]
-                    report.trajectories += 1
-                    report.calls += row["num_tool_calls"]
-                    advance()
-
-            asyncio.run(everything())
+    for row in recording.rows():
+        try:
+            task = recording.task(row)
+            with recording.templates.use(task.universe) as template:
+                lines = await differences(row, task, recording.world, template, recording.config)
+        except DatasetError as error:
+            lines = [str(error)]
+        report.differences += [f"{row['trajectory_id']}: {line}" for line in lines]
+        report.trajectories += 1
+        report.calls += row["num_tool_calls"]
+        advance()
     return report
 
 
-async def differences(
-    row: Mapping[str, Json], task: Task, world: World, template: Template, config: RunConfig
-) -> list[str]:
-    """What comes out otherwise when the calls of one row are executed again."""
+async def differences(row: Row, task: Task, world: World, template: Template, config: RunConfig) -> list[str]:
+    """What comes out otherwise when the calls of one row are executed again.
+
+    A user says again what the record says; the scripted one is also asked whether it would.
+    """
     out: list[str] = []
+    scripted = None
+    if task.user is not None and config.users.kind == "scripted":
+        scripted = ScriptedUser().start(task.user, row["seed"])
     database = config.database
     limits = Limits(False, database.statement_timeout_ms, database.max_rows, database.max_result_bytes)
     with Episode(task, world, template, limits) as episode:
@@ -107,14 +94,13 @@ async def differences(
         results = [each for each in row["events"] if each["event"] == "tool_result"]
         said = {each["tool_call_id"]: each["content"] for each in row["messages"] if each["role"] == "tool"}
         asked = {call["id"]: call["function"] for each in row["messages"] for call in each.get("tool_calls", ())}
-        calls = list(executed(row["events"]))
-        if not len(calls) == len(results) == len(asked):
-            out.append(
-                f"events hold {len(calls)} executed calls and {len(results)} results, messages {len(asked)} calls"
-            )
-        for number, (call, event) in enumerate(zip(calls, results, strict=False)):
-            outcome = await episode.call(call)
-            where = f"call {number} ({event['name']}, {call.id})"
+        done = 0
+        async for event, outcome in again(row["events"], episode):
+            if outcome is None:
+                out += await _heard(event, episode.said, scripted)
+                continue
+            call, where = outcome.call, f"call {done} ({event['name']}, {outcome.call.id})"
+            done += 1
             echo = sanitize(echo_of(call)[0])[0]
             if canonical(echo) != canonical(asked.get(call.id)):
                 out.append(f"{where}: the model emitted {clip(echo)}, the message holds {clip(asked.get(call.id))}")
@@ -124,6 +110,11 @@ async def differences(
             payload = sanitize(outcome.result.payload())[0]
             if canonical(payload) != canonical(event["result"]):
                 out.append(f"{where}: the recorded result was {clip(event['result'])}, is now {clip(payload)}")
+        if not done == len(results) == len(asked):
+            out.append(f"events hold {done} executed calls and {len(results)} results, messages {len(asked)} calls")
+        replies = [each["text"] for each in row["events"] if each["event"] == "user_turn" and not each["ends"]]
+        if replies != [each["content"] for each in recorded[len(opening) :]]:
+            out.append("the user's messages are not those of the events")
         score = episode.score()
         pairs = (
             ("state_diff", row["state_diff"], sanitize(episode.diff().to_json())[0]),
@@ -144,18 +135,14 @@ async def differences(
     return out
 
 
-def executed(events: Sequence[Mapping[str, Json]]) -> Iterator[ToolCall]:
-    """The calls that were executed, as the model emitted them, in order and under the ids of their results.
-
-    A turn's calls are executed in order until something ends the rollout. The transcript will not do: it holds
-    no value that readers of a dataset cannot hold.
-    """
-    waiting: Iterator[Mapping[str, Json]] = iter(())
-    for event in events:
-        if event["event"] == "completion":
-            waiting = iter(event["tool_calls"])
-        elif event["event"] == "tool_result" and (raw := next(waiting, None)) is not None:
-            yield call_of(raw, event["id"])
+async def _heard(event: Row, text: str, scripted: UserConversation | None) -> list[str]:
+    """Whether the scripted user, hearing the same, does what is recorded."""
+    if scripted is None:
+        return []
+    now = sanitize(user_event(await scripted.reply(text)))[0]
+    if canonical(now) == canonical(dict(event)):
+        return []
+    return [f"the user's answer to {clip(text)} was {clip(dict(event))}, is now {clip(now)}"]
 
 
 def clip(value: Json) -> str:

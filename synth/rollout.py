@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from envs.folder import World
-from envs.sandboxes.base import Template
+from envs.templates import Templates
 from envs.types import Limits
 from synth.agent.react import AgentLimits, AgentRun, ReactAgent
 from synth.dataset.wire import sanitize
 from synth.episode import Episode, Score
 from synth.models.base import Model, Sampling
 from synth.types import Job, Outcome
+from synth.users.base import User
+from synth.verifiers import blame
 
 Json = Any
 
@@ -24,13 +26,14 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True)
 class Stage:
-    """What all rollouts of a worker share."""
+    """What all rollouts of a worker share. ``user`` is who answers in tasks that have a user; None: the scripted one."""
 
     world: World
-    template: Template
+    templates: Templates
     model: Model
     limits: Limits
     agent: AgentLimits
+    user: User | None = None
     sampling: Sampling = field(default_factory=Sampling)
     config_digest: str = ""
     synth_version: str = ""
@@ -53,15 +56,20 @@ async def play(job: Job, stage: Stage) -> dict[str, Json]:
     :class:`~envs.errors.ExecutorError`: a rollout that could not be held is no row.
     """
     started = time.perf_counter()
-    with Episode(job.task, stage.world, stage.template, stage.limits) as episode:
+    with (
+        stage.templates.use(job.task.universe) as template,
+        Episode(job.task, stage.world, template, stage.limits, user=stage.user, seed=job.seed) as episode,
+    ):
         conversation = stage.model.start(job.task, episode.tools, job.seed)
-        run = await ReactAgent(conversation, episode.call, stage.agent).run(episode.messages)
+        agent = ReactAgent(conversation, episode.call, stage.agent)
+        run = await agent.run(episode.messages, episode.say if job.task.user is not None else None)
+        episode.said = sanitize(run.said)[0]
         score = episode.score()
         return to_row(job, stage, Played(run, score, episode, time.perf_counter() - started))
 
 
 def outcome_of(score: Score) -> Outcome:
-    """Success is a full reward; anything less that was judged is failure."""
+    """Success is a full reward; anything less that was judged is failure; what was not judged is neither."""
     if score.reward is None:
         return Outcome.UNSCORED
     return Outcome.SUCCESS if score.reward >= 1.0 else Outcome.FAILURE
@@ -70,7 +78,7 @@ def outcome_of(score: Score) -> Outcome:
 def to_row(job: Job, stage: Stage, played: Played) -> dict[str, Json]:
     """The dataset's row of a finished rollout."""
     run, episode, task = played.run, played.episode, job.task
-    usage = run.usage
+    usage, user_usage = run.usage, run.user_usage
     errors = [each.result.category or "unknown" for each in run.outcomes if not each.result.ok]
     changed = {"changed": False}
 
@@ -111,7 +119,7 @@ def to_row(job: Job, stage: Stage, played: Played) -> dict[str, Json]:
         "num_tool_calls": len(run.outcomes),
         "num_tool_errors": len(errors),
         "error_categories": sorted(errors),
-        "blame": None,
+        "blame": blame(episode.evidence(), played.score.verdicts, run.stop_reason),
         "injected_faults": [],
         "parent_id": None,
         "branch_step": None,
@@ -124,10 +132,10 @@ def to_row(job: Job, stage: Stage, played: Played) -> dict[str, Json]:
         "reasoning_tokens": usage.reasoning_tokens,
         "cost_usd": run.cost_usd,
         "latency_s": round(played.latency_s, 6),
-        "user_model": None,
-        "user_input_tokens": None,
-        "user_output_tokens": None,
-        "user_cost_usd": None,
+        "user_model": None if episode.user is None else episode.user.name,
+        "user_input_tokens": user_usage.input_tokens,
+        "user_output_tokens": user_usage.output_tokens,
+        "user_cost_usd": run.user_cost_usd,
         "model": stage.model.name,
         "sampling": stage.sampling.to_json(),
         "config_digest": stage.config_digest,

@@ -68,13 +68,15 @@ class Usage:
 class GoldEnd:
     """What the gold solution leaves behind: net row changes (as JSON) and the submitted answer, if any.
 
-    ``calls`` counts its tool calls, ``writes`` are the places among them (from 0) of those that changed rows.
+    ``calls`` counts its tool calls, ``writes`` are the places among them (from 0) of those that changed rows, ``played``
+    are the calls themselves: ``{"tool": ..., "arguments": {...}}``.
     """
 
     changes: Sequence[Mapping[str, Json]] = ()
     answer: Mapping[str, Json] | None = None
     calls: int = 0
     writes: Sequence[int] = ()
+    played: Sequence[Mapping[str, Json]] = ()
 
 
 @dataclass(frozen=True, slots=True)

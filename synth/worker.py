@@ -19,6 +19,7 @@ from typing import Any, Literal, cast
 from envs.errors import EnvsError, ExecutorError
 from envs.folder import load_world
 from envs.sandboxes.base import Place
+from envs.templates import Templates
 from envs.types import Limits
 from synth.admission.proof import prove
 from synth.agent.react import AgentLimits
@@ -29,6 +30,8 @@ from synth.models.base import Model, Sampling
 from synth.rollout import Stage, play
 from synth.scratch import Scratch
 from synth.types import Job, Task
+from synth.users import USERS
+from synth.users.base import User
 
 Json = Any
 
@@ -42,7 +45,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class WorkerSetup:
-    """All that a worker needs, as plain data. ``model`` names a factory: ``package.module:attribute``."""
+    """All that a worker needs, as plain data. ``model`` and ``user`` name factories: ``package.module:attribute``."""
 
     world_name: str
     world_archive: bytes = field(repr=False)
@@ -57,6 +60,8 @@ class WorkerSetup:
     config_digest: str
     synth_version: str
     api_key: Secret | None = None
+    user: str = USERS["scripted"]
+    user_options: Json = None
 
 
 @dataclass(frozen=True)
@@ -97,23 +102,24 @@ class Worker:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def start(self) -> list[str]:
-        """Unpack the world, build its template and ask the model's preflight; returns warnings."""
+        """Unpack the world and ask the model's preflight; returns warnings."""
         setup = self._setup
         self._loop = asyncio.get_running_loop()
         self._home = Scratch("worker")
         world = load_world(unpack_world(setup.world_archive, self._home.path / setup.world_name))
-        model = make_model(setup)
+        model, user = make_model(setup), make_user(setup)
         self._stage = Stage(
             world=world,
-            template=world.template(setup.engine, place=setup.place),
+            templates=Templates(world, setup.engine, place=setup.place),
             model=model,
+            user=user,
             limits=setup.limits,
             agent=setup.agent,
             sampling=setup.sampling,
             config_digest=setup.config_digest,
             synth_version=setup.synth_version,
         )
-        return await model.preflight()
+        return [*await model.preflight(), *(await user.preflight() if user is not None else ())]
 
     async def lease(self, work: Sequence[Assignment]) -> None:
         """Take on work; it starts as places become free."""
@@ -147,7 +153,9 @@ class Worker:
         await asyncio.gather(*running, return_exceptions=True)
         if self._stage is not None:
             await self._stage.model.aclose()
-            self._stage.template.close()
+            if self._stage.user is not None:
+                await self._stage.user.aclose()
+            self._stage.templates.close()
             self._stage = None
         if self._home is not None:
             self._home.remove()
@@ -185,7 +193,8 @@ class Worker:
         assert stage is not None, "start() comes first"
         try:
             if work.task is not None:
-                proved = await prove(work.task, stage.world, stage.template, stage.limits)
+                with stage.templates.use(work.task.universe) as template:
+                    proved = await prove(work.task, stage.world, template, stage.limits)
                 return Delivery(work.index, "proved", task=proved)
             assert work.job is not None
             row = await play(work.job, stage)
@@ -225,6 +234,13 @@ def make_model(setup: WorkerSetup) -> Model:
     module, _, attribute = setup.model.partition(":")
     factory = getattr(import_module(module), attribute)
     return factory(setup.model_options, setup.sampling, setup.api_key.value if setup.api_key else None)
+
+
+def make_user(setup: WorkerSetup) -> User | None:
+    """The user that a setup names, built in this process by ``factory(options)``; None: nobody."""
+    module, _, attribute = setup.user.partition(":")
+    factory = getattr(import_module(module), attribute)
+    return factory(setup.user_options)
 
 
 def stats_of(row: dict[str, Json]) -> Json:

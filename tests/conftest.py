@@ -1,4 +1,4 @@
-"""Scratch databases on real servers: created for one test, dropped after it."""
+"""Scratch databases on real servers: created for one test, dropped after it; and a cache of the tests' own."""
 
 from __future__ import annotations
 
@@ -38,6 +38,14 @@ def scratch(variable: str) -> Iterator[str]:
         with engine.connect() as connection:
             connection.execute(sqlalchemy.text(f"DROP DATABASE {name}{force}"))
         engine.dispose()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What `synth check` remembers between its runs stays out of the home of whoever tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture

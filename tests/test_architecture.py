@@ -17,14 +17,14 @@ FLOORS: dict[str, list[set[str]]] = {
     "envs": [
         {"errors", "types", "clock"},
         {"tool", "sql_errors", "connection", "sql_script", "guard", "state"},
-        {"toolbox", "sandboxes", "base"},
+        {"toolbox", "sandboxes", "base", "seed_rows"},
         {"executable"},
         {"database"},
         {"folder", "sql_tools"},
-        {"reseed", "testing"},
+        {"reseed", "templates", "testing"},
     ],
     "synth": [
-        {"errors", "types", "canonical", "nearest", "credentials", "scratch"},
+        {"errors", "types", "canonical", "nearest", "credentials", "scratch", "mistaken"},
         {"config_rules", "shipped", "archive"},
         {"config"},
         {"tasks", "dataset"},
@@ -35,8 +35,9 @@ FLOORS: dict[str, list[set[str]]] = {
         {"worker", "opening", "testing"},
         {"runtime", "progress", "report"},
         {"dispatch", "preparation"},
-        {"session"},
-        {"driver", "replay"},
+        {"session", "recording"},
+        {"driver", "replay", "present_tasks"},
+        {"grade"},
         {"cli", "__main__"},
     ],
 }
@@ -48,6 +49,7 @@ DOORS = {
     "openai": ["synth/models/openai.py"],
     "pyarrow": ["synth/dataset/"],
     "duckdb": ["synth/dataset/"],
+    "faker": ["synth/tasks/fake.py"],
     "apsw": ["envs/sandboxes/", "envs/guard.py", "envs/sql_script/engines.py"],
     "psycopg": ["envs/connection.py", "envs/sandboxes/"],
     "pymysql": ["envs/connection.py", "envs/sandboxes/"],
@@ -64,6 +66,7 @@ HEAVY = (
     "sqlalchemy",
     "sqlglot",
     "pydantic",
+    "faker",
     "rich",
 )
 

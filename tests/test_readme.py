@@ -62,12 +62,12 @@ def test_the_world_of_the_readme_works(tmp_path: Path):
     world = tmp_path / "library"
     world.mkdir()
     names = re.findall(r"^<!-- file: (\S+) -->$", README, re.MULTILINE)
-    assert {"schema.sql", "seed.sql", "policy.md", "executors.py", "tools.yaml", "tasks.yaml"} == set(names)
+    assert {"schema.sql", "seed.sql", "policy.md", "executors.py", "tools.yaml", "tasks.yaml", "tasks.py"} == set(names)
     for name in names:
         (world / name).write_text(marked("file", name), "utf-8")
     checked = synth("check", "library", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    done = synth("run", "env.path=library", "tasks.count=78", "runtime=inline", "output.dir=out", cwd=tmp_path)
+    done = synth("run", "env.path=library", "tasks.count=80", "runtime=inline", "output.dir=out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "100.0% with full reward" in done.stdout
     replayed = synth("replay", "out", cwd=tmp_path)
@@ -94,10 +94,23 @@ def test_every_contract_of_the_doors_table_exists():
         assert hasattr(import_module(module), attribute) or import_module(dotted), dotted
 
 
-def test_every_key_of_a_family_is_documented():
-    from synth.tasks.family import FAMILY_KEYS
+def test_every_word_of_the_notation_is_documented():
+    from synth.tasks.words import FAMILY_KEYS, GATES, TOPIC_KEYS, USER_KEYS, WORDS
 
     table = README.partition("| key | what it says |")[2].partition("\n\n")[0]
-    for key in FAMILY_KEYS - {"id", "about", "user"}:
+    for key in FAMILY_KEYS - {"id", "about"}:
         assert f"`{key}`" in table
-    assert "`user.says`" in table
+    world = README.partition("## A world")[2].partition("## Doors")[0]
+    for word in GATES | TOPIC_KEYS | USER_KEYS | WORDS:
+        assert re.search(rf"[`{{ ]{word}\b", world), word
+
+
+@pytest.mark.parametrize(("world", "family"), re.findall(r"^<!-- from: (\w+) (\w+) -->$", README, re.MULTILINE))
+def test_what_the_readme_shows_of_a_world_stands_in_it(world: str, family: str):
+    """Each line but `...` and the remarks of the README, in this order."""
+    tasks = (ROOT / "examples" / world / "tasks.yaml").read_text("utf-8")
+    lines = iter(tasks.partition(f"- id: {family}\n")[2].partition("\n- id: ")[0].splitlines())
+    for line in marked("from", f"{world} {family}").splitlines():
+        shown = re.sub(r"\s+# .*$", "", line)
+        if shown.strip() != "...":
+            assert shown in lines, line

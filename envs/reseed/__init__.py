@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import sqlalchemy
 
 from envs.connection import check, connect_args, driver_of, parse_url
 from envs.errors import DatabaseConfigError, WorldError
+from envs.folder import load_world
 from envs.reseed.base import MARKER, ReseedRefused, ReseedReport, Scripts
 from envs.reseed.mysql import MySQLReseed
 from envs.reseed.postgres import PostgresReseed
@@ -20,9 +22,12 @@ __all__ = ["APPLICATION_ID", "MARKER", "ReseedRefused", "ReseedReport", "reseed"
 _TIMEOUT_S = 10
 
 
-def reseed(world_path: Path, *, url: str | None = None, out: Path | None = None, force: bool = False) -> ReseedReport:
+def reseed(
+    world_path: Path, *, url: str | None = None, out: Path | None = None, force: bool = False, universe: int = 0
+) -> ReseedReport:
     """Build the world's database as a SQLite file (``out``, by default ``<world>.sqlite`` in the current directory), or
-    inside the database that ``url`` names.
+    inside the database that ``url`` names. A ``universe`` other than 0 is that of the world's seed.py, as a file only
+    (by default ``<world>_<universe>.sqlite``).
 
     A file is replaced if its ``application_id`` says that a reseed made it; on a server the table ``_synth_reseed``
     lists what one made. ``force`` also replaces what bears the name of something that the schema creates. Other tables
@@ -40,12 +45,18 @@ def reseed(world_path: Path, *, url: str | None = None, out: Path | None = None,
     if url is not None:
         parsed = parse_url(url)
         if driver_of(parsed) != "sqlite":
+            if universe:
+                raise DatabaseConfigError("--universe makes a SQLite file: leave --url out, or give sqlite:///FILE")
             return _on_server(folder, parsed, force=force)
         if not parsed.database or parsed.database == ":memory:":
             raise DatabaseConfigError("sqlite:// needs a file: sqlite:///shop.sqlite, or sqlite:////tmp/shop.sqlite")
         out = Path(parsed.database)
     scripts = Scripts.of(folder, "sqlite")
-    return reseed_sqlite(scripts, out if out is not None else Path(f"{scripts.world}.sqlite"), force=force)
+    name = scripts.world
+    if universe:
+        scripts = replace(scripts, paths=scripts.paths[:1], rows=load_world(folder).seed_rows(universe))
+        name = f"{name}_{universe}"
+    return reseed_sqlite(scripts, out if out is not None else Path(f"{name}.sqlite"), force=force)
 
 
 def _on_server(folder: Path, url: sqlalchemy.URL, *, force: bool) -> ReseedReport:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from envs.errors import DatabaseConfigError, WorldError
+from envs.seed_rows import SeedRow
 
 MARKER = "_synth_reseed"
 """The table, on a server, that says which objects a reseed made: only those may it replace."""
@@ -18,10 +19,11 @@ class ReseedRefused(DatabaseConfigError):
 
 @dataclass(frozen=True, slots=True)
 class Scripts:
-    """A world's scripts for one engine, in the order in which they run."""
+    """A world's scripts for one engine, in the order in which they run; then ``rows``, those of a seed.py."""
 
     world: str
     paths: tuple[Path, ...]
+    rows: Iterable[SeedRow] = ()
 
     @classmethod
     def of(cls, folder: Path, engine: str) -> Scripts:

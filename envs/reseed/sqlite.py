@@ -13,6 +13,7 @@ from pathlib import Path
 
 from envs.errors import WorldError
 from envs.reseed.base import ReseedRefused, ReseedReport, Scripts
+from envs.seed_rows import insert_rows
 from envs.sql_script import run_script
 
 APPLICATION_ID = 0x53594E54
@@ -56,6 +57,8 @@ def _build(scripts: Scripts, path: Path) -> tuple[int, dict[str, int]]:
         connection.execute("PRAGMA synchronous=OFF")
         connection.execute("PRAGMA journal_mode=MEMORY")
         statements = sum(run_script(each, connection, "sqlite") for each in scripts.paths)
+        if scripts.rows:
+            statements += sum(insert_rows(connection, scripts.rows, "sqlite").values())
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         names = [
             str(row[0])

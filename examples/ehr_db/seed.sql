@@ -626,7 +626,13 @@ INSERT INTO diagnoses (diagnosis_id, patient_id, code, status, onset_on, resolve
     (127, 1059, 'L03.90', 'active', '2026-02-24', NULL),
     (128, 1013, 'J02.0', 'active', '2026-02-25', NULL),
     (129, 1037, 'N39.0', 'active', '2026-02-25', NULL),
-    (130, 1040, 'N39.0', 'active', '2026-02-26', NULL);
+    (130, 1040, 'N39.0', 'active', '2026-02-26', NULL),
+    (131, 1038, 'I48.91', 'active', '2026-02-16', NULL),
+    (132, 1012, 'I48.91', 'active', '2026-02-18', NULL),
+    (133, 1046, 'I48.91', 'active', '2026-02-19', NULL),
+    (134, 1019, 'I48.91', 'active', '2026-02-23', NULL),
+    (135, 1007, 'I48.91', 'active', '2026-02-25', NULL),
+    (136, 1017, 'I48.91', 'active', '2026-02-26', NULL);
 
 INSERT INTO medications (medication_id, patient_id, drug_id, dose_mg, times_per_day, status, started_on, stopped_on, stop_reason) VALUES
     (1, 1023, 43, 0.05, 1, 'active', '1996-04-24', NULL, NULL),

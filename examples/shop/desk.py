@@ -14,7 +14,7 @@ from .records import change, euros, first, moment, require_customer, require_ord
 Day = Annotated[str | None, {"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}]
 Cents = Annotated[int, {"minimum": 1, "maximum": 10000000}]
 Carrier = Literal["Nordpost", "Parcelwing", "Swiftline"]
-RefundReason = Literal["cancellation", "return", "lost_parcel", "price_error"]
+RefundReason = Literal["cancellation", "return", "lost_parcel", "price_error", "price_difference"]
 
 
 @tool
@@ -84,6 +84,38 @@ def issue_refund(
             id=payment["gift_card_id"],
         )
     return (made or {}) | {"number": payment["number"], "amount_cents": amount_cents, "destination": destination}
+
+
+@tool
+def charge_difference(db: Connection, number: OrderNumber, amount_cents: Cents) -> dict[str, Any]:
+    """Charge an order's customer a difference, by the card, wallet or bank account that the order was paid with.
+
+    Refused (`conflict`) where the order was paid with a gift card alone: a gift card cannot be charged again.
+
+    Args:
+        number: The order's number.
+        amount_cents: How much, in cents.
+    """
+    order = require_order(db, number)
+    used = first(
+        db,
+        "SELECT method FROM payments WHERE order_id = :id AND gift_card_id IS NULL ORDER BY payment_id",
+        id=order["order_id"],
+    )
+    if used is None:
+        raise ToolError(
+            f"{order['number']} was paid with a gift card alone; there is nothing to charge.", category="conflict"
+        )
+    made = first(
+        db,
+        "INSERT INTO payments (order_id, method, amount_cents, paid_at)"
+        " VALUES (:order, :method, :amount, :moment) RETURNING payment_id",
+        order=order["order_id"],
+        method=used["method"],
+        amount=amount_cents,
+        moment=moment(db),
+    )
+    return (made or {}) | {"number": order["number"], "method": used["method"], "amount_eur": euros(amount_cents)}
 
 
 @tool(read_only=True)

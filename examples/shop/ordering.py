@@ -125,8 +125,9 @@ def cancel_order(
 
 @tool
 def swap_item(db: Connection, order_item_id: int, new_variant_id: int) -> dict[str, Any]:
-    """Replace the variant on a line of an order by another one; stock follows, the line's price stays as it was paid.
+    """Replace the variant on a line of an order by another one, at the new one's price; stock and total follow.
 
+    No money moves: what the order costs more or less by it (`difference_cents`) is charged or refunded separately.
     Refused where the goods have left, or where the new variant is not in stock.
 
     Args:
@@ -149,9 +150,24 @@ def swap_item(db: Connection, order_item_id: int, new_variant_id: int) -> dict[s
     move_stock(db, line["variant_id"], "swap", line["quantity"], line["order_id"])
     change(
         db,
-        "UPDATE order_items SET variant_id = :variant, final_sale = :final WHERE order_item_id = :id",
+        "UPDATE order_items SET variant_id = :variant, unit_price_cents = :price, final_sale = :final"
+        " WHERE order_item_id = :id",
         variant=new_variant_id,
+        price=variant["price_cents"],
         final=variant["final_sale"],
         id=order_item_id,
     )
-    return {"number": line["number"], "order_item_id": order_item_id, "sku": variant["sku"]}
+    difference = (variant["price_cents"] - line["unit_price_cents"]) * line["quantity"]
+    if difference:
+        change(
+            db,
+            "UPDATE orders SET total_cents = total_cents + :difference WHERE order_id = :id",
+            difference=difference,
+            id=line["order_id"],
+        )
+    return {
+        "number": line["number"],
+        "order_item_id": order_item_id,
+        "sku": variant["sku"],
+        "difference_cents": difference,
+    }

@@ -67,7 +67,7 @@ def get_customer(db: Connection, customer_id: int) -> dict[str, Any]:
 
 @tool(read_only=True)
 def list_orders(db: Connection, customer_id: int, status: OrderStatus | None = None) -> dict[str, Any]:
-    """List a customer's orders, newest first.
+    """List a customer's orders, newest first, with their count and the sum of their totals.
 
     Args:
         customer_id: The customer's id.
@@ -84,7 +84,8 @@ def list_orders(db: Connection, customer_id: int, status: OrderStatus | None = N
         id=customer_id,
         **binds,
     )
-    return {"count": len(found), "total_cents": sum(each["total_cents"] for each in found), "orders": found}
+    total = sum(each["total_cents"] for each in found)
+    return {"count": len(found), "total_cents": total, "total_eur": euros(total), "orders": found}
 
 
 @tool(read_only=True)

@@ -177,6 +177,8 @@ CREATE TABLE gift_cards (
     CONSTRAINT gift_cards_dates CHECK (expires_on > issued_on)
 );
 
+-- An order has a second payment where a gift card paid a part of it, and another one for each difference that was
+-- charged when a line became dearer.
 CREATE TABLE payments (
     payment_id   INTEGER PRIMARY KEY,
     order_id     INTEGER     NOT NULL,
@@ -184,13 +186,14 @@ CREATE TABLE payments (
     gift_card_id INTEGER,
     amount_cents INTEGER     NOT NULL,
     paid_at      VARCHAR(19) NOT NULL,
-    CONSTRAINT payments_once UNIQUE (order_id, method),
     CONSTRAINT payments_order FOREIGN KEY (order_id) REFERENCES orders (order_id),
     CONSTRAINT payments_gift_card FOREIGN KEY (gift_card_id) REFERENCES gift_cards (gift_card_id),
     CONSTRAINT payments_amount CHECK (amount_cents > 0),
     CONSTRAINT payments_method CHECK ((method = 'gift_card' AND gift_card_id IS NOT NULL)
                                    OR (method IN ('card', 'wallet', 'bank_transfer') AND gift_card_id IS NULL))
 );
+
+CREATE INDEX payments_by_order ON payments (order_id);
 
 -- One returned or exchanged line of an order. new_variant_id is what an exchange sends out instead;
 -- item_condition is what the warehouse found when the goods came in.
@@ -230,7 +233,8 @@ CREATE TABLE refunds (
     CONSTRAINT refunds_payment FOREIGN KEY (payment_id) REFERENCES payments (payment_id),
     CONSTRAINT refunds_return FOREIGN KEY (return_id) REFERENCES returns (return_id),
     CONSTRAINT refunds_amount CHECK (amount_cents > 0),
-    CONSTRAINT refunds_reason CHECK (reason IN ('cancellation', 'return', 'lost_parcel', 'price_error')),
+    CONSTRAINT refunds_reason CHECK (reason IN ('cancellation', 'return', 'lost_parcel', 'price_error',
+                                               'price_difference')),
     CONSTRAINT refunds_destination CHECK (destination IN ('original_payment', 'bank_account', 'store_credit'))
 );
 

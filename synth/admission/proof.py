@@ -5,27 +5,31 @@ A run proves each of its tasks once, before the first rollout; ``synth check`` a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from envs.errors import ExecutorError
 from envs.folder import World
 from envs.sandboxes.base import Template
-from envs.types import Limits, Pins
+from envs.types import Limits, Pins, ToolOutcome
+from synth.admission.place import fault
 from synth.agent.react import AgentLimits, AgentRun, ReactAgent
 from synth.episode import Episode
 from synth.errors import TaskError
 from synth.models.scripted import ScriptedModel
-from synth.tasks.source import run_query
-from synth.tasks.yaml_source import line_of, load_yaml
-from synth.types import GoldEnd, StopReason, Task
+from synth.tasks.queries import run_query
+from synth.types import GoldEnd, StopReason, Task, UserTurn
+from synth.users.restated import Turn
 from synth.verifiers import Evidence, judge, reward
+from synth.verifiers.accept import try_end
 from synth.verifiers.answer import same_answer
 
 Json = Any
 
 GOLD_LIMITS = AgentLimits(max_turns=500, max_tool_calls=1000)
+FINISHED = frozenset({StopReason.FINISHED, StopReason.USER_ENDED})
 
 
 @dataclass(frozen=True)
@@ -41,61 +45,138 @@ class GoldRun:
 async def prove(task: Task, world: World, template: Template, limits: Limits | None = None) -> Task:
     """The task with its gold end and its oracle's values.
 
-    Raises :class:`TaskError` where a gold call goes otherwise than the family says, the oracle disagrees, or
-    gold does not earn the full reward.
+    Raises :class:`TaskError` where a gold call or a turn of the user goes otherwise than the family says, the oracle
+    disagrees, gold does not earn the full reward, or an end that ``accept`` describes is no right one.
     """
+    return (await prove_and_keep(task, world, template, limits))[0]
+
+
+async def prove_and_keep(
+    task: Task, world: World, template: Template, limits: Limits | None = None
+) -> tuple[Task, GoldRun]:
+    """What :func:`prove` gives and raises, and the playing of gold that it looked at."""
 
     def fail(message: str, *words: str) -> TaskError:
         return fault(task, world, f"{message} (task {task.id}, slots {dict(task.slots)})", *words)
 
     oracle = ask_oracle(task, world, template)
-    gold = await play_gold(task, world, template, limits)
-    for outcome, step in zip(gold.run.outcomes, gold.steps, strict=True):
-        result, fails = outcome.result, step.get("fails")
-        if fails is None and not result.ok:
-            raise fail(f"the gold call {outcome.call.name} fails: {result.content()}", "gold", outcome.call.name)
-        if fails is not None and result.category != fails:
-            became = "succeeds" if result.ok else f"fails with {result.category}"
-            message = f"the gold call {outcome.call.name} should fail with {fails}, but {became}"
-            raise fail(message, "gold", outcome.call.name)
-    if gold.run.stop_reason is not StopReason.FINISHED:
-        raise fail(f"gold does not finish: {gold.run.stop_reason}", "gold")
-    answer = None if gold.evidence.submitted is None else dict(gold.evidence.submitted)
-    for field, name in oracle_fields(task).items():
-        if answer is not None and field in answer:
-            rule = task.compare_answer.get(field, "exact")
-            if not same_answer(oracle[name], answer[field], rule):
-                message = f"the oracle {name} says {oracle[name]!r}, gold submits {field}={answer[field]!r}"
-                raise fail(message, "oracle", name)
-    end = GoldEnd([each.to_json() for each in gold.evidence.changes], answer, len(gold.run.outcomes))
-    proved = replace(task, oracle=oracle, end=end)
-    verdicts = judge(replace(gold.evidence, task=proved))
-    if reward(verdicts) != 1.0:
-        reasons = "; ".join(v.reason for v in verdicts if v.score != 1.0)
-        raise fail(f"gold does not earn the full reward: {reasons}", "gold")
-    return proved
+    async with playing(task, world, template, limits) as gold:
+        for outcome, step in zip(gold.run.outcomes, gold.steps, strict=True):
+            if message := _otherwise(outcome, step):
+                raise fail(message, "gold", outcome.call.name)
+        if gold.run.stop_reason not in FINISHED:
+            raise fail(f"gold does not finish: {gold.run.stop_reason}", "gold")
+        answer = None if gold.evidence.submitted is None else dict(gold.evidence.submitted)
+        for field, name in oracle_fields(task).items():
+            if answer is not None and field in answer:
+                rule = task.compare_answer.get(field, "exact")
+                if not same_answer(oracle[name], answer[field], rule):
+                    message = f"the oracle {name} says {oracle[name]!r}, gold submits {field}={answer[field]!r}"
+                    raise fail(message, "oracle", name)
+        writes = tuple(at for at, outcome in enumerate(gold.run.outcomes) if outcome.changes)
+        if late := _after_no(gold, writes):
+            message = f"gold calls {late} after the user said no: a twin that declines ends without a write"
+            raise fail(message, "gold", late)
+        changes = [each.to_json() for each in gold.evidence.changes]
+        played = [{"tool": each.call.name, "arguments": dict(each.arguments or {})} for each in gold.run.outcomes]
+        proved = replace(task, oracle=oracle, end=GoldEnd(changes, answer, len(played), writes, played))
+        if message := shortfall(proved, gold):
+            raise fail(f"gold does not earn the full reward: {message}", "gold")
+        if writes and task.accept:
+            if message := _not_accepted(replace(gold.evidence, task=proved)):
+                raise fail(f"gold's own end is none that `accept` allows: {message}", "accept")
+            with Episode(proved, world, template, limits) as idle:
+                if not _not_accepted(idle.evidence()):
+                    raise fail("`accept` allows the end of an agent that does nothing", "accept")
+    return proved, gold
 
 
-def fault(task: Task, world: World, message: str, *words: str) -> TaskError:
-    """An error about a task's family, with the line of the first of ``words`` below it, of the next below that, ..."""
-    file = world.path / "tasks.yaml"
-    return TaskError(message, str(file), line_of(load_yaml(file), task.family, *words), task.family)
+def _otherwise(outcome: ToolOutcome, step: Json) -> str | None:
+    """How a gold call went otherwise than its step says."""
+    result, fails, name = outcome.result, step.get("fails"), outcome.call.name
+    if fails is None and not result.ok:
+        return f"the gold call {name} fails: {result.content()}"
+    if fails is not None and result.category != fails:
+        became = "succeeds" if result.ok else f"fails with {result.category}"
+        return f"the gold call {name} should fail with {fails}, but {became}"
+    return None
 
 
-async def play_gold(
+def shortfall(task: Task, gold: GoldRun) -> str:
+    """Why a playing of gold does not earn the proved task's full reward; empty where it does."""
+    verdicts = judge(replace(gold.evidence, task=task))
+    return "" if reward(verdicts) == 1.0 else "; ".join(each.reason for each in verdicts if each.score != 1.0)
+
+
+def _not_accepted(evidence: Evidence) -> str:
+    """Why no alternative of ``accept`` is met by an end; empty where one is."""
+    assert evidence.query is not None, "the end is there to be asked while its episode is open"
+    findings = [try_end(evidence, each, evidence.query) for each in evidence.task.accept]
+    if any(each.met for each in findings):
+        return ""
+    reasons = [
+        each.unmet or ", ".join(f"{row.op} in {row.table} lies outside of `may_change`" for row in each.outside or ())
+        for each in findings
+    ]
+    return "; ".join(f"alternative {number}: {reason}" for number, reason in enumerate(reasons, 1))
+
+
+def _after_no(gold: GoldRun, writes: Sequence[int]) -> str | None:
+    """The first tool that changed rows after the user had declined."""
+    refused = [turn.after for turn in gold.evidence.turns if turn.declines]
+    return next((gold.run.outcomes[at].call.name for at in writes if refused and at >= refused[0]), None)
+
+
+@asynccontextmanager
+async def playing(
     task: Task, world: World, template: Template, limits: Limits | None = None, *, unordered: bool = False
-) -> GoldRun:
-    """Play gold on a fresh sandbox. Raises :class:`TaskError` where a tool breaks or a step finds nothing."""
+) -> AsyncGenerator[GoldRun]:
+    """Play gold on a fresh sandbox, with the user if there is one. Its end can be asked until the block ends.
+
+    Raises :class:`TaskError` where a tool breaks, a step finds nothing, or the user does not answer as gold expects.
+    """
     with Episode(task, world, template, limits, unordered=unordered) as episode:
+        talks = (step for step in task.gold if step["do"] in {"ask", "confirm"})
+        heard = [task.prompt]
+
+        async def say(text: str) -> UserTurn:
+            turn = await episode.say(text)
+            if (step := next(talks, None)) is not None and (message := _unheard(task, step, text, turn, heard)):
+                raise fault(task, world, f"{message} (task {task.id})", "gold", step["do"])
+            heard.append(turn.text)
+            return turn
+
         try:
             expert = ScriptedModel().start(task, episode.tools, task.seed)
-            run = await ReactAgent(expert, episode.call, GOLD_LIMITS).run(episode.messages)
+            agent = ReactAgent(expert, episode.call, GOLD_LIMITS)
+            run = await agent.run(episode.messages, say if task.user is not None else None)
+            episode.said = run.said
         except TaskError as error:
+            if error.file is not None:
+                raise
             raise fault(task, world, error.message, "gold") from None
         except ExecutorError as error:
             message = f"gold breaks a tool: {error.message} (task {task.id})"
             raise TaskError(message, error.file, error.line, task.family) from error
-        return GoldRun(run, episode.tools, expert.steps, episode.evidence())
+        yield GoldRun(run, episode.tools, expert.steps, episode.evidence())
+
+
+def _unheard(task: Task, step: Json, text: str, turn: UserTurn, heard: Sequence[str]) -> str | None:
+    """Why the user did not answer a question or a confirmation as gold expects; None where it did."""
+    assert task.user is not None
+    reply = "the user ends the conversation" if turn.ends else f"the user says {turn.text!r}"
+    if step["do"] == "ask":
+        silent = [topic for topic in step["topics"] if topic not in turn.told]
+        if not silent:
+            return None
+        advice = f"let `asked` of {silent[0]} hold one of its `words`"
+        return f"gold asks {text!r}, but is not told {', '.join(silent)}: {reply}; {advice}"
+    consent = task.user.consent
+    if consent is None or turn.consents or turn.declines:
+        return None
+    missing = Turn(text, "\n".join(heard)).unclear(consent.mentions)
+    why = f"it does not clearly restate {', '.join(map(repr, missing))}" if missing else f"it is no question: {reply}"
+    return f"gold confirms with {text!r}, and the user does not agree: {why}"
 
 
 def oracle_fields(task: Task) -> Mapping[str, str]:

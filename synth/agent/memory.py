@@ -58,6 +58,10 @@ class ConversationMemory:
         name = outcome.call.name if NAME.fullmatch(outcome.call.name) else UNNAMED
         self.messages.append({"role": "tool", "tool_call_id": outcome.call.id, "name": name, "content": content})
 
+    def add_reply(self, text: str) -> None:
+        """Append what the user said."""
+        self.messages.append({"role": "user", "content": text})
+
     def _fresh(self, emitted: str) -> str:
         """The emitted id, or one of our own where it is empty or stood before."""
         at, taken = len(self._ids), emitted

@@ -13,13 +13,14 @@ from envs.types import ErrorStyle, ToolCall, ToolOutcome
 from synth.agent.memory import ConversationMemory
 from synth.errors import ContextOverflow
 from synth.models.base import Conversation
-from synth.types import Completion, Message, StopReason, Usage
+from synth.types import Completion, Message, StopReason, Usage, UserTurn
 
 Json = Any
 _UNREADABLE = re.compile("[\x00\ud800-\udfff]")
 """NUL and lone surrogates: JSON text in a dataset cannot hold them."""
 
 Dispatch = Callable[[ToolCall], Awaitable[ToolOutcome]]
+Say = Callable[[str], Awaitable[UserTurn]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +36,50 @@ class AgentLimits:
 
 @dataclass
 class AgentRun:
-    """What a rollout did. ``events`` are the raw emissions and results in order, without times."""
+    """What a rollout did. ``events`` are the raw emissions, results and user's turns in order, without times."""
 
     messages: list[Message]
     stop_reason: StopReason = StopReason.FINISHED
     events: list[Json] = field(default_factory=list[Any])
     outcomes: list[ToolOutcome] = field(default_factory=list[ToolOutcome])
     completions: list[Completion] = field(default_factory=list[Completion])
+    turns: list[UserTurn] = field(default_factory=list[UserTurn])
+
+    @property
+    def said(self) -> str:
+        """The assistant's last words: those of its last turn without tool calls."""
+        return next((each.content for each in reversed(self.completions) if not each.tool_calls), "")
 
     @property
     def usage(self) -> Usage:
-        total = Usage()
-        for each in self.completions:
-            total += each.usage
-        return total
+        """Of the model; the user's is apart."""
+        return _sum(self.completions)
 
     @property
     def cost_usd(self) -> float | None:
         """The sum where every completion's price is known, else None."""
-        costs = [each.cost_usd for each in self.completions]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if known and len(known) == len(costs) else None
+        return _cost(self.completions)
+
+    @property
+    def user_usage(self) -> Usage:
+        return _sum(self.turns)
+
+    @property
+    def user_cost_usd(self) -> float | None:
+        return _cost(self.turns)
+
+
+def _sum(spent: Sequence[Completion | UserTurn]) -> Usage:
+    total = Usage()
+    for each in spent:
+        total += each.usage
+    return total
+
+
+def _cost(spent: Sequence[Completion | UserTurn]) -> float | None:
+    costs = [each.cost_usd for each in spent]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known and len(known) == len(costs) else None
 
 
 class ReactAgent:
@@ -66,18 +90,21 @@ class ReactAgent:
         self._dispatch = dispatch
         self._limits = limits
 
-    async def run(self, messages: Sequence[Message]) -> AgentRun:
-        """Work until a turn without tool calls, or until a limit.
+    async def run(self, messages: Sequence[Message], say: Say | None = None) -> AgentRun:
+        """Work until a limit, or until the user ends the conversation.
 
-        Raises :class:`synth.errors.ModelError` when the model cannot be asked, and what the dispatcher raises
-        for bugs and broken infrastructure; everything that the model itself does wrong is a result.
+        ``say`` brings the user a turn without tool calls; where there is nobody to talk to (None), such a turn is the end.
+        What is said beside tool calls, the user does not hear.
+
+        Raises :class:`synth.errors.ModelError` when the model, or one that plays the user, cannot be asked, and what the
+        dispatcher raises for bugs and broken infrastructure; everything that the model itself does wrong is a result.
         """
         memory = ConversationMemory(messages)
         run = AgentRun(memory.messages)
         deadline = asyncio.timeout(self._limits.timeout_s)
         try:
             async with deadline:
-                run.stop_reason = await self._loop(memory, run)
+                run.stop_reason = await self._loop(memory, run, say)
         except TimeoutError:
             if not deadline.expired():
                 raise  # somebody else's: a bug or broken infrastructure, not the end of our time
@@ -85,7 +112,7 @@ class ReactAgent:
             self._close_open_calls(memory, run)
         return run
 
-    async def _loop(self, memory: ConversationMemory, run: AgentRun) -> StopReason:
+    async def _loop(self, memory: ConversationMemory, run: AgentRun, say: Say | None) -> StopReason:
         for _ in range(self._limits.max_turns):
             try:
                 completion = await self._conversation.complete(memory.messages)
@@ -100,8 +127,10 @@ class ReactAgent:
             if completion.finish_reason == "length":
                 self._close_open_calls(memory, run)
                 return StopReason.TRUNCATED
-            if not calls:
+            if not calls and say is None:
                 return StopReason.FINISHED
+            if not calls and say is not None and await self._hear(memory, run, say, completion.content):
+                return StopReason.USER_ENDED
             for call in calls:
                 if len(run.outcomes) >= self._limits.max_tool_calls:
                     self._close_open_calls(memory, run)
@@ -111,6 +140,15 @@ class ReactAgent:
             if self._spent(run):
                 return StopReason.TOKEN_BUDGET
         return StopReason.MAX_TURNS
+
+    async def _hear(self, memory: ConversationMemory, run: AgentRun, say: Say, text: str) -> bool:
+        """Bring the user what was said, and its answer to the model; whether the user ended instead."""
+        turn = await say(text)
+        run.turns.append(turn)
+        run.events.append(user_event(turn))
+        if not turn.ends:
+            memory.add_reply(turn.text)
+        return turn.ends
 
     def _record(self, memory: ConversationMemory, run: AgentRun, outcome: ToolOutcome) -> None:
         run.outcomes.append(outcome)
@@ -155,6 +193,19 @@ def call_of(entry: Mapping[str, Json], call_id: str) -> ToolCall:
     """The call of a completion event's entry, to the letter, under the id that its result has."""
     name, arguments = json.loads(entry["escaped"]) if "escaped" in entry else (entry["name"], entry["arguments"])
     return ToolCall(call_id, name, arguments)
+
+
+def user_event(turn: UserTurn) -> dict[str, Json]:
+    """What the user did, for the record; it stands after the completion that it answers."""
+    return {
+        "event": "user_turn",
+        "text": turn.text,
+        "told": list(turn.told),
+        "consents": turn.consents,
+        "declines": turn.declines,
+        "ends": turn.ends,
+        "fault": turn.fault,
+    }
 
 
 def _completion_event(completion: Completion) -> Json:

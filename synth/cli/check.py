@@ -3,27 +3,61 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
+import os
 import re
 import shlex
+import time
+from collections import Counter
+from dataclasses import asdict
 
 from hydra.core.override_parser.types import Quote, QuotedString
 
 from envs.folder import World, load_world
-from envs.types import Limits
-from synth.admission.check import FamilyReport, check_world
+from synth.admission.cache import ReportCache
+from synth.admission.check import Options
+from synth.admission.report import FamilyReport
+from synth.admission.world import WorldReport, check_world
 from synth.errors import OperatorError
 from synth.report import Screen
 from synth.shipped import examples_dir, find_world
 
 EPILOG = """example:
   synth check ehr_db
-  synth check path/to/my_world --families record_heart_rate --json"""
+  synth check path/to/my_world --families record_heart_rate --json
+
+What proved itself is not proved again until the world or this software changes; --no-cache proves it all the same."""
 
 
 def main(argv: list[str]) -> int:
     """Check one world; 0 when every family proves itself, 1 when one does not."""
+    arguments = _parser().parse_args(argv)
+    world = load_world(find_world(arguments.world))
+    if arguments.universes is not None and arguments.universes > 1 and not world.universes:
+        raise OperatorError(f"--universes {arguments.universes}: {world.name} has no seed.py, hence one universe only")
+    names = None if arguments.families is None else _names(arguments.families)
+    options = Options(
+        families=None if names is None else tuple(names),
+        per_branch=arguments.tasks,
+        universes=arguments.universes or (2 if world.universes else 1),
+    )
+    screen = Screen()
+
+    def done(report: FamilyReport) -> None:
+        if not arguments.json:
+            _print(report, screen)
+
+    cache = None if arguments.no_cache else ReportCache(world, asdict(options))
+    started = time.monotonic()
+    report = check_world(world.path, options, done, arguments.workers or os.cpu_count() or 1, cache)
+    if arguments.json:
+        _dump(world, options, report)
+    else:
+        _conclude(world, names, report, time.monotonic() - started, screen)
+    return 0 if report.ok else 1
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="synth check",
         description="Prove a world's task families: gold works and is reachable, laziness and mistakes cost reward.",
@@ -33,40 +67,56 @@ def main(argv: list[str]) -> int:
     parser.add_argument("world", metavar="WORLD", help="a world's folder, or the name of one that ships")
     parser.add_argument("--families", metavar="A,B", help="only these, separated by commas")
     parser.add_argument(
-        "--tasks", type=int, default=4, metavar="N", help="tasks to prove per branch of a family (default: 4)"
+        "--tasks", type=_positive, default=4, metavar="N", help="tasks to prove per branch of a family (default: 4)"
     )
+    parser.add_argument(
+        "--universes",
+        type=_positive,
+        metavar="N",
+        help="universes to prove, from number 0 (default: 2 where the world has a seed.py)",
+    )
+    parser.add_argument("--workers", type=_positive, metavar="N", help="processes (default: one per CPU)")
+    parser.add_argument("--no-cache", action="store_true", help="prove again what proved itself before")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    arguments = parser.parse_args(argv)
-    if arguments.tasks < 1:
-        parser.error("--tasks must be at least 1")
-    world = load_world(find_world(arguments.world))
-    names = None if arguments.families is None else _names(arguments.families)
-    screen = Screen()
+    return parser
 
-    def done(report: FamilyReport) -> None:
-        if not arguments.json:
-            _print(report, screen)
 
-    with world.template("sqlite") as template:
-        reports = asyncio.run(check_world(world, template, names, arguments.tasks, Limits(), done))
-    ok = all(report.ok for report in reports)
-    if arguments.json:
-        print(
-            json.dumps(
-                {"world": world.name, "digest": world.digest, "ok": ok, "families": [r.to_json() for r in reports]},
-                indent=2,
-            )
-        )
-    else:
-        total = sum(report.capacity for report in reports)
-        bad = [report.family for report in reports if not report.ok]
-        proved = "1 family proves itself" if len(reports) == 1 else f"{len(reports)} families prove themselves"
-        verdict = proved if ok else f"not proved: {', '.join(bad)}"
-        screen.line()
-        screen.line(f"{world.name} {world.digest}: {verdict}; capacity {total:,} {'task' if total == 1 else 'tasks'}.")
-        if ok:
-            screen.line(f"Next: {next_step(world, names, total)}")
-    return 0 if ok else 1
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return int(text)
+
+
+def _dump(world: World, options: Options, report: WorldReport) -> None:
+    document = {
+        "world": world.name,
+        "digest": world.digest,
+        "ok": report.ok,
+        "universes": options.universes,
+        "seed_problem": report.seed,
+        "families": [each.to_json() for each in report.families],
+    }
+    print(json.dumps(document, indent=2))
+
+
+def _conclude(world: World, names: list[str] | None, report: WorldReport, seconds: float, screen: Screen) -> None:
+    total = sum(each.capacity for each in report.families)
+    bad = [each.family for each in report.families if not each.ok]
+    if report.seed is not None:
+        bad.append("seed.py")
+        screen.parts([("FAIL", "bold red"), (" seed.py", "")])
+        screen.line(report.seed, indent=5)
+    proved = (
+        "1 family proves itself" if len(report.families) == 1 else f"{len(report.families)} families prove themselves"
+    )
+    verdict = proved if report.ok else f"not proved: {', '.join(bad)}"
+    screen.line()
+    if report.uncached is not None:
+        screen.line(f"warning: nothing could be remembered for the next time: {report.uncached}", "yellow")
+    capacity = f"capacity {total:,} {'task' if total == 1 else 'tasks'}"
+    screen.line(f"{world.name} {world.digest}: {verdict}; {capacity}. ({seconds:.1f} s)")
+    if report.ok:
+        screen.line(f"Next: {next_step(world, names, total)}")
 
 
 def next_step(world: World, families: list[str] | None, total: int) -> str:
@@ -93,12 +143,19 @@ def _names(text: str) -> list[str]:
 
 
 def _print(report: FamilyReport, screen: Screen) -> None:
-    killed, equal = sum(report.killed.values()), sum(report.equivalent.values())
     mark, style = ("ok  ", "green") if report.ok else ("FAIL", "bold red")
-    words = (
-        f" {report.family}: {report.tasks} tasks proved of {report.capacity:,}; lazy agents caught: "
-        f"{', '.join(report.agents) or 'none'}; mutants: {killed} killed, {equal} equivalent, {len(report.surviving)} surviving"
+    parts = [
+        f"{report.tasks} tasks proved of {report.capacity:,}",
+        f"lazy agents caught: {', '.join(report.agents) or 'none'}",
+        f"mutants: {_total(report.killed)} killed, {_total(report.equivalent)} equivalent",
+    ]
+    left = f"{len(report.other_ends)} other right ends, {len(report.surviving)} surviving"
+    screen.parts(
+        [(mark, style), (f" {report.family}: {'; '.join(parts)}, {left}{' (cached)' if report.cached else ''}", "")]
     )
-    screen.parts([(mark, style), (words, "")])
     for line in [*report.problems, *(f"surviving {each}" for each in report.surviving)]:
         screen.line(line, indent=5)
+
+
+def _total(counter: Counter[str]) -> int:
+    return sum(counter.values())

@@ -171,11 +171,12 @@ def _checked(override: Override, groups: Groups, *, multirun: bool) -> Override:
             return override
         # A group that run.yaml composes is changed, any other is added; which of the two need not be known by heart.
         return replace(override, type=OverrideType.CHANGE if key in groups.default else OverrideType.ADD)
-    if key not in KEYS and key not in SECTIONS and not key.startswith(f"{FREE}."):
+    free = key.startswith(tuple(f"{each}." for each in FREE))
+    if key not in KEYS and key not in SECTIONS and not free:
         near = hint(nearest_key(key, (*KEYS, *SECTIONS, *groups.choices)))
         raise _Refused(f"{key}: unknown key{near}")
     if override.is_delete():
-        if not key.startswith(f"{FREE}."):
+        if not free:
             raise _Refused(f"~{key}: a key cannot be taken away; set it, to null where it may be absent")
         return override
     return replace(override, type=OverrideType.FORCE_ADD)

@@ -15,6 +15,7 @@ _EXAMPLES = """\
 examples:
   synth reseed ehr_db                                  builds ./ehr_db.sqlite
   synth reseed path/to/world --out /tmp/shop.sqlite
+  synth reseed shop --universe 3                       builds ./shop_3.sqlite from its seed.py
   synth reseed ehr_db --url postgresql://me@localhost/scratch
 """
 
@@ -22,7 +23,9 @@ examples:
 def main(argv: list[str]) -> int:
     """Run the command; returns 0. Raises OperatorError or EnvsError, which the dispatcher prints."""
     options = _parser().parse_args(argv)
-    report = reseed(find_world(options.world), url=options.url, out=options.out, force=options.force)
+    report = reseed(
+        find_world(options.world), url=options.url, out=options.out, force=options.force, universe=options.universe
+    )
     sys.stdout.write(json.dumps(asdict(report), indent=2) + "\n" if options.json else _words(report))
     return 0
 
@@ -30,7 +33,7 @@ def main(argv: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="synth reseed",
-        description="(Re)create a world's database from its schema.sql and seed.sql.\n\n"
+        description="(Re)create a world's database from its schema.sql and seed.sql (or seed.py).\n\n"
         "Only what an earlier reseed made is replaced: a file that bears synth's application_id, or the tables that\n"
         "_synth_reseed lists on a server. Other tables and other databases are never touched.",
         epilog=_EXAMPLES,
@@ -42,6 +45,9 @@ def _parser() -> argparse.ArgumentParser:
     place.add_argument("--out", type=Path, metavar="FILE", help="default: WORLD.sqlite, right here")
     parser.add_argument(
         "--force", action="store_true", help="also replace tables of the same name that synth did not make"
+    )
+    parser.add_argument(
+        "--universe", type=int, default=0, metavar="N", help="the rows that seed.py makes for this number, as a file"
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     return parser

@@ -138,8 +138,11 @@ def _show_plan(run: Run) -> None:
     print(
         f"plan      {plan.tasks} tasks x {plan.samples} samples = {plan.jobs} rollouts in {len(run.layout)} shards, seed {plan.seed}"
     )
+    if len(plan.blocks) > 1:
+        for block in plan.blocks:
+            print(f"          universe {block.source.universe} ({block.split}): {block.tasks} tasks")
     for family, share in plan.share.items():
-        print(f"          {family}: {share} of {plan.source.capacity(family):,}")
+        print(f"          {family}: {share} of {plan.capacity(family):,}")
     print(
         f"model     {config.model.name or config.model.kind}: at most {calls:,} calls ({plan.jobs} x agent.max_turns={config.agent.max_turns})"
     )

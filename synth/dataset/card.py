@@ -80,13 +80,14 @@ def _use() -> list[str]:
 
 
 def card(manifest: Mapping[str, Json], *, has_tasks: bool) -> str:
-    """The card's text: counts per family, the columns, how it was made, how to load and to replay it."""
+    """The card's text: counts per split and family, the columns, how it was made, how to load and to replay it."""
     counts = manifest["counts"]
     summary = f"{counts['rows']} verified trajectories of {counts['jobs']} planned."
     if counts["errors"]:
         summary += f" Broken by infrastructure, in `errors.parquet`: {counts['errors']}."
     if manifest["status"] != "complete":
         summary += " The run was stopped before its end; it can be resumed."
+    splits = [(name, s["rows"], s["jobs"], s["mean_reward"], s["errors"]) for name, s in counts["splits"].items()]
     families = [
         (name, f["rows"], f["mean_reward"], f["outcomes"].get("unscored", 0), f["errors"])
         for name, f in counts["families"].items()
@@ -101,6 +102,7 @@ def card(manifest: Mapping[str, Json], *, has_tasks: bool) -> str:
         "",
         summary,
         "",
+        *(_table(("split", "rows", "planned", "mean reward", "errors"), splits) if len(splits) > 1 else ()),
         *_table(("family", "rows", "mean reward", "unscored", "errors"), families),
         *_made(manifest),
         *_use(),

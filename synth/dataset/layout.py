@@ -47,7 +47,7 @@ class Layout:
         if len(set(names)) != len(names):
             raise ValueError(f"a split is named twice: {', '.join(names)}")
         for name, size in self.splits:
-            if not _SPLIT.fullmatch(name):
+            if not _SPLIT.fullmatch(name) or name == "all":  # `datasets` means all of them by it
                 raise ValueError(f"not a name for a split: {name!r}")
             if size < 0:
                 raise ValueError(f"split {name} has {size} jobs")
@@ -88,6 +88,10 @@ class Layout:
         jobs, shards = self._bounds
         place = bisect_right(jobs, index) - 1
         return shards[place] + (index - jobs[place]) // self.rows_per_shard
+
+    def split_of(self, index: int) -> str:
+        """The split that job ``index`` belongs to; IndexError outside the plan."""
+        return self.shard(self.shard_of(index)).split
 
     def __iter__(self) -> Iterator[Shard]:
         return (self.shard(number) for number in range(len(self)))

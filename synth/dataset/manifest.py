@@ -46,7 +46,7 @@ def build_manifest(
             "world": identity.world_digest,
             "plan": identity.plan_digest,
         },
-        "counts": census.to_json(info.layout.jobs),
+        "counts": census.to_json(),
         "versions": versions(),
         "shards": [dict(shard) for shard in shards],
     }

@@ -6,9 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from synth.dataset.layout import Layout
+
 Json = Any
 
 TALLIED: Final = (
+    "job_index",
     "family",
     "outcome",
     "stop_reason",
@@ -24,7 +27,7 @@ _SUMS: Final = ("input_tokens", "output_tokens", "cost_usd", "user_cost_usd")
 
 
 @dataclass(slots=True)
-class _Family:
+class _Part:
     rows: int = 0
     errors: int = 0
     outcomes: Counter[str] = field(default_factory=Counter[str])
@@ -46,15 +49,17 @@ class _Family:
 class Census:
     """Counts of rows and errors. Sums are over the rows where the number is known, and null where it never is."""
 
-    total: _Family = field(default_factory=_Family)
-    families: dict[str, _Family] = field(default_factory=dict[str, _Family])
+    layout: Layout
+    total: _Part = field(default_factory=_Part)
+    splits: dict[str, _Part] = field(default_factory=dict[str, _Part])
+    families: dict[str, _Part] = field(default_factory=dict[str, _Part])
     stop_reasons: Counter[str] = field(default_factory=Counter[str])
     error_types: Counter[str] = field(default_factory=Counter[str])
     terminal_errors: int = 0
 
     def add_row(self, row: dict[str, Json]) -> None:
         self.stop_reasons[row["stop_reason"]] += 1
-        for tally in (self.total, self.families.setdefault(row["family"], _Family())):
+        for tally in self._parts(row):
             tally.rows += 1
             tally.outcomes[row["outcome"]] += 1
             if row["reward"] is not None:
@@ -67,12 +72,17 @@ class Census:
     def add_error(self, row: dict[str, Json]) -> None:
         self.error_types[row["error_type"]] += 1
         self.terminal_errors += bool(row["terminal"])
-        for tally in (self.total, self.families.setdefault(row["family"], _Family())):
+        for tally in self._parts(row):
             tally.errors += 1
 
-    def to_json(self, jobs: int) -> dict[str, Json]:
+    def _parts(self, row: dict[str, Json]) -> tuple[_Part, ...]:
+        split = self.splits.setdefault(self.layout.split_of(row["job_index"]), _Part())
+        return self.total, split, self.families.setdefault(row["family"], _Part())
+
+    def to_json(self) -> dict[str, Json]:
         """The manifest's ``counts``; ``missing`` are jobs without a row or an error."""
-        total = self.total.to_json()
+        total, jobs = self.total.to_json(), self.layout.jobs
+        sizes = self.layout.splits
         return {
             "jobs": jobs,
             **total,
@@ -80,5 +90,6 @@ class Census:
             "missing": jobs - self.total.rows - self.total.errors,
             "stop_reasons": dict(sorted(self.stop_reasons.items())),
             "error_types": dict(sorted(self.error_types.items())),
+            "splits": {name: {"jobs": size, **self.splits.get(name, _Part()).to_json()} for name, size in sizes},
             "families": {name: tally.to_json() for name, tally in sorted(self.families.items())},
         }

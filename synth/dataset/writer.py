@@ -336,7 +336,7 @@ class RunWriter:
         for number in sorted(self._open):
             self._commit(number)
         self._fault("seal:shards")
-        census = Census()
+        census = Census(self.layout)
         shards = survey(self.files, self.layout, self._digests, census)
         self._write_errors(census)
         self._fault("seal:errors")

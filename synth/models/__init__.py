@@ -1,3 +1,3 @@
 """Models by the name that ``model=`` takes: factories ``(options, sampling, api_key) -> Model``."""
 
-MODELS = {"scripted": "synth.models.scripted:make", "openai": "synth.models.openai:make"}
+MODELS = {"scripted": "synth.models.erring:make", "openai": "synth.models.openai:make"}

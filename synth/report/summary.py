@@ -45,7 +45,9 @@ class _Sum:
 
 
 @dataclass(slots=True)
-class _Family:
+class _Part:
+    """The rows of a family or a split."""
+
     rows: int = 0
     success: int = 0
     unscored: int = 0
@@ -55,9 +57,17 @@ class _Family:
     turns: _Sum = field(default_factory=_Sum)
     tool_calls: _Sum = field(default_factory=_Sum)
 
-    def to_json(self, name: str) -> Json:
+    def add(self, row: Mapping[str, Json]) -> None:
+        self.rows += 1
+        self.success += row["outcome"] == "success"
+        self.unscored += row["reward"] is None
+        self.tool_errors += row["num_tool_errors"]
+        self.reward.add(row["reward"])
+        self.turns.add(row["num_turns"])
+        self.tool_calls.add(row["num_tool_calls"])
+
+    def to_json(self) -> Json:
         return {
-            "family": name,
             "rows": self.rows,
             "success": self.success,
             "unscored": self.unscored,
@@ -71,9 +81,10 @@ class _Family:
 
 class _Tally:
     def __init__(self) -> None:
-        self.counts = {name: Counter[str]() for name in ("outcome", "stop_reason", "split", "env", "model")}
+        self.counts = {name: Counter[str]() for name in ("outcome", "stop_reason", "env", "model")}
         self.user_models: Counter[str] = Counter()
-        self.families: dict[str, _Family] = {}
+        self.families: dict[str, _Part] = {}
+        self.splits: dict[str, _Part] = {}
         self.calls: Counter[str] = Counter()
         self.failed_calls: Counter[str] = Counter()
         self.error_categories: Counter[str] = Counter()
@@ -85,8 +96,11 @@ class _Tally:
         self.first: str | None = None
         self.first_failed: str | None = None
 
-    def family(self, name: str) -> _Family:
-        return self.families.setdefault(name, _Family())
+    def family(self, name: str) -> _Part:
+        return self.families.setdefault(name, _Part())
+
+    def split(self, name: str) -> _Part:
+        return self.splits.setdefault(name, _Part())
 
     def add(self, row: Mapping[str, Json]) -> None:
         self.rows += 1
@@ -103,14 +117,8 @@ class _Tally:
         self.latencies.append(row["latency_s"])
         for name, part in self.sums.items():
             part.add(row[name])
-        family = self.family(row["family"])
-        family.rows += 1
-        family.success += row["outcome"] == "success"
-        family.unscored += row["reward"] is None
-        family.tool_errors += row["num_tool_errors"]
-        family.reward.add(row["reward"])
-        family.turns.add(row["num_turns"])
-        family.tool_calls.add(row["num_tool_calls"])
+        self.family(row["family"]).add(row)
+        self.split(row["split"]).add(row)
         for use in tool_uses(row["messages"], row["events"]):
             self.calls[use.name] += 1
             self.failed_calls[use.name] += use.category is not None
@@ -124,6 +132,8 @@ def summarize(dataset: Dataset) -> dict[str, Json]:
     errors = dataset.errors()
     for error in errors:
         tally.family(error["family"]).infrastructure_errors += 1
+        if dataset.info is not None:
+            tally.split(dataset.info.layout.split_of(error["job_index"])).infrastructure_errors += 1
     return {
         "path": str(dataset.path),
         "status": dataset.status,
@@ -134,7 +144,7 @@ def summarize(dataset: Dataset) -> dict[str, Json]:
         "envs": _sorted(tally.counts["env"]),
         "models": _sorted(tally.counts["model"]),
         "user_models": _sorted(tally.user_models),
-        "splits": _sorted(tally.counts["split"]),
+        "splits": [{"split": name, **split.to_json()} for name, split in tally.splits.items()],
         "rewards": {
             "mean": tally.reward.mean(),
             "scored": tally.reward.known,
@@ -143,7 +153,7 @@ def summarize(dataset: Dataset) -> dict[str, Json]:
         },
         "outcomes": _sorted(tally.counts["outcome"]),
         "stop_reasons": _sorted(tally.counts["stop_reason"]),
-        "families": [family.to_json(name) for name, family in sorted(tally.families.items())],
+        "families": [{"family": name, **family.to_json()} for name, family in sorted(tally.families.items())],
         "tools": [
             {"tool": name, "calls": calls, "errors": (bad := tally.failed_calls[name]), "error_rate": bad / calls}
             for name, calls in _sorted(tally.calls).items()

@@ -32,9 +32,12 @@ def show_summary(screen: Screen, summary: Mapping[str, Json]) -> None:
     for warning in summary["warnings"]:
         screen.line(f"warning: {warning}", "yellow")
     screen.table(("", ""), _overview(summary))
+    if len(summary["splits"]) > 1:
+        screen.heading("Splits")
+        _parts(screen, "split", summary["splits"])
     if summary["families"]:
         screen.heading("Families")
-        _families(screen, summary["families"])
+        _parts(screen, "family", summary["families"])
     if summary["tools"]:
         screen.heading("Tools")
         rows = [
@@ -122,7 +125,7 @@ def _overview(summary: Mapping[str, Json]) -> list[tuple[str, str]]:
         mean = f"mean {rewards['mean']:.3f}, {rewards['full']} of {rewards['scored']} with 1.0"
         out.append(("reward", mean + (f", {rewards['unscored']} unscored" if rewards["unscored"] else "")))
     named = {"outcome": "outcomes", "stop reason": "stop_reasons", "world": "envs", "model": "models"}
-    named |= {"user model": "user_models", "split": "splits"}
+    named |= {"user model": "user_models"}
     out += [(label, _counts(summary[key])) for label, key in named.items() if summary[key]]
     if summary["rows"]:
         out += [("tokens", _tokens(summary["tokens"], summary["rows"])), ("cost", _cost(summary["cost_usd"], summary))]
@@ -133,19 +136,20 @@ def _overview(summary: Mapping[str, Json]) -> list[tuple[str, str]]:
     return out
 
 
-def _families(screen: Screen, families: Iterable[Mapping[str, Json]]) -> None:
-    header = ("family", "rows", "reward", "turns", "calls", "tool errors", "excluded")
+def _parts(screen: Screen, kind: str, parts: Iterable[Mapping[str, Json]]) -> None:
+    """A table of the dataset's families or splits."""
+    header = (kind, "rows", "reward", "turns", "calls", "tool errors", "excluded")
     rows = [
         (
-            family["family"],
-            str(family["rows"]),
-            _number(family["mean_reward"], ".3f"),
-            _number(family["mean_turns"], ".1f"),
-            _number(family["mean_tool_calls"], ".1f"),
-            str(family["tool_errors"]),
-            str(family["infrastructure_errors"] + family["unscored"]),
+            part[kind],
+            str(part["rows"]),
+            _number(part["mean_reward"], ".3f"),
+            _number(part["mean_turns"], ".1f"),
+            _number(part["mean_tool_calls"], ".1f"),
+            str(part["tool_errors"]),
+            str(part["infrastructure_errors"] + part["unscored"]),
         )
-        for family in families
+        for part in parts
     ]
     if all(row[-1] == "0" for row in rows):
         header, rows = header[:-1], [row[:-1] for row in rows]

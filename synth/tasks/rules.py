@@ -9,12 +9,11 @@ from typing import Any
 
 from envs.types import Table
 from synth.errors import TaskError
-from synth.tasks.steps import nearest
+from synth.tasks.scope import nearest
+from synth.tasks.words import COLUMN_COMPARE, TABLE_COMPARE
 from synth.tasks.yaml_source import Map
 
 Json = Any
-
-COLUMN_COMPARE = frozenset({"exact", "ignore", "free_text"})
 
 _TEXT = re.compile("CHAR|TEXT|CLOB|DATE|TIME")
 
@@ -35,8 +34,8 @@ def read_compare(rules: Map, tables: Mapping[str, Table], fail: Fail) -> dict[st
     for key, rule in rules.items():
         where = rules.lines[key]
         if "." not in key:
-            if rule != "append_only":
-                raise fail(f"`{key}` names a table; the rule for a table is append_only", where)
+            if rule != TABLE_COMPARE:
+                raise fail(f"`{key}` names a table; the rule for a table is {TABLE_COMPARE}", where)
         elif isinstance(rule, Map):
             check_tolerance(rule, where, fail)
         elif not isinstance(rule, str) or rule not in COLUMN_COMPARE:

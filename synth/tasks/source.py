@@ -4,41 +4,104 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-
 from envs.folder import World
-from envs.sandboxes.base import Sandbox, Template
-from envs.sql_errors import to_result
-from envs.types import Limits, Pins
+from envs.sandboxes.base import Template
+from envs.types import Pins
 from synth.canonical import derive_seed, digest
 from synth.errors import TaskError
-from synth.tasks.family import Family, TaskFile, read_tasks
-from synth.tasks.ground import combination, distinct_sorted, permuted, select
-from synth.tasks.steps import nearest, realise
-from synth.tasks.template import fill
+from synth.tasks.body import Body, WorldRules
+from synth.tasks.family import Family, read_tasks
+from synth.tasks.gates import realise_gates
+from synth.tasks.ground import combination, distinct_sorted, permuted
+from synth.tasks.python_families import PythonFamily, Yielded, read_python
+from synth.tasks.queries import Queries
+from synth.tasks.scope import nearest
+from synth.tasks.steps import realise
+from synth.tasks.template import fill, text_of
 from synth.types import Task
 
 Json = Any
 
-READING = Limits(read_only=True, statement_timeout_ms=60_000, max_rows=None, max_result_bytes=None)
 WORKDAY_MINUTES = 8 * 60
 """A task's clock stands at the world's ``now`` plus up to a working day."""
 
 
 @dataclass(frozen=True)
-class Pool:
-    """The grounding rows of one branch of a family."""
+class Made:
+    """What one task is made of: its slots, and what its family says about them."""
+
+    slots: Mapping[str, Json]
+    key: Json
+    body: Body
+
+
+class Pool(ABC):
+    """The tasks of one branch of a family, each a function of its place."""
 
     branch: str | None
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __getitem__(self, at: int) -> Made: ...
+
+    @abstractmethod
+    def find(self, slots: Mapping[str, Json]) -> list[Made]:
+        """What is about these slots, which another version of the family may have made."""
+
+
+@dataclass(frozen=True)
+class Grounded(Pool):
+    """Grounding rows times varied values."""
+
+    branch: str | None
+    family: Family
     rows: Sequence[Mapping[str, Json]]
+
+    def __len__(self) -> int:
+        return len(self.rows) * math.prod(len(domain) for domain in self.family.vary.values())
+
+    def __getitem__(self, at: int) -> Made:
+        row = self.rows[at % len(self.rows)]
+        slots = {**row, **combination(at // len(self.rows), self.family.vary)}
+        return Made(slots, row[self.family.key], self.family.body)
+
+    def find(self, slots: Mapping[str, Json]) -> list[Made]:
+        family = self.family
+        if not {family.key, *family.vary} <= set(slots):
+            return []
+        varied = {name: slots[name] for name in family.vary}
+        rows = [row for row in self.rows if all(row[name] == slots[name] for name in row if name in slots)]
+        return [Made({**row, **varied}, row[family.key], family.body) for row in rows]
+
+
+@dataclass(frozen=True)
+class Listed(Pool):
+    """What a family in Python yielded."""
+
+    branch: str | None
+    tasks: Sequence[Yielded]
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def __getitem__(self, at: int) -> Made:
+        one = self.tasks[at]
+        return Made(one.slots, one.key, one.body)
+
+    def find(self, slots: Mapping[str, Json]) -> list[Made]:
+        return [Made(one.slots, one.key, one.body) for one in self.tasks if one.slots == slots]
 
 
 class TaskSource:
-    """Tasks of one universe of a world, as functions of (family, index). Holds the grounding rows in memory, nothing else.
+    """Tasks of one universe of a world, as functions of (family, index): the families of its tasks.yaml, then those of
+    its tasks.py. Holds the grounding rows in memory, nothing else.
 
     Raises :class:`~synth.errors.TaskError` for a family that cannot be grounded.
     """
@@ -50,49 +113,38 @@ class TaskSource:
         self.template = template
         self.universe = universe
         with template.open(Pins()) as sandbox:
-            self._sandbox = sandbox
-            tools = {each.name: frozenset(each.parameters.get("properties", {})) for each in world.tools}
-            self.file: TaskFile = read_tasks(world.path / "tasks.yaml", tools, template.tables, self._columns)
-            self.families = self._chosen(families)
-            self._pools = {each.id: self._ground(each) for each in self.families}
-        del self._sandbox
+            queries = Queries(sandbox, template)
+            self.rules, known = self._read(queries)
+            self.families = self._chosen(known, families)
+            self._pools = {each.id: _pools(each, queries) for each in self.families}
 
-    def _chosen(self, names: Sequence[str] | None) -> list[Family]:
-        by_id = {each.id: each for each in self.file.families}
+    def _read(self, queries: Queries) -> tuple[WorldRules, list[Family | PythonFamily]]:
+        """The world's families; without a tasks.yaml those of its tasks.py alone."""
+        world, tools = self.world, {each.name: each.parameters for each in self.world.tools}
+        in_yaml, in_python = world.path / "tasks.yaml", world.path / "tasks.py"
+        rules = WorldRules()
+        families: list[Family | PythonFamily] = []
+        if in_yaml.is_file() or not in_python.is_file():
+            name = f"{world.name}/{self.universe}" if self.universe else world.name
+            read = read_tasks(in_yaml, name, tools, queries)
+            rules = read.rules
+            families += read.families
+        if in_python.is_file():
+            families += read_python(world, tools, queries, rules, {each.id for each in families})
+        return rules, families
+
+    def _chosen(
+        self, known: Sequence[Family | PythonFamily], names: Sequence[str] | None
+    ) -> list[Family | PythonFamily]:
+        by_id = {each.id: each for each in known}
         for name in names or ():
             if name not in by_id:
-                raise TaskError(f"there is no family {name!r}; {nearest(name, set(by_id))}", self.file.file)
-        return [by_id[name] for name in dict.fromkeys(names)] if names else list(self.file.families)
-
-    def _select(self, sql: str, file: str, line: int, family: str) -> list[dict[str, Json]]:
-        return run_query(self._sandbox, sql, {}, self.template, TaskError("", file, line, family))
-
-    def _columns(self, sql: str, file: str, line: int, family: str) -> tuple[str, ...]:
-        rows = self._select(sql, file, line, family)
-        if not rows:
-            raise TaskError("the grounding yields no row", file, line, family)
-        return tuple(rows[0])
-
-    def _ground(self, family: Family) -> list[Pool]:
-        where = (family.file, family.ground_line, family.id)
-        conditions = family.twins or {None: "1=1"}
-        pools: list[Pool] = []
-        for branch, condition in conditions.items():
-            rows = self._select(f"SELECT * FROM (\n{family.sql}\n) AS grounding WHERE (\n{condition}\n)", *where)
-            if not rows:
-                raise TaskError(f"twin {branch!r} has no row: nothing to tell the twins apart", *where)
-            pools.append(Pool(branch, distinct_sorted(rows)))
-        if family.twins:
-            whole = len(distinct_sorted(self._select(family.sql, *where)))
-            covered = [row for pool in pools for row in pool.rows]
-            if len(covered) != whole or len(distinct_sorted(covered)) != whole:
-                raise TaskError("the conditions of the twins must cover each row exactly once", *where)
-        return pools
+                raise TaskError(f"there is no family {name!r}; {nearest(name, by_id)}", known[0].file)
+        return [by_id[name] for name in dict.fromkeys(names)] if names else list(known)
 
     def capacity(self, family: str) -> int:
         """How many distinct tasks the family can supply."""
-        one = next(each for each in self.families if each.id == family)
-        return sum(len(pool.rows) for pool in self._pools[family]) * math.prod(len(d) for d in one.vary.values())
+        return sum(len(pool) for pool in self._pools[family])
 
     def branches(self, family: str) -> list[str | None]:
         return [pool.branch for pool in self._pools[family]]
@@ -102,71 +154,83 @@ class TaskSource:
 
         Twins alternate as long as both last. The task's own id, wording and clock depend on its content only.
         """
-        one = next(each for each in self.families if each.id == family)
-        combos = math.prod(len(domain) for domain in one.vary.values())
-        pool, index = self._turn(self._pools[family], index, combos)
-        at = permuted(index, len(pool.rows) * combos, f"{seed}/{family}/{pool.branch}")
-        return self.make(one, pool.branch, pool.rows[at % len(pool.rows)], combination(at // len(pool.rows), one.vary))
+        pool, index = _turn(self._pools[family], index)
+        at = permuted(index, len(pool), f"{seed}/{family}/{pool.branch}")
+        return self.make(family, pool.branch, pool[at])
 
-    def _turn(self, pools: Sequence[Pool], index: int, combos: int) -> tuple[Pool, int]:
-        """Whose turn it is: round-robin over the branches that still have tasks."""
-        sizes = sorted({len(pool.rows) * combos for pool in pools})
-        done = 0
-        for size in sizes:
-            alive = [pool for pool in pools if len(pool.rows) * combos > done]
-            if index < (size - done) * len(alive):
-                turn, which = divmod(index, len(alive))
-                return alive[which], done + turn
-            index -= (size - done) * len(alive)
-            done = size
-        raise IndexError(index)
+    def find(self, family: str, slots: Mapping[str, Json]) -> list[Task]:
+        """The family's tasks about these slots: one, unless another version of the family made the slots."""
+        return [self.make(family, pool.branch, made) for pool in self._pools[family] for made in pool.find(slots)]
 
-    def make(self, family: Family, branch: str | None, row: Mapping[str, Json], varied: Mapping[str, Json]) -> Task:
-        """The task about one grounding row with the varied values."""
-        slots = {**row, **varied}
-        identity = digest(self.world.name, family.id, branch, self.universe, slots)
+    def make(self, family: str, branch: str | None, made: Made) -> Task:
+        """The task about some slots. Each text that is drawn is drawn on its own, by the task's content."""
+        slots, body = made.slots, made.body
+        identity = digest(self.world.name, family, branch, self.universe, slots)
         draw = derive_seed(identity)
-        started = dt.datetime.fromisoformat(self.file.now)
+        started = dt.datetime.fromisoformat(self.rules.now)
         now = (started + dt.timedelta(minutes=draw % WORKDAY_MINUTES)).isoformat(timespec="seconds")
+        prompt = text_of(fill(body.user.says[draw % len(body.user.says)], "$slot", slots))
+        user = body.user.role(prompt, slots, branch, draw)
+        asked = {name: topic.asked for name, topic in user.knows.items()} if user is not None else {}
         return Task(
-            id=f"{family.id}-{identity}",
-            family=family.id,
+            id=f"{family}-{identity}",
+            family=family,
             env=self.world.name,
-            prompt=fill(family.says[draw % len(family.says)], "$slot", slots),
-            gold=realise(family.gold, slots, branch, draw >> 8),
+            prompt=prompt,
+            gold=realise(body.gold, slots, branch, draw >> 8, asked),
             slots=slots,
-            key=row[family.key],
+            key=made.key,
             branch=branch,
             universe=self.universe,
             now=now,
             seed=draw,
-            system=self._system(now),
-            answer=family.answer,
-            compare_answer=family.compare_answer,
-            compare=family.compare,
-            gates=family.gates,
-            oracle_sql=family.oracle,
+            system=self._system(now, body.user.signed_in, slots),
+            answer=body.answer,
+            compare_answer=body.compare_answer,
+            compare=body.compare,
+            gates=realise_gates(body.gates, slots),
+            oracle_sql=body.oracle,
+            user=user,
+            accept=body.accept,
+            transient=body.transient,
         )
 
-    def _system(self, now: str) -> str:
+    def _system(self, now: str, signed_in: Json, slots: Mapping[str, Json]) -> str:
+        """The world's rules, the date and time, and who is signed in."""
         moment = dt.datetime.fromisoformat(now)
-        return f"{self.world.policy}\n\nIt is {moment:%A, %Y-%m-%d %H:%M}.".strip()
+        parts = [self.world.policy, f"It is {moment:%A, %Y-%m-%d %H:%M}."]
+        if signed_in is not None:
+            parts.append(text_of(fill(signed_in, "$slot", slots)))
+        return "\n\n".join(parts).strip()
 
 
-def run_query(
-    sandbox: Sandbox, sql: str, values: Mapping[str, Json], template: Template, where: TaskError
-) -> list[dict[str, Json]]:
-    """Rows of an author's query on a sandbox; a refusal is a :class:`TaskError` at the place of ``where``."""
-    place = (where.file, where.line, where.family)
-    try:
-        with sandbox.transaction(READING) as transaction:
-            return select(transaction.connection, sql, values)
-    except KeyError as error:
-        raise TaskError(
-            f"the query binds :{error.args[0]}, which is no slot; {nearest(error.args[0], set(values))}", *place
-        ) from None
-    except DBAPIError as error:
-        result = to_result(error, template.engine, template.tables)
-        raise TaskError(f"the query fails: {result.message} {result.advice or ''}".rstrip(), *place) from None
-    except (SQLAlchemyError, ValueError) as error:
-        raise TaskError(f"the query fails: {error}", *place) from None
+def _pools(family: Family | PythonFamily, queries: Queries) -> list[Pool]:
+    if isinstance(family, PythonFamily):
+        branches = dict.fromkeys(each.branch for each in family.tasks)
+        return [Listed(branch, [each for each in family.tasks if each.branch == branch]) for branch in branches]
+    where = TaskError("", family.file, family.ground_line, family.id)
+    pools: list[Grounded] = []
+    for branch, condition in (family.twins or {None: "1=1"}).items():
+        rows = queries.rows(f"SELECT * FROM (\n{family.sql}\n) AS grounding WHERE (\n{condition}\n)", where)
+        if not rows:
+            raise family.fail(f"twin {branch!r} has no row: nothing to tell the twins apart", family.ground_line)
+        pools.append(Grounded(branch, family, distinct_sorted(rows)))
+    if family.twins:
+        whole = len(distinct_sorted(queries.rows(family.sql, where)))
+        covered = [row for pool in pools for row in pool.rows]
+        if len(covered) != whole or len(distinct_sorted(covered)) != whole:
+            raise family.fail("the conditions of the twins must cover each row exactly once", family.ground_line)
+    return list(pools)
+
+
+def _turn(pools: Sequence[Pool], index: int) -> tuple[Pool, int]:
+    """Whose turn it is: round-robin over the branches that still have tasks."""
+    done = 0
+    for size in sorted({len(pool) for pool in pools}):
+        alive = [pool for pool in pools if len(pool) > done]
+        if index < (size - done) * len(alive):
+            turn, which = divmod(index, len(alive))
+            return alive[which], done + turn
+        index -= (size - done) * len(alive)
+        done = size
+    raise IndexError(index)

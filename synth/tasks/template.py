@@ -1,10 +1,11 @@
 """Slots and saved names inside values.
 
 In the YAML, ``"{bpm}"`` names a slot (a grounding column or a varied value) and ``$pid`` a result that an
-earlier step saved; a value that is nothing but one name keeps its native type. ``{{`` and ``}}`` are literal
-braces. Compiled, a value is JSON in which ``{"$slot": name}``, ``{"$": name}`` and ``{"$text": [parts]}`` stand
-for what is filled in: slots when the task is made, saved names when the solution is played. Whatever a
-slot's value looks like (``$pid``, ``{x}``), it is never read as notation again.
+earlier step saved; a value that is nothing but one name keeps its native type. ``$item.price.amount`` (in a text
+``{item.price.amount}``) is a field of an object. ``{{`` and ``}}`` are literal braces. Compiled, a value is JSON in
+which ``{"$slot": name}``, ``{"$": name}``, both with ``"path": [fields]`` where a field is meant, and
+``{"$text": [parts]}`` stand for what is filled in: slots when the task is made, saved names when the solution is
+played. Whatever a slot's value looks like (``$pid``, ``{x}``), it is never read as notation again.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from synth.errors import TaskError
+
 Json = Any
 
-_PIECE = re.compile(r"\{\{|\}\}|\{([A-Za-z_]\w*)\}|[{}]")
-_SAVED = re.compile(r"^\$([A-Za-z_]\w*)$")
+_DOTTED = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
+_PIECE = re.compile(rf"\{{\{{|\}}\}}|\{{({_DOTTED})\}}|[{{}}]")
+_SAVED = re.compile(rf"^\$({_DOTTED})$")
 
 
 class Unknown(ValueError):
@@ -43,9 +47,7 @@ def compile_value(raw: Json, slots: frozenset[str] | set[str], saved: frozenset[
 
 def _compile_text(raw: str, slots: frozenset[str] | set[str], saved: frozenset[str] | set[str]) -> Json:
     if found := _SAVED.match(raw):
-        if found.group(1) not in saved:
-            raise Unknown(found.group(1))
-        return {"$": found.group(1)}
+        return _node(found.group(1), frozenset(), saved)
     raw = raw[1:] if raw.startswith("$$") else raw
     parts: list[Json] = []
     at = 0
@@ -60,15 +62,18 @@ def _compile_text(raw: str, slots: frozenset[str] | set[str], saved: frozenset[s
             continue
         if literal:
             parts.append(literal)
-        if name in saved:
-            parts.append({"$": name})
-        elif name in slots:
-            parts.append({"$slot": name})
-        else:
-            raise Unknown(name)
+        parts.append(_node(name, slots, saved))
     if raw[at:]:
         parts.append(raw[at:])
     return _joined(parts)
+
+
+def _node(dotted: str, slots: frozenset[str] | set[str], saved: frozenset[str] | set[str]) -> Json:
+    name, *path = dotted.split(".")
+    if name not in saved and name not in slots:
+        raise Unknown(name)
+    node: dict[str, Json] = {"$" if name in saved else "$slot": name}
+    return node | {"path": path} if path else node
 
 
 def _joined(parts: Sequence[Json]) -> Json:
@@ -84,11 +89,14 @@ def _joined(parts: Sequence[Json]) -> Json:
 
 
 def fill(value: Json, key: str, names: Mapping[str, Json]) -> Json:
-    """Put values in the place of ``{key: name}`` nodes; ``key`` is ``$slot`` or ``$``. KeyError if one is missing."""
+    """Put values in the place of ``{key: name}`` nodes; ``key`` is ``$slot`` or ``$``.
+
+    KeyError if a name is missing, :class:`~synth.errors.TaskError` if a value has no such field.
+    """
     if isinstance(value, dict):
         node = cast("dict[str, Json]", value)
-        if len(node) == 1 and key in node:
-            return names[node[key]]
+        if _is_node(node) and key in node:
+            return _field(names[node[key]], node[key], node.get("path", ()))
         if "$text" in node:
             parts = [fill(part, key, names) if isinstance(part, dict) else part for part in node["$text"]]
             return _joined([part if _is_node(part) else text_of(part) for part in parts])
@@ -102,7 +110,17 @@ def _is_node(value: Json) -> bool:
     if not isinstance(value, dict):
         return False
     node = cast("dict[str, Json]", value)
-    return len(node) == 1 and ("$" in node or "$slot" in node)
+    return len(node) - ("path" in node) == 1 and ("$" in node or "$slot" in node)
+
+
+def _field(value: Json, name: str, path: Sequence[str]) -> Json:
+    for at, each in enumerate(path):
+        fields = cast("dict[str, Json]", value) if isinstance(value, dict) else None
+        if fields is None or each not in fields:
+            holds = f"its fields are {', '.join(fields)}" if fields is not None else f"it is {text_of(value)[:80]!r}"
+            raise TaskError(f"{'.'.join([name, *path[:at]])} has no field {each!r}; {holds}")
+        value = fields[each]
+    return value
 
 
 def text_of(value: Json) -> str:
@@ -122,7 +140,7 @@ def names_in(value: Json, key: str) -> set[str]:
     """The names that a compiled value refers to under ``key``."""
     if isinstance(value, dict):
         node = cast("dict[str, Json]", value)
-        own = {node[key]} if len(node) == 1 and key in node else set[str]()
+        own = {node[key]} if _is_node(node) and key in node else set[str]()
         return own.union(*(names_in(each, key) for each in node.values()))
     if isinstance(value, list):
         return set[str]().union(*(names_in(each, key) for each in cast("list[Json]", value)))

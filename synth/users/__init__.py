@@ -1,1 +1,3 @@
-"""Who speaks to the agent."""
+"""Who speaks to the agent: users by the name that ``users=`` takes, factories ``(options) -> User | None``."""
+
+USERS = {"scripted": "synth.users.scripted:make", "none": "synth.users.none:make"}

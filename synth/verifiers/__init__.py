@@ -6,17 +6,30 @@ from collections.abc import Mapping
 
 from synth.types import Verdict
 from synth.verifiers.answer import AnswerVerifier
-from synth.verifiers.base import CallRecord, Evidence, Verifier, reward
-from synth.verifiers.calls import ForbiddenCalls, RequiredCalls
+from synth.verifiers.base import CallRecord, Evidence, Query, TurnRecord, Verifier, reward
+from synth.verifiers.blame import blame
+from synth.verifiers.process import ForbiddenCalls, NoWriteBefore, RequiredCalls
+from synth.verifiers.says import SaysVerifier
 from synth.verifiers.state import StateVerifier
 
 VERIFIERS: Mapping[str, Verifier] = {
-    each.name: each for each in (StateVerifier(), AnswerVerifier(), RequiredCalls(), ForbiddenCalls())
+    each.name: each
+    for each in (
+        StateVerifier(),
+        AnswerVerifier(),
+        NoWriteBefore(),
+        RequiredCalls(),
+        ForbiddenCalls(),
+        SaysVerifier(),
+    )
 }
 
 
 def judge(evidence: Evidence) -> list[Verdict]:
-    """The verdicts of a task's gates, in their order."""
+    """The verdicts of a task's gates, in their order.
+
+    Raises :class:`synth.errors.TaskError` where a query of the task's own fails.
+    """
     verdicts: list[Verdict] = []
     for gate in evidence.task.gates:
         name, option = (gate, None) if isinstance(gate, str) else next(iter(gate.items()))
@@ -24,4 +37,14 @@ def judge(evidence: Evidence) -> list[Verdict]:
     return verdicts
 
 
-__all__ = ["VERIFIERS", "CallRecord", "Evidence", "Verifier", "judge", "reward"]
+__all__ = [
+    "VERIFIERS",
+    "CallRecord",
+    "Evidence",
+    "Query",
+    "TurnRecord",
+    "Verifier",
+    "blame",
+    "judge",
+    "reward",
+]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Hashable, Mapping
 from typing import Any, cast
 
-from synth.canonical import canonical
 from synth.types import Verdict
 from synth.verifiers.base import Evidence, Verifier
-from synth.verifiers.matching import same_scalar
+from synth.verifiers.columns import form, same_value, within
 
 Json = Any
 
@@ -44,29 +44,24 @@ class AnswerVerifier(Verifier):
 
 
 def same_answer(expected: Json, given: Json, rule: Json) -> bool:
-    """Compare one field: exact, text (case and white space do not count), set (order does not), {abs: x}."""
-    if isinstance(rule, Mapping):
-        bound = cast("Mapping[str, float]", rule)["abs"]
-        numbers = all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in (expected, given))
-        return numbers and _within(expected, given, bound * (1 + 1e-12))
-    if rule == "set":
-        both_lists = isinstance(given, list) and isinstance(expected, list)
-        return both_lists and _as_set(cast("list[Json]", expected)) == _as_set(cast("list[Json]", given))
+    """Compare one field: exact, text (case and white space do not count), set (neither order nor repetition counts), bag
+    (repetition counts), ``{abs: x}``. A list is ordered under the other rules, which hold for each of its items.
+    """
+    if rule in ("set", "bag"):
+        if not isinstance(expected, list) or not isinstance(given, list):
+            return False
+        ours, theirs = cast("list[Json]", expected), cast("list[Json]", given)
+        return Counter(map(form, ours)) == Counter(map(form, theirs)) if rule == "bag" else _same_set(ours, theirs)
     if isinstance(expected, list):
         if not isinstance(given, list):
             return False
         left, right = cast("list[Json]", expected), cast("list[Json]", given)
         return len(left) == len(right) and all(map(same_answer, left, right, [rule] * len(left)))
+    if isinstance(rule, Mapping):
+        return within(expected, given, cast("Mapping[str, float]", rule)["abs"])
     if rule == "text" and isinstance(expected, str) and isinstance(given, str):
         return folded(expected) == folded(given)
-    return same_scalar(expected, given)
-
-
-def _within(left: float, right: float, bound: float) -> bool:
-    try:
-        return abs(left - right) <= bound
-    except OverflowError:  # a whole number past the range of floats against a fraction
-        return False
+    return same_value(expected, given)
 
 
 def folded(value: str) -> str:
@@ -74,10 +69,14 @@ def folded(value: str) -> str:
     return " ".join(unicodedata.normalize("NFC", value).casefold().split())
 
 
-def _as_set(values: list[Json]) -> set[str]:
-    def one(value: Json) -> str:
-        if isinstance(value, str):
-            return canonical(folded(value))
-        return canonical(int(value) if isinstance(value, float) and value.is_integer() else value)
+def _same_set(expected: list[Json], given: list[Json]) -> bool:
+    """Case and white space of texts do not count either, unless they tell two of the expected texts apart."""
+    exact = {form(each) for each in expected}
+    loose = {_folded_form(each) for each in expected}
+    if len(loose) < len(exact) and exact == {form(each) for each in given}:
+        return True
+    return len(loose) == len(exact) and loose == {_folded_form(each) for each in given}
 
-    return {one(each) for each in values}
+
+def _folded_form(value: Json) -> Hashable:
+    return form(folded(value) if isinstance(value, str) else value)

@@ -44,7 +44,8 @@ Query = Callable[[str, Mapping[str, Json]], list[dict[str, Json]]]
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What a rollout left behind. ``changes`` is the net difference from the template; ``query`` asks the end state
-    (None where it is gone), for ends that are accepted by a condition.
+    (None where it is gone) of a database of the kind ``engine``, for ends that are accepted by a condition. ``said`` is
+    the assistant's last words.
     """
 
     task: Task
@@ -54,6 +55,8 @@ class Evidence:
     tables: Mapping[str, Table] = field(default_factory=dict[str, Table])
     turns: Sequence[TurnRecord] = ()
     query: Query | None = None
+    engine: str = "sqlite"
+    said: str = ""
 
 
 class Verifier(ABC):

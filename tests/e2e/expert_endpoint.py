@@ -29,7 +29,9 @@ class Expert:
     async def __call__(self, request: dict[str, Any]) -> Completion:
         self.requests += 1
         messages = [canonical_message(each) for each in request["messages"]]
-        texts = {each["role"]: each["content"] for each in messages if each["role"] in {"system", "user"}}
+        texts: dict[str, str] = {}
+        for each in messages:
+            texts.setdefault(each["role"], each["content"])  # the opening: a user may speak again
         task = self._tasks.get(_opening(texts.get("system", ""), texts["user"]))
         if task is None:
             raise ModelRefusedRequest("no task opens like this")

@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
+import os
 import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from envs.folder import load_world
-from envs.types import Limits
-from synth.admission.check import FamilyReport, check_world
+from synth.admission.check import Options
+from synth.admission.report import FamilyReport
+from synth.admission.world import check_world
 from synth.types import Verdict
 from synth.verifiers import VERIFIERS
 from synth.verifiers.base import Evidence, Verifier
-from tests.e2e.command import synth
+from tests.e2e.command import COMMAND, synth
+from tests.unit import small_world
 
 EHR = Path(__file__).parents[2] / "examples" / "ehr_db"
 
 
 def check(families: list[str]) -> dict[str, FamilyReport]:
     """The proofs in this process, so that a verifier can be broken."""
-    world = load_world(EHR)
-    with world.template() as template:
-        reports = asyncio.run(check_world(world, template, families, 2, Limits(), lambda _: None))
-    return {each.family: each for each in reports}
+    report = check_world(EHR, Options(families=tuple(families), per_branch=2), lambda _: None)
+    return {each.family: each for each in report.families}
 
 
 def test_each_family_of_the_shipped_world_proves_itself(tmp_path: Path):
-    done = synth("check", "ehr_db", "--json", cwd=tmp_path)
+    done = synth("check", "ehr_db", "--universes", "1", "--json", cwd=tmp_path, timeout=550)
     report = json.loads(done.stdout)
     assert done.returncode == 0, done.stdout
     assert report["ok"]
@@ -48,10 +52,12 @@ def test_a_broken_gold_call_fails_its_family_and_no_other(tmp_path: Path):
     right = '- record_vitals: {patient_id: $pid, heart_rate: "{bpm}"}'
     assert right in text
     file.write_text(text.replace(right, "- record_vitals: {patient_id: $pid, heart_rate: 70}"), "utf-8")
-    done = synth("check", "world", "--json", cwd=tmp_path)
+    families = ["record_heart_rate", "last_blood_pressure"]
+    done = synth("check", "world", "--families", ",".join(families), "--json", cwd=tmp_path)
     report = json.loads(done.stdout)
     assert done.returncode == 1
     broken = [each for each in report["families"] if not each["ok"]]
+    assert [each["family"] for each in report["families"]] == families
     assert [each["family"] for each in broken] == ["record_heart_rate"]
     assert "heart_rate=70, which nobody told the agent" in broken[0]["problems"][0]
 
@@ -74,3 +80,77 @@ def test_a_verifier_that_lets_everything_pass_is_found(monkeypatch: pytest.Monke
     assert not report.ok
     assert report.surviving
     assert any("lazy agent" in each for each in report.problems)
+
+
+def test_a_second_check_says_what_it_did_not_prove_again(tmp_path: Path):
+    folder = small_world.make(tmp_path / "world")
+    first, second = (synth("check", str(folder), "--tasks", "1", cwd=tmp_path) for _ in range(2))
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert first.stdout.count("(cached)") == 0
+    assert second.stdout.count("(cached)") == 2
+    again = synth("check", str(folder), "--tasks", "1", "--no-cache", cwd=tmp_path)
+    assert again.stdout.count("(cached)") == 0
+
+
+def test_universes_that_the_world_cannot_make_are_refused(tmp_path: Path):
+    folder = small_world.make(tmp_path / "world")
+    done = synth("check", str(folder), "--universes", "3", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "world has no seed.py" in done.stderr
+
+
+STUCK = """\
+def stuck():
+    import os, pathlib, time
+    mark = pathlib.Path(os.environ["SYNTH_TEST_MARK"])
+    mark.with_suffix(f".{os.getpid()}").touch()
+    while True:
+        time.sleep(0.05)
+
+
+"""
+
+
+@pytest.mark.parametrize(("workers", "number"), [("1", signal.SIGINT), ("2", signal.SIGINT), ("2", signal.SIGKILL)])
+def test_nothing_goes_on_when_a_check_is_ended(tmp_path: Path, workers: str, number: signal.Signals):
+    """A tool that hangs in each process; Ctrl-C reaches them all, a SIGKILL the parent alone."""
+    old = 'found = db.execute(text("SELECT * FROM items WHERE instr'
+    folder = small_world.make(tmp_path / "world", executors=(old, f"stuck()\n    {old}"))
+    code = (folder / "executors.py").read_text("utf-8")
+    (folder / "executors.py").write_text(code.replace("@tool", f"{STUCK}@tool", 1), "utf-8")
+    process = subprocess.Popen(
+        [*COMMAND, "check", str(folder), "--workers", workers],
+        env=os.environ | {"SYNTH_TEST_MARK": str(tmp_path / "mark")},
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        stuck = until(lambda: list(tmp_path.glob("mark.*")), int(workers))
+        if number is signal.SIGINT:
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+        _, told = process.communicate(timeout=60)
+        assert process.returncode == (130 if number is signal.SIGINT else -number)
+        assert told == "interrupted\n" or number is signal.SIGKILL
+        for mark in stuck:
+            until(lambda pid=int(mark.suffix[1:]): [] if alive(pid) else [pid], 1)
+    finally:
+        process.kill()
+
+
+def until(look: Callable[[], list[Any]], count: int) -> list[Any]:
+    """What is found once there is enough of it; the test's own timeout ends a wait for nothing."""
+    while len(found := look()) < count:
+        time.sleep(0.02)
+    return found
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that is dead and waits for its parent to notice does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -32,7 +32,7 @@ def test_every_planned_job_is_there_once_with_full_reward(runs: dict[str, Path])
     assert [row["job_index"] for row in rows] == list(range(500))
     assert len({row["trajectory_id"] for row in rows}) == 500
     assert {row["reward"] for row in rows} == {1.0}
-    assert {row["stop_reason"] for row in rows} == {"finished"}
+    assert {(row["stop_reason"], row["user_model"]) for row in rows} == {("finished", None), ("user_ended", "scripted")}
 
 
 @pytest.mark.ray

@@ -111,6 +111,61 @@ def test_one_bad_value_is_one_line_that_names_its_key(section, key, value, words
     assert words in lines[0]
 
 
+UNIVERSES = {"universes": 4, "splits": {"train": [0, 1, 2], "test": [3]}}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "words"),
+    [
+        ({"universes": 0}, ["tasks.universes: must be more than 0, not 0"]),
+        ({"universes": 2, "splits": {"train": [0, 1.5]}}, ["tasks.splits.train.1: must be a whole number, not 1.5"]),
+        ({"universes": 2, "splits": {"train": [0, -1]}}, ["tasks.splits.train.1: must be at least 0, not -1"]),
+        ({"splits": {}}, ["tasks.splits: names no split"]),
+        ({"universes": 2, "splits": {"train": [0, 1], "test": []}}, ["tasks.splits.test: has no universe"]),
+        ({"splits": {"te-st": [0]}}, ["tasks.splits.te-st: the name of a split must be a letter, then"]),
+        ({"splits": {"all": [0]}}, ["tasks.splits.all: the name of a split means all of them"]),
+        (
+            {"universes": 2, "splits": {"train": [0, 1], "test": [1]}},
+            ["tasks.splits: universe 1 is given twice, to train and test"],
+        ),
+        (
+            {"universes": 4, "splits": {"train": [0, 4]}},
+            [
+                "tasks.splits: there is no universe 4; with tasks.universes=4 they are numbered from 0 to 3",
+                "tasks.splits: universes 1, 2, 3 of tasks.universes=4 belong to no split",
+            ],
+        ),
+        (
+            {"held_out": "a"},
+            ["tasks.held_out: held out from the first split, for which there must be a second: 'tasks"],
+        ),
+        ({**UNIVERSES, "held_out": ["a", "a"]}, ["tasks.held_out: 'a' is listed twice"]),
+        (
+            {**UNIVERSES, "families": ["book", "cancel"], "held_out": ["boko"]},
+            ["tasks.held_out: 'boko' is not in tasks.families; did you mean book?"],
+        ),
+    ],
+)
+def test_splits_part_the_universes(tasks, words):
+    """Every universe belongs to one split; all that is wrong with it is said at once, a line each."""
+    lines = problems({**WORLD, "tasks": tasks})
+    assert len(lines) == len(words), lines
+    assert all(line.startswith(start) for line, start in zip(lines, words, strict=True)), lines
+
+
+def test_sound_splits_survive_a_round_trip_and_their_order_counts():
+    made = config(tasks={**UNIVERSES, "held_out": "a"})
+    assert made.tasks.splits == {"train": [0, 1, 2], "test": [3]}
+    assert made.tasks.held_out == ["a"]
+    assert from_yaml(to_yaml(made)) == made
+    assert list(from_yaml(to_yaml(made)).tasks.splits) == ["train", "test"]
+    assert config(tasks={"universes": 2, "splits": {"train": 0, "test": 1}}).tasks.splits == {"train": [0], "test": [1]}
+    turned = config(tasks={"universes": 4, "splits": {"test": [3], "train": [2, 1, 0]}, "held_out": "a"})
+    same = config(tasks={"universes": 4, "splits": {"train": [2, 1, 0], "test": [3]}, "held_out": "a"})
+    assert fingerprint(same)[0] == fingerprint(made)[0] != fingerprint(turned)[0]
+    assert [line.split(":")[0] for line in difference(made, turned)] == ["tasks.splits"]
+
+
 @pytest.mark.parametrize("raw", [[], None, "seed: 3", 5])
 def test_what_is_no_mapping_is_said_to_be_none(raw):
     assert problems(raw)[0].startswith("a config is a mapping")
@@ -182,7 +237,7 @@ def test_each_key_moves_the_fingerprint_exactly_when_it_is_not_excluded(key):
     before = from_dict({"env": {"path": "/w"}})
     section, _, name = key.rpartition(".")
     value = _other(flat(before)[key])
-    value = ["x"] if key == "tasks.families" else "x" if value is None else value
+    value = {"tasks.families": ["x"], "tasks.splits": {"a": [0]}}.get(key, "x" if value is None else value)
     part = dataclasses.replace(getattr(before, section), **{name: value}) if section else value
     after = dataclasses.replace(before, **{section or name: part})
     moved = key not in EXCLUDED

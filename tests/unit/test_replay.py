@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from envs.folder import load_world
+from envs.templates import Templates
 from envs.types import Limits, ToolCall
 from synth.admission.proof import prove
 from synth.agent.memory import RAW_KEY
 from synth.agent.react import AgentLimits
-from synth.config import RunConfig
+from synth.config import RunConfig, UsersConfig
 from synth.dataset.wire import decode, encode, to_values, to_wire
 from synth.models.base import Conversation, Model
+from synth.models.scripted import ScriptedModel
 from synth.plan import job
 from synth.replay import differences
 from synth.rollout import Stage, play
 from synth.tasks.source import TaskSource
 from synth.types import Completion, Message, Task
-from tests.unit import small_world
+from tests.unit import small_world, talking_world
 
 FIND = [
     '{"name":"Desk"}', "", "  ", "null", "[]", "5", '"x"', "{", "{}", '{"name":"a","name":"b"}', '{"name":NaN}',
@@ -68,7 +71,7 @@ def played(tmp_path_factory: pytest.TempPathFactory):
         limits = Limits(
             False, config.database.statement_timeout_ms, config.database.max_rows, config.database.max_result_bytes
         )
-        stage = Stage(world, template, _Wild(), limits, AgentLimits(error_style=config.agent.error_style))
+        stage = Stage(world, Templates(world), _Wild(), limits, AgentLimits(error_style=config.agent.error_style))
         row = asyncio.run(play(job(0, task, 1, 0), stage))
         kept = to_values(decode(encode(to_wire(row))))
 
@@ -105,3 +108,45 @@ def test_a_call_that_was_altered_in_the_transcript_is_named(played: Any):
     messages[at]["tool_calls"] = [other, *messages[at]["tool_calls"][1:]]
     (line,) = again({**row, "messages": messages})
     assert 'call 0 (find_items, x): the model emitted {"arguments":{"name":"Desk"}' in line
+
+
+@pytest.fixture(scope="module")
+def conversation(tmp_path_factory: pytest.TempPathFactory):
+    """A rollout with a scripted user, as it comes out of its Parquet cells."""
+    world = load_world(talking_world.make(tmp_path_factory.mktemp("replay") / "talking"))
+    with world.template() as template:
+        task = asyncio.run(prove(TaskSource(world, template).task("plan_asked", 0, 0), world, template))
+        config = RunConfig()
+        stage = Stage(world, Templates(world), ScriptedModel(), Limits(), AgentLimits())
+        kept = to_values(decode(encode(to_wire(asyncio.run(play(job(0, task, 1, 0), stage))))))
+
+        def again(changed: Any, users: str = "scripted") -> list[str]:
+            other = replace(config, users=UsersConfig(kind=users))
+            return asyncio.run(differences(changed, task, world, template, other))
+
+        yield kept, again
+
+
+def test_a_conversation_comes_out_the_same_again(conversation: Any):
+    row, again = conversation
+    assert [each["event"] for each in row["events"]].count("user_turn") == 3
+    assert again(row) == []
+
+
+def test_the_users_recorded_turns_are_what_is_judged(conversation: Any):
+    """Whoever the user was, a replay needs no model: without the consent of the record, the reward is another."""
+    row, again = conversation
+    events = [{**each, "consents": False} if each["event"] == "user_turn" else each for each in row["events"]]
+    (line,) = again({**row, "events": events}, users="my_package.users:Somebody")
+    assert line == "reward was 1.0, is now 0.0"
+
+
+def test_the_scripted_user_is_asked_again(conversation: Any):
+    row, again = conversation
+    events = [dict(each) for each in row["events"]]
+    first = next(each for each in events if each["event"] == "user_turn")
+    first["text"] = first["text"].replace("On ", "By ")
+    lines = again({**row, "events": events})
+    assert len(lines) == 2
+    assert "the user's answer to Could you tell me the day? was" in lines[0]
+    assert lines[1] == "the user's messages are not those of the events"

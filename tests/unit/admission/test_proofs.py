@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from envs.folder import load_world
-from envs.types import Limits
-from synth.admission.attacks import Act, mutants
-from synth.admission.check import PER_KIND, FamilyReport, check_world, spread
+from synth.admission.check import Options
+from synth.admission.moves import Act
+from synth.admission.mutants import PER_KIND, mutants, spread
+from synth.admission.report import FamilyReport
+from synth.admission.world import check_world
 from synth.types import Verdict
 from synth.verifiers import VERIFIERS
 from synth.verifiers.base import Evidence, Verifier
@@ -20,10 +20,8 @@ from tests.unit import small_world
 
 
 def check(folder: Path) -> dict[str, FamilyReport]:
-    world = load_world(folder)
-    with world.template() as template:
-        reports = asyncio.run(check_world(world, template, None, 2, Limits(), lambda _: None))
-    return {each.family: each for each in reports}
+    report = check_world(folder, Options(per_branch=2), lambda _: None)
+    return {each.family: each for each in report.families}
 
 
 def test_the_small_world_proves_itself(tmp_path: Path):
@@ -118,7 +116,7 @@ def test_words_of_the_agents_own_are_allowed_where_any_text_will_do(tmp_path: Pa
 def test_a_mutant_is_a_mistake_that_the_tool_would_take():
     gold = [Act("plan_item", {"due": "2026-02-28", "colour": "green", "title": "Chair"}, writes=True)]
     schemas = {"plan_item": {"properties": {"colour": {"type": "string", "enum": ["red", "green", "blue"]}}}}
-    changed = [dict(each.acts[0].arguments) for each in mutants(gold, [], schemas) if each.kind == "change argument"]
+    changed = [dict(each.moves[0].arguments) for each in mutants(gold, [], schemas) if each.kind == "change argument"]
     assert [each["due"] for each in changed] == ["2026-03-01", *["2026-02-28"] * 3]
     assert [each["colour"] for each in changed] == ["green", "red", "blue", "green"]
     assert changed[3]["title"] == "Chair x"
@@ -130,6 +128,6 @@ def test_of_a_long_loop_the_mutants_are_taken_from_everywhere():
     chosen = spread(every)
     assert len([each for each in chosen if each.kind == "drop write"]) == PER_KIND
     assert spread(chosen) == chosen
-    dropped = [199 * 200 // 2 - sum(int(act.arguments["n"]) for act in each.acts) for each in chosen[:PER_KIND]]
+    dropped = [199 * 200 // 2 - sum(int(act.arguments["n"]) for act in each.moves) for each in chosen[:PER_KIND]]
     assert dropped[0] == 0
     assert dropped[-1] >= 190

@@ -76,6 +76,14 @@ def test_families_as_a_list_and_as_one_name():
     assert one("tasks.families=a").tasks.families == ["a"]
 
 
+def test_splits_are_given_as_a_whole_or_one_by_one():
+    wanted = {"train": [0, 1, 2], "test": [3]}
+    whole = one("tasks.universes=4", "tasks.splits={train:[0,1,2],test:[3]}")
+    assert whole.tasks.splits == wanted
+    assert list(whole.tasks.splits) == ["train", "test"]
+    assert one("tasks.universes=4", "tasks.splits.train=[0,1,2]", "tasks.splits.test=3").tasks.splits == wanted
+
+
 @pytest.mark.parametrize("path", ["/my world", "/data (old)/w", "/a=b", "/a(b)", "~/w", "../w", "/ü"])
 def test_a_path_needs_no_quotes_beyond_the_shells(path):
     assert one(f"env.path={path}").env.path == path

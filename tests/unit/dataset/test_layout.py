@@ -39,8 +39,8 @@ def test_ten_million_jobs_are_no_list():
             layout.shard_of(bad)
 
 
-@pytest.mark.parametrize("splits", [(("../x", 1),), (("a", 1), ("a", 2)), (("a", -1),), (("", 1),)])
+@pytest.mark.parametrize("splits", [(("../x", 1),), (("a", 1), ("a", 2)), (("a", -1),), (("", 1),), (("all", 1),)])
 def test_names_that_leave_the_directory_are_refused(splits: tuple[tuple[str, int], ...]):
-    """A split's name becomes a file's name."""
+    """A split's name becomes a file's name, and `datasets` must read it."""
     with pytest.raises(ValueError):
         Layout(splits, 4)

@@ -197,8 +197,8 @@ def test_an_empty_plan_is_complete(tmp_path: Path):
 
 
 def test_the_counts_are_true(tmp_path: Path):
-    """Per outcome and family, with unknown costs null and unscored rows out of the mean."""
-    with begin(tmp_path / "run") as writer:
+    """Per outcome, family and split, with unknown costs null and unscored rows out of the mean."""
+    with begin(tmp_path / "run", Layout((("train", 7), ("test", 3)), 4)) as writer:
         for index in range(10):
             unscored = {"outcome": "unscored", "reward": None} if index == 1 else {}
             writer.add_row(index, row(index, **unscored))
@@ -207,6 +207,10 @@ def test_the_counts_are_true(tmp_path: Path):
     assert counts["mean_reward"] == pytest.approx(7 / 9)
     assert counts["families"]["vitals"]["outcomes"] == {"failure": 1, "success": 4, "unscored": 1}
     assert counts["families"]["vitals"]["mean_reward"] == pytest.approx(4 / 5)
+    assert [(name, split["jobs"], split["rows"]) for name, split in counts["splits"].items()] == [
+        ("train", 7, 7),
+        ("test", 3, 3),
+    ]
     assert counts["input_tokens"] == sum(range(100, 110))
     assert counts["cost_usd"] is None
 

@@ -7,14 +7,11 @@ from typing import Any
 
 import pytest
 
-from envs.types import Column, Table
 from synth.errors import TaskError
-from synth.tasks.family import TaskFile, read_tasks
+from synth.tasks.family import read_tasks
+from synth.tasks.queries import Queries
+from tests.unit.tasks.conftest import TOOLS
 
-TABLES = {
-    "visits": Table("visits", (Column("made_at", "TEXT"), Column("note", "TEXT"), Column("cost", "REAL"))),
-}
-TOOLS = {"find": frozenset({"name"}), "record": frozenset({"pid", "bpm"})}
 GOOD = """\
 now: "2026-03-02T09:00:00"
 compare: {visits.made_at: ignore, visits: append_only}
@@ -48,45 +45,28 @@ families:
 """
 
 
-def columns(sql: str, file: str, line: int, family: str) -> tuple[str, ...]:
-    """What a database would say of the queries of these tests."""
-    if "FROM patients" not in sql:
-        raise TaskError("the query fails", file, line, family)
-    return "patient_id", "name"
-
-
-@pytest.fixture
-def parsed(tmp_path: Path):
-    def run(text: str) -> TaskFile:
-        file = tmp_path / "tasks.yaml"
-        file.write_text(text, "utf-8")
-        return read_tasks(file, TOOLS, TABLES, columns)
-
-    return run
-
-
 class TestGood:
     def test_what_a_file_says(self, parsed: Any):
         read = parsed(GOOD)
         pulse, allowed = read.families
-        assert read.now == "2026-03-02T09:00:00"
+        assert read.rules.now == "2026-03-02T09:00:00"
         assert (pulse.id, pulse.line, pulse.ground_line, pulse.key) == ("pulse", 4, 6, "patient_id")
         assert pulse.sql == "SELECT patient_id, name FROM patients", "without the semicolon: it becomes a subquery"
         assert len(pulse.vary["bpm"]) == 56
-        assert len(pulse.says) == 2
-        assert (pulse.answer, pulse.gates, pulse.twins) == (None, ["state"], {})
+        assert len(pulse.body.user.says) == 2
+        assert (pulse.body.answer, pulse.body.gates, pulse.twins) == (None, ["state"], {})
         assert allowed.ground_line == 17
         assert allowed.twins == {"allow": "patient_id > 5", "refuse": "patient_id <= 5"}
-        assert allowed.gates == ["state", {"answer": {"days": "days"}}, {"required_calls": ["find"]}]
+        assert allowed.body.gates == ["state", {"answer": {"days": "days"}}, {"required_calls": ["find"]}]
 
     def test_a_familys_rules_add_to_the_worlds(self, parsed: Any):
         pulse, allowed = parsed(GOOD).families
-        assert pulse.compare == {"visits.made_at": "ignore", "visits": "append_only"}
-        assert allowed.compare == pulse.compare | {"visits.note": "free_text", "*.cost": {"abs": 0.01}}
+        assert pulse.body.compare == {"visits.made_at": "ignore", "visits": "append_only"}
+        assert allowed.body.compare == pulse.body.compare | {"visits.note": "free_text", "*.cost": {"abs": 0.01}}
 
     def test_the_answer_becomes_the_submit_tools_schema(self, parsed: Any):
         """Required is what every branch of gold hands in."""
-        answer = parsed(GOOD).families[1].answer
+        answer = parsed(GOOD).families[1].body.answer
         assert answer is not None
         assert answer["required"] == ["decision"]
         assert answer["additionalProperties"] is False
@@ -95,11 +75,15 @@ class TestGood:
             "items": {"type": "integer"},
             "description": "Which days.",
         }
-        assert parsed(GOOD).families[1].compare_answer == {"decision": "exact", "days": "set", "dose": {"abs": 0.5}}
+        assert parsed(GOOD).families[1].body.compare_answer == {
+            "decision": "exact",
+            "days": "set",
+            "dose": {"abs": 0.5},
+        }
 
     def test_gates_default_to_state_and_answer_where_gold_submits(self, parsed: Any):
         start = GOOD.index("  gates: [state")
-        assert parsed(GOOD[:start]).families[1].gates == ["state", "answer"]
+        assert parsed(GOOD[:start]).families[1].body.gates == ["state", "answer"]
 
     def test_yaml_is_read_without_its_surprises(self, parsed: Any):
         """A date stays text, yes is no boolean, 12:30 no number."""
@@ -141,7 +125,18 @@ class TestGood:
         ('"{bpm} for {name}"', '"{bmp} for {name}"', 8, "says: there is no slot 'bmp'; did you mean 'bpm'?"),
         ('"{bpm} for {name}"', '"{bpm for"', 8, "says: a single '{'"),
         ('says: ["{bpm} for {name}", "{name}: {bpm}"]', "says: []", 8, "`says` is a text, or a list of texts"),
-        ('{says: "May {name}?"}', '{says: "May {name}?", knows: {dob: x}}', 19, "`knows` needs a user who answers"),
+        (
+            '{says: "May {name}?"}',
+            '{says: "May {name}?", nkows: {a: x}}',
+            19,
+            "user has no key 'nkows'; did you mean 'k",
+        ),
+        ("FROM patients;", "FROM patients WHERE patient_id > 99;", 6, "the grounding yields no row"),
+        ("{int: [55, 110]}", "{sql: SELECT nmae FROM patients}", 7, "vary bpm: the query fails: "),
+        ("{int: [55, 110]}", "{sql: SELECT day FROM days}", 7, "vary bpm: the query gives no value"),
+        ("{int: [55, 110]}", '{sql: "SELECT 1, 2"}', 7, "vary bpm: the query must select one column, not 2"),
+        ("  - record: {pid: $pid,", "  - record: {", 12, "record cannot do without its argument 'pid'"),
+        ("  - record: {pid: $pid,", "  - record: {pid: null,", 12, "record cannot do without its argument 'pid'"),
         (
             '  - find: {name: "{name}"}',
             '  - find: {nmae: "{name}"}',
@@ -202,7 +197,7 @@ class TestGood:
             "{required_calls: [find]}",
             "{required_calls: [fnid]}",
             29,
-            "required_calls takes a list of tools; known are find",
+            "required_calls takes a list of tools, and 'fnid' is none; did you mean 'find'?",
         ),
         ("{required_calls: [find]}", "{required_calls: [[find]]}", 29, "required_calls takes a list of tools"),
         ("{required_calls: [find]}", "{required_calls: find}", 29, "required_calls takes a list of tools"),
@@ -231,7 +226,7 @@ class TestGood:
         ("{int: [55, 110]}", "{float: [1, 2, 1e-17]}", 7, "the step is too small"),
         ("{int: [55, 110]}", "{choice: [!!binary aGk=]}", 7, "the tag !!binary has no place here"),
         ("{int: [55, 110]}", "{choice: [123456789012345678901]}", 7, "does not fit into 64 bits"),
-        ("{int: [55, 110]}", '{choice: ["\\ud800"]}', 7, "half of a surrogate pair"),
+        ("{int: [55, 110]}", '{choice: ["\\ud800"]}', 7, "Unicode character"),
         ('save: {pid: "$.id"}', 'save: {p id: "$.id", pid: "$.id"}', 11, "the name 'p id' must match"),
         (
             "  - record: {pid: $pid",
@@ -290,12 +285,12 @@ def test_what_is_no_task_file_at_all(parsed: Any, text: str, words: str):
     assert words in str(caught.value)
 
 
-def test_a_file_that_is_not_there_or_not_text(tmp_path: Path):
+def test_a_file_that_is_not_there_or_not_text(tmp_path: Path, queries: Queries):
     with pytest.raises(TaskError, match="there is no such file"):
-        read_tasks(tmp_path / "tasks.yaml", TOOLS, TABLES, columns)
+        read_tasks(tmp_path / "tasks.yaml", "practice", TOOLS, queries)
     (tmp_path / "tasks.yaml").write_bytes(b"families: \xff")
     with pytest.raises(TaskError, match="not UTF-8 at byte 10"):
-        read_tasks(tmp_path / "tasks.yaml", TOOLS, TABLES, columns)
+        read_tasks(tmp_path / "tasks.yaml", "practice", TOOLS, queries)
 
 
 def test_twins_without_a_step_of_their_own(parsed: Any):
@@ -313,16 +308,16 @@ def test_the_rule_of_an_answer_gate_is_the_rule_of_the_field(parsed: Any):
         .replace("$oracle.days}}", "$oracle.days}}}")
     )
     family = parsed(text).families[1]
-    assert family.compare_answer["days"] == "set"
-    assert {"answer": {"days": "days"}} in family.gates
+    assert family.body.compare_answer["days"] == "set"
+    assert {"answer": {"days": "days"}} in family.body.gates
 
 
 @pytest.mark.parametrize("word", ["submit", "say", "for_each"])
-def test_a_tool_with_the_name_of_a_step_could_never_be_called(tmp_path: Path, word: str):
+def test_a_tool_with_the_name_of_a_step_could_never_be_called(tmp_path: Path, queries: Queries, word: str):
     file = tmp_path / "tasks.yaml"
     file.write_text(GOOD, "utf-8")
     with pytest.raises(TaskError, match=f"a tool cannot be named '{word}'"):
-        read_tasks(file, {**TOOLS, word: frozenset()}, TABLES, columns)
+        read_tasks(file, "practice", {**TOOLS, word: {}}, queries)
 
 
 def test_a_character_that_yaml_forbids_is_no_traceback(parsed: Any):

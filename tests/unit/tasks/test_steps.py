@@ -9,16 +9,20 @@ import jsonpath
 import pytest
 
 from synth.errors import TaskError
-from synth.tasks.steps import Scope, compile_steps, extract, in_branch, nearest, realise
+from synth.tasks.scope import Scope, nearest
+from synth.tasks.steps import compile_steps, extract, in_branch, realise
 from synth.tasks.yaml_source import load_yaml
+from tests.unit.tasks.conftest import TOOLS
 
 SCOPE = Scope(
     file="tasks.yaml",
     family="f",
     slots=frozenset({"name", "bpm", "names"}),
-    tools={"find": frozenset({"name"}), "record": frozenset({"pid", "bpm"}), "list_all": frozenset()},
+    tools=TOOLS,
     branches=frozenset({"allow", "refuse"}),
     fields=frozenset({"value", "decision"}),
+    topics=frozenset({"dob", "email"}),
+    consents=True,
 )
 
 
@@ -91,21 +95,29 @@ def test_a_whole_solution(compiled: Any):
         ("- say: x\n- find: {name: '{nmae}'}", 2, "`nmae` is neither a slot nor saved by an earlier step; did you"),
         ("- record: {pid: $pid}", 1, "`pid` is neither a slot nor saved"),
         ("- find: {name: 'a { b'}", 1, "a single '{'"),
-        ("- find: {}\n  save: {name: $.a}", 1, "`save` would hide the slot 'name'"),
-        ("- find: {}\n  save: {pid: '$.a['}", 1, "'$.a[' is no JSONPath: "),
-        ("- find: {}\n  save: {pid: '$.a | $.b'}", 1, "'$.a | $.b' is no JSONPath: it is a compound path"),
+        ("- find: {}\n  save: {name: $.a}", 2, "`save` would hide the slot 'name'"),
+        ("- find: {}\n  save: {pid: '$.a['}", 2, "'$.a[' is no JSONPath: "),
+        ("- find: {}\n  save: {pid: '$.a | $.b'}", 2, "'$.a | $.b' is no JSONPath: it is a compound path"),
         ("- find: {}\n  save: pid", 2, "`save` takes a mapping of names to JSONPaths"),
         ("- find: {}\n  fails: [a]", 1, "`fails` names one error category"),
         ("- say: hi\n  save: {a: $.a}", 2, "`save` goes with a tool call, not with `say`"),
         ("- say: ''", 1, "`say` is a text, or a list of texts"),
         ("- say: [a, 5]", 1, "`say` is a text, or a list of texts"),
-        ("- ask: dob", 1, "`ask` needs a user to ask, and rollouts have no user yet"),
-        ("- confirm: sure?", 1, "`confirm` needs a user who consents"),
+        ("- say: a\n- ask: dbo", 2, "the user knows nothing of 'dbo'; did you mean 'dob'?"),
+        ("- ask: [dob, dob]", 1, "`ask` takes a topic of the user's `knows`, or a list of topics"),
+        ("- ask: {dob: x}", 1, "`ask` takes a topic"),
+        ("- ask:", 1, "`ask` takes a topic"),
+        ("- confirm: []", 1, "`confirm` is a text, or a list of texts"),
+        ("- confirm: '{nmae}?'", 1, "`nmae` is neither a slot nor saved"),
+        ("- ask: dob\n  save: {a: $.a}", 2, "`save` goes with a tool call, not with `ask`"),
+        ("- for_each: {x: '{names}', do: [{allow: [{ask: dob}]}]}", 1, "`ask` comes once, not in a loop"),
+        ("- find:\n  save: {a: '$.x[?@.y == {nmae}]'}", 2, "save: there is no slot 'nmae'; did you mean 'name'?"),
+        ("- find:\n  save:\n    a: \"$.x[?@.y == '{name}']\"", 3, "save: write {name} without quotes"),
         ("- submit: yes it is", 1, "`submit` takes a mapping of answer fields"),
         ("- submit:\n    vlaue: 1", 2, "`answer` has no field 'vlaue'; did you mean 'value'?"),
         ("- for_each: {x: '{names}'}", 1, "write `for_each: {name: $list, do: [steps]}`"),
         ("- for_each: [1]", 1, "write `for_each: {name: $list, do: [steps]}`"),
-        ("- for_each: {x: '{names}', do: [{say: hi}]}", 1, "`say` and `submit` come once, not in a loop"),
+        ("- for_each: {x: '{names}', do: [{say: hi}]}", 1, "`say` comes once, not in a loop"),
         ("- allow: [{find: {}, save: {pid: $.a}}]\n- record: {pid: $pid}", 2, "`pid` is neither a slot nor saved"),
     ],
 )
@@ -121,7 +133,7 @@ def test_each_mistake_is_one_message_at_its_line(compiled: Any, text: str, line:
 def test_a_submit_needs_an_answer(tmp_path: Path):
     file = tmp_path / "steps.yaml"
     file.write_text("- submit: {value: 1}", "utf-8")
-    scope = Scope("tasks.yaml", "f", frozenset(), {}, frozenset(), frozenset())
+    scope = Scope("tasks.yaml", "f")
     with pytest.raises(TaskError, match="`submit` needs `answer:` in the family"):
         compile_steps(load_yaml(file), scope, 1, set())
 

@@ -38,6 +38,24 @@ from synth.verifiers.answer import AnswerVerifier, same_answer
         ([], None, "set", False),
         ("a", "a", "set", False),
         ([1.5], [10**400], "set", False),
+        ([float("inf")], [1.0], "set", False),
+        (["SKU-a", "SKU-A"], ["SKU-A"], "set", False),
+        (["SKU-a", "SKU-A"], ["SKU-A", "SKU-a"], "set", True),
+        (["b", "b"], ["B"], "set", True),
+        ([1, 2, 2], [2, 1, 2.0], "bag", True),
+        ([1, 2, 2], [1, 1, 2], "bag", False),
+        ([1, 2, 2], [1, 2], "bag", False),
+        (["a"], ["A"], "bag", False),
+        ([True], [1], "bag", False),
+        ([1.0, 2.0], [1.01, 2], {"abs": 0.01}, True),
+        ([1.0, 2.0], [1.01, 2.1], {"abs": 0.01}, False),
+        (None, None, {"abs": 0.01}, True),
+        (None, 0, {"abs": 0.01}, False),
+        (5.0, float("nan"), {"abs": 0.01}, False),
+        (5.0, float("inf"), {"abs": 0.01}, False),
+        (25, 25.0, {"abs": 0}, True),
+        ({"a": [1, {"b": 2}]}, {"a": [1.0, {"b": 2.0}]}, "exact", True),
+        ({"a": [1]}, {"a": [True]}, "exact", False),
         (5.0, 5.01, {"abs": 0.01}, True),
         (5.0, 5.02, {"abs": 0.01}, False),
         (5, "5", {"abs": 0.01}, False),
@@ -51,8 +69,8 @@ def test_one_field_compares_under_its_rule(expected: Any, given: Any, rule: Any,
 
 
 def evidence(submitted: Any, due: Any = None, **changes: Any) -> Evidence:
-    end = GoldEnd(answer=due)
-    task = Task(id="t", family="f", env="e", prompt="p", gold=[], **({"end": end} | changes))
+    fields: dict[str, Any] = {"end": GoldEnd(answer=due)} | changes
+    task = Task(id="t", family="f", env="e", prompt="p", gold=[], **fields)
     return Evidence(task, [], [], submitted)
 
 
@@ -108,4 +126,5 @@ class TestReward:
             ("state", 1.0),
             ("forbidden_calls", 1.0),
         ], "a call that failed was not made"
-        assert set(VERIFIERS) == {"state", "answer", "required_calls", "forbidden_calls"}
+        names = {"state", "answer", "no_write_before", "required_calls", "forbidden_calls", "says"}
+        assert set(VERIFIERS) == names

@@ -11,6 +11,7 @@ import pytest
 from envs.types import Column, RowChange, Table
 from synth.types import GoldEnd, Task
 from synth.verifiers.base import CallRecord, Evidence
+from synth.verifiers.columns import Columns
 from synth.verifiers.matching import compare
 from synth.verifiers.state import StateVerifier, erased
 
@@ -322,6 +323,11 @@ def called(*changes: RowChange, ok: bool = True) -> CallRecord:
     return CallRecord("write", {}, ok, None, read_only=False, changes=changes)
 
 
+def erasing(calls: list[CallRecord], **more: Any) -> list[RowChange]:
+    rules = {"lines": "append_only", "orders": "append_only", **more}
+    return [each.row for each in erased(calls, rules, Columns(rules, TABLES))]
+
+
 class TestVerdict:
     def test_an_undo_cannot_hide_a_write_in_an_append_only_table(self):
         """The net change is gold's, yet a call took back what another had appended."""
@@ -333,12 +339,13 @@ class TestVerdict:
         verdict = StateVerifier().verify(evidence([right], calls, [right], lines="append_only"), None)
         assert verdict.score == 0.0
         assert verdict.detail["collateral"] == [undone.to_json()]
-        assert verdict.detail["first_wrong_call"] == 0, "the wrong write itself, not its undoing"
-        assert erased(calls, {"lines": "append_only", "orders": "append_only"}) == [undone]
+        assert verdict.detail["first_wrong"] == {"call": 0, "tool": "write", "row": wrong.to_json()}, "not its undoing"
+        assert erasing(calls) == [undone]
 
     def test_updates_count_as_erasing_and_appending_does_not(self):
         changed = update("lines", 3, {"product": "tea"}, {"product": "milk"})
-        assert erased([called(ORDER), called(changed)], {"lines": "append_only", "orders": "append_only"}) == [changed]
+        assert erasing([called(ORDER), called(changed)]) == [changed]
+        assert not erasing([called(changed)], **{"lines.product": "ignore"}), "what is ignored erases nothing"
 
     def test_the_reason_tells_missing_from_collateral_and_names_the_first_wrong_call(self):
         stray = update("orders", 7, {"total": 1}, {"total": 2})
@@ -347,10 +354,11 @@ class TestVerdict:
         assert verdict.score == 0.0
         assert verdict.reason == (
             "1 missing: insert orders(id=41): note='two', total=25, paid=True, "
-            "1 collateral: update orders(id=7): total=2"
+            "1 collateral: update orders(id=7): total=2; "
+            "first wrong write: call 1 (write), update orders(id=7): total=2"
         )
         assert verdict.detail["missing"] == [ORDER.to_json()]
-        assert verdict.detail["first_wrong_call"] == 1
+        assert verdict.detail["first_wrong"] == {"call": 1, "tool": "write", "row": stray.to_json()}
 
     def test_doing_nothing_is_right_where_nothing_was_due(self):
         assert StateVerifier().verify(evidence([], [], []), None).score == 1.0

@@ -1,0 +1,46 @@
+"""Where a family's mistake stands."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from envs.folder import World
+from synth.errors import TaskError
+from synth.tasks.yaml_source import line_of, load_yaml
+from synth.types import Task
+
+Json = Any
+
+
+def fault(task: Task, world: World, message: str, *words: str) -> TaskError:
+    """An error about a task's family; see :func:`family_fault`."""
+    return family_fault(task.family, world, message, *words)
+
+
+def family_fault(family: str, world: World, message: str, *words: str) -> TaskError:
+    """An error with the line of the first of ``words`` below a family, of the next below that, ...; for a family in Python
+    with the line of its function.
+    """
+    file = world.path / "tasks.yaml"
+    line = line_of(_parsed(file, world.digest), family, *words) if file.is_file() else None
+    if line is None:
+        written = world.path / "tasks.py"
+        defined = _functions(written, world.digest).get(family) if written.is_file() else None
+        file, line = (file, line) if defined is None else (written, defined)
+    return TaskError(message, str(file), line, family)
+
+
+@lru_cache(maxsize=4)
+def _parsed(file: Path, world_digest: str) -> Json:
+    """The file, read once per state of the world."""
+    return load_yaml(file)
+
+
+@lru_cache(maxsize=4)
+def _functions(file: Path, world_digest: str) -> dict[str, int]:
+    """The functions of a file by name, and their lines."""
+    tree = ast.parse(file.read_text("utf-8"))
+    return {node.name: node.lineno for node in tree.body if isinstance(node, ast.FunctionDef)}

@@ -1,0 +1,100 @@
+"""``synth grade``: judge recorded trajectories again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from synth.dataset.reader import Dataset
+from synth.errors import OperatorError
+from synth.grade import Change, GradeReport, Verdicts, grade
+from synth.progress import ProgressView
+from synth.report import Screen
+from synth.shipped import find_world
+
+Json = Any
+
+EPILOG = """examples:
+  synth grade out/ehr                       with the verifiers of this version
+  synth grade out/ehr --world ehr_db        with the tasks of that world as they are now
+  synth grade out/ehr --where "family = 'record_heart_rate'" --json
+
+Exit code 0: every reward is what it was; 1: one is not, or could not be judged again."""
+
+SHOWN = 20
+"""Lines of a kind that are printed; --json has them all."""
+
+
+def main(argv: list[str]) -> int:
+    """Grade a run directory; 0 when every reward stays, 1 when one changed or could not be judged again."""
+    parser = argparse.ArgumentParser(
+        prog="synth grade",
+        description="Judge a dataset's trajectories again, without a model: their calls are done again on fresh sandboxes.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("path", type=Path, metavar="PATH", help="a run directory")
+    parser.add_argument("--world", metavar="WORLD", help="by the present tasks.yaml of this world: a folder, or a name")
+    parser.add_argument("--where", metavar="SQL", help="only rows that meet a condition over the dataset's columns")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    arguments = parser.parse_args(argv)
+    if arguments.where is not None and not arguments.where.strip():
+        raise OperatorError("--where is empty; leave it out to grade every row")
+    world = None if arguments.world is None else find_world(arguments.world)
+    with Dataset.open(arguments.path) as dataset:
+        count = dataset.count if arguments.where is None else dataset.query(arguments.where, ["job_index"]).num_rows
+    console = Console(stderr=True, highlight=False)
+    with ProgressView("grading", count, 0, console) as view:
+        report = grade(arguments.path, world, arguments.where, view.advance)
+    if arguments.json:
+        print(json.dumps(report.to_json(), indent=2))
+    else:
+        _print(report, Screen())
+    return 0 if report.same else 1
+
+
+def _print(report: GradeReport, screen: Screen) -> None:
+    document = report.to_json()
+    rows = [
+        (each["family"], str(each["graded"]), str(each["rewards_changed"]), str(each["not_graded"]))
+        for each in document["families"]
+    ]
+    if rows:
+        screen.table(("family", "graded", "rewards changed", "not graded"), rows, right=(1, 2, 3))
+        screen.line()
+    for change in report.rewards_changed[:SHOWN]:
+        screen.line(_told(change))
+    if (more := len(report.rewards_changed) - SHOWN) > 0:
+        screen.line(f"and {more} more; --json has them all", "dim")
+    for (family, reason), many in Counter((each["family"], each["reason"]) for each in report.ungraded).most_common(
+        SHOWN
+    ):
+        screen.line(f"not graded: {many} of {family}: {reason}")
+    other = len(report.changes) - len(report.rewards_changed)
+    kept = f", {other} with the same reward for other reasons" if other else ""
+    lost = f", {len(report.ungraded)} could not be judged again" if report.ungraded else ""
+    screen.line(f"{document['trajectories']} trajectories: {document['rewards_changed']} rewards changed{kept}{lost}.")
+
+
+def _told(change: Change) -> str:
+    """One changed reward in a line: from what, to what, and why."""
+    why = [reason for verdicts in (change.new_verdicts, change.old_verdicts) if (reason := _reason(verdicts))]
+    return (
+        f"{change.trajectory_id} {change.family}: {_number(change.old_reward)} -> {_number(change.new_reward)}"
+        f"{': ' if why else ''}{why[0] if why else ''}"
+    )
+
+
+def _reason(verdicts: Verdicts) -> str:
+    """The first verdict that is below 1, or that could not judge."""
+    wrong = (each for each in verdicts if each["score"] is None or each["score"] < 1)
+    return next((f"{each['verifier']}: {each['reason']}" for each in wrong), "")
+
+
+def _number(value: Json) -> str:
+    return "null" if value is None else f"{value:g}"

@@ -1,0 +1,279 @@
+"""The expert that errs: it plays gold with one mistake in it, notices some, and logs what it did.
+
+It works like the expert from the messages alone, and knows of the task what any gold solution knows: the calls that
+are due. It never sees a verdict or a row of the database.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from envs.types import ToolCall
+from synth.canonical import canonical
+from synth.errors import TaskError
+from synth.mistaken import other_fact
+from synth.models.base import Sampling
+from synth.models.mistakes import Gold, Slip, draw_slip, has_number
+from synth.models.scripted import CLOSING, SUBMIT, Play, ScriptedConversation, ScriptedModel
+from synth.types import Completion, Task
+
+Json = Any
+
+LOST = (
+    "I am sorry, I could not finish this.",
+    "Sorry, I got stuck here: what I found does not fit together.",
+    "I am afraid I have to leave it at this. Something went wrong on the way.",
+)
+WRONG = (
+    "That was the wrong {field}. Once more.",
+    "I passed the wrong {field}; let me correct that.",
+    "Not right: I mixed up the {field}. Trying again.",
+)
+FORGOTTEN = (
+    "I left out a step. Making up for it now.",
+    "One step is still missing; I do it now.",
+    "Something had to be done before that. I do it now.",
+)
+MISTOLD = ("My mistake.", "Sorry, I mixed that up.", "I got that wrong, sorry.")
+
+
+class ErringModel(ScriptedModel):
+    """The expert of whose rollouts a share of ``rate`` holds a mistake of one of these kinds."""
+
+    def __init__(self, kinds: Sequence[str], rate: float, name: str = "scripted") -> None:
+        super().__init__(name)
+        self._kinds, self._rate = kinds, rate
+
+    def start(self, task: Task, tools: Sequence[Json], seed: int) -> ScriptedConversation:
+        slip = draw_slip(task, tools, seed, self._kinds, self._rate)
+        return ScriptedConversation(task) if slip is None else ErringConversation(task, slip)
+
+
+class _Over(Exception):
+    """The expert stops here; ``args`` are what it has saved so far, or nothing where it gives up."""
+
+
+class ErringConversation(ScriptedConversation):
+    """One playing of the gold solution with one mistake. ``slip`` says which, the log says what became of it."""
+
+    def __init__(self, task: Task, slip: Slip) -> None:
+        self._slip = slip
+        self._gold = Gold(task)
+        self._due = [self._gold.calls[at] for at in self._gold.counted]
+        self._counts = {tool for tool, _ in self._due}
+        self._acts = self._confirms = self._turns = 0
+        self._made = self._mended = self._astray = self._harmless = False
+        self._forgotten: tuple[Json, dict[str, Json]] | None = None
+        self._extra: list[str] = []
+        self._besides: list[str] = []
+        self._note: dict[str, Json] | None = None
+        super().__init__(task)
+
+    def _play(self) -> Play:
+        try:
+            yield from self._steps(self._task.gold, {})
+        except _Over as over:
+            self._spoken = self._closing_words(*over.args) if over.args else self._words(LOST)
+        except TaskError:
+            if not self._made:
+                raise
+            self._spoken = self._words(LOST)
+        self._settle()
+        self._spoken = self._spoken or CLOSING
+        yield self._turn()
+
+    def _act(self, step: Json, names: dict[str, Json]) -> Play:
+        at, slip = self._acts, self._slip
+        self._acts += 1
+        if self._forgotten is not None and slip.mends:
+            yield from self._remember(at, step, names, *self._forgotten)
+        elif at != slip.at or self._made or slip.in_words:
+            yield from super()._act(step, names)
+        elif slip.kind == "premature_answer":
+            yield from self._answer_early(at, step, names)
+        elif slip.kind == "forgotten_step":
+            self._forgotten = (step, names)
+            self._make(f"{slip.tool} left out")
+        elif slip.kind == "stray_write":
+            yield from super()._act(step, names)
+            yield from self._stray(step)
+        else:
+            yield from self._wrong_call(at, step, names)
+
+    def _talk(self, step: Json, names: Mapping[str, Json]) -> Play:
+        if step["do"] != "confirm":
+            yield from super()._talk(step, names)
+            return
+        at, self._confirms = self._confirms, self._confirms + 1
+        if self._slip.in_words and at == self._slip.at:
+            yield from self._misstate(step, names)
+            return
+        self._add(step["text"], names)
+        if not self._agreed((yield self._turn())) and self._astray:
+            raise _Over
+
+    def _wrong_call(self, at: int, step: Json, names: dict[str, Json]) -> Play:
+        """The call with a wrong argument; made again rightly where its result shows that something is wrong."""
+        slip, (tool, arguments) = self._slip, self._request(step, names)
+        wrong = arguments | {slip.field: (slip.arguments or {})[slip.field]}
+        self._extra.append(self._next_id())
+        self._make(f"{tool} {slip.field}={wrong[slip.field]!r} instead of {arguments.get(slip.field)!r}")
+        content = yield from self._call(step, tool, wrong)
+        reads = at not in self._gold.end.writes and tool != SUBMIT
+        if failed(content) or (reads and (self._gold.heeded or self._finds_nothing(step, content))):
+            self._mend(WRONG)
+            content = yield from self._call(step, tool, arguments)
+        else:
+            self._astray = reads
+        self._save(step, content, names)
+
+    def _remember(
+        self, at: int, step: Json, names: dict[str, Json], left_out: Json, its_names: dict[str, Json]
+    ) -> Play:
+        """The call after the forgotten one. Unless it was a write that went through, both are made now, in their order."""
+        self._forgotten = None
+        try:
+            tool, arguments = self._request(step, names)
+        except TaskError:  # it needs what the forgotten call would have brought
+            tool, content = "", ""
+        else:
+            content = yield from self._call(step, tool, arguments)
+            if at in self._gold.end.writes and not failed(content):
+                self._save(step, content, names)
+                return
+        self._mend(FORGOTTEN)
+        yield from super()._act(left_out, its_names)
+        if tool != SUBMIT or failed(content):
+            yield from super()._act(step, names)
+
+    def _stray(self, step: Json) -> Play:
+        slip = self._slip
+        field = f" with {slip.field}={(slip.arguments or {})[slip.field]!r}" if slip.field else " again"
+        self._extra.append(self._next_id())
+        self._make(f"{slip.tool}{field}", missing=False)
+        if failed((yield from self._call(step, slip.tool, slip.arguments or {}))):
+            self._log(recovered=True, missing=False, detail="the tool refused it")
+
+    def _answer_early(self, at: int, step: Json, names: Mapping[str, Json]) -> Play:
+        answer = self._gold.end.answer
+        self._make("closed before the work was done")
+        self._spoken = ""
+        if answer is not None and at in self._gold.end.writes:
+            yield from self._call(step, SUBMIT, answer)
+        raise _Over(names)
+
+    def _misstate(self, step: Json, names: Mapping[str, Json]) -> Play:
+        """Put a wrong number or date to the user for consent, and the right one where that is not agreed to."""
+        consent = None if self._task.user is None else self._task.user.consent
+        self._add(step["text"], names)
+        facts = sorted(
+            each for each in (consent.mentions if consent else ()) if has_number(each) and each in self._spoken
+        )
+        if not facts:
+            yield self._turn()
+            return
+        fact = facts[self._slip.draw % len(facts)]
+        self._spoken = self._spoken.replace(fact, other_fact(fact))
+        self._make(f"said {other_fact(fact)!r} instead of {fact!r}", missing=False)
+        if self._agreed((yield self._turn())):
+            self._harmless = True
+            return
+        self._mend(MISTOLD)
+        self._add(step["text"], names)
+        yield self._turn()
+
+    def _call(self, step: Json, tool: str, arguments: Mapping[str, Json]) -> Generator[Completion, str, str]:
+        """Make a call and keep account of those that are due. Gives up where a stray call might do by chance."""
+        call_id, stray = self._next_id(), False
+        if tool in self._counts:
+            key = canonical(dict(arguments))
+            due = [each for each in self._due if each[0] == tool]
+            exact = [each for each in due if canonical(dict(each[1])) == key]
+            if exact:
+                self._due.remove(exact[0])
+            elif self._astray:
+                if not all(self._gold.surely_other(tool, arguments, each) for _, each in due):
+                    raise _Over
+                stray = True
+        content = yield from super()._call(step, tool, arguments)
+        if stray and not failed(content):
+            self._besides.append(call_id)
+        return content
+
+    def _settle(self) -> None:
+        """Say at the end what came of a mistake that nobody noticed."""
+        if self._made and not self._mended and (self._harmless or (self._astray and not self._due)):
+            self._extra += self._besides
+            detail = "did more than was due" if self._besides else "nothing came of it"
+            self._log(recovered=not self._besides, missing=False, detail=detail)
+
+    def _make(self, detail: str, *, missing: bool = True) -> None:
+        self._made = True
+        self._log(recovered=False, missing=missing, detail=detail)
+
+    def _mend(self, words: Sequence[str]) -> None:
+        self._mended = True
+        self._spoken = f"{self._spoken}\n\n{self._words(words)}".strip()
+        self._log(recovered=True, missing=False, detail="set right")
+
+    def _log(self, *, recovered: bool, missing: bool, detail: str) -> None:
+        """Have the next completion carry an entry of the log."""
+        said = {"recovered": recovered, "missing": missing, "extra": list(self._extra), "detail": detail}
+        self._note = {"kind": self._slip.kind, "step": self._slip.at, **said}
+
+    def _turn(self, *calls: ToolCall) -> Completion:
+        completion, note = super()._turn(*calls), self._note
+        self._turns, self._note = self._turns + 1, None
+        return (
+            completion if note is None else replace(completion, provider={"mistake": note | {"turn": self._turns - 1}})
+        )
+
+    def _words(self, words: Sequence[str]) -> str:
+        return words[self._slip.draw % len(words)].format(field=self._slip.field.replace("_", " "))
+
+    def _closing_words(self, names: Mapping[str, Json]) -> str:
+        """What gold says at its end, as far as that can be said by now."""
+        steps = self._task.gold
+        if not steps or steps[-1]["do"] != "say":
+            return ""
+        self._spoken = ""
+        try:
+            self._add(steps[-1]["text"], names)
+        except TaskError:
+            return ""
+        return self._spoken
+
+    def _finds_nothing(self, step: Json, content: str) -> bool:
+        """Whether a result holds nothing of what gold looks for in it."""
+        found: dict[str, Json] = {}
+        try:
+            self._save(step, content, found)
+        except TaskError:
+            return True
+        return bool(found) and all(each is None or each == [] for each in found.values())
+
+    def _agreed(self, reply: str) -> bool:
+        consent = None if self._task.user is None else self._task.user.consent
+        answers = [] if consent is None else [consent.says, consent.declines]
+        return any(each is not None and each in reply for each in answers)
+
+    def _next_id(self) -> str:
+        return f"call_{len(self.steps)}"
+
+
+def failed(content: str) -> bool:
+    """Whether a tool's message tells of an error, in any of the agent's error styles."""
+    try:
+        result: Json = json.loads(content)
+    except ValueError:
+        return content.startswith("Error:")
+    return isinstance(result, dict) and cast("dict[str, Json]", result).get("status") == "error"
+
+
+def make(options: Mapping[str, Json], sampling: Sampling, api_key: str | None) -> ScriptedModel:
+    """The factory that ``model=scripted`` names: the expert, or the one that errs where ``mistakes`` are asked for."""
+    name, kinds = options.get("name") or "scripted", options.get("mistakes") or ()
+    return ErringModel(kinds, options["mistake_rate"], name) if kinds else ScriptedModel(name)

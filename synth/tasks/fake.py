@@ -1,0 +1,70 @@
+"""Values that faker makes up: names, cities, sentences. Imported by path, and only where a family asks for it.
+
+The providers of dates are left out, and so is what else looks at the calendar: a task must be the same tomorrow.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable
+from typing import Any
+
+from faker import Faker
+from faker.config import AVAILABLE_LOCALES, PROVIDERS
+
+from synth.canonical import canonical
+from synth.tasks.queries import json_value
+from synth.tasks.scope import nearest
+
+Json = Any
+
+DATES = "faker.providers.date_time"
+
+
+def fake_values(name: str, count: int, locale: str, seed: int) -> list[Json]:
+    """``count`` distinct values of a provider, in the order in which the seed gives them.
+
+    Raises ValueError for an unknown provider or locale, for values that are no JSON or depend on the day, and where
+    the provider has not got so many.
+    """
+    if locale not in AVAILABLE_LOCALES:
+        raise ValueError(f"faker has no locale {locale!r}; {nearest(locale, AVAILABLE_LOCALES)}")
+    faker = Faker(locale, providers=[each for each in PROVIDERS if each != DATES])
+    faker.seed_instance(seed)
+    make = _provider(faker, name)
+    values: dict[str, Json] = {}
+    for _ in range(1000 + 20 * count):
+        try:
+            found = canonical(json_value(make()))
+            values.setdefault(found, json.loads(found))
+        except AttributeError:  # it builds on a provider of dates
+            raise ValueError(_by_the_day(name)) from None
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"faker's {name} gives no JSON value: {error}") from None
+        if len(values) == count:
+            return list(values.values())
+    raise ValueError(f"faker's {name} has no {count} different values; {len(values)} were found")
+
+
+def _provider(faker: Faker, name: str) -> Callable[[], Any]:
+    providers = faker.factories[0].get_providers()
+    known = {
+        each: getattr(provider, each)
+        for provider in reversed(providers)
+        for each in dir(provider)
+        if each.islower() and not each.startswith("_") and callable(getattr(provider, each))
+    }
+    if name not in known:
+        dated = Faker(providers=[DATES]).factories[0].get_providers()
+        if any(hasattr(provider, name) for provider in dated):
+            raise ValueError(_by_the_day(name))
+        raise ValueError(f"faker has no provider {name!r}; {nearest(name, known)}")
+    source = inspect.getsource(known[name])
+    if ".today(" in source or ".now(" in source:
+        raise ValueError(_by_the_day(name))
+    return known[name]
+
+
+def _by_the_day(name: str) -> str:
+    return f"faker's {name} depends on the day on which it is asked; for days write {{date: [first, last]}}"

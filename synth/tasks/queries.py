@@ -1,0 +1,154 @@
+"""An author's queries, asked of a sandbox: read-only, with slots bound, a refusal shown at its place."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, TypeVar
+
+import sqlalchemy
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from envs.sandboxes.base import Sandbox, Template
+from envs.sql_errors import to_result
+from envs.types import Limits, Table
+from synth.errors import TaskError
+from synth.tasks.scope import nearest
+
+Json = Any
+T = TypeVar("T")
+
+READING = Limits(read_only=True, statement_timeout_ms=60_000, max_rows=None, max_result_bytes=None)
+
+_PLAIN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|::|:([A-Za-z_]\w*)|:", re.DOTALL)
+
+
+def binds_of(sql: str) -> list[str]:
+    """The names that a query binds as ``:name``, in order, each once."""
+    return list(dict.fromkeys(found.group(1) for found in _PLAIN.finditer(sql) if found.group(1)))
+
+
+def bound(sql: str, values: Mapping[str, Json]) -> sqlalchemy.TextClause:
+    """The query with ``:name`` bound, never pasted; colons inside literals and comments stay what they are.
+
+    Raises KeyError with a name that has no value.
+    """
+    used: dict[str, Json] = {}
+
+    def replace(found: re.Match[str]) -> str:
+        name = found.group(1)
+        if name is None:
+            return found.group(0).replace(":", r"\:")
+        used[name] = values[name]
+        return found.group(0)
+
+    clause = text(_PLAIN.sub(replace, sql))
+    return clause.bindparams(**used)
+
+
+def select(
+    connection: sqlalchemy.Connection, sql: str, values: Mapping[str, Json] | None = None
+) -> list[dict[str, Json]]:
+    """The rows of a query as dicts of JSON values, in the database's order.
+
+    Raises ValueError for two columns of one name, of which a dict could hold one only, and for bytes.
+    """
+    rows = connection.execute(bound(sql, values or {}))
+    names = list(rows.keys())
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"two columns are named {twice[0]!r}; give one another name with AS")
+    return [{key: json_value(_alike(value)) for key, value in row.items()} for row in rows.mappings()]
+
+
+def _alike(value: Any) -> Any:
+    """A value as any engine would give it: SQLite has no truth values, and a sum is an integer here, a decimal there."""
+    if isinstance(value, bool) or (isinstance(value, float) and value.is_integer() and abs(value) < 2**53):
+        return int(value)
+    return value
+
+
+def json_value(value: Any) -> Json:
+    """A database's value as JSON: days and moments as ISO text, decimals as numbers. ValueError for bytes."""
+    if isinstance(value, (str, int, float)) or value is None:
+        return value
+    if isinstance(value, (dt.date, dt.time)):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return int(value) if value.is_finite() and value == int(value) else float(value)
+    if isinstance(value, bytes):
+        raise ValueError("a grounding cannot hold bytes")  # noqa: TRY004 - the value is at fault, not our caller
+    return value
+
+
+def run_query(
+    sandbox: Sandbox, sql: str, values: Mapping[str, Json], template: Template, where: TaskError
+) -> list[dict[str, Json]]:
+    """Rows of an author's query on a sandbox; a refusal is a :class:`TaskError` at the place of ``where``."""
+    return _asked(sandbox, template, where, values, lambda connection: select(connection, sql, values))
+
+
+class Queries:
+    """The queries of a tasks file, asked of its universe's template while the file is read."""
+
+    def __init__(self, sandbox: Sandbox, template: Template) -> None:
+        self._sandbox, self._template = sandbox, template
+
+    @property
+    def tables(self) -> Mapping[str, Table]:
+        return self._template.tables
+
+    def rows(self, sql: str, where: TaskError) -> list[dict[str, Json]]:
+        return run_query(self._sandbox, sql, {}, self._template, where)
+
+    def during(self, ask: Callable[[sqlalchemy.Connection], T]) -> T:
+        """What a function reads of the template, in one read-only transaction; its errors come through."""
+        with self._sandbox.transaction(READING) as transaction:
+            return ask(transaction.connection)
+
+    def columns(self, sql: str, names: Collection[str], where: TaskError) -> Sequence[str]:
+        """The columns of a query that binds ``names``: it is prepared, and gives no row."""
+        return self._prepared(lambda _: f"SELECT * FROM (\n{sql}\n) AS prepared LIMIT 0", names, where)
+
+    def check_condition(self, table: str, condition: str, names: Collection[str], where: TaskError) -> None:
+        """Refuse what is no condition over the columns of a table."""
+
+        def sql(connection: sqlalchemy.Connection) -> str:
+            quoted = connection.dialect.identifier_preparer.quote(table)
+            return f"SELECT 1 FROM {quoted} WHERE (\n{condition}\n) LIMIT 0"
+
+        self._prepared(sql, names, where)
+
+    def _prepared(
+        self, sql: Callable[[sqlalchemy.Connection], str], names: Collection[str], where: TaskError
+    ) -> Sequence[str]:
+        nulls = dict.fromkeys(names)
+
+        def ask(connection: sqlalchemy.Connection) -> Sequence[str]:
+            return list(connection.execute(bound(sql(connection), nulls)).keys())
+
+        return _asked(self._sandbox, self._template, where, nulls, ask)
+
+
+def _asked(
+    sandbox: Sandbox,
+    template: Template,
+    where: TaskError,
+    values: Mapping[str, Json],
+    ask: Callable[[sqlalchemy.Connection], T],
+) -> T:
+    place = (where.file, where.line, where.family)
+    query = f"{where.message}: the query" if where.message else "the query"
+    try:
+        with sandbox.transaction(READING) as transaction:
+            return ask(transaction.connection)
+    except KeyError as error:
+        name = error.args[0]
+        raise TaskError(f"{query} binds :{name}, which is no slot; {nearest(name, set(values))}", *place) from None
+    except DBAPIError as error:
+        result = to_result(error, template.engine, template.tables)
+        raise TaskError(f"{query} fails: {result.message} {result.advice or ''}".rstrip(), *place) from None
+    except (SQLAlchemyError, ValueError) as error:
+        raise TaskError(f"{query} fails: {error}", *place) from None

@@ -1,0 +1,135 @@
+"""What an agent's turn asks for, sentence by sentence: information, agreement, or nothing.
+
+English is understood; of other languages a question mark, the words of topics and the restated facts are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from synth.users import phrases
+from synth.users.wording import fold
+
+_ITEM = re.compile("\\s*(?:[-\u2022+\u2013]|\\(?(?:\\d{1,2}|[a-z])[.)])\\s+")
+_END = re.compile(r"(?<=[.?!])[\"')\]]*\s+")
+_TITLE = re.compile(r"\b(dr|mr|mrs|ms|prof|e\.g|i\.e|vs|approx)\.")
+_MARK = re.compile(r"\?(?![\w/=&])")
+_CLAUSE = re.compile("[,;:\u2013\u2014]\\s+|\\s-\\s")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of the agent in folded text, with the items of the list that hangs on it."""
+
+    parts: tuple[str, ...]
+
+    @cached_property
+    def text(self) -> str:
+        return "\n".join(self.parts)
+
+    @cached_property
+    def _own(self) -> str:
+        """Without what it only mentions on its way ("before I proceed")."""
+        return phrases.PREAMBLE.sub(lambda found: found["word"] or " ", self.text)
+
+    @cached_property
+    def marked(self) -> bool:
+        """It holds a question mark (not one inside an address)."""
+        return bool(_MARK.search(self.text))
+
+    @cached_property
+    def led(self) -> bool:
+        """A question word leads it."""
+        return any(_MARK.search(part) and _leads(part) for part in self.parts)
+
+    @cached_property
+    def closing(self) -> bool:
+        """Closing politeness: it asks for nothing."""
+        return bool(phrases.CLOSING.search(self.text)) and not phrases.NOT_CLOSING.search(self.text)
+
+    @cached_property
+    def for_information(self) -> bool:
+        """It asks to be told something."""
+        return self.led or any(phrases.INFORMATION.search(part) for part in self.parts)
+
+    @cached_property
+    def for_confirmation(self) -> bool:
+        """It asks to confirm something: a fact, or what is going to be done."""
+        return bool(phrases.CONFIRMATION.search(self._own))
+
+    @cached_property
+    def confirms_act(self) -> bool:
+        """It asks to confirm what is going to be done, or a list: "please confirm that I should ..."."""
+        return self.for_confirmation and bool(phrases.CONFIRM_ACT.search(self._own))
+
+    @cached_property
+    def for_agreement(self) -> bool:
+        """It asks whether to go on or whether something is right, and not what or which."""
+        asks = self.marked or self.for_information or self.for_confirmation or bool(phrases.ASKS.search(self._own))
+        return asks and bool(phrases.AGREEMENT.search(self._own)) and not self.led
+
+    @cached_property
+    def acts(self) -> bool:
+        """It asks whether to do something, not only whether something is so."""
+        return bool(phrases.ACTION.search(self._own))
+
+    @cached_property
+    def bare(self) -> bool:
+        """A question without question word or verb in front: "Aspirin 5 mg for Ada?"."""
+        ends = (clause for part in self.parts for clause in (_clauses(part)[0], _clauses(part)[-1]))
+        return self.marked and not self.for_information and not any(phrases.AUXILIARY.search(each) for each in ends)
+
+    @cached_property
+    def points_back(self) -> bool:
+        """A bare question about what was said before it: "Stop it all the same?"."""
+        return self.bare and bool(phrases.BACKWARDS.search(self.text))
+
+    @cached_property
+    def asks(self) -> bool:
+        return self.marked or self.for_information or self.for_confirmation or self.for_agreement
+
+    @cached_property
+    def weighs(self) -> bool:
+        """It asks for one or the other: "Shall I keep it or close it?"."""
+        return self.asks and bool(phrases.ALTERNATIVES.search(self.text))
+
+    @cached_property
+    def offers_choice(self) -> bool:
+        """It asks for one of several, so that no yes could be an answer."""
+        return self.asks and bool(phrases.CHOICE.search(self.text))
+
+
+def sentences(text: str) -> list[Sentence]:
+    """The sentences of a turn in order, closing words left out; items of a list belong to the sentence before them."""
+    out: list[list[str]] = []
+    for line in fold(text).splitlines():
+        found = [each.strip(" >|") for each in _END.split(_TITLE.sub(r"\1", line)) if each.strip(" >|")]
+        if _ITEM.match(line) and out:
+            out[-1] += found
+        else:
+            out += [[part] for each in found for part in _questions(each)]
+    return [each for each in (Sentence(tuple(parts)) for parts in out) if not each.closing]
+
+
+def _questions(sentence: str) -> list[str]:
+    """A sentence, or its two questions: "May I go ahead, and what is your name?"."""
+    if found := phrases.TWO_QUESTIONS.search(sentence):
+        first = sentence[: found.start()]
+        if any(each.search(first) for each in (phrases.AGREEMENT, phrases.AUXILIARY, phrases.LEAD)):
+            return [f"{first}?", sentence[found.end() :]]
+    return [sentence]
+
+
+def _clauses(part: str) -> list[str]:
+    plain = _ITEM.sub("", phrases.TAIL.sub("", part), count=1) if _ITEM.match(part) else phrases.TAIL.sub("", part)
+    return [each.strip() for each in _CLAUSE.split(plain) if each.strip()] or [plain]
+
+
+def _leads(part: str) -> bool:
+    """A question word begins or ends the question's last clause, or begins its first where the last asks nothing else."""
+    clauses = _clauses(part)
+    if phrases.LEAD.search(clauses[-1]) or phrases.TRAIL.search(clauses[-1]):
+        return True
+    return bool(phrases.LEAD.search(clauses[0])) and not phrases.AGREEMENT.search(clauses[-1])

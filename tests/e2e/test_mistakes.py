@@ -1,0 +1,101 @@
+"""Runs of the expert that errs: what fails is explained by the log, and recoveries are in the data."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synth.dataset.reader import Dataset
+from synth.mistaken import MISTAKE_KINDS
+from synth.models.mistakes import implied_failure
+from tests.e2e.command import stable_rows, synth
+
+Json = Any
+KINDS = f"model.mistakes=[{','.join(MISTAKE_KINDS)}]"
+JOB = ("run", KINDS, "model.mistake_rate=0.5", "tasks.count=150", "tasks.samples=2", "seed=5", "runtime=inline")
+WORLDS = ("ehr_db", "shop")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The same job in both worlds."""
+    home = tmp_path_factory.mktemp("mistakes")
+    for world in WORLDS:
+        done = synth(*JOB, f"env={world}", f"output.dir={world}", cwd=home)
+        assert done.returncode == 0, done.stderr
+    return {world: home / world for world in WORLDS}
+
+
+@pytest.fixture(params=WORLDS)
+def rows(request: pytest.FixtureRequest, runs: dict[str, Path]) -> list[dict[str, Json]]:
+    return list(Dataset.open(runs[request.param]).rows())
+
+
+def log(row: dict[str, Json]) -> list[dict[str, Json]]:
+    return [each["mistake"] for each in row["provider_fields"] if "mistake" in each]
+
+
+def test_a_rollout_fails_exactly_where_its_log_says_so(rows: list[dict[str, Json]]):
+    told = {row["trajectory_id"]: (implied_failure(row), log(row), row["verdicts"]) for row in rows}
+    assert {key: said for key, said in told.items() if said[0]} == {
+        row["trajectory_id"]: told[row["trajectory_id"]] for row in rows if row["reward"] < 1.0
+    }
+    assert all(row["reward"] == 1.0 for row in rows if not log(row))
+    assert all(row["reward"] == 1.0 for row in rows if log(row) and log(row)[-1]["recovered"])
+
+
+def test_half_of_the_rollouts_hold_a_mistake_and_every_kind_occurs(rows: list[dict[str, Json]]):
+    kinds = Counter(log(row)[0]["kind"] for row in rows if log(row))
+    assert 0.4 < kinds.total() / len(rows) < 0.6
+    assert set(kinds) == set(MISTAKE_KINDS)
+
+
+def test_recoveries_are_in_the_data(rows: list[dict[str, Json]]):
+    """A call that found nothing or failed, the right call of the same tool in the next turn, and the full reward."""
+    after_an_error = after_nothing = 0
+    for row in rows:
+        if [each["kind"] for each in log(row) if each["detail"] == "set right"] != ["wrong_argument"]:
+            continue
+        assert row["reward"] == 1.0
+        at = next(at for at, each in enumerate(row["messages"]) if each.get("tool_call_id") == log(row)[0]["extra"][0])
+        wrong, right = (row["messages"][place]["tool_calls"][0]["function"] for place in (at - 1, at + 1))
+        assert wrong["name"] == right["name"]
+        assert wrong["arguments"] != right["arguments"]
+        failed = '"status":"error"' in row["messages"][at]["content"]
+        after_an_error, after_nothing = after_an_error + failed, after_nothing + (not failed)
+    assert after_an_error >= 1
+    assert after_an_error + after_nothing >= 10
+
+
+def test_the_log_points_at_the_turn_that_made_the_call(rows: list[dict[str, Json]]):
+    looked = 0
+    for row in rows:
+        turns = [each for each in row["messages"] if each["role"] == "assistant"]
+        for entry in log(row):
+            if not entry["recovered"] and entry["extra"] and entry["turn"] < len(turns) - 1:
+                assert [each["id"] for each in turns[entry["turn"]]["tool_calls"]] == entry["extra"]
+                looked += 1
+    assert looked > 20
+
+
+def test_the_same_job_gives_the_same_mistakes(runs: dict[str, Path]):
+    home = runs["shop"].parent
+    done = synth(*JOB, "env=shop", "runtime.concurrency=3", "output.dir=again", cwd=home)
+    assert done.returncode == 0, done.stderr
+    assert stable_rows(home / "again") == stable_rows(runs["shop"])
+
+
+def test_replay_finds_a_run_with_mistakes_identical(runs: dict[str, Path]):
+    done = synth("replay", "ehr_db", "--json", cwd=runs["ehr_db"].parent)
+    assert done.returncode == 0, done.stdout
+    assert json.loads(done.stdout)["identical"]
+
+
+def test_a_kind_that_there_is_not_is_refused_with_the_nearest(tmp_path: Path):
+    done = synth("run", "model.mistakes=[forgoten_step]", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "did you mean forgotten_step?" in done.stderr

@@ -1,0 +1,254 @@
+"""Several universes, several splits: each task in its own database, and nothing of one split in another."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from envs.folder import load_world
+from envs.types import Limits, Pins
+from synth.dataset.reader import Dataset
+from synth.dataset.task_table import TaskTable
+from synth.shipped import find_world
+from tests.e2e.command import stable_rows, synth
+from tests.e2e.test_kill import assert_equal_runs, disturbed, rows_so_far, start
+from tests.test_readme import marked
+from tests.unit import small_world
+
+SEED = """\
+WHAT = ["Bench", "Shelf", "Stool"]
+
+
+def rows(universe, random):
+    for n in range(12):
+        yield "items", {
+            "item_id": universe * 1000 + n,
+            "name": f"{random.choice(WHAT)} {universe}{n:02}",
+            "price": random.randrange(100, 9000) / 100,
+            "colour": "red",
+        }
+"""
+SPLITS = {"train": [0, 1, 2], "test": [3]}
+OPTIONS = ("tasks.universes=4", "tasks.splits={train:[0,1,2],test:[3]}", "runtime=inline")
+WORLDS = ("world", "ehr_db", "shop")
+# The small world's seed.sql has rows for 60 tasks only: the other universes make up for it.
+SHARES = {"world": (220, 80), "ehr_db": (300, 100), "shop": (300, 100)}
+HELD_OUT = {"world": "price", "ehr_db": "record_vitals_round", "shop": "stock_count"}
+
+Table = set[tuple[Any, ...]]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small world of our own in it, ``world``."""
+    made = tmp_path_factory.mktemp("universes")
+    (small_world.make(made / "world") / "seed.py").write_text(SEED, "utf-8")
+    return made
+
+
+@pytest.fixture(scope="module", params=WORLDS)
+def run(request: pytest.FixtureRequest, home: Path) -> Path:
+    """A finished run over three universes to train on and one to test on."""
+    name: str = request.param
+    own = ("env.path=world" if name == "world" else f"env={name}", f"tasks.held_out={HELD_OUT[name]}")
+    done = synth(
+        "run", *own, *OPTIONS, f"tasks.count={sum(SHARES[name])}", "seed=3", "output.rows_per_shard=64",
+        f"output.dir=runs/{name}", cwd=home, timeout=900,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return home / "runs" / name
+
+
+@pytest.fixture(scope="module")
+def databases(run: Path, home: Path) -> dict[int, dict[str, Table]]:
+    """Every row of every table of every universe of the run's world."""
+    world = load_world(home / "world" if run.name == "world" else find_world(run.name))
+    out: dict[int, dict[str, Table]] = {}
+    for universe in range(4):
+        with (
+            world.template(universe=universe) as template,
+            template.open(Pins()) as sandbox,
+            sandbox.transaction(Limits(max_rows=None)) as transaction,
+        ):
+            ask = transaction.connection.exec_driver_sql
+            out[universe] = {name: {tuple(row) for row in ask(f'SELECT * FROM "{name}"')} for name in template.tables}
+    return out
+
+
+def entities(databases: Mapping[int, Mapping[str, Table]]) -> set[str]:
+    """The tables that hold rows of a universe's own; the others are reference data and equal in all of them."""
+    return {name for name in databases[0] if any(databases[0][name] != each[name] for each in databases.values())}
+
+
+def test_every_task_earns_the_full_reward_in_its_own_universe(run: Path):
+    rows = stable_rows(run)
+    assert [row["job_index"] for row in rows] == list(range(sum(SHARES[run.name])))
+    assert {row["reward"] for row in rows} == {1.0}
+    assert {row["universe"] for row in rows} == {0, 1, 2, 3}
+    assert all(row["universe"] in SPLITS[row["split"]] for row in rows)
+    hashes = {(row["universe"], row["state_hash_before"]) for row in rows}
+    assert len(hashes) == 4, "each universe is one database"
+
+
+def test_no_row_of_a_train_universe_is_in_a_test_universe(databases: dict[int, dict[str, Table]]):
+    """Tables of reference data are equal everywhere; all others have not one row in common."""
+    own = entities(databases)
+    assert own
+    for train in SPLITS["train"]:
+        for name in own:
+            shared = databases[train][name] & databases[3][name]
+            assert not shared, f"{name} has rows of universe 3 in universe {train}: {sorted(map(str, shared))[:3]}"
+
+
+def test_no_task_and_no_name_of_one_split_is_in_the_other(run: Path, databases: dict[int, dict[str, Table]]):
+    """Whoever is in the database that is tested on stands in no transcript that is trained on, and the other way round."""
+    said = {"train": "", "test": ""}
+    ids: dict[str, set[str]] = {"train": set(), "test": set()}
+    for row in Dataset.open(run).rows(columns=["split", "task_id", "messages"]):
+        said[row["split"]] += json.dumps(
+            [each for each in row["messages"] if each["role"] != "system"], ensure_ascii=False
+        )
+        ids[row["split"]].add(row["task_id"])
+    assert not ids["train"] & ids["test"]
+    checked = 0
+    for split, universes in SPLITS.items():
+        (other,) = set(SPLITS) - {split}
+        for name in names(run, databases, universes):
+            assert re.search(rf"\b{re.escape(name)}\b", said[other]) is None, (
+                f"{name} of {split} is spoken of in {other}"
+            )
+            checked += 1
+    assert checked > 15
+
+
+def names(run: Path, databases: dict[int, dict[str, Table]], universes: list[int]) -> set[str]:
+    """The names in those universes: of people, or of the small world's items."""
+    table = {"world": "items", "ehr_db": "patients", "shop": "customers"}[run.name]
+    assert table in entities(databases)
+    position = 2 if table == "patients" else 1
+    return {row[position] for universe in universes for row in databases[universe][table]}
+
+
+def test_files_counts_and_card_tell_the_splits_apart(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    train, test = SHARES[run.name]
+    manifest = json.loads((run / "manifest.json").read_text())
+    counts = {name: (split["jobs"], split["rows"]) for name, split in manifest["counts"]["splits"].items()}
+    assert counts == {"train": (train, train), "test": (test, test)}
+    files = [each.name for each in sorted((run / "data").glob("*.parquet"))]
+    of = {name: -(-size // 64) for name, size in (("test", test), ("train", train))}
+    assert files == [f"{name}-{n:05d}-of-{size:05d}.parquet" for name, size in of.items() for n in range(size)]
+    tasks = list(TaskTable(run / "tasks.parquet").rows())
+    assert [task["split"] for task in tasks] == ["train"] * train + ["test"] * test
+    assert all(task["universe"] in SPLITS[task["split"]] for task in tasks)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    import datasets
+
+    loaded = datasets.load_dataset(str(run), cache_dir=str(tmp_path / "cache"))
+    assert {name: len(rows) for name, rows in loaded.items()} == {"train": train, "test": test}
+    assert set(loaded["test"]["universe"]) == {3}
+
+
+def test_replay_repeats_every_call_in_its_universe(run: Path):
+    report = json.loads(synth("replay", str(run), "--json", cwd=run).stdout)
+    assert report["differences"] == []
+    assert report["trajectories"] == sum(SHARES[run.name])
+
+
+def test_a_held_out_family_is_tested_and_never_trained(run: Path):
+    of = {"train": set[str](), "test": set[str]()}
+    for row in Dataset.open(run).rows(columns=["split", "family"]):
+        of[row["split"]].add(row["family"])
+    assert of["test"] - of["train"] == {HELD_OUT[run.name]}
+    assert of["train"] < of["test"]
+
+
+def test_inspect_tells_the_splits_apart(run: Path):
+    shown = synth("inspect", str(run), cwd=run).stdout
+    for split, size in zip(("train", "test"), SHARES[run.name], strict=True):
+        assert re.search(rf"^\s*{split}\s+{size}\s+1\.000", shown, re.MULTILINE), shown
+
+
+@pytest.mark.ray
+def test_workers_of_ray_build_the_universes_that_they_need(home: Path):
+    options = ("env.path=world", *OPTIONS[:2], "tasks.count=200", "seed=3")
+    for name, runtime in (("inline", ("runtime=inline",)), ("ray", ("runtime.workers=2",))):
+        done = synth("run", *options, *runtime, f"output.dir=same/{name}", cwd=home)
+        assert done.returncode == 0, done.stderr
+    assert stable_rows(home / "same" / "ray") == stable_rows(home / "same" / "inline")
+
+
+MANY = ("env.path=world", *OPTIONS, "tasks.count=720", "seed=5", "output.rows_per_shard=64", "runtime.concurrency=4")
+
+
+@pytest.fixture(scope="module")
+def whole(home: Path) -> Path:
+    place = home / "many"
+    place.mkdir()
+    (place / "world").symlink_to(home / "world")
+    done = synth("run", *MANY, "output.dir=whole", cwd=place)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def test_a_killed_run_resumes_to_the_same_splits(whole: Path):
+    assert disturbed(whole, MANY, kills=4, rows=200, seed=4) >= 2
+    assert_equal_runs(whole, 720)
+
+
+def test_a_drained_run_is_a_dataset_and_resumes_to_the_same_splits(whole: Path):
+    """Stopped in the first split: what there is loads, and the rest comes later."""
+    process = start("run", *MANY, "output.dir=drained", cwd=whole)
+    while process.poll() is None and rows_so_far(whole / "drained") < 20:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == 130, said
+    counts = json.loads((whole / "drained" / "manifest.json").read_text())["counts"]["splits"]
+    assert list(counts) == ["train", "test"]
+    assert 20 <= counts["train"]["rows"] <= counts["train"]["jobs"]
+    done = synth("run", "--resume", "drained", "tasks.splits={train:[0,1],test:[2,3]}", cwd=whole)
+    assert done.returncode == 2
+    assert "tasks.splits: " in done.stderr
+    assert synth("run", "--resume", "drained", cwd=whole).returncode == 0
+    assert stable_rows(whole / "drained") == stable_rows(whole / "whole")
+
+
+def test_a_world_with_one_universe_is_refused_before_anything_starts(tmp_path: Path):
+    small_world.make(tmp_path / "world")
+    done = synth("run", "env.path=world", "tasks.universes=2", "output.dir=out", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "tasks.universes: world has universe 0 only; a seed.py in " in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_seed_py_of_the_readme_makes_universes(tmp_path: Path):
+    """On the README's own library, with its members taken from the data as the README says."""
+    world = tmp_path / "library"
+    world.mkdir()
+    for name in ("schema.sql", "seed.sql", "policy.md", "executors.py", "tools.yaml", "tasks.yaml"):
+        (world / name).write_text(marked("file", name), "utf-8")
+    tasks = (world / "tasks.yaml").read_text("utf-8")
+    listed = "{name: {choice: [Ada Kern, Ben O'Hara, Chloé Ruiz]}}"
+    assert listed in tasks
+    (world / "tasks.yaml").write_text(tasks.replace(listed, "{name: {sql: SELECT name FROM members}}"), "utf-8")
+    (world / "seed.py").write_text(marked("universes", "seed.py"), "utf-8")
+    done = synth("run", "env.path=library", *OPTIONS, "tasks.count=200", "output.dir=out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "100.0% with full reward" in done.stdout
+    of = {row["split"]: row for row in Dataset.open(tmp_path / "out").rows(columns=["split", "universe"])}
+    assert {split: row["universe"] for split, row in of.items()} == {"train": 2, "test": 3}
+
+
+def test_an_episode_by_hand_in_another_universe(home: Path):
+    import synth as library
+
+    with library.open(home / "world", family="plan", universe=2) as episode:
+        assert episode.task.universe == 2
+        assert re.search(r"\b2\d\d\b", episode.task.prompt)
