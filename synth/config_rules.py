@@ -21,6 +21,7 @@ Finding = tuple[tuple[str, ...], str]
 
 KINDS = ("scripted", "openai")
 USERS = ("scripted", "none")
+NAMES_OF_VARIABLES = frozenset({"model.api_key_env", "database.dsn_env_var"})
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 _SPLIT = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 """The names that `datasets` takes; it keeps `all` for itself."""
@@ -56,7 +57,7 @@ def secrets_in(raw: Plain) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, value in walk(raw):
         filled = value is not None and value != "" and value is not False
-        if key == "model.api_key_env":
+        if key in NAMES_OF_VARIABLES:
             if isinstance(value, str) and value and not is_variable_name(value):
                 found[key] = f"{key}: takes the name of an environment variable, and this is none: {ADVICE}"
         elif filled and is_secret_key(key):

@@ -55,6 +55,8 @@ def test_all_config_problems_come_together(tmp_path: Path):
         ),
         (["seed=1,2"], ["-m"]),
         (["model=openai", "model.name=m"], ["OPENAI_API_KEY"]),
+        (["database=postgres", "database.dsn_env_var=NOT_SET_AT_ALL"], ["database.dsn_env_var", "NOT_SET_AT_ALL"]),
+        (["database=mysql", "database.sandbox=pooling"], ["database.sandbox", "pooled"]),
         (
             ["model=openai", "model.name=m", "model.base_url=http://127.0.0.1:9/v1", "model.api_key_env=null"],
             ["127.0.0.1:9"],
@@ -185,3 +187,12 @@ def test_debug_shows_the_traceback(tmp_path: Path):
     done = synth("--debug", "run", "env.path=nowhere", cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" in done.stderr
+
+
+@pytest.mark.parametrize("engine", ["postgresql", "mysql"])
+def test_a_server_that_is_not_there(tmp_path: Path, engine: str):
+    config = "postgres" if engine == "postgresql" else engine
+    place = {"MY_DSN": f"{engine}://somebody:hunter2@127.0.0.1:9/"}
+    said = refused(tmp_path, f"database={config}", "database.dsn_env_var=MY_DSN", env=place)
+    assert "cannot connect to" in said
+    assert "hunter2" not in said

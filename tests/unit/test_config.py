@@ -207,6 +207,14 @@ def test_a_secret_is_refused_explained_and_not_shown(model):
     assert not any(word in lines[0] for word in ("hunter2", "abcdef", "sk-", "sk_"))
 
 
+def test_a_servers_url_is_named_and_not_stored():
+    """It holds a password more often than not."""
+    lines = problems({**WORLD, "database": {"dsn_env_var": "postgresql://me:hunter2@host/db"}})
+    assert len(lines) == 1, lines
+    assert "database.dsn_env_var: takes the name of an environment variable" in lines[0]
+    assert "hunter2" not in lines[0]
+
+
 def test_a_misspelt_key_is_not_also_called_missing():
     assert problems({"env": {"nmae": "x"}}) == ["env.nmae: unknown key; did you mean env.name?"]
 
