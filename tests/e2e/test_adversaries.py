@@ -1,6 +1,6 @@
 """A battery of adversarial agents, played end to end over every family and twin of both worlds: none earns what it should not.
 
-`pytest -m long` plays more tasks of each twin, in three universes.
+`pytest -m long` plays more agents of each kind on more tasks, in two universes.
 """
 
 from __future__ import annotations
@@ -177,9 +177,9 @@ def test_a_flood_of_writes_is_judged(place: Arena) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("universe", [0, 1])
 @pytest.mark.parametrize("name", WORLDS)
-def test_all_cheats_in_more_tasks(name: str, universe: int) -> None:
+def test_more_cheats_in_more_tasks(name: str, universe: int) -> None:
     found: list[str] = []
     for place in arena(name, universe, 2):
         for case in place.cases:
-            found += undeserved(place, case, list(cheats(case, place.neighbours(case))))
+            found += undeserved(place, case, some(case, cheats(case, place.neighbours(case)), 6))
     assert not found, "\n".join(found)
