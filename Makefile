@@ -5,14 +5,14 @@ check:
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
 	$(RUN) pyright
-	$(RUN) pytest
+	$(RUN) pytest -n 2 --dist loadfile
 
 fix:
 	$(RUN) ruff format .
 	$(RUN) ruff check --fix .
 
 test:
-	$(RUN) pytest
+	$(RUN) pytest -n 2 --dist loadfile
 
 test-long:
 	$(RUN) pytest -m long

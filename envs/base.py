@@ -23,6 +23,13 @@ class BaseEnvironment(ABC):
     in_place: bool = True
     """True where a call takes microseconds in this process, so that an event loop may run it inline."""
 
+    concurrent_reads: bool = False
+    """True where calls of tools that only read may overlap, each on a connection of its own."""
+
+    def inline(self, tool: str) -> bool:
+        """Whether a call of this tool returns that soon."""
+        return self.in_place
+
     @property
     @abstractmethod
     def tools(self) -> Sequence[Tool]:

@@ -40,8 +40,8 @@ def driver_of(url: sqlalchemy.URL) -> Driver:
 def parse_url(text: str) -> sqlalchemy.URL:
     """A URL with its driver settled: plain ``postgresql://`` means psycopg 3, ``mysql://`` and ``mariadb://`` PyMySQL.
 
-    DatabaseConfigError where it is no URL, names another driver, or its driver is not installed. The text is not
-    repeated in the error, since it may hold a password.
+    DatabaseConfigError where it is no URL, names another driver, its driver is not installed, or an option cannot be
+    read. The text is not repeated in the error, since it may hold a password.
     """
     try:
         url = sqlalchemy.make_url(text)
@@ -50,11 +50,18 @@ def parse_url(text: str) -> sqlalchemy.URL:
             "this is no database URL; write for example postgresql://user@host:5432/database"
         ) from None
     driver, full = _scheme(url.drivername)
-    if driver in _PACKAGES:
-        package, extra = _PACKAGES[driver]
+    require_driver(driver)
+    url = url.set(drivername=full)
+    driver_args(url)
+    return url
+
+
+def require_driver(engine: str) -> None:
+    """DatabaseConfigError with the command to type where the driver of an engine is not installed."""
+    if engine in _PACKAGES:
+        package, extra = _PACKAGES[engine]
         if importlib.util.find_spec(package) is None:
-            raise DatabaseConfigError(f"{driver} needs the package {package}: pip install 'synth-worlds[{extra}]'")
-    return url.set(drivername=full)
+            raise DatabaseConfigError(f"{engine} needs the package {package}: pip install 'synth-worlds[{extra}]'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,8 @@ class DatabaseConnectionConfig:
 
     For sqlite ``database`` is a file and ``connect_timeout_s`` the wait for a lock; it has no host, port, username or
     password. ``connect_timeout_s`` is rounded up to whole seconds for psycopg, whose unit it is (and which waits two
-    at least). ``pool_size`` connections are kept, ``pool_max_overflow`` more are opened when all are out.
+    at least). ``pool_size`` connections are kept, ``pool_max_overflow`` more are opened when all are out; who wants
+    another one waits ``connect_timeout_s`` (None: half a minute) and gets :class:`sqlalchemy.exc.TimeoutError`.
     """
 
     driver: Driver | None = None
@@ -135,6 +143,7 @@ class DatabaseConnectionConfig:
             pool_recycle=_RECYCLE_S,
             pool_size=self.pool_size,
             max_overflow=self.pool_max_overflow,
+            pool_timeout=30 if self.connect_timeout_s is None else self.connect_timeout_s,
             poolclass=sqlalchemy.pool.QueuePool,
             hide_parameters=True,
         )
@@ -159,7 +168,7 @@ def check(engine: sqlalchemy.Engine) -> None:
     try:
         with engine.connect() as connection:
             connection.execute(sqlalchemy.text("SELECT 1"))
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, TypeError, ValueError) as error:  # PyMySQL raises the latter two for the URL's options
         cause = getattr(error, "orig", None) or error
         words = next((line for line in str(cause).splitlines() if line.strip()), type(cause).__name__)
         secret = engine.url.password
@@ -186,6 +195,17 @@ def connect_args(url: sqlalchemy.URL, timeout_s: float | None = None) -> dict[st
     if driver == "mysql" and url.host in _LOOPBACK and not any(key.startswith("ssl") for key in url.query):
         args["ssl_disabled"] = True
     return args
+
+
+def driver_args(url: sqlalchemy.URL) -> dict[str, Any]:
+    """The URL as its driver's ``connect`` takes it, options of its query among them, as numbers where they are numbers.
+
+    DatabaseConfigError for an option whose value is none.
+    """
+    try:
+        return dict(url.get_dialect()().create_connect_args(url)[1])
+    except ValueError as error:
+        raise DatabaseConfigError(f"an option of the database URL cannot be read: {error}") from None
 
 
 def _scheme(name: str) -> tuple[Driver, str]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 from sqlalchemy.exc import DBAPIError
 
 from envs.executable import ExecutableEnvironment, ExecutionContext
+from envs.processes import Pool
 from envs.sandboxes.base import Sandbox, Transaction
 from envs.sql_errors import to_result
 from envs.sql_tools import BUILTIN, TABLES
 from envs.tool import Tool
 from envs.toolbox import Toolbox
-from envs.types import Limits, RowChange, StateDiff, Table, ToolResult
+from envs.types import ErrorCategory, Limits, RowChange, StateDiff, Table, ToolCall, ToolOutcome, ToolResult
 
 
 class _InTransaction(ExecutionContext):
@@ -34,17 +36,39 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
 
     The call commits as a whole or leaves nothing behind. An error of the database that an executor lets
     through becomes a structured result without SQL text, parameters or URLs.
+
+    ``apart`` are the processes in which tools of free SQL run, where the sandbox cannot break off every statement; they
+    have this toolbox loaded. None: everything runs in place.
     """
 
     def __init__(
-        self, toolbox: Toolbox, sandbox: Sandbox, tables: Mapping[str, Table], limits: Limits | None = None
+        self,
+        toolbox: Toolbox,
+        sandbox: Sandbox,
+        tables: Mapping[str, Table],
+        limits: Limits | None = None,
+        apart: Pool | None = None,
     ) -> None:
         super().__init__(toolbox)
         self.sandbox = sandbox
         self.in_place = sandbox.in_place
         self._tables = tables
-        environment = limits or Limits()
+        self._environment = environment = limits or Limits()
+        self._apart = apart
+        free = {each.name for each in toolbox.tools if each.free_sql}
+        self._free = free if apart is not None and sandbox.apart else set[str]()
         self._limits = {each.name: environment.tightened(each.limits) for each in toolbox.tools}
+
+    def call(self, call: ToolCall) -> ToolOutcome:
+        if self._apart is None or call.name not in self._free:
+            return super().call(call)
+        outcome = self.sandbox.call_apart(self._apart, call, self._environment)
+        if outcome.arguments is None and not isinstance(parsed := self.toolbox.parse(call), ToolResult):
+            outcome = replace(outcome, arguments=parsed[1])  # of a call that was killed
+        return outcome
+
+    def inline(self, tool: str) -> bool:
+        return self.in_place and tool not in self._free
 
     @contextmanager
     def _build_execution_context(self, tool: Tool) -> Generator[ExecutionContext]:
@@ -57,6 +81,12 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
         return self._limits[tool.name].max_result_bytes
 
     def _error_result(self, error: Exception) -> ToolResult | None:
+        if isinstance(error, MemoryError):
+            return ToolResult.failure(
+                "The call needs more memory than it may take.",
+                category=ErrorCategory.LIMIT_EXCEEDED,
+                error="OutOfMemory",
+            )
         if isinstance(error, DBAPIError):
             return to_result(error, self.sandbox.engine, self._tables)
         return None

@@ -1,6 +1,7 @@
 """A world from its folder: scripts, policy, tools and the digest that names them all.
 
     schema.sql  seed.sql      required; ``schema.postgresql.sql`` beside it wins for that engine
+    databases.json            SQLite files in the place of both scripts (:mod:`envs.databases`)
     seed.py                   rows of more universes than the one that seed.sql holds (:mod:`envs.seed_rows`)
     policy.md                 the rules that the agent works under
     executors.py              tools under ``@tool``, and functions that tools.yaml names
@@ -22,30 +23,44 @@ import sys
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
 
+from envs.connection import require_driver
 from envs.database import DatabaseExecutableEnvironment
+from envs.databases import FILE as DATABASES_FILE
+from envs.databases import DatabaseFile, database_template, read_databases
 from envs.errors import WorldError
-from envs.sandboxes.base import Template
+from envs.processes import pool_of
+from envs.sandboxes.base import Place, Siblings, Template
 from envs.sandboxes.sqlite import SqliteTemplate
+from envs.sandboxes.thinned import thinned
 from envs.seed_rows import SeedRow, insert_rows, rows_function, seed_rows
-from envs.sql_script import run_script
+from envs.sql_script import Dialect, run_script
 from envs.sql_tools import tools_of_entry
 from envs.tool import ANNOTATED_ADVICE, UNHASHABLE, Executor, Tool, kind_of_function, lint
 from envs.toolbox import Toolbox
 from envs.types import Json, Limits, Pins
 
-ENGINES = ("sqlite",)
-"""Engines that a world's sandboxes run on today."""
+ENGINES: Mapping[str, str] = {
+    "sqlite": "envs.sandboxes.sqlite:build",
+    "postgresql": "envs.sandboxes.postgres:build",
+    "mysql": "envs.sandboxes.mysql:build",
+}
+"""Engines that a world's sandboxes run on: each a function ``(load, place) -> Template``. They are imported when
+they are asked for, since their drivers are extras."""
+
+APART = "envs.apart"
+"""The service (:mod:`envs.processes`) that runs tools of free SQL; it stands on the floor above."""
 
 SUFFIXES = frozenset({".sql", ".py", ".yaml", ".yml", ".md", ".json", ".csv", ".txt"})
 """Files that make a world; everything else (databases, caches, keys) neither counts nor travels."""
 
 TOOL_KEYS = frozenset(
-    {"name", "description", "parameters", "output_schema", "read_only", "executor"}
+    {"name", "description", "parameters", "output_schema", "read_only", "risk", "free_sql", "executor"}
     | {"statement_timeout_ms", "max_rows", "max_result_bytes"}
 )
 
@@ -59,6 +74,7 @@ class World:
     digest: str
     policy: str
     toolbox: Toolbox
+    databases: tuple[DatabaseFile, ...] = ()
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -90,32 +106,67 @@ class World:
         module = _module(self.path, _package(self.path, package_name(self.digest)), "seed")
         return seed_rows(rows_function(module, file), universe, self.name, file)
 
-    def template(self, engine: str = "sqlite", universe: int = 0) -> Template:
+    def template(self, engine: str = "sqlite", universe: int = 0, place: Place | None = None) -> Template:
         """Build what sandboxes are copied from: the schema, then seed.sql (universe 0) or the rows of seed.py.
+        ``place`` says on which server.
 
         Raises :class:`~envs.errors.ScriptError` with file and line where a statement fails, WorldError with those of a
-        row that is refused.
+        row that is refused, and :class:`~envs.errors.DatabaseConfigError` where there is no such server or no driver.
         """
         if engine not in ENGINES:
             raise WorldError(f"sandboxes run on {', '.join(ENGINES)}, not on {engine!r}")
+        if self.databases:
+            return self._of_file(engine, universe)
         schema, seed = self.script("schema", engine), self.script("seed", engine)
         rows = self.seed_rows(universe) if universe else None
 
-        def load(connection: Any) -> None:
-            run_script(schema, connection, "sqlite")
-            if rows is None:
-                run_script(seed, connection, "sqlite")
-            else:
-                insert_rows(connection, rows, "sqlite")
+        dialect = cast("Dialect", engine)
 
-        return SqliteTemplate.build(load)
+        def load(connection: Any) -> None:
+            run_script(schema, connection, dialect)
+            if rows is None:
+                run_script(seed, connection, dialect)
+            else:
+                insert_rows(connection, rows, dialect)
+
+        module, _, attribute = ENGINES[engine].partition(":")
+        require_driver(engine)
+        template: Template = getattr(importlib.import_module(module), attribute)(load, place or Place())
+        template.siblings = Siblings(partial(self._sibling, template, universe, place))
+        return template
+
+    def _of_file(self, engine: str, universe: int) -> Template:
+        """The template of one of the databases."""
+        file = self.path / DATABASES_FILE
+        if engine != "sqlite":
+            raise WorldError(f"these databases are SQLite files, which do not run on {engine}", file)
+        if universe not in range(len(self.databases)):
+            raise WorldError(f"there are {len(self.databases)} databases, and none is number {universe}", file)
+        template = database_template(self.databases[universe])
+        template.siblings = Siblings(partial(self._sibling, template, universe, None))
+        return template
+
+    def _sibling(self, template: Template, universe: int, place: Place | None, at: int, count: int) -> Template | None:
+        """The ``at``-th of ``count`` further databases: another universe, or where there is none a copy with rows gone."""
+        if self.universes:
+            other = at + 1 if at + 1 < universe or not universe else at + 2
+            return self.template(template.engine, other, place)
+        if isinstance(template, SqliteTemplate):
+            return SqliteTemplate.from_image(
+                thinned(template.image, at, max(count, 2)), loose_quotes=bool(self.databases)
+            )
+        return None
 
     def environment(
         self, template: Template, pins: Pins, limits: Limits | None = None, *, unordered: bool = False
     ) -> DatabaseExecutableEnvironment:
         """The world alive on a fresh sandbox; the caller closes it."""
         sandbox = template.open(pins, unordered=unordered)
-        return DatabaseExecutableEnvironment(self.toolbox, sandbox, template.tables, limits)
+        pool = None
+        if sandbox.apart and any(each.free_sql for each in self.tools):
+            pool = pool_of(APART, (str(self.path), self.digest))
+            pool.start()
+        return DatabaseExecutableEnvironment(self.toolbox, sandbox, template.tables, limits, pool)
 
 
 def load_world(path: str | Path) -> World:
@@ -123,7 +174,8 @@ def load_world(path: str | Path) -> World:
     folder = Path(path).resolve()
     if not folder.is_dir():
         raise WorldError("there is no such world folder", folder)
-    for name in ("schema.sql", "seed.sql"):
+    databases = read_databases(folder)
+    for name in () if databases else ("schema.sql", "seed.sql"):
         if not (folder / name).is_file() and not any(folder.glob(f"{name[:-4]}.*.sql")):
             raise WorldError(f"a world needs a {name}", folder / name)
     digest = world_digest(folder)
@@ -139,19 +191,27 @@ def load_world(path: str | Path) -> World:
         digest=digest,
         policy=_text(policy).strip() if policy.is_file() else "",
         toolbox=Toolbox(tools, str(folder)),
+        databases=databases,
     )
 
 
 def world_files(folder: Path) -> list[Path]:
-    """The files that make a world, sorted; links that lead outside and hidden ones are left out."""
+    """The files that make a world, sorted. Hidden ones are left out, and links that lead elsewhere than into this world or
+    one in a folder beside it, whose database it may share so.
+    """
     return sorted(
         each
         for each in folder.rglob("*")
         if each.is_file()
         and each.suffix in SUFFIXES
-        and each.resolve().is_relative_to(folder.resolve())
+        and _leads_home(each.resolve(), folder.resolve())
         and not any(part.startswith((".", "__pycache__")) for part in each.relative_to(folder).parts)
     )
+
+
+def _leads_home(file: Path, folder: Path) -> bool:
+    beside = file.parent.parent == folder.parent and any(file.parent.glob("schema*.sql"))
+    return file.is_relative_to(folder) or beside
 
 
 def world_digest(folder: Path) -> str:
@@ -307,9 +367,7 @@ def _from_entry(entry: Any, node: Any, folder: Path, package: str, file: Path) -
     for key, schema in (("parameters", parameters), ("output_schema", item.get("output_schema"))):
         if schema is not None and not isinstance(schema, dict):
             raise fail(f"`{key}` must be a JSON Schema, a mapping", key)
-    read_only: Json = item.get("read_only", False)
-    if not isinstance(read_only, bool):
-        raise fail(f"`read_only` is true or false, not {read_only!r}", "read_only")
+    read_only, free_sql = (_flag(item, key, fail) for key in ("read_only", "free_sql"))
     caps = {key: item.get(key) for key in ("statement_timeout_ms", "max_rows", "max_result_bytes")}
     for key, cap in caps.items():
         if cap is not None and (isinstance(cap, bool) or not isinstance(cap, int) or cap <= 0):
@@ -321,12 +379,21 @@ def _from_entry(entry: Any, node: Any, folder: Path, package: str, file: Path) -
         executor=resolve_executor(item["executor"], folder, package, name, file, lines["executor"]),
         read_only=read_only,
         output_schema=item.get("output_schema"),
+        risk=item.get("risk"),
         limits=Limits(read_only=read_only, **caps),
+        free_sql=free_sql,
     )
     if problems := lint(made):
         told = [each.removeprefix(f"tool {name}: ") for each in problems]
         raise fail("; ".join(told), "parameters" if told[0].startswith("parameters") else "name")
     return [made]
+
+
+def _flag(item: Mapping[Any, Json], key: str, fail: Callable[[str, str], WorldError]) -> bool:
+    value: Json = item.get(key, False)
+    if not isinstance(value, bool):
+        raise fail(f"`{key}` is true or false, not {value!r}", key)
+    return value
 
 
 def resolve_executor(

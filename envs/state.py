@@ -30,7 +30,10 @@ def to_json_value(value: Any) -> Json:
     Bytes become ``{"$bytes": base64}``, NaN and the infinities ``{"$float": name}``, integers past 64 bits,
     decimals and UUIDs strings, dates and times ISO 8601. TypeError for what no database gives.
     """
-    if value is None or isinstance(value, str | bool):
+    kind = value.__class__
+    if value is None or kind is str or (kind is int and value in INT64):
+        return value
+    if isinstance(value, str | bool):
         return value
     if isinstance(value, int):
         return value if value in INT64 else str(value)
@@ -66,7 +69,7 @@ def row_change(
 
     No old image: inserted. No new one: deleted. 25 and 25.0 are one number, as they are to a database.
     """
-    key = {column: to_json_value(value) for column, value in key.items()}
+    key = _row(tuple(key), tuple(key.values()))
     if old is None:
         return None if new is None else RowChange(table, "insert", key, after=_row(columns, new))
     if new is None:
@@ -85,7 +88,11 @@ def _row(columns: Sequence[str], values: Sequence[Any]) -> dict[str, Json]:
 
 def canonical_order(changes: Iterable[RowChange]) -> tuple[RowChange, ...]:
     """Sorted by table, key and operation; numbers by value, so that row 9 stands before row 10."""
-    return tuple(sorted(changes, key=lambda each: (each.table, [_rank(value) for value in each.key.values()], each.op)))
+    return tuple(sorted(changes, key=_place))
+
+
+def _place(change: RowChange) -> tuple[str, list[tuple[int, float, str]], str]:
+    return change.table, [_rank(value) for value in change.key.values()], change.op
 
 
 def _rank(value: Json) -> tuple[int, float, str]:

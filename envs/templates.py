@@ -10,18 +10,19 @@ from typing import Self
 
 from envs.errors import SandboxError
 from envs.folder import World
-from envs.sandboxes.base import Template
+from envs.sandboxes.base import Place, Template
 
 KEEP = 16
 """Templates that stay open though nobody uses them: work goes universe by universe, so few are enough."""
 
 
 class Templates:
-    """Not safe for use by two threads. Close it, or use it as a context manager."""
+    """Not safe for use by two threads. Close it, or use it as a context manager. ``place`` is a server engine's."""
 
-    def __init__(self, world: World, engine: str = "sqlite", keep: int = KEEP) -> None:
+    def __init__(self, world: World, engine: str = "sqlite", keep: int = KEEP, place: Place | None = None) -> None:
         self.world = world
         self._engine = engine
+        self._place = place
         self._keep = keep
         self._open: OrderedDict[int, Template] = OrderedDict()
         self._uses: Counter[int] = Counter()
@@ -36,7 +37,7 @@ class Templates:
         if self._closed:
             raise SandboxError("the templates are closed")
         if universe not in self._open:
-            self._open[universe] = self.world.template(self._engine, universe)
+            self._open[universe] = self.world.template(self._engine, universe, self._place)
         template = self._open[universe]
         self._open.move_to_end(universe)
         self._uses[universe] += 1
@@ -56,13 +57,13 @@ class Templates:
         """Close the longest unused ones above the number that is kept."""
         idle = [universe for universe in self._open if not self._uses[universe]]
         for universe in idle[: max(0, len(self._open) - self._keep)]:
-            self._open.pop(universe).close()
+            _close(self._open.pop(universe))
 
     def close(self) -> None:
         """Close them all. Safe to call twice."""
         self._closed = True
         while self._open:
-            self._open.popitem()[1].close()
+            _close(self._open.popitem()[1])
 
     def __enter__(self) -> Self:
         return self
@@ -71,3 +72,8 @@ class Templates:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _close(template: Template) -> None:
+    template.siblings.close()
+    template.close()

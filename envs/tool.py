@@ -56,12 +56,20 @@ ANNOTATED_ADVICE = (
 )
 """Before Python 3.14 a union hashes its members, and a dict has no hash."""
 
+Risk = Literal["read", "write", "destructive"]
+RISKS: tuple[Risk, ...] = ("read", "write", "destructive")
+
 Executor = Callable[[dict[str, Json], "sqlalchemy.Connection"], ToolResult]
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A resident: it holds a function. ``limits`` can only tighten those of the environment."""
+    """A resident: it holds a function. ``limits`` can only tighten those of the environment.
+
+    ``risk`` says how much depends on a call, for whoever approves calls; None: as ``read_only`` says, read or write.
+    ``free_sql`` says that the executor runs SQL which the agent wrote. Where the engine cannot break off every statement
+    (SQLite), such a call runs in a process that can be killed: it keeps nothing in memory from one call to the next.
+    """
 
     name: str
     description: str
@@ -69,7 +77,9 @@ class Tool:
     executor: Executor
     read_only: bool = False
     output_schema: Mapping[str, Json] | None = None
+    risk: Risk | None = None
     limits: Limits = field(default_factory=lambda: Limits(False, None, None, None))
+    free_sql: bool = False
 
     def to_openai(self) -> dict[str, Json]:
         """The tool as an OpenAI-compatible endpoint is shown it."""
@@ -84,15 +94,17 @@ def tool(
     *,
     name: str | None = None,
     read_only: bool = False,
+    risk: Risk | None = None,
     output_schema: Mapping[str, Json] | None = None,
     statement_timeout_ms: int | None = None,
     max_rows: int | None = None,
     max_result_bytes: int | None = None,
+    free_sql: bool = False,
 ) -> Any:
     """Make a :class:`Tool` from a typed function whose first parameter is the connection.
 
     The function returns a JSON value, or a :class:`ToolResult`; it raises :class:`~envs.errors.ToolError` to
-    speak to the model. Raises :class:`~envs.errors.WorldError` for a signature that has no JSON Schema.
+    speak to the model. ``free_sql``: it runs SQL that the agent wrote. Raises :class:`~envs.errors.WorldError` for a signature that has no JSON Schema.
     """
 
     def make(inner: Callable[..., Any]) -> Tool:
@@ -122,7 +134,9 @@ def tool(
             executor=execute,
             read_only=read_only,
             output_schema=output_schema,
+            risk=risk,
             limits=Limits(read_only, statement_timeout_ms, max_rows, max_result_bytes),
+            free_sql=free_sql,
         )
         if problems := lint(made):
             raise WorldError("; ".join(problems), code.co_filename, code.co_firstlineno)
@@ -230,6 +244,9 @@ def lint(item: Tool) -> list[str]:
         problems.append(f"tool name {item.name!r} must match {NAME.pattern}")
     if not item.description.strip():
         problems.append(f"tool {item.name}: no description")
+    if item.risk is not None and (item.risk not in RISKS or (item.risk == "read") is not item.read_only):
+        allowed = "read, as it is read_only" if item.read_only else "write or destructive"
+        problems.append(f"tool {item.name}: risk must be {allowed}, not {item.risk!r}")
     for label, schema in (("parameters", item.parameters), ("output_schema", item.output_schema)):
         if schema is None:
             continue

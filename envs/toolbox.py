@@ -147,11 +147,23 @@ def parse_arguments(text: str) -> dict[str, Json] | ToolResult:
         return bad(f"The arguments are nested too deeply; at most {MAX_NESTING} levels are accepted.")
     if not isinstance(value, dict):
         return bad(f"The arguments must be a JSON object, not {_kind(value)}.")
+    if (not text.isascii() or "\\u" in text) and _half_a_pair(value):
+        return bad("The arguments hold half of a surrogate pair, which is no text.")
     if duplicates:
         return bad(f"The arguments name {duplicates[0][:80]!r} more than once.")
     if _nesting(cast("Json", value)) > MAX_NESTING:
         return bad(f"The arguments are nested too deeply; at most {MAX_NESTING} levels are accepted.")
     return cast("dict[str, Json]", value)
+
+
+def _half_a_pair(value: Json) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    except (RecursionError, ValueError):  # nesting is looked at next
+        return False
+    return False
 
 
 def _with_whole_numbers(value: Json, schema: Mapping[str, Json]) -> Json:

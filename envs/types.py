@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -175,13 +176,16 @@ class ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as the live database describes it; ``references`` is (table, column) of a single-column foreign key."""
+    """A column as the live database describes it; ``references`` is (table, column) of a single-column foreign key,
+    ``about`` what its author says that it holds.
+    """
 
     name: str
     type: str
     nullable: bool = True
     primary_key: bool = False
     references: tuple[str, str] | None = None
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,3 +237,9 @@ class Pins:
 
     now: str = "2026-01-01T09:00:00"
     seed: int = 0
+
+    @property
+    def moment(self) -> dt.datetime:
+        """``now`` as a datetime in UTC, without offset. ValueError for what is no ISO 8601."""
+        moment = dt.datetime.fromisoformat(self.now)
+        return moment if moment.tzinfo is None else moment.astimezone(dt.UTC).replace(tzinfo=None)

@@ -8,41 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from functools import reduce
+from operator import getitem
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, cast, get_type_hints
+from typing import Annotated, Any, Literal, cast, get_type_hints
 
 import yaml
-from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, Strict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from synth.canonical import digest
+from synth.config_agent import AgentConfig
 from synth.config_rules import broken_rules, secrets_in
+from synth.config_types import MoreThanZero, NotNegative, Positive, Section, Share, Text, Universe, alone, one_or_many
 from synth.credentials import shown
 from synth.errors import ConfigProblems
 from synth.mistaken import MistakeKind
 from synth.nearest import hint, nearest, nearest_key
-
-Positive = Annotated[int, Strict(), Field(gt=0)]
-NotNegative = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
-MoreThanZero = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
-Share = Annotated[float, Strict(), Field(gt=0, le=1, allow_inf_nan=False)]
-Text = Annotated[str, Strict(), Field(min_length=1)]
-Universe = Annotated[int, Strict(), Field(ge=0)]
-
-
-def _one_or_many(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-def _alone(value: Any) -> Any:
-    return [value] if isinstance(value, int) else value
-
-
-class Section:
-    """What the parts of the config share: a key that is not a field is a problem."""
-
-    __slots__ = ()
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,29 +41,25 @@ class EnvConfig(Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelConfig(Section):
-    """Who is asked, and how answers are drawn; None leaves a parameter to the endpoint.
+class EndpointConfig(Section):
+    """A model at an endpoint, and how its answers are drawn; None leaves a parameter to the endpoint.
 
-    ``kind`` is ``scripted`` (the expert that plays the gold solution), ``openai`` (any compatible endpoint), ``replay``
-    (what was said in the run at ``path``) or ``package.module:attribute``. ``api_key_env`` names the variable that holds
-    the key; None: the endpoint wants none. ``send_seed`` adds the rollout's seed to each request.
-    ``extra_body`` goes into each request as it is. Prices are in US dollars per million tokens; None: unknown.
-    ``mistakes`` are kinds of mistakes (:mod:`synth.models.mistakes`) of which the scripted expert makes one in a share
-    of ``mistake_rate`` of its rollouts.
+    ``kind`` is ``openai`` (any compatible endpoint) or ``package.module:attribute``. ``api_key_env`` names the variable
+    that holds the key; None: the endpoint wants none. ``send_seed`` adds the rollout's seed to each request.
+    ``extra_body`` goes into each request as it is. ``stream`` asks for answers in pieces, which are put together again.
+    Prices are in US dollars per million tokens; None: unknown.
     """
 
-    kind: Text = "scripted"
+    kind: Text = "openai"
     name: Text | None = None
     base_url: Text | None = None
-    path: Text | None = None
     api_key_env: Text | None = "OPENAI_API_KEY"
     temperature: NotNegative | None = None
     top_p: Share | None = None
     max_tokens: Positive | None = None
     send_seed: Annotated[bool, Strict()] = False
     extra_body: dict[str, Any] = field(default_factory=dict[str, Any])
-    mistakes: Annotated[list[MistakeKind], BeforeValidator(_one_or_many)] | None = None
-    mistake_rate: Share = 0.3
+    stream: Annotated[bool, Strict()] = False
     timeout_s: MoreThanZero = 120.0
     max_retries: Annotated[int, Strict(), Field(ge=0)] = 5
     price_input_usd_per_mtok: NotNegative | None = None
@@ -90,51 +68,86 @@ class ModelConfig(Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DatabaseConfig(Section):
-    """The engine of the sandboxes, and what one tool call may use of it."""
+class ModelConfig(EndpointConfig):
+    """Who is asked.
 
-    engine: Literal["sqlite"] = "sqlite"
+    ``kind`` may also be ``scripted`` (the expert that plays the gold solution) or ``replay`` (what was said in the run at
+    ``path``). ``mistakes`` are kinds of mistakes (:mod:`synth.models.mistakes`) of which the scripted expert makes one in
+    a share of ``mistake_rate`` of its rollouts. ``tool_retries`` is how often it makes a call again that failed for a
+    passing reason.
+
+    The rates and the requests at once hold for the run, all workers together. Between ``min_concurrency`` and
+    ``max_concurrency`` (None: the rollouts in flight) the endpoint's capacity is looked for, from ``start_concurrency`` on.
+    """
+
+    kind: Text = "scripted"
+    path: Text | None = None
+    mistakes: Annotated[list[MistakeKind], BeforeValidator(one_or_many)] | None = None
+    mistake_rate: Share = 0.3
+    tool_retries: Annotated[int, Strict(), Field(ge=0)] = 3
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
+    max_concurrency: Positive | None = None
+    min_concurrency: Positive = 1
+    start_concurrency: Positive = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseConfig(Section):
+    """The engine of the sandboxes, and what one tool call may use of it.
+
+    ``dsn_env_var`` names a variable that holds a server's URL (None: the server on this machine); a sandbox there is
+    ``pooled`` (undone, used again) or ``cloned`` (dropped).
+    """
+
+    engine: Literal["sqlite", "postgresql", "mysql"] = "sqlite"
+    dsn_env_var: Text | None = None
+    sandbox: Literal["pooled", "cloned"] = "pooled"
     statement_timeout_ms: Positive = 5_000
     max_rows: Positive = 10_000
     max_result_bytes: Positive = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentConfig(Section):
-    """The loop, and where it stops; a limit of None does not stop it."""
-
-    kind: Literal["react"] = "react"
-    max_turns: Positive = 30
-    max_tool_calls: Positive = 100
-    max_total_tokens: Positive | None = None
-    timeout_s: MoreThanZero | None = None
-    error_style: Literal["plain", "structured", "advice"] = "structured"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UsersConfig(Section):
-    """Who answers the agent in tasks that have a user: ``scripted`` (by rule), ``none`` (such tasks cannot be asked) or
-    ``package.module:attribute``.
+    """Who answers the agent in tasks that have a user: ``scripted`` (by rule), ``simulated`` (a model, ``model``), ``none``
+    (such tasks cannot be asked) or ``package.module:attribute``.
+
+    ``decides`` says who decides what a simulated user does: ``rules`` (the scripted user's; the model finds the words) or
+    ``model`` (what it says is held against the rules). See :mod:`synth.users.simulated`.
     """
 
     kind: Text = "scripted"
+    decides: Literal["rules", "model"] = "rules"
+    model: EndpointConfig = field(default_factory=EndpointConfig)
+
+    @property
+    def asks(self) -> bool:
+        """Whether the user has a model to ask: the simulated one, or one of somebody's own that names it."""
+        return self.kind == "simulated" or (self.kind not in {"scripted", "none"} and self.model.name is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TasksConfig(Section):
     """How many tasks, how many attempts at each, and from which families (None: all of the world's).
 
+    ``kind`` is ``families`` (those of the world) or ``bird``: questions as BIRD and Spider publish them, in the folder
+    ``path``, each database a family; an answer is judged on ``suite`` thinned copies of its database too.
+
     ``universes`` counts the databases of the world that tasks are about: 0 is its seed.sql, the others are its seed.py's.
     ``splits`` gives each of them to one split of the dataset (None: all to ``train``), and ``held_out`` names families
     that are asked in all splits but the first.
     """
 
+    kind: Literal["families", "bird"] = "families"
+    path: Text | None = None
+    suite: Annotated[int, Strict(), Field(ge=0, le=16)] = 3
     count: Positive = 64
     samples: Positive = 1
-    families: Annotated[list[Text], BeforeValidator(_one_or_many), Field(min_length=1)] | None = None
+    families: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
     universes: Positive = 1
-    splits: dict[Text, Annotated[list[Universe], BeforeValidator(_alone)]] | None = None
-    held_out: Annotated[list[Text], BeforeValidator(_one_or_many), Field(min_length=1)] | None = None
+    splits: dict[Text, Annotated[list[Universe], BeforeValidator(alone)]] | None = None
+    held_out: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,10 +178,14 @@ class OutputConfig(Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetConfig(Section):
-    """What the run may spend before it drains, as a valid partial dataset; None: no limit."""
+    """What the run may spend before it drains, as a valid partial dataset; None: no limit.
+
+    Dollars, tokens and turns are those of all its sessions, the user's model included; ``minutes`` are those of each session.
+    """
 
     usd: MoreThanZero | None = None
     tokens: Positive | None = None
+    turns: Positive | None = None
     minutes: MoreThanZero | None = None
 
 
@@ -187,9 +204,14 @@ class RunConfig(Section):
     output: OutputConfig = field(default_factory=OutputConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
 
+    @property
+    def world_folder(self) -> str:
+        """The name of the folder that a copy of the world is put under."""
+        return Path(self.tasks.path).name if self.tasks.path is not None else self.env.folder
 
-FREE = ("model.extra_body", "tasks.splits")
-"""The keys below which names are free: the endpoint's own affair, or the splits'."""
+
+FREE = ("model.extra_body", "users.model.extra_body", "tasks.splits", "agent.options")
+"""The keys below which names are free: the endpoint's own affair, the splits', or a middleware's of one's own."""
 
 
 def _leaves(section: type, prefix: str = "") -> Iterator[str]:
@@ -204,7 +226,7 @@ def _leaves(section: type, prefix: str = "") -> Iterator[str]:
 KEYS = tuple(_leaves(RunConfig))
 """Every dotted key that a config may hold, in order."""
 
-SECTIONS = tuple(entry.name for entry in fields(RunConfig) if entry.name not in KEYS)
+SECTIONS = tuple(dict.fromkeys(key[:at] for key in KEYS for at in range(len(key)) if key[at] == "."))
 
 _ADAPTER = TypeAdapter(RunConfig)
 
@@ -318,16 +340,31 @@ def from_yaml(text: str) -> RunConfig:
 FINGERPRINT_VERSION = 1
 """Raised whenever the same config starts to mean other data."""
 
-EXCLUDED: dict[str, str] = {
+_EXCLUDED = {
     "env.path": "a world may be moved: its digest, checked beside the fingerprint, says whether it is the same",
     "model.base_url": "a server may move to another host or port; model.name says what it serves",
     "model.path": "a recording may be moved; each job finds its own in it, by task and seed",
     "model.api_key_env": "who pays does not change what is said",
     "model.timeout_s": "decides when a request is given up and tried again, never what an answer is",
     "model.max_retries": "decides how patient a request is, never what an answer is",
+    "model.requests_per_minute": "decides when an endpoint is asked, never what an answer is",
+    "model.tokens_per_minute": "decides when an endpoint is asked, never what an answer is",
+    "model.max_concurrency": "decides when an endpoint is asked, never what an answer is",
+    "model.min_concurrency": "decides when an endpoint is asked, never what an answer is",
+    "model.start_concurrency": "decides when an endpoint is asked, never what an answer is",
+    "model.stream": "decides how an answer travels, never what it is",
     "model.price_input_usd_per_mtok": "decides what a token is said to cost, not which token it is",
     "model.price_output_usd_per_mtok": "decides what a token is said to cost, not which token it is",
     "model.price_cached_usd_per_mtok": "decides what a token is said to cost, not which token it is",
+    "agent.logging.level": "a log is not part of the data",
+    "agent.logging.contents": "a log is not part of the data",
+    "agent.logging.max_mb": "a log is not part of the data",
+    "database.dsn_env_var": "a server may be reached by another address",
+    "database.sandbox": "decides what becomes of a sandbox, not what happens in it",
+    "agent.retry.max_retries": "decides how patient a request is, never what an answer is",
+    "agent.retry.first_s": "decides how patient a request is, never what an answer is",
+    "agent.retry.longest_s": "decides how patient a request is, never what an answer is",
+    "agent.retry.total_s": "decides how patient a request is, never what an answer is",
     "runtime.kind": "where a job runs is not part of its result",
     "runtime.address": "where a job runs is not part of its result",
     "runtime.workers": "the data is the same with any number of workers",
@@ -339,19 +376,17 @@ EXCLUDED: dict[str, str] = {
     "output.root": "a run directory may be moved",
     "budget.usd": "a run that was drained goes on with a higher budget",
     "budget.tokens": "a run that was drained goes on with a higher budget",
+    "budget.turns": "a run that was drained goes on with a higher budget",
     "budget.minutes": "a run that was drained goes on with a higher budget",
 }
+EXCLUDED: dict[str, str] = _EXCLUDED | {f"users.{key}": why for key, why in _EXCLUDED.items() if f"users.{key}" in KEYS}
 """The keys that may differ between a run and its resume, each with the reason."""
 
 
 def flat(config: RunConfig) -> dict[str, Any]:
     """The config as dotted keys, in the order of :data:`KEYS`; each of :data:`FREE` stays one value."""
     plain: Any = to_dict(config)
-    out: dict[str, Any] = {}
-    for key in KEYS:
-        section, _, name = key.rpartition(".")
-        out[key] = plain[section][name] if section else plain[name]
-    return out
+    return {key: reduce(getitem, key.split("."), plain) for key in KEYS}
 
 
 def fingerprint(config: RunConfig) -> tuple[str, dict[str, Any]]:
@@ -359,6 +394,7 @@ def fingerprint(config: RunConfig) -> tuple[str, dict[str, Any]]:
     kept = {key: value for key, value in flat(config).items() if key not in EXCLUDED}
     if config.tasks.splits is not None:  # their order counts, and a digest does not see that of a mapping
         kept["tasks.splits"] = [[name, sorted(own)] for name, own in config.tasks.splits.items()]
+    kept["agent.middleware"] = [name for name in config.agent.middleware if name != "logging"]
     return digest(FINGERPRINT_VERSION, kept), kept
 
 

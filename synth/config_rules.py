@@ -20,16 +20,22 @@ Finding = tuple[tuple[str, ...], str]
 """The keys that a rule looked at, and the line that says what is wrong with them."""
 
 KINDS = ("scripted", "openai", "replay")
-USERS = ("scripted", "none")
+ENDPOINTS = ("openai",)
+USERS = ("scripted", "simulated", "none")
+_MODELS = ("model", "users.model")
+"""The sections that describe a model."""
+NAMES_OF_VARIABLES = frozenset(
+    {*(f"{section}.api_key_env" for section in _MODELS), "agent.approval.api_key_env", "database.dsn_env_var"}
+)
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 _SPLIT = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 """The names that `datasets` takes; it keeps `all` for itself."""
 
 _OURS = {
-    "model": "model.name",
-    "temperature": "model.temperature",
-    "top_p": "model.top_p",
-    "max_tokens": "model.max_tokens",
+    "model": "name",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "max_tokens": "max_tokens",
     "messages": None,
     "tools": None,
     "stream": None,
@@ -37,6 +43,14 @@ _OURS = {
     "n": None,
 }
 """Fields of a request that are not extra: where each is set, or None where the rollout sets it."""
+
+
+_URLS = frozenset(f"{section}.base_url" for section in _MODELS)
+
+
+def _models(config: Plain) -> Iterator[tuple[str, Plain]]:
+    """The sections that describe a model, each with its name."""
+    yield from zip(_MODELS, (config["model"], config["users"]["model"]), strict=True)
 
 
 def walk(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
@@ -56,14 +70,14 @@ def secrets_in(raw: Plain) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, value in walk(raw):
         filled = value is not None and value != "" and value is not False
-        if key == "model.api_key_env":
+        if key in NAMES_OF_VARIABLES:
             if isinstance(value, str) and value and not is_variable_name(value):
                 found[key] = f"{key}: takes the name of an environment variable, and this is none: {ADVICE}"
         elif filled and is_secret_key(key):
             found[key] = f"{key}: no secret belongs in a config: {ADVICE}"
         elif isinstance(value, str) and looks_secret(value):
             found[key] = f"{key}: this looks like a secret: {ADVICE}"
-        elif key == "model.base_url" and isinstance(value, str) and _url_holds_secret(value):
+        elif key in _URLS and isinstance(value, str) and _url_holds_secret(value):
             found[key] = f"{key}: the URL holds a user, a password or a key: {ADVICE}"
     return found
 
@@ -91,6 +105,7 @@ def _kind(config: Plain) -> Iterator[Finding]:
     for key, kind, known in (
         ("model.kind", config["model"]["kind"], KINDS),
         ("users.kind", config["users"]["kind"], USERS),
+        ("users.model.kind", config["users"]["model"]["kind"], ENDPOINTS),
     ):
         if kind not in known and _DOTTED.fullmatch(kind) is None:
             near = hint(nearest(kind, known))
@@ -98,15 +113,29 @@ def _kind(config: Plain) -> Iterator[Finding]:
 
 
 def _endpoint(config: Plain) -> Iterator[Finding]:
-    model = config["model"]
+    model, user = config["model"], config["users"]
     if model["kind"] == "openai" and model["name"] is None:
         yield (
             ("model.kind", "model.name"),
             "model.name: model=openai needs the name of a model, as in model.name=gpt-4.1-mini",
         )
-    url: str | None = model["base_url"]
-    if url is not None and not _is_url(url):
-        yield ("model.base_url",), f"model.base_url: must be a URL such as http://127.0.0.1:8000/v1, not {url!r}"
+    if user["kind"] == "simulated" and user["model"]["kind"] == "openai" and user["model"]["name"] is None:
+        yield (
+            ("users.kind", "users.model.kind", "users.model.name"),
+            "users.model.name: users=simulated needs the name of a model, as in users.model.name=gpt-4.1-mini",
+        )
+    for section, each in _models(config):
+        url: str | None = each["base_url"]
+        if url is not None and not _is_url(url):
+            key = f"{section}.base_url"
+            yield (key,), f"{key}: must be a URL such as http://127.0.0.1:8000/v1, not {url!r}"
+
+
+def _database(config: Plain) -> Iterator[Finding]:
+    engine, variable = config["database"]["engine"], config["database"]["dsn_env_var"]
+    if engine == "sqlite" and variable is not None:
+        keys = ("database.engine", "database.dsn_env_var")
+        yield keys, "database.dsn_env_var: SQLite has no server; say database=postgres or database=mysql"
 
 
 def _recording(config: Plain) -> Iterator[Finding]:
@@ -127,13 +156,13 @@ def _is_url(url: str) -> bool:
 
 
 def _extra_body(config: Plain) -> Iterator[Finding]:
-    key = "model.extra_body"
-    body = config["model"]["extra_body"]
-    for name in sorted(set(body) & set(_OURS)):
-        place = f"set {_OURS[name]} instead" if _OURS[name] else "the rollout sets it"
-        yield (f"{key}.{name}",), f"{key}.{name}: this is not extra: {place}"
-    for place, why in _not_json(body, key):
-        yield (place,), f"{place}: {why} cannot be written as JSON"
+    for section, model in _models(config):
+        key, body = f"{section}.extra_body", model["extra_body"]
+        for name in sorted(set(body) & set(_OURS)):
+            place = f"set {section}.{_OURS[name]} instead" if _OURS[name] else "the rollout sets it"
+            yield (f"{key}.{name}",), f"{key}.{name}: this is not extra: {place}"
+        for place, why in _not_json(body, key):
+            yield (place,), f"{place}: {why} cannot be written as JSON"
 
 
 def _not_json(value: Any, key: str) -> Iterator[tuple[str, str]]:
@@ -164,15 +193,71 @@ def _mistakes(config: Plain) -> Iterator[Finding]:
         )
 
 
-def _budget(config: Plain) -> Iterator[Finding]:
+def _middleware(config: Plain) -> Iterator[Finding]:
+    agent = config["agent"]
+    key, names = "agent.middleware", agent["middleware"]
+    shipped = [name for name, own in agent.items() if isinstance(own, Mapping) and name != "options"]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield (key,), f"{key}: {name!r} is listed twice"
+    for name in dict.fromkeys(names):
+        if name not in shipped and _DOTTED.fullmatch(name) is None:
+            near = hint(nearest(name, shipped))
+            yield (key,), f"{key}: must be {', '.join(shipped)} or package.module:attribute, not {name!r}{near}"
+    for name in agent["options"]:
+        if name not in names or name in shipped:
+            place = f"set agent.{name}.*" if name in shipped else "agent.middleware does not list it"
+            yield ("agent.options", key), f"agent.options.{name}: {place}"
+    for place, why in _not_json(agent["options"], "agent.options"):
+        yield (place,), f"{place}: {why} cannot be written as JSON"
+
+
+def _context(config: Plain) -> Iterator[Finding]:
+    agent = config["agent"]
+    compaction, offload = agent["compaction"], agent["offload"]
+    sizes = ("agent.compaction.context_window", "agent.compaction.threshold_tokens")
+    if "compaction" in agent["middleware"] and all(compaction[key.rpartition(".")[2]] is None for key in sizes):
+        yield (
+            ("agent.middleware", *sizes),
+            f"agent.compaction: how long is too long? set {sizes[0]} (the model's) or {sizes[1]}",
+        )
+    shown = offload["head_chars"] + offload["tail_chars"]
+    if shown > offload["max_chars"]:
+        yield (
+            ("agent.offload.head_chars", "agent.offload.tail_chars", "agent.offload.max_chars"),
+            f"agent.offload: head_chars and tail_chars are {shown} together, more than max_chars ({offload['max_chars']})",
+        )
+
+
+def _approval(config: Plain) -> Iterator[Finding]:
+    approval = config["agent"]["approval"]
+    callback, key = approval["callback"], "agent.approval.callback"
+    if callback is not None and _DOTTED.fullmatch(callback) is None:
+        yield (key,), f"{key}: must be package.module:attribute, not {callback!r}"
+    if callback is not None and approval["model"] is not None:
+        yield (key, "agent.approval.model"), f"{key}: who decides? agent.approval.model is set too"
+
+
+def _cost(config: Plain) -> Iterator[Finding]:
     model = config["model"]
     prices = ("price_input_usd_per_mtok", "price_output_usd_per_mtok")
     missing = [f"model.{name}" for name in prices if model[name] is None]
-    if config["budget"]["usd"] is not None and model["kind"] == "openai" and missing:
+    if config["agent"]["max_cost_usd"] is not None and model["kind"] == "openai" and missing:
         yield (
-            ("budget.usd", "model.kind", *missing),
-            f"budget.usd: cannot be kept without prices: set {' and '.join(missing)}",
+            ("agent.max_cost_usd", "model.kind", *missing),
+            f"agent.max_cost_usd: cannot be kept without prices: set {' and '.join(missing)}",
         )
+
+
+def _budget(config: Plain) -> Iterator[Finding]:
+    prices = ("price_input_usd_per_mtok", "price_output_usd_per_mtok")
+    for section, model in _models(config):
+        asked = section == "model" or config["users"]["kind"] == "simulated"
+        missing = [f"{section}.{name}" for name in prices if model[name] is None]
+        if config["budget"]["usd"] is not None and model["kind"] == "openai" and asked and missing:
+            yield (
+                ("budget.usd", "users.kind", f"{section}.kind", *missing),
+                f"budget.usd: cannot be kept without prices: set {' and '.join(missing)}",
+            )
 
 
 def _families(config: Plain) -> Iterator[Finding]:
@@ -226,8 +311,32 @@ def _held_out(config: Plain) -> Iterator[Finding]:
             yield ("tasks.held_out", "tasks.families"), f"tasks.held_out: {name!r} is not in tasks.families{near}"
 
 
+def _concurrency(config: Plain) -> Iterator[Finding]:
+    model = config["model"]
+    least, most = model["min_concurrency"], model["max_concurrency"]
+    if most is not None and least > most:
+        keys = ("model.min_concurrency", "model.max_concurrency")
+        yield keys, f"model.min_concurrency: is {least}, which is more than model.max_concurrency={most}"
+
+
+def _bird(config: Plain) -> Iterator[Finding]:
+    tasks = config["tasks"]
+    keys = ("tasks.kind", "tasks.path")
+    if tasks["kind"] == "bird" and tasks["path"] is None:
+        yield keys, "tasks.path: tasks=bird needs the folder of its questions, as in tasks.path=data/bird/dev"
+    if tasks["kind"] != "bird" and tasks["path"] is not None:
+        yield keys, "tasks.path: only tasks=bird reads questions from a folder; a world's own are in its tasks.yaml"
+    if tasks["kind"] == "bird" and (tasks["universes"] != 1 or tasks["splits"]):
+        both = ("tasks.kind", "tasks.universes", "tasks.splits")
+        yield (
+            both,
+            "tasks.universes, tasks.splits: not with tasks=bird, each of whose databases is a universe of its own",
+        )
+
+
 RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
-    _world, _kind, _endpoint, _recording, _extra_body, _mistakes, _budget, _families, _splits, _held_out,
+    _world, _kind, _endpoint, _database, _recording, _extra_body, _mistakes, _middleware, _approval, _context, _cost,
+    _concurrency, _budget, _families, _splits, _held_out, _bird,
 )  # fmt: skip
 
 
@@ -248,6 +357,17 @@ def notices(config: Plain) -> list[str]:
     if model["kind"] in {"scripted", "replay"} and asked:
         who = "the scripted expert" if model["kind"] == "scripted" else "a replay"
         lines.append(f"{', '.join(asked)}: set, but {who} asks no model; to ask one, add model=openai")
+    rates = [
+        f"model.{name}" for name in ("requests_per_minute", "tokens_per_minute", "max_concurrency") if model.get(name)
+    ]
+    if model["kind"] in {"scripted", "replay"} and rates:
+        lines.append(f"{', '.join(rates)}: set, but model={model['kind']} asks no endpoint")
+    users = config["users"]
+    idle = [f"users.model.{name}" for name in ("name", "temperature", "top_p", "max_tokens") if users["model"][name]]
+    if users["kind"] in {"scripted", "none"} and idle:
+        lines.append(
+            f"{', '.join(idle)}: set, but users={users['kind']} asks no model; to ask one, add users=simulated"
+        )
     if model["mistake_rate"] != 0.3 and not model["mistakes"]:
         lines.append("model.mistake_rate: set, but model.mistakes names no kind of mistake")
     if runtime["kind"] == "inline" and runtime["address"] is not None:

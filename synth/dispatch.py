@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from synth.errors import SynthError, WorkerHeld, WorkerLost
+from synth.limits import Governor
 from synth.runtime.base import Runtime, WorkerHandle
 from synth.worker import Assignment, Delivery
 
@@ -36,13 +37,16 @@ class Valve:
 
 
 class Dispatcher:
-    """Feeds one sequence of assignments through the workers of a runtime."""
+    """Feeds one sequence of assignments through the workers of a runtime. ``governor`` leases them the endpoint, if any."""
 
-    def __init__(self, runtime: Runtime, workers: int, concurrency: int, max_attempts: int) -> None:
+    def __init__(
+        self, runtime: Runtime, workers: int, concurrency: int, max_attempts: int, governor: Governor | None = None
+    ) -> None:
         self._runtime = runtime
         self._workers = workers
         self._depth = concurrency * 2
         self._max_attempts = max_attempts
+        self._governor = governor
         self._handles: list[WorkerHandle] = []
         self._starting: dict[int, asyncio.Task[list[str]]] = {}
         self._deaths: Counter[int] = Counter()
@@ -124,16 +128,26 @@ class Dispatcher:
                         return
                     await asyncio.sleep(COLLECT_S / 5)
                     continue
-                for each in await handle.collect(COLLECT_S):
+                for each in await self._collect(at):
                     held.pop(each.index, None)
                     feed.settled(each.index)
                     sink(each)
             except WorkerLost as error:
+                if self._governor is not None:
+                    self._governor.forget(at)
                 self._bury(held, feed, sink, error)
                 held, suspects = {}, []
                 if valve.reason is not None:
                     return  # a new worker would have nothing to do
                 await self._replace(at)
+
+    async def _collect(self, at: int) -> Sequence[Delivery]:
+        """What a worker has finished. Its lease of the endpoint goes along, and what became of the last one comes back."""
+        grant = None if self._governor is None else self._governor.grant(at)
+        collected = await self._handles[at].collect(COLLECT_S, grant)
+        if self._governor is not None and collected.report is not None:
+            self._governor.hear(at, collected.report)
+        return collected.deliveries
 
     def _bury(
         self, held: dict[int, Assignment], feed: _Feed, sink: Callable[[Delivery], None], error: WorkerLost

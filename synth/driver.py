@@ -36,7 +36,12 @@ def launch(config: RunConfig, console: Console) -> Report:
     if config.model.kind == "replay" and config.model.path is not None:
         recorded = Path(config.model.path).expanduser().absolute()
         config = replace(config, model=replace(config.model, path=str(recorded)))
+    if config.tasks.path is not None:
+        asked = Path(config.tasks.path).expanduser().absolute()
+        config = replace(config, tasks=replace(config.tasks, path=str(asked)))
     run = prepare(config)
+    for line in run.notes:
+        console.print(f"note: {line}", markup=False, soft_wrap=True)
     if config.env.path is not None:  # a resume may come from another working directory
         config = replace(config, env=replace(config.env, path=str(run.world.path)))
         run = replace(run, config=config)
@@ -87,7 +92,7 @@ def resume(directory: Path, changes: Mapping[str, Json], console: Console) -> Re
         raise ResumeRefused(f"{directory} holds no world archive; it is not a run that can be resumed")
     archive = archive_path.read_bytes()
     with Scratch("resume") as home:
-        own = unpack_world(archive, home.path / config.env.folder)
+        own = unpack_world(archive, home.path / config.world_folder)
         refuse_changed_world(config, own)
         run = prepare(config, own)
         if f"{run.world.digest}.tar.zst" != archive_path.name:
@@ -109,6 +114,8 @@ def _say_how_to_go_on(directory: Path, console: Console) -> None:
 
 def refuse_changed_world(config: RunConfig, own: Path) -> None:
     """ResumeRefused where the world's folder still stands but is no longer what the run was made with."""
+    if config.tasks.kind == "bird":
+        return  # the digests of its databases say it
     try:
         folder = find_world(config.env.path or config.env.name or "")
     except OperatorError:

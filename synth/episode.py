@@ -18,27 +18,35 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import TracebackType
 from typing import Any, Self
 
+from envs.asking import ANSWER_LIMITS, Answer, ask
 from envs.database import DatabaseExecutableEnvironment
 from envs.folder import World
 from envs.sandboxes.base import Template
 from envs.tool import Tool
 from envs.toolbox import Toolbox
 from envs.types import Limits, Pins, StateDiff, ToolCall, ToolOutcome, ToolResult
+from synth.agent.acting import CalledOffError, Hands
+from synth.agent.bus import EventBus
+from synth.agent.middleware.base import AgentMiddleware
+from synth.agent.react import ReactAgent
+from synth.agent.run import AgentLimits
+from synth.agent.state import Identity, ToolInfo
 from synth.canonical import canonical
 from synth.dataset.sanitize import sanitize
 from synth.errors import OperatorError, TaskError
+from synth.models.base import Model
 from synth.tasks.queries import run_query
 from synth.types import Message, Task, UserTurn, Verdict
 from synth.users.base import User, UserConversation
 from synth.users.scripted import ScriptedUser
-from synth.verifiers import CallRecord, Evidence, judge, reward
-from synth.verifiers.base import TurnRecord
+from synth.verifiers import CallRecord, Databases, Evidence, judge, reward
+from synth.verifiers.base import Ask, TurnRecord
 
 Json = Any
 
@@ -85,36 +93,84 @@ class Episode:
         self.submitted: Mapping[str, Json] | None = None
         self.calls: list[CallRecord] = []
         self._template = template
+        timeout = ANSWER_LIMITS.statement_timeout_ms if limits is None else limits.statement_timeout_ms
+        self._asking = ANSWER_LIMITS.tightened(Limits(True, timeout, None, None))
         self._environment: DatabaseExecutableEnvironment = world.environment(
             template, Pins(task.now, task.seed), limits, unordered=unordered
         )
         self._submit = None if task.answer is None else _submit_box(canonical(task.answer))
         shown: list[Tool] = [*self._environment.tools, *(self._submit.tools if self._submit else ())]
         self.tools: list[Json] = [each.to_openai() for each in shown]
+        boxes = (self._environment.toolbox, *((self._submit,) if self._submit else ()))
+        self.infos: Mapping[str, ToolInfo] = {name: info for box in boxes for name, info in _infos(box).items()}
+        self.concurrent_reads = self._environment.concurrent_reads
         self.state_hash_before = self._environment.state_hash()
+
+    def agent(
+        self,
+        model: Model,
+        limits: AgentLimits | None = None,
+        *,
+        middlewares: Sequence[AgentMiddleware] = (),
+        identity: Identity | None = None,
+        bus: EventBus | None = None,
+    ) -> ReactAgent:
+        """An agent that works on the task with this model: ``await agent.run(episode.messages)``, or ``agent.stream(...)``.
+
+        Where the task has a user, ``run`` and ``stream`` want ``episode.say`` beside the messages.
+        """
+        identity = identity or Identity(self.task.id, 0, self.task.seed, self.task.id)
+        return ReactAgent(
+            lambda tools: model.start(self.task, tools, identity.seed),
+            Hands(self._act, self.tools, self.infos, self.check, self.concurrent_reads),
+            limits or AgentLimits(),
+            middlewares=middlewares,
+            identity=identity,
+            bus=bus,
+        )
 
     async def call(self, call: ToolCall | str, arguments: Mapping[str, Json] | None = None) -> ToolOutcome:
         """Execute a tool call, given as the model emitted it or as a name with arguments.
+
+        Where it is cancelled, a call that runs in a thread is waited for first: nothing goes on in the sandbox behind anybody's
+        back. Its limits bound that wait.
 
         Raises :class:`envs.errors.ExecutorError` for a bug of the world's author and
         :class:`envs.errors.SandboxError` for broken infrastructure.
         """
         if isinstance(call, str):
             call = ToolCall.of(call, arguments or {}, f"call_{len(self.calls)}")
+        try:
+            return await self._act(call)
+        except CalledOffError:
+            raise asyncio.CancelledError from None
+
+    async def _act(self, call: ToolCall) -> ToolOutcome:
+        """As :meth:`call`; raises :class:`CalledOffError` with the outcome where it was cancelled meanwhile."""
+        called_off = False
         if self._submit is not None and call.name == SUBMIT:
             outcome, read_only = self._hand_in(call, self._submit), True
         else:
             environment = self._environment
             known = call.name in environment.toolbox
             read_only = known and environment.toolbox[call.name].read_only
-            outcome = (
-                environment.call(call) if environment.in_place else await asyncio.to_thread(environment.call, call)
-            )
+            if environment.inline(call.name):
+                outcome = environment.call(call)
+            else:
+                outcome, called_off = await _to_its_end(partial(environment.call, call))
         result = outcome.result
         self.calls.append(
             CallRecord(call.name, outcome.arguments, result.ok, result.category, read_only, outcome.changes)
         )
+        if called_off:
+            raise CalledOffError(outcome)
         return outcome
+
+    def check(self, call: ToolCall) -> ToolResult | None:
+        """What is wrong with a call itself (no JSON, no such tool, arguments off its schema); None for a sound one."""
+        box = self._submit if self._submit is not None and call.name == SUBMIT else self._environment.toolbox
+        parsed = box.parse(call)
+        return parsed if isinstance(parsed, ToolResult) else None
 
     async def say(self, text: str) -> UserTurn:
         """Speak to the user; its turn ``ends`` where nobody answers (any more). Raises what the user raises.
@@ -138,16 +194,14 @@ class Episode:
         """
         if self.done:
             raise OperatorError("the episode is over: score() judges it, synth.open() starts another")
-        if message.get("role") != "assistant":
-            raise OperatorError(f"a step takes a message of the role assistant, not {message.get('role')!r}")
-        calls = [_call_of(each, at) for at, each in enumerate(message.get("tool_calls") or (), len(self.calls))]
+        calls, text = _parts_of(message, len(self.calls))
         follow: list[Message] = []
         for call in calls:
             outcome = await self.call(call)
             follow.append(
                 {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": outcome.result.content()}
             )
-        if not calls and not (turn := await self.say(message.get("content") or "")).ends:
+        if not calls and not (turn := await self.say(text)).ends:
             follow.append({"role": "user", "content": turn.text})
         self.messages += [copy.deepcopy(message), *follow]
         return follow
@@ -183,7 +237,23 @@ class Episode:
             self._query,
             self._template.engine,
             self.said,
+            Databases(self._ask, self._ask_turned, self._ask_others),
         )
+
+    def _ask(self, sql: str) -> Answer | ToolResult:
+        """The answer of a query on the end state; only while the episode is open."""
+        return ask(self._environment.sandbox, self._template.tables, sql, self._asking)
+
+    def _ask_turned(self, sql: str) -> Answer | ToolResult:
+        return self._ask_of(self._template, sql, unordered=True)
+
+    def _ask_others(self, count: int) -> Iterator[Ask]:
+        for template in self._template.siblings.first(count):
+            yield partial(self._ask_of, template)
+
+    def _ask_of(self, template: Template, sql: str, *, unordered: bool = False) -> Answer | ToolResult:
+        with template.open(Pins(self.task.now, self.task.seed + 1), unordered=unordered) as sandbox:
+            return ask(sandbox, template.tables, sql, self._asking)
 
     def _query(self, sql: str, binds: Mapping[str, Json]) -> list[dict[str, Json]]:
         """Rows of the end state, read-only; only while the episode is open."""
@@ -210,12 +280,58 @@ class Episode:
         self.close()
 
 
-def _call_of(entry: Mapping[str, Json], at: int) -> ToolCall:
+def _parts_of(message: Json, place: int) -> tuple[list[ToolCall], str]:
+    """The calls and the text of an assistant message; ``place`` numbers the calls that have no id.
+
+    Raises :class:`OperatorError` for what is not a message in OpenAI's form; what its arguments hold is the tools' affair.
+    """
+    if not _is(message, Mapping):
+        raise OperatorError(f"a step takes an assistant message as a mapping, not {type(message).__name__}")
+    if message.get("role") != "assistant":
+        raise OperatorError(f"a step takes a message of the role assistant, not {message.get('role')!r}")
+    calls: Json = message.get("tool_calls") or ()
+    if not _is(calls, list, tuple):
+        raise OperatorError(f"tool_calls of an assistant message is a list or null, not {type(calls).__name__}")
+    content: Json = message.get("content") or ""
+    parts: Sequence[Json] = content if _is(content, list, tuple) else ({"text": content},)
+    if not all(_is(part, Mapping) and _is(part.get("text"), str) for part in parts):
+        raise OperatorError("content of an assistant message is a string, a list of text parts, or null")
+    return [_call_of(each, at) for at, each in enumerate(calls, place)], "".join(part["text"] for part in parts)
+
+
+def _call_of(entry: Json, at: int) -> ToolCall:
     """A call of an assistant message; its arguments are JSON text, as a model emits them, or an object."""
-    function = entry["function"]
-    arguments = function["arguments"]
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return ToolCall(entry.get("id") or f"call_{at}", function["name"], text)
+    function: Json = entry.get("function") if _is(entry, Mapping) else None
+    if not _is(function, Mapping) or not _is(function.get("name"), str):
+        raise OperatorError('an entry of tool_calls is {"id": ..., "function": {"name": ..., "arguments": ...}}')
+    name: str = function["name"]
+    arguments: Json = function.get("arguments", "")
+    try:
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise OperatorError(f"the arguments of {name} are JSON text or an object of JSON values") from error
+    return ToolCall(str(entry.get("id") or f"call_{at}"), name, text)
+
+
+async def _to_its_end(call: Callable[[], ToolOutcome]) -> tuple[ToolOutcome, bool]:
+    """The outcome of a call that runs in a thread, and whether the caller was cancelled while it did."""
+    running = asyncio.ensure_future(asyncio.to_thread(call))
+    called_off = False
+    while not running.done():
+        try:
+            await asyncio.wait({running})
+        except asyncio.CancelledError:
+            called_off = True
+    return running.result(), called_off
+
+
+def _is(value: Json, *kinds: type) -> bool:
+    return isinstance(value, kinds)
+
+
+@lru_cache(maxsize=64)
+def _infos(box: Toolbox) -> Mapping[str, ToolInfo]:
+    return {each.name: ToolInfo(each.name, each.read_only, each.risk == "destructive") for each in box.tools}
 
 
 @lru_cache(maxsize=256)

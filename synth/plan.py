@@ -93,7 +93,7 @@ class Plan:
         by_universe = {source.universe: source for source in sources}
         splits = splits or {TRAIN: by_universe}
         first, held = next(iter(splits)), frozenset(held_out)
-        _check_families(held, sources[0])
+        _check_families(held, sources)
         order = [(split, universe) for split, own in splits.items() for universe in sorted(own)]
         capacities = {
             universe: {
@@ -144,7 +144,8 @@ class Plan:
         total: Counter[str] = Counter()
         for block in self.blocks:
             total.update(block.share)
-        return {family.id: total[family.id] for family in self.blocks[0].source.families}
+        names = dict.fromkeys(family.id for block in self.blocks for family in block.source.families)
+        return {name: total[name] for name in names}
 
     def capacity(self, family: str) -> int:
         """How many tasks a family could give, in the universes where it is asked."""
@@ -165,8 +166,8 @@ class Plan:
         return replace(block.source.task(family, place, self.seed), split=block.split)
 
 
-def _check_families(held: frozenset[str], source: TaskSource) -> None:
-    known = [family.id for family in source.families]
+def _check_families(held: frozenset[str], sources: Sequence[TaskSource]) -> None:
+    known = list(dict.fromkeys(family.id for source in sources for family in source.families))
     for name in sorted(held - set(known)):
         raise OperatorError(f"tasks.held_out: there is no family {name!r}{hint(nearest(name, known))}")
 

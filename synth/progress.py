@@ -16,15 +16,23 @@ LINE_EVERY_S = 10.0
 """Seconds between two lines without a terminal."""
 
 
+TOKENS = ("input_tokens", "output_tokens", "user_input_tokens", "user_output_tokens")
+COSTS = ("cost_usd", "user_cost_usd")
+
+
 @dataclass
 class Totals:
-    """Sums over the rows of a run, those of earlier sessions included. A cost that is unknown once stays unknown."""
+    """Sums over the rows of a run, those of earlier sessions included, and over the agent's model and the user's.
+
+    Unknown costs are left out; where none is known the sum is unknown.
+    """
 
     rows: int = 0
     full: int = 0
     scored: int = 0
     failed: int = 0
     tokens: int = 0
+    turns: int = 0
     cost_usd: float = 0.0
     cost_known: bool = False
 
@@ -33,10 +41,22 @@ class Totals:
         self.rows += 1
         self.scored += stats["reward"] is not None
         self.full += stats["reward"] is not None and stats["reward"] >= 1.0
-        self.tokens += (stats["input_tokens"] or 0) + (stats["output_tokens"] or 0)
-        if stats["cost_usd"] is not None:
-            self.cost_usd += stats["cost_usd"]
-            self.cost_known = True
+        self.spend(stats)
+
+    def fail(self, stats: Json) -> None:
+        """Count a rollout that broke; ``stats`` says what it had cost by then, if that is known."""
+        self.failed += 1
+        if stats is not None:
+            self.spend(stats)
+
+    def spend(self, stats: Json) -> None:
+        """Count what a rollout cost."""
+        self.turns += stats["num_turns"] or 0
+        self.tokens += sum(stats[name] or 0 for name in TOKENS)
+        for name in COSTS:
+            if stats[name] is not None:
+                self.cost_usd += stats[name]
+                self.cost_known = True
 
     def cost(self) -> str:
         return f"${self.cost_usd:,.2f}" if self.cost_known else "unknown"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from synth.dataset.wire import to_values
 from synth.episode import Episode
 from synth.errors import DatasetError
 from synth.models.emission import call_of
+from synth.preparation import database_place
 from synth.run_files import TASKS_FILE, load_config
 from synth.types import Task
 from synth.verifiers import TurnRecord
@@ -74,9 +75,9 @@ def open_recording(directory: Path) -> Generator[Recording]:
                 f"{directory}: to play it again takes world/<digest>.tar.zst and {TASKS_FILE}; this directory lacks them"
             )
         with tempfile.TemporaryDirectory(prefix="synth-again-") as home:
-            folder = Path(home) / "recorded" / config.env.folder
+            folder = Path(home) / "recorded" / config.world_folder
             world = load_world(unpack_world(archives[0].read_bytes(), folder))
-            with Templates(world, config.database.engine) as templates:
+            with Templates(world, config.database.engine, place=database_place(config)) as templates:
                 yield Recording(dataset, config, world, templates, Path(home), TaskTable(tasks_file))
 
 
@@ -90,15 +91,21 @@ async def again(events: Sequence[Row], episode: Episode) -> AsyncIterator[tuple[
     """The results' and the user's events in order, each with what its call came to now; a user has said what it said.
 
     The calls are those that the model emitted, under the ids of their results; a turn's calls were executed in order
-    until something ended the rollout. The transcript will not do: it holds no value that readers of a dataset cannot hold.
+    until something ended the rollout. One that a middleware answered (``by``) is left out: the environment did not see it.
+    The transcript will not do: it holds no value that readers of a dataset cannot hold.
     """
     waiting: Iterator[Row] = iter(())
     for event in events:
         if event["event"] == "completion":
-            episode.said = episode.said if event["tool_calls"] else event["content"]
-            waiting = iter(event["tool_calls"])
+            calls = event["tool_calls"] or event.get("text_calls", ())
+            episode.said = episode.said if calls else event["content"]
+            waiting = iter(calls)
         elif event["event"] == "tool_result" and (raw := next(waiting, None)) is not None:
-            yield event, await episode.call(call_of(raw, event["id"]))
+            if "by" not in event:
+                call = call_of(raw, event["id"])
+                if "repaired" in event:
+                    call = replace(call, arguments=event["repaired"]["arguments"])
+                yield event, await episode.call(call)
         elif event["event"] == "user_turn":
             turn = TurnRecord(len(episode.calls), event["told"], event["consents"], event["declines"], event["fault"])
             episode.turns.append(turn)

@@ -15,7 +15,7 @@ from envs.folder import World
 from envs.sandboxes.base import Template
 from envs.types import Limits
 from synth.agent.memory import echo_of
-from synth.agent.react import user_event
+from synth.agent.run import user_event
 from synth.canonical import canonical
 from synth.config import RunConfig
 from synth.dataset.wire import sanitize
@@ -105,13 +105,14 @@ async def differences(row: Row, task: Task, world: World, template: Template, co
             if canonical(echo) != canonical(asked.get(call.id)):
                 out.append(f"{where}: the model emitted {clip(echo)}, the message holds {clip(asked.get(call.id))}")
             shown = sanitize(outcome.result.content(config.agent.error_style))[0]
-            if shown != said.get(call.id):
+            if shown != said.get(call.id) and "offloaded" not in event:
                 out.append(f"{where}: the tool message was {clip(said.get(call.id))}, is now {clip(shown)}")
             payload = sanitize(outcome.result.payload())[0]
             if canonical(payload) != canonical(event["result"]):
                 out.append(f"{where}: the recorded result was {clip(event['result'])}, is now {clip(payload)}")
-        if not done == len(results) == len(asked):
-            out.append(f"events hold {done} executed calls and {len(results)} results, messages {len(asked)} calls")
+        executed = [each for each in results if "by" not in each]
+        if done != len(executed) or len(results) != len(asked):
+            out.append(f"{done} calls were executed of {len(executed)}; {len(results)} results, {len(asked)} calls")
         replies = [each["text"] for each in row["events"] if each["event"] == "user_turn" and not each["ends"]]
         if replies != [each["content"] for each in recorded[len(opening) :]]:
             out.append("the user's messages are not those of the events")

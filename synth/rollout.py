@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from envs.folder import World
 from envs.templates import Templates
 from envs.types import Limits
-from synth.agent.react import AgentLimits, AgentRun, ReactAgent
+from synth.agent.middleware.base import MiddlewareMaker, start
+from synth.agent.middleware.faults import injected
+from synth.agent.run import AgentLimits, AgentRun
+from synth.agent.segments import segments
+from synth.agent.state import Identity
 from synth.dataset.wire import sanitize
 from synth.episode import Episode, Score
 from synth.models.base import Model, Sampling
 from synth.types import Job, Outcome
 from synth.users.base import User
-from synth.verifiers import blame
+from synth.verifiers import CallRecord, Evidence, blame
 
 Json = Any
 
@@ -26,7 +30,10 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True)
 class Stage:
-    """What all rollouts of a worker share. ``user`` is who answers in tasks that have a user; None: the scripted one."""
+    """What all rollouts of a worker share. ``user`` is who answers in tasks that have a user; None: the scripted one.
+
+    ``middlewares`` are what wraps each rollout's calls, by their names in the config, the first outermost.
+    """
 
     world: World
     templates: Templates
@@ -34,6 +41,7 @@ class Stage:
     limits: Limits
     agent: AgentLimits
     user: User | None = None
+    middlewares: Sequence[tuple[str, MiddlewareMaker]] = ()
     sampling: Sampling = field(default_factory=Sampling)
     config_digest: str = ""
     synth_version: str = ""
@@ -46,11 +54,22 @@ class Played:
     run: AgentRun
     score: Score
     episode: Episode
+    tools: Sequence[Json]
+    segments: Sequence[Json]
     latency_s: float
 
 
-async def play(job: Job, stage: Stage) -> dict[str, Json]:
+@dataclass
+class Spent:
+    """What a rollout that broke had cost by then, under the names of the row's columns; None: nothing is known."""
+
+    stats: Json = None
+
+
+async def play(job: Job, stage: Stage, spent: Spent | None = None) -> dict[str, Json]:
     """Play the job and return its row (keys are the dataset's columns, JSON columns as Python values).
+
+    Where it raises, ``spent`` is told what had been spent.
 
     Raises :class:`~synth.errors.ModelError`, :class:`~envs.errors.SandboxError` or
     :class:`~envs.errors.ExecutorError`: a rollout that could not be held is no row.
@@ -60,12 +79,36 @@ async def play(job: Job, stage: Stage) -> dict[str, Json]:
         stage.templates.use(job.task.universe) as template,
         Episode(job.task, stage.world, template, stage.limits, user=stage.user, seed=job.seed) as episode,
     ):
-        conversation = stage.model.start(job.task, episode.tools, job.seed)
-        agent = ReactAgent(conversation, episode.call, stage.agent)
-        run = await agent.run(episode.messages, episode.say if job.task.user is not None else None)
+        agent = episode.agent(
+            stage.model,
+            stage.agent,
+            middlewares=[start(name, maker) for name, maker in stage.middlewares],
+            identity=Identity(job.id, job.index, job.seed, job.task.id),
+        )
+        try:
+            run = await agent.run(episode.messages, episode.say if job.task.user is not None else None)
+        except BaseException:
+            if spent is not None and agent.so_far is not None:
+                spent.stats = cost_of(agent.so_far)
+            raise
         episode.said = sanitize(run.said)[0]
         score = episode.score()
-        return to_row(job, stage, Played(run, score, episode, time.perf_counter() - started))
+        latency_s = time.perf_counter() - started
+        return to_row(job, stage, Played(run, score, episode, agent.tools, segments(agent.memory), latency_s))
+
+
+def cost_of(run: AgentRun) -> dict[str, Json]:
+    """What a rollout cost, as its row has it."""
+    usage, user = run.usage, run.user_usage
+    return {
+        "num_turns": len(run.completions),
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cost_usd": run.cost_usd,
+        "user_input_tokens": user.input_tokens,
+        "user_output_tokens": user.output_tokens,
+        "user_cost_usd": run.user_cost_usd,
+    }
 
 
 def outcome_of(score: Score) -> Outcome:
@@ -78,6 +121,7 @@ def outcome_of(score: Score) -> Outcome:
 def to_row(job: Job, stage: Stage, played: Played) -> dict[str, Json]:
     """The dataset's row of a finished rollout."""
     run, episode, task = played.run, played.episode, job.task
+    assert run.stop_reason is not None, "a run that returned has stopped"
     usage, user_usage = run.usage, run.user_usage
     errors = [each.result.category or "unknown" for each in run.outcomes if not each.result.ok]
     changed = {"changed": False}
@@ -104,8 +148,8 @@ def to_row(job: Job, stage: Stage, played: Played) -> dict[str, Json]:
         "sample_index": job.sample,
         "seed": job.seed,
         "messages": clean(run.messages),
-        "tools": clean(episode.tools),
-        "segments": [],
+        "tools": clean(played.tools),
+        "segments": clean(list(played.segments)),
         "events": clean(run.events),
         "outcome": outcome_of(played.score),
         "stop_reason": run.stop_reason,
@@ -120,8 +164,8 @@ def to_row(job: Job, stage: Stage, played: Played) -> dict[str, Json]:
         "num_tool_calls": len(run.outcomes),
         "num_tool_errors": len(errors),
         "error_categories": sorted(errors),
-        "blame": blame(episode.evidence(), played.score.verdicts, run.stop_reason),
-        "injected_faults": [],
+        "blame": blame(evidence_of_all(run, episode), played.score.verdicts, run.stop_reason),
+        "injected_faults": clean(injected(run.events)),
         "parent_id": None,
         "branch_step": None,
         "token_ids": [list(each.token_ids or ()) for each in completions] if with_ids else None,
@@ -145,6 +189,18 @@ def to_row(job: Job, stage: Stage, played: Played) -> dict[str, Json]:
         "created_at": dt.datetime.now(dt.UTC),
     }
     return row | {"sanitized": changed["changed"]}
+
+
+def evidence_of_all(run: AgentRun, episode: Episode) -> Evidence:
+    """The evidence with the calls that the environment did not see: faults that were injected have their part in the blame."""
+    evidence = episode.evidence()
+    if len(run.outcomes) == len(evidence.calls):
+        return evidence
+    calls = [
+        CallRecord(each.call.name, each.arguments, each.result.ok, each.result.category, False, each.changes)
+        for each in run.outcomes
+    ]
+    return replace(evidence, calls=calls)
 
 
 def call_changes(run: AgentRun) -> list[Mapping[str, Json]]:

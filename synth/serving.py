@@ -23,7 +23,7 @@ from synth.models.records import Records
 from synth.models.repertoire import RecordedVoice, Repertoire, Voice, turn_of
 from synth.models.scripted import ScriptedConversation, ScriptedModel
 from synth.plan import job
-from synth.preparation import Run, prepare, spoken
+from synth.preparation import Run, database_place, prepare, spoken
 from synth.run_files import load_config
 from synth.types import Completion, Message, Task
 
@@ -59,7 +59,7 @@ def open_served(config: RunConfig) -> Generator[Served]:
         yield Served(name, Repertoire(voices), about, recorded)
     elif config.model.kind == "scripted":
         run = prepare(config)
-        with Templates(run.world, config.database.engine) as templates:
+        with Templates(run.world, config.database.engine, place=database_place(config)) as templates:
             voices = list(_scripted(run, templates))
             about = f"{len(voices)} rollouts of {run.plan.tasks} tasks of {run.world.name}"
             yield Served(config.model.name or "scripted", Repertoire(voices), about, config)

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from rich.console import Console
 
+from synth.budget import Budget
 from synth.dataset.error_row import ErrorRow
 from synth.dataset.reader import Dataset
 from synth.dataset.task_table import TaskTable, write_tasks
@@ -25,11 +26,11 @@ from synth.dataset.writer import RunWriter
 from synth.dispatch import Dispatcher, Valve
 from synth.errors import TaskError
 from synth.plan import job
-from synth.preparation import Run, open_runtime, task_row, worker_setup
+from synth.preparation import Run, governor, open_runtime, task_row, worker_setup
 from synth.progress import ProgressView, Totals
 from synth.run_files import TASKS_FILE
 from synth.types import Task
-from synth.worker import Assignment, Delivery
+from synth.worker import STATS, Assignment, Delivery
 
 Json = Any
 
@@ -63,7 +64,7 @@ class Session:
     def __init__(self, run: Run, directory: Path, writer: RunWriter, archive: bytes, console: Console) -> None:
         self.run, self.directory, self.writer, self.console = run, directory, writer, console
         self.config = run.config
-        self.setup = worker_setup(run, archive)
+        self.setup = worker_setup(run, archive, directory)
         self.valve = Valve()
         self.totals = Totals()
         self.recent: deque[bool] = deque(maxlen=self.config.runtime.breaker_window)
@@ -72,6 +73,7 @@ class Session:
         self._asked = 0
         self._draining = self._main_thread = False
         self._loop: asyncio.AbstractEventLoop
+        self.budget: Budget
         self._task: asyncio.Task[Report] | None = None
 
     def main(self) -> Report:
@@ -94,7 +96,10 @@ class Session:
             self._task = asyncio.current_task()
             count = runtime.worker_count(self.config.runtime.workers)
             settings = self.config.runtime
-            dispatcher = Dispatcher(runtime, count, settings.concurrency, settings.max_attempts)
+            leases = governor(self.config, count)
+            self.budget = Budget(self.config.budget, self.totals, count * settings.concurrency)
+            timer = self._watch_clock()
+            dispatcher = Dispatcher(runtime, count, settings.concurrency, settings.max_attempts, leases)
             try:
                 await dispatcher.open(self.valve, self._say_waiting)
                 if self.valve.reason is None and not (self.directory / TASKS_FILE).exists():
@@ -102,6 +107,8 @@ class Session:
                 if self.valve.reason is None:
                     await self._play(dispatcher)
             finally:
+                if timer is not None:
+                    timer.cancel()
                 await dispatcher.close()
         finally:
             await runtime.close()
@@ -193,6 +200,8 @@ class Session:
         def room(index: int) -> bool:
             if open_jobs and index - min(open_jobs) >= OPEN_SHARDS * rows_per_shard:
                 return False
+            if not self.budget.room(len(open_jobs)):
+                return False
             open_jobs.add(index)
             return True
 
@@ -213,7 +222,7 @@ class Session:
             self.totals.add(delivery.stats)
             self.recent.append(False)
         else:
-            self.totals.failed += 1
+            self.totals.fail(delivery.stats)
             self.recent.append(True)
             self.writer.add_error(delivery.index, self._error_row(delivery, tasks))
         if delivery.error_type == "ModelAuthError":
@@ -228,13 +237,16 @@ class Session:
         self._check_budgets()
 
     def _check_budgets(self) -> None:
-        budget = self.config.budget
-        if budget.usd is not None and self.totals.cost_usd >= budget.usd:
-            self.valve.shut(f"the budget of ${budget.usd:g} is spent")
-        if budget.tokens is not None and self.totals.tokens >= budget.tokens:
-            self.valve.shut(f"the budget of {budget.tokens:,} tokens is spent")
-        if budget.minutes is not None and time.monotonic() - self.began >= budget.minutes * 60:
-            self.valve.shut(f"the budget of {budget.minutes:g} minutes is spent")
+        if (reason := self.budget.reached()) is not None:
+            self.valve.shut(reason)
+
+    def _watch_clock(self) -> asyncio.TimerHandle | None:
+        """Have the valve shut when the session's minutes are over."""
+        minutes = self.config.budget.minutes
+        if minutes is None:
+            return None
+        left = max(0.0, minutes * 60 - (time.monotonic() - self.began))
+        return self._loop.call_later(left, self.valve.shut, f"the budget of {minutes:g} minutes is spent")
 
     def _error_row(self, delivery: Delivery, tasks: TaskTable) -> ErrorRow:
         plan = self.run.plan
@@ -256,9 +268,8 @@ class Session:
 
     def _count_earlier(self) -> None:
         """Start the totals from the rows of earlier sessions: budgets are the run's, not the session's."""
-        names = ["family", "reward", "outcome", "stop_reason", "input_tokens", "output_tokens", "cost_usd"]
         if self.writer.progress.rows:
-            for row in Dataset.open(self.directory).rows(columns=names):
+            for row in Dataset.open(self.directory).rows(columns=list(STATS)):
                 self.totals.add(row)
 
     def _seal(self, warnings: Sequence[str]) -> Report:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from envs.types import ToolCall
 
@@ -94,12 +94,14 @@ class Topic:
 class Consent:
     """When a user agrees: a question that restates every one of ``mentions`` is answered with ``says``.
 
+    ``act`` are words for what will be done: a question that proposes another act and says none of them is not agreed to.
     ``declines`` is what the user says instead where this task's user does not want it after all; None: consents.
     """
 
     mentions: Sequence[str] = ()
     says: str = "Yes, please go ahead."
     declines: str | None = None
+    act: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,9 @@ class UserTurn:
     """What the user does when the agent has spoken. ``ends`` is the signal that the conversation is over, and no text.
 
     ``told`` names the topics that were answered, ``consents`` says whether this turn agrees. ``fault`` says what the
-    user did wrong (a leak, a broken role): such a rollout is unscored. The rest is what it cost.
+    user did wrong (a leak, a broken role): such a rollout is unscored. ``discarded`` are a model's drafts that were not sent, each
+    ``{"text", "kinds", "why"}``; ``by_rule`` says that its words are the rules' because no draft would do. The rest is what it
+    cost.
     """
 
     text: str = ""
@@ -136,6 +140,8 @@ class UserTurn:
     consents: bool = False
     declines: bool = False
     fault: str | None = None
+    discarded: Sequence[Mapping[str, Json]] = ()
+    by_rule: bool = False
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = None
 
@@ -151,7 +157,8 @@ class Task:
     behind; the last two are filled in when the task is proved. ``user`` is who answers the agent (None: nobody does,
     and a turn without tool calls ends the rollout), ``accept`` other right ends than gold's, each
     ``{"bind": {name: sql}, "must": [sql], "may_change": {table: {"where": sql, "columns": [...] or null,
-    "ops": [...] or null, "at_most": n or null}}}``, ``transient`` whether writes may be undone again (allow, forbid).
+    "ops": [...] or null, "at_most": n or null}}}``, ``transient`` whether writes may be undone again (allow, forbid),
+    ``difficulty`` how hard its author thinks that it is (simple, moderate, challenging).
     """
 
     id: str
@@ -176,6 +183,7 @@ class Task:
     user: UserRole | None = None
     accept: Sequence[Json] = ()
     transient: str = "allow"
+    difficulty: str | None = None
     end: GoldEnd | None = None
 
     def to_json(self) -> dict[str, Json]:
@@ -201,6 +209,14 @@ class Job:
     task: Task
     sample: int
     seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A piece of an answer while it is written; ``text`` is new text, of a tool call its arguments' (its name first)."""
+
+    kind: Literal["content", "reasoning", "tool_call"]
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import threading
 import traceback
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -19,15 +20,18 @@ from typing import Any, Literal, cast
 
 from envs.errors import EnvsError, ExecutorError
 from envs.folder import load_world
+from envs.sandboxes.base import Place
 from envs.templates import Templates
 from envs.types import Limits
 from synth.admission.proof import prove
-from synth.agent.react import AgentLimits
+from synth.agent.middleware.base import Factory, MiddlewareHome, MiddlewareMaker
+from synth.agent.run import AgentLimits
 from synth.archive import unpack_world
 from synth.dataset.wire import encode, to_wire
 from synth.errors import ModelAuthError, SynthError, TaskError
+from synth.limits import Grant, LeasedGate, Report
 from synth.models.base import Model, Sampling
-from synth.rollout import Stage, play
+from synth.rollout import Spent, Stage, play
 from synth.scratch import Scratch
 from synth.types import Job, Task
 from synth.users import USERS
@@ -44,12 +48,36 @@ class Secret:
 
 
 @dataclass(frozen=True)
+class MiddlewareSetup:
+    """A middleware as the config names it, its factory (``package.module:attribute``) and its options."""
+
+    name: str
+    factory: str
+    options: Json
+
+
+@dataclass(frozen=True)
+class ModelSetup:
+    """A model to be built in a worker, as plain data; ``factory`` is ``package.module:attribute``."""
+
+    factory: str
+    options: Json
+    sampling: Sampling
+    api_key: Secret | None = None
+
+
+@dataclass(frozen=True)
 class WorkerSetup:
-    """All that a worker needs, as plain data. ``model`` and ``user`` name factories: ``package.module:attribute``."""
+    """All that a worker needs, as plain data. ``model`` and ``user`` name factories: ``package.module:attribute``.
+
+    ``keys`` are the values of the variables that options of middlewares name, ``run_dir`` is where the run's driver writes.
+    ``gated``: the model is asked as the driver's grants allow, and not before the first of them.
+    """
 
     world_name: str
     world_archive: bytes = field(repr=False)
     engine: str
+    place: Place
     model: str
     model_options: Json
     sampling: Sampling
@@ -61,6 +89,11 @@ class WorkerSetup:
     api_key: Secret | None = None
     user: str = USERS["scripted"]
     user_options: Json = None
+    middlewares: Sequence[MiddlewareSetup] = ()
+    keys: Mapping[str, Secret] = field(default_factory=dict[str, Secret])
+    run_dir: Path | None = None
+    gated: bool = False
+    user_model: ModelSetup | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +107,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Delivery:
-    """What became of one assignment. ``stats`` is what the run's totals need of a row."""
+    """What became of one assignment. ``stats`` is what the run's totals need of a row, or of what broke: what it cost."""
 
     index: int
     kind: Literal["row", "error", "proved", "refuted"]
@@ -87,6 +120,14 @@ class Delivery:
     stats: Json = None
 
 
+@dataclass(frozen=True)
+class Collected:
+    """What a worker hands over: what has finished, and what became of its lease of the endpoint (None: it has none)."""
+
+    deliveries: Sequence[Delivery] = ()
+    report: Report | None = None
+
+
 class Worker:
     """Plays and proves what it is leased. Not thread-safe: all calls come from one event loop."""
 
@@ -96,6 +137,7 @@ class Worker:
         self._running: dict[asyncio.Task[Delivery], Assignment] = {}
         self._finished: list[Delivery] = []
         self._news = asyncio.Event()
+        self._gate = LeasedGate(self._news.set) if setup.gated else None
         self._stage: Stage | None = None
         self._home: Scratch | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -107,9 +149,11 @@ class Worker:
         self._home = Scratch("worker")
         world = load_world(unpack_world(setup.world_archive, self._home.path / setup.world_name))
         model, user = make_model(setup), make_user(setup)
+        makers = [(each.name, make_middleware(each, setup, self._home.path)) for each in setup.middlewares]
         self._stage = Stage(
+            middlewares=makers,
             world=world,
-            templates=Templates(world, setup.engine),
+            templates=Templates(world, setup.engine, place=setup.place),
             model=model,
             user=user,
             limits=setup.limits,
@@ -118,24 +162,28 @@ class Worker:
             config_digest=setup.config_digest,
             synth_version=setup.synth_version,
         )
-        return [*await model.preflight(), *(await user.preflight() if user is not None else ())]
+        warnings = [*await model.preflight(), *(await user.preflight() if user is not None else ())]
+        model.gate = self._gate  # which opens with the first grant
+        return warnings
 
     async def lease(self, work: Sequence[Assignment]) -> None:
         """Take on work; it starts as places become free."""
         self._queue.extend(work)
         self._fill()
 
-    async def collect(self, wait_s: float) -> list[Delivery]:
-        """What has finished since the last call; waits up to ``wait_s`` for something to."""
+    async def collect(self, wait_s: float, grant: Grant | None = None) -> Collected:
+        """What has finished since the last call; waits up to ``wait_s`` for something to. ``grant`` holds from now on."""
+        if self._gate is not None and grant is not None:
+            self._gate.take(grant)
         if not self._finished and (self._running or self._queue):
-            self._news.clear()
             try:
                 async with asyncio.timeout(wait_s):
                     await self._news.wait()
             except TimeoutError:
                 pass
+        self._news.clear()
         out, self._finished = self._finished, []
-        return out
+        return Collected(out, None if self._gate is None else self._gate.give())
 
     async def withdraw(self) -> list[int]:
         """Give back what has not started; returns its indices."""
@@ -151,6 +199,8 @@ class Worker:
             each.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         if self._stage is not None:
+            for _, maker in self._stage.middlewares:
+                await maker.aclose()
             await self._stage.model.aclose()
             if self._stage.user is not None:
                 await self._stage.user.aclose()
@@ -188,7 +238,7 @@ class Worker:
         self._fill()
 
     async def _deliver(self, work: Assignment) -> Delivery:
-        stage = self._stage
+        stage, spent = self._stage, Spent()
         assert stage is not None, "start() comes first"
         try:
             if work.task is not None:
@@ -196,7 +246,7 @@ class Worker:
                     proved = await prove(work.task, stage.world, template, stage.limits)
                 return Delivery(work.index, "proved", task=proved)
             assert work.job is not None
-            row = await play(work.job, stage)
+            row = await play(work.job, stage, spent)
             return Delivery(work.index, "row", row=encode(to_wire(row)), stats=stats_of(row))
         except TaskError as error:
             return Delivery(work.index, "refuted", error_type="TaskError", message=self._told(error, work), fatal=True)
@@ -208,18 +258,19 @@ class Worker:
                 message=self._told(error, work),
                 retryable=error.retryable or isinstance(error, ModelAuthError),
                 fatal=isinstance(error, ExecutorError) and work.task is not None,
+                stats=spent.stats,
             )
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise  # ours: the worker is being closed
-            return _unexpected(work, error)
+            return _unexpected(work, error, spent)
         except KeyboardInterrupt as error:
             if threading.current_thread() is threading.main_thread():
                 raise  # the person's: signals arrive in the main thread only
-            return _unexpected(work, error)
+            return _unexpected(work, error, spent)
         except BaseException as error:  # a bug of ours or of an extension: typed data, never a dead worker
-            return _unexpected(work, error)
+            return _unexpected(work, error, spent)
 
     def _told(self, error: SynthError | EnvsError, work: Assignment) -> str:
         """An error in words. A file of the world stands without the scratch folder that it was unpacked to."""
@@ -229,36 +280,57 @@ class Worker:
         return where + (str(error).replace(scratch, "") if scratch else str(error))
 
 
-def _unexpected(work: Assignment, error: BaseException) -> Delivery:
+def _unexpected(work: Assignment, error: BaseException, spent: Spent) -> Delivery:
     where = traceback.extract_tb(error.__traceback__)[-1]
     message = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-    return Delivery(work.index, "error", error_type="UnexpectedError", message=message, retryable=True)
+    return Delivery(
+        work.index, "error", error_type="UnexpectedError", message=message, retryable=True, stats=spent.stats
+    )
 
 
 def make_model(setup: WorkerSetup) -> Model:
     """The model that a setup names, built in this process by ``factory(options, sampling, api_key)``."""
-    module, _, attribute = setup.model.partition(":")
-    factory = getattr(import_module(module), attribute)
-    return factory(setup.model_options, setup.sampling, setup.api_key.value if setup.api_key else None)
+    return _build(ModelSetup(setup.model, setup.model_options, setup.sampling, setup.api_key))
 
 
 def make_user(setup: WorkerSetup) -> User | None:
-    """The user that a setup names, built in this process by ``factory(options)``; None: nobody."""
-    module, _, attribute = setup.user.partition(":")
-    factory = getattr(import_module(module), attribute)
-    return factory(setup.user_options)
+    """The user that a setup names, built in this process by ``factory(options, model)``; None: nobody."""
+    model = None if setup.user_model is None else _build(setup.user_model)
+    return _factory(setup.user)(setup.user_options, model)
+
+
+def _build(setup: ModelSetup) -> Model:
+    return _factory(setup.factory)(setup.options, setup.sampling, setup.api_key.value if setup.api_key else None)
+
+
+def _factory(path: str) -> Any:
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def make_middleware(which: MiddlewareSetup, setup: WorkerSetup, scratch: Path) -> MiddlewareMaker:
+    """The maker of a middleware, built in this process by ``factory(options, home)``."""
+    module, _, attribute = which.factory.partition(":")
+    factory: Factory = getattr(import_module(module), attribute)
+    reachable = setup.run_dir is not None and setup.run_dir.is_dir()
+    home = MiddlewareHome(
+        scratch=scratch,
+        run_id="" if setup.run_dir is None else setup.run_dir.name,
+        worker=f"{socket.gethostname()}-{os.getpid()}",
+        run_dir=setup.run_dir if reachable else None,
+        engine=setup.engine,
+        keys={name: key.value for name, key in setup.keys.items()},
+    )
+    return factory(which.options, home)
+
+
+STATS = (
+    *("family", "reward", "outcome", "stop_reason", "num_tool_calls", "num_turns"),
+    *("input_tokens", "output_tokens", "cost_usd", "user_input_tokens", "user_output_tokens", "user_cost_usd"),
+)
+"""The columns that totals and progress are made of."""
 
 
 def stats_of(row: dict[str, Json]) -> Json:
-    """The figures of a row that totals and progress are made of."""
-    names = (
-        "family",
-        "reward",
-        "outcome",
-        "stop_reason",
-        "input_tokens",
-        "output_tokens",
-        "cost_usd",
-        "num_tool_calls",
-    )
-    return {name: row[name] for name in names}
+    """The figures of a row that the run's totals need."""
+    return {name: row[name] for name in STATS}

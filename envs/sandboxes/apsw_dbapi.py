@@ -1,8 +1,9 @@
 """A PEP 249 face for apsw, so that SQLAlchemy's SQLite dialect drives it.
 
 apsw alone has what a sandbox needs (hooks, VFS, authorizer, deserialize); this module adds the names, the
-exception tree, cursors with ``rowcount``, and the limits of a tool call. A statement's time and rows are
-counted here, where every way of fetching passes through.
+exception tree, cursors with ``rowcount``, and the limits of a tool call. A statement's time, rows and bytes are
+counted here, where every way of fetching passes through. A statement that ends past its time has failed, whatever it
+gives: what no guard could break off in time may have been cut short.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
@@ -20,7 +21,7 @@ from typing import Any, NoReturn
 
 import apsw
 
-from envs.guard import SqliteGuard
+from envs.guard import NEVER, SqliteGuard
 from envs.sandboxes.sqlite_pins import NOW
 
 apilevel = "2.0"
@@ -29,6 +30,12 @@ paramstyle = "qmark"
 sqlite_version = apsw.sqlite_lib_version()
 sqlite_version_info = tuple(int(part) for part in sqlite_version.split("."))
 Binary = bytes
+
+CHUNK = 200
+"""Rows that are fetched between two looks at how large they are."""
+
+MAX_FETCHED = 64 * 2**20
+"""Text and bytes that a statement may give to its call, in characters: what bounds the memory of its rows."""
 
 _MISMATCH = (apsw.SQLITE_MISMATCH, "SQLITE_MISMATCH")
 _BLANK = re.compile(r"(?:[\s;]|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))*", re.DOTALL)
@@ -133,12 +140,19 @@ def adapt(cursor: apsw.Cursor, number: int, value: object) -> str:
 
 
 class Session:
-    """One apsw connection with the state that its cursors share: guard, clock, and what the tracer last saw."""
+    """One apsw connection with the state that its cursors share: guard, clock, and what the tracer last saw.
 
-    def __init__(self, raw: apsw.Connection, guard: SqliteGuard, now: int) -> None:
+    ``alarm(seconds)`` is called before a step that may take so long, and with 0 after it, where the process may be
+    killed for a step that takes longer.
+    """
+
+    def __init__(
+        self, raw: apsw.Connection, guard: SqliteGuard, now: int, alarm: Callable[[float], object] | None = None
+    ) -> None:
         self.raw = raw
         self.guard = guard
         self.now = now
+        self.alarm = alarm
         self.operation = ""
         self.description: tuple[Any, ...] | None = None
         self.writes = False
@@ -174,7 +188,7 @@ class Call:
         self.session = session
         self.timeout = None if timeout_ms is None else timeout_ms / 1000
         self.max_rows = max_rows
-        self.cursors: list[apsw.Cursor] = []
+        self.cursors: set[apsw.Cursor] = set()
         self.in_transaction = True
         self.ended = False
         self.broken: Error | None = None
@@ -211,11 +225,12 @@ class Cursor:
         call.check()
         self._call = call
         self._session = call.session
-        self._cursor = call.session.raw.cursor()
-        self._cursor.exec_trace = call.session.trace  # not on the connection: hooks speak SQL of their own
-        call.cursors.append(self._cursor)
+        self._cursor = cursor = call.session.raw.cursor()
+        cursor.exec_trace = call.session.trace  # not on the connection: hooks speak SQL of their own
+        call.cursors.add(cursor)
         self._left = call.timeout
         self._rows_left = call.max_rows
+        self._size = 0
         self._changed: int | None = None
         self._total_before = 0
         self.description: tuple[Any, ...] | None = None
@@ -232,44 +247,65 @@ class Cursor:
     def lastrowid(self) -> int:
         return self._session.raw.last_insert_rowid()
 
-    def _timed(self, step: Callable[[], Any]) -> Any:
-        """Run what makes SQLite work, under this statement's remaining time and the sandbox's clock."""
+    def _arm(self, left: float) -> None:
+        """Before what makes SQLite work: the moment at which it is broken off."""
         session = self._session
-        started = time.monotonic()
-        NOW.julian_ms = session.now
-        session.guard.deadline = float("inf") if self._left is None else started + self._left
-        try:
-            return step()
-        except Exception as error:
-            self._call.fail(error)
-        finally:
-            if self._left is not None:
-                self._left -= time.monotonic() - started
-            session.guard.deadline = float("inf")
+        session.guard.deadline = time.monotonic() + left
+        if session.alarm is not None:
+            session.alarm(left)
+
+    def _disarm(self) -> None:
+        """After it: what is left of the statement's time. Raises where it took too long."""
+        session = self._session
+        left = self._left = session.guard.deadline - time.monotonic()
+        session.guard.deadline = NEVER
+        if session.alarm is not None:
+            session.alarm(0)
+        if left < 0:
+            late = OperationalError("interrupted", apsw.SQLITE_INTERRUPT, "SQLITE_INTERRUPT")
+            if session.writes:
+                self._call.broken = late
+            raise late
+
+    def _fail(self, error: Exception) -> NoReturn:
+        """What the driver raised, as PEP 249 has it."""
+        self._session.guard.deadline = NEVER
+        if self._session.alarm is not None:
+            self._session.alarm(0)
+        self._call.fail(error)
 
     def execute(self, operation: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Cursor:
-        self._call.check()
-        self._left, self._rows_left = self._call.timeout, self._call.max_rows
+        call = self._call
+        call.check()
+        self._left, self._rows_left, self._size = call.timeout, call.max_rows, 0
         self._run(operation, parameters)
         return self
 
     def _run(self, operation: str, parameters: Sequence[Any] | Mapping[str, Any]) -> None:
-        session = self._session
+        session, left = self._session, self._left
         session.operation, session.begun = operation, False
         session.description, session.writes = None, False
         session.guard.reason = None
-        for value in parameters.values() if isinstance(parameters, Mapping) else parameters:
+        for value in parameters.values() if isinstance(parameters, dict) else parameters:
             if value.__class__ is float and value != value:  # noqa: PLR0124 - SQLite would store NULL for it
                 raise DataError("NaN cannot be stored", *_MISMATCH)
         self._total_before = session.raw.total_changes()
-        self._timed(lambda: self._cursor.execute(operation, parameters or None))
+        NOW.julian_ms = session.now
+        if left is not None:
+            self._arm(left)
+        try:
+            self._cursor.execute(operation, parameters or None)
+        except Exception as error:
+            self._fail(error)
+        if left is not None:
+            self._disarm()
         self.description = session.description
         self._changed = None if session.writes else -1
 
     def executemany(self, operation: str, rows: Sequence[Sequence[Any]]) -> Cursor:
         """Execute once per row under one timeout; ``rowcount`` is the sum."""
         self._call.check()
-        self._left, self._rows_left = self._call.timeout, self._call.max_rows
+        self._left, self._rows_left, self._size = self._call.timeout, self._call.max_rows, 0
         total = 0
         for row in rows:
             self._run(operation, row)
@@ -283,22 +319,52 @@ class Cursor:
             return []
         left = self._rows_left
         asked = wanted if left is None else left + 1 if wanted is None else min(wanted, left + 1)
-        cursor = self._cursor
-        rows: list[tuple[Any, ...]] = self._timed(
-            cursor.fetchall if asked is None else lambda: list(itertools.islice(cursor, asked))
-        )
+        if self._left is not None:
+            self._arm(self._left)
+        NOW.julian_ms = self._session.now
+        try:
+            rows = list(itertools.islice(self._cursor, CHUNK if asked is None or asked > CHUNK else asked))
+            chunk = rows
+            while len(chunk) == CHUNK:
+                self._weigh(chunk)
+                more = CHUNK if asked is None else min(CHUNK, asked - len(rows))
+                chunk = list(itertools.islice(self._cursor, more))
+                rows += chunk
+        except Exception as error:
+            self._fail(error)
+        if self._left is not None:
+            self._disarm()
         if left is not None:
             if len(rows) > left:
-                cursor.close(True)
-                raise RowLimitError(
-                    f"the statement gives more than {self._call.max_rows} rows", apsw.SQLITE_FULL, "SQLITE_FULL"
-                )
+                self._refuse(f"more than {self._call.max_rows} rows")
             self._rows_left = left - len(rows)
         return rows
 
+    def _weigh(self, rows: list[tuple[Any, ...]]) -> None:
+        self._size += sum(len(value) for row in rows for value in row if value.__class__ in (str, bytes))
+        if self._size > MAX_FETCHED:
+            self._refuse(f"more than {MAX_FETCHED} characters")
+
+    def _refuse(self, what: str) -> NoReturn:
+        self._cursor.close(True)
+        raise RowLimitError(f"the statement gives {what}", apsw.SQLITE_FULL, "SQLITE_FULL")
+
     def fetchone(self) -> tuple[Any, ...] | None:
-        rows = self._take(1)
-        return rows[0] if rows else None
+        if self.description is None or self._rows_left is None or self._left is None:
+            rows = self._take(1)
+            return rows[0] if rows else None
+        NOW.julian_ms = self._session.now  # the way of every `for row in result`, hence all in one place
+        self._arm(self._left)
+        try:
+            row = next(self._cursor, None)
+        except Exception as error:
+            self._fail(error)
+        self._disarm()
+        if row is not None:
+            self._rows_left -= 1
+            if self._rows_left < 0:
+                self._refuse(f"more than {self._call.max_rows} rows")
+        return row
 
     def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
         return self._take(self.arraysize if size is None else size)
@@ -311,6 +377,7 @@ class Cursor:
 
     def close(self) -> None:
         self._cursor.close(True)
+        self._call.cursors.discard(self._cursor)
 
     def setinputsizes(self, sizes: object) -> None:
         """Part of PEP 249; SQLite has no use for it."""

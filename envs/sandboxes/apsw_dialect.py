@@ -29,13 +29,24 @@ class CallConnection(PoolProxiedConnection):
     A pool costs 100 microseconds per checkout and would hand the connection on; this one ends with its call.
     """
 
-    def __init__(self, session: Session, timeout_ms: int | None = None, max_rows: int | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        timeout_ms: int | None = None,
+        max_rows: int | None = None,
+        info: dict[str, Any] | None = None,
+    ) -> None:
         self.call = Call(session, timeout_ms, max_rows)
         self._session = session
+        self._info = {} if info is None else info
         self._committed = False  # the executor called commit(): a rollback stops there
         self._unit = False  # a savepoint holds what came after that commit
 
     # What SQLAlchemy asks of a pooled connection.
+
+    @property
+    def info(self) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self._info
 
     @property
     def dbapi_connection(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -1,9 +1,10 @@
-"""SQLite sandboxes in memory, in this process: copied from an image, used by one rollout, closed.
+"""SQLite sandboxes in memory, in this process: opened over an image, used by one rollout, closed.
 
 What an executor gets is a :class:`sqlalchemy.Connection` whose statements the guard watches
 (:mod:`envs.guard`), inside a transaction that it cannot end (:mod:`envs.sandboxes.apsw_dialect`), at a time and with
 a randomness that are pinned (:mod:`envs.sandboxes.sqlite_pins`), with every changed row on record
-(:mod:`envs.sandboxes.sqlite_changes`). The schema is fixed once the template is built.
+(:mod:`envs.sandboxes.sqlite_changes`). Its pages are shared with the template until they are written
+(:mod:`envs.sandboxes.sqlite_pages`). The schema is fixed once the template is built.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
@@ -12,7 +13,8 @@ a randomness that are pinned (:mod:`envs.sandboxes.sqlite_pins`), with every cha
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Generator, Mapping
+import itertools
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,16 +22,19 @@ import apsw
 import sqlalchemy
 
 from envs.errors import SandboxError, WorldError
-from envs.guard import SqliteGuard
+from envs.guard import VALUE_BYTES, SqliteGuard
+from envs.processes import ChildLost, Pool
 from envs.sandboxes import apsw_dbapi
 from envs.sandboxes.apsw_dialect import CallConnection, make_engine, wrapped
-from envs.sandboxes.base import Sandbox, Template, Transaction
-from envs.sandboxes.sqlite_changes import ChangeRecorder, Images
-from envs.sandboxes.sqlite_pins import VFS_NAME, RandomStream, julian_ms
-from envs.sandboxes.sqlite_schema import Shape, content_digest, needs_loose_quotes, read_shapes, read_tables
+from envs.sandboxes.base import Place, Sandbox, Template, Transaction
+from envs.sandboxes.sqlite_apart import Plan, Question, State, ask, killed
+from envs.sandboxes.sqlite_changes import ChangeRecorder, Ends, net_changes
+from envs.sandboxes.sqlite_pages import Base, Pages, connect, memory
+from envs.sandboxes.sqlite_pins import RandomStream, julian_ms
+from envs.sandboxes.sqlite_schema import needs_loose_quotes, read_content, read_shapes, read_tables
 from envs.sandboxes.sqlite_script import ScriptConnection
 from envs.state import state_digest
-from envs.types import Limits, Pins, RowChange, StateDiff, Table
+from envs.types import Limits, Pins, RowChange, StateDiff, ToolCall, ToolOutcome
 
 ENGINE = "sqlite"
 
@@ -37,19 +42,14 @@ GROWTH_BYTES = 256 * 2**20
 """How far a sandbox may grow beyond its template before SQLite says that the database is full."""
 
 
-def provision(image: bytes) -> apsw.Connection:
-    """A private copy of an image: the technique, and nothing else. Always a new connection: one that held
-    another database would read the wrong tables where the schema cookies agree.
-    """
-    raw = apsw.Connection(":memory:", vfs=VFS_NAME)
-    raw.deserialize("main", image)
-    return raw
+_numbers = itertools.count()
+"""Templates and sandboxes by number: what another process knows them by."""
 
 
 @functools.cache
 def shared_engine() -> sqlalchemy.Engine:
     """The process's one engine for SQLite sandboxes."""
-    return make_engine(apsw_dbapi.Session(apsw.Connection(":memory:", vfs=VFS_NAME), SqliteGuard(), 0))
+    return make_engine(apsw_dbapi.Session(memory(), SqliteGuard(), 0))
 
 
 class SqliteTemplate(Template):
@@ -57,21 +57,16 @@ class SqliteTemplate(Template):
 
     engine = ENGINE
 
-    def __init__(
-        self,
-        image: bytes,
-        digest: str,
-        tables: Mapping[str, Table],
-        shapes: Mapping[str, Shape],
-        *,
-        loose_quotes: bool,
-    ) -> None:
-        self.image = image
-        self.digest = digest
-        self.tables = tables
-        self._shapes = shapes
-        self._loose_quotes = loose_quotes
-        self._closed = False
+    def __init__(self, image: bytes, plan: Plan) -> None:
+        self.digest = plan.digest
+        self.tables = plan.tables
+        self._plan = plan
+        self._base: Base | None = Base(image)
+
+    @property
+    def image(self) -> bytes:
+        """The database file; empty once the template is closed."""
+        return b"" if self._base is None else bytes(self._base.image)
 
     @classmethod
     def build(cls, load: Callable[[Any], object]) -> SqliteTemplate:
@@ -81,7 +76,7 @@ class SqliteTemplate(Template):
         :class:`~envs.types.Pins`, so that a script with ``CURRENT_TIMESTAMP`` builds the same rows each time.
         """
         pins = Pins()
-        raw = apsw.Connection(":memory:", vfs=VFS_NAME)
+        raw = memory()
         RandomStream(pins.seed).install(raw)
         connection = ScriptConnection(raw, julian_ms(pins.now))
         try:
@@ -92,32 +87,40 @@ class SqliteTemplate(Template):
             connection.close()
 
     @classmethod
-    def from_image(cls, image: bytes) -> SqliteTemplate:
-        """Make a template from the bytes of a database file. WorldError where they are no such thing."""
+    def from_image(cls, image: bytes, *, loose_quotes: bool = False) -> SqliteTemplate:
+        """Make a template from the bytes of a database file. WorldError where they are no such thing.
+
+        ``loose_quotes`` lets a text stand in double quotes, also where the schema does not need it.
+        """
         if image[18:20] == b"\2\2":  # write-ahead logging has no place in memory, and such an image does not open
             image = image[:18] + b"\1\1" + image[20:]
-        raw = provision(image)
+        raw = memory()
         try:
+            raw.deserialize("main", image)
             shapes = read_shapes(raw)
-            digest = content_digest(raw, shapes)
-            tables = read_tables(raw)
-            return cls(image, digest, tables, shapes, loose_quotes=needs_loose_quotes(raw))
+            digest, largest = read_content(raw, shapes)
+            plan = Plan(
+                digest=digest,
+                tables=read_tables(raw),
+                shapes=shapes,
+                loose_quotes=loose_quotes or needs_loose_quotes(raw),
+                value_bytes=max(VALUE_BYTES, 2 * largest),
+                number=next(_numbers),
+            )
+            return cls(image, plan)
         except (apsw.NotADBError, apsw.CorruptError) as error:
             raise WorldError(f"this is no SQLite database: {error}") from error
         finally:
             raw.close()
 
     def open(self, pins: Pins, *, unordered: bool = False) -> SqliteSandbox:
-        if self._closed:
+        if self._base is None:
             raise SandboxError("the template is closed")
-        return SqliteSandbox(
-            self.image, self.digest, self._shapes, pins, unordered=unordered, loose_quotes=self._loose_quotes
-        )
+        return SqliteSandbox(Pages(self._base), self._plan, pins, unordered=unordered)
 
     def close(self) -> None:
-        """Let go of the image; sandboxes that are open keep their own copies."""
-        self.image = b""
-        self._closed = True
+        """Let go of the image; sandboxes that are open keep it for themselves."""
+        self._base = None
 
 
 class SqliteTransaction(Transaction):
@@ -133,139 +136,199 @@ class SqliteTransaction(Transaction):
 
 
 class SqliteSandbox(Sandbox):
-    """A private database in memory. Opened by :meth:`SqliteTemplate.open`."""
+    """A private database in memory. Opened by :meth:`SqliteTemplate.open`.
+
+    ``recorder`` and ``position`` (of the random stream) are those of the sandbox that the pages were copied from.
+    ``alarm`` is that of :class:`~envs.sandboxes.apsw_dbapi.Session`.
+    """
 
     engine = ENGINE
     in_place = True
+    apart = True
 
     def __init__(
         self,
-        image: bytes,
-        digest: str,
-        shapes: Mapping[str, Shape],
+        pages: Pages,
+        plan: Plan,
         pins: Pins,
         *,
         unordered: bool = False,
-        loose_quotes: bool = False,
         position: int = 0,
-        total: Images | None = None,
+        recorder: ChangeRecorder | None = None,
+        alarm: Callable[[float], object] | None = None,
     ) -> None:
-        self._digest = digest
-        self._shapes = shapes
+        self._pages = pages
+        self._plan = plan
         self._pins = pins
         self._unordered = unordered
-        self._loose_quotes = loose_quotes
+        self._alarm = alarm
         self._busy = False
+        self._closed = False
         self._diff: StateDiff | None = None
-        raw = provision(image)
-        self._raw: apsw.Connection | None = raw
         self._guard = SqliteGuard()
         self._random = RandomStream(pins.seed, position)
-        self._recorder = ChangeRecorder(shapes, total)
-        self._session = apsw_dbapi.Session(raw, self._guard, julian_ms(pins.now))
+        self._recorder = recorder or ChangeRecorder(plan.shapes)
+        self._now = julian_ms(pins.now)
+        self._moment = pins.moment
         self._engine = shared_engine()
-        try:
-            self._configure(raw)
-        except BaseException:
-            self.close()
-            raise
+        self._session: apsw_dbapi.Session | None = None
+        self._number = next(_numbers)
+        self._version = 0
 
-    def _configure(self, raw: apsw.Connection) -> None:
-        raw.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 1)
-        raw.config(apsw.SQLITE_DBCONFIG_DQS_DML, int(self._loose_quotes))
-        pages: int = raw.pragma("page_count") + GROWTH_BYTES // raw.pragma("page_size")
-        raw.execute(f"PRAGMA temp_store = MEMORY; PRAGMA max_page_count = {pages}")
-        if self._unordered:
-            raw.execute("PRAGMA reverse_unordered_selects = ON")
-        self._random.install(raw)
-        self._recorder.install(raw)
-        self._guard.install(raw)
+    def _connected(self) -> apsw_dbapi.Session:
+        """The session, opened when it is first needed."""
+        if self._session is None:
+            raw = connect(self._pages, GROWTH_BYTES)
+            try:
+                raw.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 1)
+                raw.config(apsw.SQLITE_DBCONFIG_DQS_DML, int(self._plan.loose_quotes))
+                if self._unordered:
+                    raw.execute("PRAGMA reverse_unordered_selects = ON")
+                self._random.install(raw)
+                self._recorder.install(raw)
+                self._guard = SqliteGuard()
+                self._guard.install(raw, self._plan.value_bytes)
+            except BaseException:
+                raw.close(True)
+                raise
+            self._session = apsw_dbapi.Session(raw, self._guard, self._now, self._alarm)
+        return self._session
+
+    def _disconnect(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            session.raw.close(True)
 
     @contextmanager
     def transaction(self, limits: Limits) -> Generator[SqliteTransaction]:
         """See :meth:`Sandbox.transaction`. A commit that SQLite refuses (deferred foreign keys) and a statement that
         ended the whole transaction raise a :class:`sqlalchemy.exc.DBAPIError` when the block ends.
         """
-        raw = self._alive()
-        if self._busy:
-            raise SandboxError("a sandbox runs one call at a time")
-        self._busy = True
-        position = self._random.position
-        proxied = CallConnection(self._session, limits.statement_timeout_ms, limits.max_rows)
-        committed = False
+        self._claim("a sandbox runs one call at a time")
         try:
-            self._guard.restrict(raw, read_only=limits.read_only)
-            self._recorder.start()
-            self._session.speak("BEGIN")
-            transaction = SqliteTransaction(sqlalchemy.Connection(self._engine, connection=proxied))
-            yield transaction
-            if not transaction.undone:
-                transaction.changes = self._commit(raw, proxied)
-                committed = True
-        finally:
+            session = self._connected()
+            position = self._random.position
+            proxied = CallConnection(session, limits.statement_timeout_ms, limits.max_rows, {"now": self._moment})
+            committed = False
             try:
+                self._guard.restrict(session.raw, read_only=limits.read_only)
+                self._recorder.start()
+                session.speak("BEGIN")
+                # The engine is ours, and nobody listens to its events: joining them is a quarter of a call's overhead.
+                connection = sqlalchemy.Connection(self._engine, connection=proxied, _has_events=False)
+                transaction = SqliteTransaction(connection)
+                yield transaction
+                if not transaction.undone:
+                    transaction.changes = self._commit(session, proxied)
+                    committed = True
+            finally:
                 proxied.close_cursors()
                 proxied.call.ended = True
                 if not committed:
                     self._random.position = position
-                    if raw.in_transaction:
-                        self._session.speak("ROLLBACK")
-            finally:
-                self._busy = False
+                    if session.raw.in_transaction:
+                        session.speak("ROLLBACK")
+        finally:
+            self._busy = False
 
-    def _commit(self, raw: apsw.Connection, proxied: CallConnection) -> tuple[RowChange, ...]:
+    def _commit(self, session: apsw_dbapi.Session, proxied: CallConnection) -> tuple[RowChange, ...]:
+        recorder = self._recorder
         proxied.close_cursors()
         try:
             if proxied.call.broken is not None:
                 raise proxied.call.broken
-            if self._recorder.failed is not None:
-                raise self._recorder.failed
-            changes: tuple[RowChange, ...] = ()
-            if self._recorder.touched:
-                changes = self._recorder.changes(raw, self._recorder.touched)
-            self._session.speak("COMMIT")
+            if recorder.failed is not None:
+                raise recorder.failed
+            if not recorder.touched:
+                session.speak("COMMIT")
+                return ()
+            ends, whole = recorder.ends(session.raw)
+            changes = net_changes(self._plan.shapes, ends)
+            session.speak("COMMIT")
         except (apsw_dbapi.Error, UnicodeError) as error:
             refused = error if isinstance(error, apsw_dbapi.Error) else apsw_dbapi.translate(error)
             if refused is None:
                 raise
             raise wrapped(refused, self._engine) from error
-        if self._recorder.touched:
-            self._recorder.keep()
-            self._diff = None
+        recorder.keep(ends, whole)
+        self._diff = None
         return changes
 
+    def call_apart(self, pool: Pool, call: ToolCall, limits: Limits) -> ToolOutcome:
+        """See :meth:`Sandbox.call_apart`. A call that was killed is a result: too slow, or too much."""
+        self._claim("a sandbox runs one call at a time")
+        try:
+            pages = self._pages
+            if pages.written:
+                pages.take_written()
+                self._version += 1
+            state = State(self._pins, self._unordered, pages.own, pages.size)
+            asked = Question(self._number, self._version, state, self._random.position, self._plan, call, limits)
+            try:
+                answer = ask(pool, asked, pages.base)
+            except ChildLost as lost:
+                return ToolOutcome(call, result := killed(lost, self._plan.tables), result.content())
+            if self._closed:
+                raise SandboxError("the sandbox was closed during a call")
+            self._random.position = answer.position
+            if answer.pages:
+                self._disconnect()  # an open connection would not notice
+                pages.put(answer.pages, answer.size)
+                self._version += 1
+            if answer.ends:
+                self._recorder.keep(answer.ends, answer.whole)
+                self._diff = None
+            return answer.outcome
+        finally:
+            self._busy = False
+
+    def draw_from(self, position: int) -> None:
+        """Go on in the random stream from there."""
+        self._random.position = position
+
+    def take_kept(self) -> tuple[dict[int, bytes], int, int, Ends, frozenset[str]]:
+        """For the process that it is a sandbox of: pages written since this was asked last, the file's size, the
+        position of the random stream, and both ends of the rows that were changed since. They are forgotten here.
+        """
+        ends, self._recorder.total = self._recorder.total, {}
+        whole, self._recorder.whole = self._recorder.whole, frozenset()
+        return self._pages.take_written(), self._pages.size, self._random.position, ends, whole
+
     def diff(self) -> StateDiff:
-        raw = self._alive()
-        if self._busy:
-            raise SandboxError("a sandbox's diff is read between its calls")
+        self._idle("a sandbox's diff is read between its calls")
         if self._diff is None:
-            self._diff = StateDiff(self._recorder.changes(raw, self._recorder.total))
+            self._diff = StateDiff(net_changes(self._plan.shapes, self._recorder.total))
         return self._diff
 
     def state_hash(self) -> str:
-        return state_digest(self._digest, self.diff())
+        return state_digest(self._plan.digest, self.diff())
 
     def fork(self) -> SqliteSandbox:
-        raw = self._alive()
-        if self._busy:
-            raise SandboxError("a sandbox is forked between its calls")
+        self._idle("a sandbox is forked between its calls")
         return SqliteSandbox(
-            raw.serialize("main"),
-            self._digest,
-            self._shapes,
+            self._pages.copy(),
+            self._plan,
             self._pins,
             unordered=self._unordered,
-            loose_quotes=self._loose_quotes,
             position=self._random.position,
-            total=self._recorder.total,
+            recorder=self._recorder.copy(),
         )
 
     def close(self) -> None:
-        raw, self._raw = self._raw, None
-        if raw is not None:
-            raw.close(True)
+        self._closed = True
+        self._disconnect()
 
-    def _alive(self) -> apsw.Connection:
-        if self._raw is None:
+    def _idle(self, otherwise: str) -> None:
+        if self._closed:
             raise SandboxError("the sandbox is closed")
-        return self._raw
+        if self._busy:
+            raise SandboxError(otherwise)
+
+    def _claim(self, otherwise: str) -> None:
+        self._idle(otherwise)
+        self._busy = True
+
+
+def build(load: Callable[[Any], object], place: Place) -> SqliteTemplate:
+    """A template in memory, whatever the place."""
+    return SqliteTemplate.build(load)

@@ -1,8 +1,8 @@
 """Which rows of a SQLite sandbox changed, exactly, in time proportional to the changes.
 
 SQLite calls a hook before it writes a row, for triggers, cascades and REPLACE too. The hook keeps the image
-that a row had when it was first touched; what the row has become is read when it is asked for, so savepoints and
-failed statements need no bookkeeping. This is how SQLite's session extension works inside. We do it here because
+that a row had when it was first touched; what the row has become is read when the call is about to be committed, so
+savepoints and failed statements need no bookkeeping. This is how SQLite's session extension works inside. We do it here because
 the extension overlooks rows with NULL in their key, and costs ten times more for the few rows of a tool call.
 (The two cannot share a connection: a session on it would crash the process.)
 """
@@ -21,38 +21,40 @@ from envs.sandboxes.sqlite_schema import Shape
 from envs.state import ROWID, canonical_order, row_change
 from envs.types import RowChange
 
+Row = tuple[Any, ...]
+"""The stored columns of a row, in the order of the shape's."""
+
 Identity = tuple[str, Any]
 """(table, rowid), or (table, key values) in a WITHOUT ROWID table."""
 
-Images = dict[Identity, tuple[Any, ...] | None]
-"""The stored columns that a row had at first; None where there was no such row."""
+Ends = dict[Identity, tuple[Row | None, Row | None]]
+"""What rows were at first and what they have become; None where there was, or is, no such row."""
 
 
 class ChangeRecorder:
-    """The images of the rows that one call touches, and of those that all committed calls did."""
+    """The first images of the rows that one call touches, and both ends of all rows that committed calls did."""
 
-    def __init__(self, shapes: Mapping[str, Shape], total: Images | None = None) -> None:
+    def __init__(
+        self, shapes: Mapping[str, Shape], total: Ends | None = None, whole: frozenset[str] = frozenset()
+    ) -> None:
         self._shapes = shapes
-        self.touched: Images = {}
-        self.total: Images = dict(total or {})
-        self._whole = {table for table, identity in self.total if identity is None}
+        self.touched: dict[Identity, Row | None] = {}
+        self.total: Ends = dict(total or {})
+        self.whole = whole
+        """Tables that were kept as a whole: a row of theirs that is not in ``total`` has come since."""
         self.failed: Exception | None = None
         """Why an image could not be kept; the call must not be committed then."""
 
     def install(self, raw: apsw.Connection) -> None:
         raw.preupdate_hook(self._touch)
 
+    def copy(self) -> ChangeRecorder:
+        """One that goes on from the same changes, for a fork."""
+        return ChangeRecorder(self._shapes, self.total, self.whole)
+
     def start(self) -> None:
         self.touched = {}
         self.failed = None
-
-    def keep(self) -> None:
-        """The call was committed: what it touched belongs to the sandbox's changes from now on."""
-        for identity, image in self.touched.items():
-            # Of a table that was kept as a whole, a row that was not there then has come since.
-            self.total.setdefault(identity, None if identity[0] in self._whole else image)
-        self._whole |= {table for table, identity in self.touched if identity is None}
-        self.touched = {}
 
     def _touch(self, update: apsw.PreUpdate) -> None:
         try:
@@ -62,18 +64,19 @@ class ChangeRecorder:
             if shape.rowid is None:
                 self._touch_keyed(shape, update)
                 return
-            identity = (shape.name, update.rowid)
+            touched, rowid = self.touched, update.rowid
+            identity = (shape.name, rowid)
             inserted = update.opcode == apsw.SQLITE_INSERT
-            if identity not in self.touched:
+            if identity not in touched:
                 if inserted:
-                    self.touched[identity] = None
+                    touched[identity] = None
                 elif shape.generated:
                     # apsw cannot give the image of a row with generated columns; the row itself still stands.
-                    self.touched[identity] = _read(update.connection, shape, update.rowid)
+                    touched[identity] = _read(update.connection, shape, rowid)
                 else:
-                    self.touched[identity] = update.old
-            if not inserted and update.rowid_new != update.rowid:
-                self.touched.setdefault((shape.name, update.rowid_new), None)
+                    touched[identity] = update.old
+            if not inserted and update.rowid_new != rowid:
+                touched.setdefault((shape.name, update.rowid_new), None)
         except Exception as error:
             self.failed = error
             raise
@@ -91,43 +94,61 @@ class ChangeRecorder:
         if update.new is not None:
             self.touched.setdefault((shape.name, shape.key_of(update.new)), None)
 
-    def changes(self, raw: apsw.Connection, images: Images) -> tuple[RowChange, ...]:
-        """Net changes from the images to the rows as they are now.
+    def ends(self, raw: apsw.Connection) -> tuple[Ends, frozenset[str]]:
+        """Both ends of what the present call has touched, and the tables that it kept as a whole.
 
-        A row is known by its primary key. Without one, or with NULL in it, it is known by its rowid.
         UnicodeDecodeError for a text that is not valid UTF-8.
         """
-        ends: dict[tuple[str, Hashable], list[tuple[Any, ...] | None]] = {}
-        for (table, identity), old in self._every(raw, images).items():
-            shape = self._shapes[table]
-            new = _read(raw, shape, identity)
-            if old == new:
-                continue
-            for row, side in ((old, 0), (new, 1)):
-                if row is not None:
-                    ends.setdefault((table, _known_by(shape, identity, row)), [None, None])[side] = row
-        found: list[RowChange] = []
-        for (table, known), (old, new) in ends.items():
-            shape = self._shapes[table]
-            change = row_change(table, shape.columns, _key_columns(shape, known), old, new)
-            if change is not None:
-                found.append(change)
-        return canonical_order(found) if len(found) > 1 else tuple(found)
-
-    def _every(self, raw: apsw.Connection, images: Images) -> Images:
-        """The images, with the new rows of the tables that were kept as a whole."""
-        whole = [table for table, identity in images if identity is None]
-        if not whole:
-            return images
-        every = {key: image for key, image in images.items() if key[1] is not None}
+        shapes, ends, whole = self._shapes, Ends(), set[str]()
+        for known, old in self.touched.items():
+            table, identity = known
+            if identity is None:
+                whole.add(table)
+            else:
+                ends[known] = (old, _read(raw, shapes[table], identity))
         for table in whole:
-            shape = self._shapes[table]
+            shape = shapes[table]
             for row in list(raw.execute(shape.select)):
-                every.setdefault((table, shape.key_of(row)), None)
-        return every
+                ends.setdefault((table, shape.key_of(row)), (None, row))
+        return ends, frozenset(whole)
+
+    def keep(self, ends: Ends, whole: frozenset[str] = frozenset()) -> None:
+        """The call of these ends was committed: they belong to the sandbox's changes from now on."""
+        total = self.total
+        for known, (old, new) in ends.items():
+            if known in total:
+                total[known] = (total[known][0], new)
+            else:
+                total[known] = (None if known[0] in self.whole else old, new)
+        self.whole |= whole
 
 
-def _read(raw: apsw.Connection, shape: Shape, identity: Any) -> tuple[Any, ...] | None:
+def net_changes(shapes: Mapping[str, Shape], ends: Ends) -> tuple[RowChange, ...]:
+    """The changes between the two ends of rows, in canonical order.
+
+    A row is known by its primary key. Without one, or with NULL in it, it is known by its rowid.
+    """
+    found: list[RowChange | None] = []
+    by_key: dict[tuple[str, Hashable], list[Row | None]] = {}
+    for (table, identity), (old, new) in ends.items():
+        if old == new:
+            continue
+        shape = shapes[table]
+        if shape.aliased:
+            found.append(row_change(table, shape.columns, {shape.key_names[0]: identity}, old, new))
+            continue
+        # The same key may have gone from one row and come to another.
+        for row, side in ((old, 0), (new, 1)):
+            if row is not None:
+                by_key.setdefault((table, _known_by(shape, identity, row)), [None, None])[side] = row
+    for (table, known), (old, new) in by_key.items():
+        shape = shapes[table]
+        found.append(row_change(table, shape.columns, _key_columns(shape, known), old, new))
+    changes = [each for each in found if each is not None]
+    return canonical_order(changes) if len(changes) > 1 else tuple(changes)
+
+
+def _read(raw: apsw.Connection, shape: Shape, identity: Any) -> Row | None:
     """The row of that identity as it is now."""
     if shape.rowid is not None:
         return raw.execute(shape.select_one, (identity,)).fetchone()
@@ -136,7 +157,7 @@ def _read(raw: apsw.Connection, shape: Shape, identity: Any) -> tuple[Any, ...] 
     return row if row is not None and shape.key_of(row) == identity else None
 
 
-def _known_by(shape: Shape, identity: Any, row: tuple[Any, ...]) -> Hashable:
+def _known_by(shape: Shape, identity: Any, row: Row) -> Hashable:
     """The key's values, or the bare rowid of a row that has no key of its own."""
     if shape.rowid is None:
         return identity

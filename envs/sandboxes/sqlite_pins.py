@@ -1,8 +1,9 @@
 """The clock and the randomness of SQLite sandboxes, pinned.
 
 SQLite asks its VFS what time it is, once per statement: one method pins CURRENT_TIMESTAMP, ``datetime('now')``,
-``unixepoch()`` and whatever else reads a clock. The VFS serves every sandbox of the process, so the time
-is a thread's own, set before each step of a statement. ``random()`` and ``randomblob()`` are replaced per sandbox.
+``unixepoch()`` and whatever else reads a clock. The VFS (:mod:`envs.sandboxes.sqlite_pages`) serves every sandbox of the
+process, so the time is a thread's own, set before each step of a statement. ``random()`` and ``randomblob()`` are
+replaced per sandbox.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
@@ -17,8 +18,6 @@ from typing import Any
 
 import apsw
 
-VFS_NAME = "envs-pinned"
-
 _JULIAN_EPOCH_MS = 210_866_760_000_000
 """1970-01-01 as a Julian day number, in milliseconds (https://sqlite.org/c3ref/vfs.html)."""
 
@@ -31,23 +30,6 @@ class _Now(threading.local):
 
 
 NOW = _Now()
-
-
-class _PinnedVFS(apsw.VFS):
-    """The default VFS, but for the time; files (temporary ones only) go where they always go."""
-
-    def __init__(self) -> None:
-        super().__init__(VFS_NAME, "")
-
-    def xCurrentTime(self) -> float:  # noqa: N802 - SQLite's name
-        return NOW.julian_ms / 86_400_000
-
-    def xCurrentTimeInt64(self) -> int:  # noqa: N802 - SQLite's name
-        return NOW.julian_ms
-
-
-_registered = _PinnedVFS()
-"""Registered for as long as this reference lives: the life of the process."""
 
 
 def julian_ms(now: str) -> int:

@@ -34,14 +34,20 @@ class Shape:
 
     ``columns`` are those that hold data of their own: generated ones follow from them. ``key`` are the primary
     key's columns as indexes into ``columns``. ``rowid`` is a name under which SQLite gives the row's number, None
-    for a WITHOUT ROWID table. ``generated`` is true where some column is generated.
+    for a WITHOUT ROWID table. ``aliased`` is true where the row's number is its primary key, an INTEGER PRIMARY KEY.
+    ``generated`` is true where some column is generated.
     """
 
     name: str
     columns: tuple[str, ...]
     key: tuple[int, ...]
     rowid: str | None
+    aliased: bool
     generated: bool
+
+    def __reduce__(self) -> tuple[type[Shape], tuple[Any, ...]]:
+        """Without what was derived: functions do not travel."""
+        return Shape, (self.name, self.columns, self.key, self.rowid, self.aliased, self.generated)
 
     @functools.cached_property
     def key_names(self) -> tuple[str, ...]:
@@ -87,6 +93,7 @@ def read_shapes(raw: apsw.Connection) -> dict[str, Shape]:
             columns=tuple(column for column, _ in stored),
             key=tuple(key),
             rowid=None if without_rowid else _rowid_name(raw, name, [column for column, _, _ in info]),
+            aliased=not without_rowid and _alias(raw, name) is not None,
             generated=any(hidden in _GENERATED for _, _, hidden in info),
         )
     return shapes
@@ -98,14 +105,20 @@ def _rowid_name(raw: apsw.Connection, table: str, columns: list[str]) -> str:
     for name in ("rowid", "_rowid_", "oid"):
         if name not in taken:
             return name
-    alias = raw.execute(
+    alias = _alias(raw, table)
+    if alias is None:
+        raise WorldError(f"table {table} has columns named rowid, _rowid_ and oid: its rows cannot be told apart")
+    return alias
+
+
+def _alias(raw: apsw.Connection, table: str) -> str | None:
+    """The column that is the row's number under another name: an INTEGER PRIMARY KEY, which has no index of its own."""
+    found = raw.execute(
         "SELECT x.name FROM pragma_table_xinfo(?1) x WHERE x.pk = 1 AND upper(x.type) = 'INTEGER' AND NOT EXISTS"
         " (SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk')",
         (table,),
     ).fetchone()
-    if alias is None:
-        raise WorldError(f"table {table} has columns named rowid, _rowid_ and oid: its rows cannot be told apart")
-    return str(alias[0])
+    return None if found is None else str(found[0])
 
 
 def read_tables(raw: apsw.Connection) -> dict[str, Table]:
@@ -155,19 +168,21 @@ def _references(raw: apsw.Connection, table: str, keys: Mapping[str, tuple[str, 
     return found
 
 
-def content_digest(raw: apsw.Connection, shapes: Mapping[str, Shape]) -> str:
-    """Digest of the schema and the rows, whatever pages they lie on.
+def read_content(raw: apsw.Connection, shapes: Mapping[str, Shape]) -> tuple[str, int]:
+    """Digest of the schema and the rows, whatever pages they lie on; and the length of the largest of them as text.
 
     Rows stand in the order of their primary key; a table without one counts its rowids too, for they are the
     keys of its changes. WorldError for a text that is no Unicode: nothing could say later what it was.
     """
-    total = hashlib.sha256()
+    total, largest = hashlib.sha256(), 0
     schema = raw.execute(
         "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
         " ORDER BY type, name"
     )
     for row in schema:
-        total.update(repr(row).encode())
+        text = repr(row).encode()
+        largest = max(largest, len(text))
+        total.update(text)
     for name, shape in sorted(shapes.items()):
         total.update(f"\0{name}\0".encode("utf-8", "surrogatepass"))
         if shape.key:
@@ -177,10 +192,12 @@ def content_digest(raw: apsw.Connection, shapes: Mapping[str, Shape]) -> str:
             query = shape.select.replace("SELECT ", f"SELECT {quoted(shape.rowid or 'rowid')}, ", 1) + " ORDER BY 1"
         try:
             for row in raw.execute(query):
-                total.update(repr(row).encode("utf-8", "surrogatepass"))
+                text = repr(row).encode("utf-8", "surrogatepass")
+                largest = max(largest, len(text))
+                total.update(text)
         except UnicodeDecodeError:
             raise WorldError(f"table {name} holds a text that is not valid UTF-8") from None
-    return total.hexdigest()[:16]
+    return total.hexdigest()[:16], largest
 
 
 def needs_loose_quotes(raw: apsw.Connection) -> bool:

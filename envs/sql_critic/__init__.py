@@ -6,5 +6,7 @@ know the columns of, yields no finding.
 """
 
 from envs.sql_critic.critic import Relation, criticise
+from envs.sql_critic.reading import Reading, read_query
+from envs.sql_critic.weakened import weakened
 
-__all__ = ["Relation", "criticise"]
+__all__ = ["Reading", "Relation", "criticise", "read_query", "weakened"]

@@ -16,7 +16,7 @@ MAX_SQL = 20_000
 
 MAX_FINDINGS = 5
 
-_DIALECTS = {"postgresql": "postgres", "mariadb": "mysql"}
+DIALECTS = {"postgresql": "postgres", "mariadb": "mysql"}
 _BLANK = re.compile(r"(?:\s|--[^\n]*|/\*.*?\*/|\()*", re.DOTALL)
 _READS = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 _WRITES = frozenset({"INSERT", "REPLACE", "UPDATE", "DELETE", "MERGE"})
@@ -39,7 +39,7 @@ def criticise(sql: str, relations: Mapping[str, Relation], dialect: str, *, read
         return findings
     if word == "REPLACE":  # which sqlglot does not know; but for its effect on conflicts it is an INSERT
         sql = f"{sql[:at]}INSERT{sql[at + len(word) :]}"
-    statement = _parse(sql, _DIALECTS.get(dialect, dialect))
+    statement = parse(sql, DIALECTS.get(dialect, dialect))
     if statement is None:
         return findings
     if reading and not findings and (change := statement.find(exp.Insert, exp.Update, exp.Delete, exp.Merge)):
@@ -54,7 +54,7 @@ def criticise(sql: str, relations: Mapping[str, Relation], dialect: str, *, read
     return [*findings, *_whole_table(statement), *names.findings][:MAX_FINDINGS]
 
 
-def _parse(sql: str, dialect: str) -> exp.Expr | None:
+def parse(sql: str, dialect: str) -> exp.Expr | None:
     """The statement, or None where sqlglot cannot read it or there is not exactly one."""
     try:
         found = [each for each in sqlglot.parse(sql, dialect=dialect) if each is not None]

@@ -19,6 +19,9 @@ from envs.types import ErrorCategory, Table, ToolResult
 MAX_MESSAGE = 300
 """Characters of a message that a model is shown."""
 
+_SANDBOX = re.compile(r"\benvs_[0-9a-f]{12}\w*(?:'@'[^']*)?")
+"""The name of a sandbox's database or account, which is another one in every run."""
+
 
 class ErrorClassifier:
     """Sorts the errors of SQLite, PostgreSQL, MySQL and MariaDB drivers; holds no state."""
@@ -147,5 +150,6 @@ def _message(facts: Facts, category: ErrorCategory, family: str) -> str:
         words = re.sub(r"^(ERROR|FATAL|PANIC):\s+", "", words)
     elif words == "interrupted":
         words = "interrupted: the statement took longer than it may"
+    words = _SANDBOX.sub("sandbox", words)
     words = re.sub(r"\b[a-z][a-z0-9+.-]*://\S+", "(a URL)", " ".join(words.split()))
     return words if len(words) <= MAX_MESSAGE else words[: MAX_MESSAGE - 1] + "…"

@@ -46,6 +46,8 @@ def describe_table(db: Connection, table: str) -> Json:  # noqa: D417 - the mode
         column: dict[str, Json] = {"name": each.name, "type": each.type, "nullable": each.nullable}
         if each.references is not None:
             column["references"] = ".".join(each.references)
+        if each.about:
+            column["about"] = each.about
         columns.append(column)
     return {"table": name, "columns": columns, "primary_key": list(known.primary_key)}
 
@@ -124,7 +126,16 @@ class Running:
             "required": ["sql"],
             "additionalProperties": False,
         }
-        return Tool(name, description, parameters, run, read_only=reading, limits=limits)
+        return Tool(
+            name,
+            description,
+            parameters,
+            run,
+            read_only=reading,
+            risk=None if reading else "destructive",
+            free_sql=True,
+            limits=limits,
+        )
 
 
 _TAKING_SQL: Mapping[str, tuple[str, str, Callable[[Running, Connection, str], Json]]] = {

@@ -253,7 +253,6 @@ def update_allergies(
     for row in present:
         entry = wanted.get(row["substance"])
         if entry is None:
-            change(db, "DELETE FROM allergies WHERE allergy_id = :id", id=row["allergy_id"])
             removed.append(row["substance"])
         elif (entry["reaction"], entry["severity"]) != (row["reaction"], row["severity"]):
             change(
@@ -267,4 +266,7 @@ def update_allergies(
     added = [substance for substance in wanted if substance not in known]
     for substance in added:
         _insert_allergy(db, patient_id, wanted[substance])
+    for row in present:  # last: a row that goes must not lend its number to one that comes
+        if row["substance"] not in wanted:
+            change(db, "DELETE FROM allergies WHERE allergy_id = :id", id=row["allergy_id"])
     return {"substances": list(wanted), "added": added, "removed": removed}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, TextClause, text
 
+import envs
 from envs import ToolError
 
 Row = dict[str, Any]
@@ -62,12 +63,8 @@ def change(db: Connection, sql: str, **binds: Any) -> None:
 
 
 def now(db: Connection) -> datetime:
-    """The database's clock in UTC, to the second; text, naive or aware, as the engine gives it."""
-    value = db.execute(_statement("SELECT CURRENT_TIMESTAMP")).scalar_one()
-    moment = datetime.fromisoformat(value) if isinstance(value, str) else value
-    if moment.tzinfo is not None:
-        moment = moment.astimezone(UTC).replace(tzinfo=None)
-    return moment.replace(microsecond=0)
+    """The rollout's clock in UTC, to the second."""
+    return envs.now(db).replace(microsecond=0)
 
 
 def today(db: Connection) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, TextClause, text
 
+import envs
 from envs import ToolError
 
 Row = dict[str, Any]
@@ -59,12 +59,8 @@ def change(db: Connection, sql: str, **binds: Any) -> None:
 
 
 def moment(db: Connection) -> str:
-    """The database's clock in UTC as text, to the second; the engine may give text, naive or aware."""
-    value = db.execute(_statement("SELECT CURRENT_TIMESTAMP")).scalar_one()
-    stamp = datetime.fromisoformat(value) if isinstance(value, str) else value
-    if stamp.tzinfo is not None:
-        stamp = stamp.astimezone(UTC).replace(tzinfo=None)
-    return stamp.replace(microsecond=0).isoformat(sep=" ")
+    """The rollout's clock in UTC as text, to the second."""
+    return envs.now(db).replace(microsecond=0).isoformat(sep=" ")
 
 
 def today(db: Connection) -> str:

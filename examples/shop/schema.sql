@@ -227,7 +227,7 @@ CREATE TABLE refunds (
     payment_id   INTEGER     NOT NULL,
     return_id    INTEGER,
     amount_cents INTEGER     NOT NULL,
-    reason       VARCHAR(15) NOT NULL,
+    reason       VARCHAR(20) NOT NULL,
     destination  VARCHAR(20) NOT NULL,
     created_at   VARCHAR(19) NOT NULL,
     CONSTRAINT refunds_payment FOREIGN KEY (payment_id) REFERENCES payments (payment_id),

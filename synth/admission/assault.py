@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from envs.asking import Answer
 from envs.errors import EnvsError
 from envs.folder import World
 from envs.sandboxes.base import Template
@@ -17,6 +18,7 @@ from synth.admission.mutants import CHANGED, mutants, spread, strays_for
 from synth.admission.place import family_fault
 from synth.admission.proof import GOLD_LIMITS
 from synth.admission.report import FamilyReport
+from synth.admission.sql_attacks import BY_HEART, WEAKER, lazy_queries, weaker_queries
 from synth.admission.twins import twins_work
 from synth.agent.react import ReactAgent
 from synth.episode import Episode
@@ -24,6 +26,7 @@ from synth.errors import TaskError
 from synth.models.scripted import ScriptedModel
 from synth.tasks.family import Family
 from synth.tasks.python_families import PythonFamily
+from synth.tasks.sql_question import sql_gate
 from synth.types import Task
 from synth.verifiers import Evidence
 
@@ -62,6 +65,7 @@ class Assault:
         """All attacks on all cases. What breaks a tool or a query ends them and is a problem of the family."""
         try:
             await self._lazy(cases)
+            await self._queries(cases)
             for case in cases:
                 own = [act for other in cases if other is not case for act in acts(other.moves) if act.writes]
                 await self._mutants(case, [*own, *strays])
@@ -85,6 +89,35 @@ class Assault:
                 self._problem(f"a lazy agent earns the full reward ({kind}{': ' if label else ''}{label})")
             else:
                 self.report.agents[kind] += 1
+
+    async def _queries(self, cases: Sequence[Case]) -> None:
+        """Attacks on a question. A weaker query that is as good in all cases shows that what it leaves out is idle."""
+        weaker: dict[int, tuple[str, list[bool]]] = {}
+        for case in cases:
+            option = sql_gate(case.task)
+            if option is None:
+                continue
+            with Episode(case.task, self.world, self.template, self.limits) as episode:
+                databases = episode.evidence().databases
+                answer = databases.own(option["query"]) if databases is not None else None
+                others = databases is not None and any(True for _ in databases.others(option["databases"]))
+            for attack in lazy_queries(case.task, case.moves, answer) if isinstance(answer, Answer) else ():
+                if attack.kind == BY_HEART and not others:
+                    continue
+                if (await self._play(attack, case.task)).score.reward == 1.0:
+                    self._problem(f"{attack.label} earns the full reward (task {case.task.id})")
+                else:
+                    self.report.agents[attack.kind] += 1
+            for place, attack in enumerate(weaker_queries(case.moves, option["query"])):
+                won = (await self._play(attack, case.task)).score.reward == 1.0
+                weaker.setdefault(place, (attack.label, []))[1].append(won)
+        for label, wins in weaker.values():
+            self.report.killed[WEAKER] += wins.count(False)
+            if all(wins):
+                told = f"{WEAKER}: {label} is as right as gold in {len(wins)} tasks"
+                self.report.surviving.append(f"{self.where}{family_fault(self.family.id, self.world, told, 'sql')}")
+            else:
+                self.report.equivalent[WEAKER] += wins.count(True)
 
     async def _mutants(self, case: Case, elsewhere: Sequence[Act]) -> None:
         strays = strays_for(case.moves, elsewhere)[:STRAYS]

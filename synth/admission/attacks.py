@@ -12,6 +12,7 @@ from typing import Any, cast
 from envs.tool import Tool
 from synth.admission.moves import Act, Attack, Move, Say, acts, closing, talk
 from synth.episode import SUBMIT
+from synth.tasks.sql_question import SUBMIT_SQL, sql_gate
 from synth.types import Task
 
 Json = Any
@@ -26,8 +27,9 @@ TALKLESS = "act without talking"
 def lazy_agents(task: Task, gold: Sequence[Move], tools: Sequence[Tool]) -> Iterator[Attack]:
     """Agents that do less than the work."""
     made, spoken, last = acts(gold), talk(gold), closing(gold)
-    submits = [act for act in made if act.name == SUBMIT]
-    reads = [act for act in made if act.name != SUBMIT and not act.writes]
+    handing = {SUBMIT} if sql_gate(task) is None else {SUBMIT, SUBMIT_SQL}
+    submits = [act for act in made if act.name in handing]
+    reads = [act for act in made if act.name not in handing and not act.writes]
     writes = [act for act in made if act.writes]
     open_reads = [Act(tool.name, {}) for tool in tools if tool.read_only and not tool.parameters.get("required")]
     yield Attack("silence", "says nothing", ())

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+from envs.connection import parse_url
 from envs.errors import EnvsError
 from envs.folder import World, load_world
+from envs.sandboxes.base import Place
 from envs.templates import Templates
 from envs.types import Limits
 from synth.admission.assault import Assault, Case
@@ -42,7 +44,14 @@ class Options:
     per_branch: int = 4
     universes: int = 1
     engine: str = "sqlite"
+    place: Place = field(default_factory=Place)
     limits: Limits = field(default_factory=Limits)
+
+    @property
+    def key(self) -> dict[str, Json]:
+        """What a proof is remembered under: all of it but the password of the server."""
+        url = self.place.url
+        return asdict(self) | {"place": [self.place.kind, url and parse_url(url).render_as_string(hide_password=True)]}
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,7 @@ class Bench:
     def __init__(self, folder: Path, options: Options) -> None:
         self.world: World = load_world(folder)
         self.options = options
-        self._templates = Templates(self.world, options.engine)
+        self._templates = Templates(self.world, options.engine, place=options.place)
         self._sources: dict[int, TaskSource] = {}
         # asyncio.run would keep a first Ctrl-C until the tool returns that it is meant to end
         self._loop = asyncio.new_event_loop()
@@ -148,7 +157,7 @@ class Bench:
                 if message := shortfall(task, backwards):
                     message = f"gold comes out otherwise when rows without ORDER BY stand in another order: {message}"
                     raise fault(task, world, f"{message} (task {task.id})", "gold")
-        return Case(task, replace(gold.evidence, query=None), moves)
+        return Case(task, replace(gold.evidence, query=None, databases=None), moves)
 
 
 def _changed(task: Task, first: GoldRun, second: GoldRun) -> str | None:

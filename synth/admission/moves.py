@@ -9,7 +9,7 @@ from typing import Any
 from envs.folder import World
 from envs.sandboxes.base import Template
 from envs.types import Limits, RowChange
-from synth.agent.react import AgentRun
+from synth.agent.run import AgentRun
 from synth.episode import Episode, Score
 from synth.types import Task
 from synth.verifiers import Evidence

@@ -15,11 +15,14 @@ from envs.folder import World
 from envs.sandboxes.base import Template
 from envs.types import Limits, Pins, ToolOutcome, ToolResult
 from synth.admission.place import fault
-from synth.agent.react import AgentLimits, AgentRun, ReactAgent
+from synth.admission.settled import unsettled
+from synth.agent.react import ReactAgent
+from synth.agent.run import AgentLimits, AgentRun
 from synth.episode import SUBMIT, Episode
 from synth.errors import TaskError
 from synth.models.scripted import GoldStuckError, ScriptedModel
 from synth.tasks.queries import run_query
+from synth.tasks.sql_question import sql_gate
 from synth.types import GoldEnd, StopReason, Task, UserTurn
 from synth.users.restated import Turn
 from synth.verifiers import Evidence, judge, reward
@@ -73,6 +76,8 @@ async def prove_and_keep(
                 if not same_answer(oracle[name], answer[field], rule):
                     message = f"the oracle {name} says {oracle[name]!r}, gold submits {field}={answer[field]!r}"
                     raise fail(message, "oracle", name)
+        if message := _open_question(task, gold.evidence):
+            raise fail(message, "sql")
         writes = tuple(at for at, outcome in enumerate(gold.run.outcomes) if outcome.changes)
         if late := _after_no(gold, writes):
             message = f"gold calls {late} after the user said no: a twin that declines ends without a write"
@@ -92,6 +97,14 @@ async def prove_and_keep(
                         "accept",
                     )
     return proved, gold
+
+
+def _open_question(task: Task, evidence: Evidence) -> str | None:
+    """Why a question that a query answers has no one answer; None where it has, or is no such question."""
+    option = sql_gate(task)
+    if option is None or evidence.databases is None:
+        return None
+    return unsettled(option["query"], evidence.databases.own)
 
 
 def _otherwise(outcome: ToolOutcome, step: Json) -> str | None:
@@ -156,7 +169,7 @@ async def playing(
             return turn
 
         try:
-            expert = ScriptedModel().start(task, episode.tools, task.seed)
+            expert = ScriptedModel(retries=None).start(task, episode.tools, task.seed)
         except GoldStuckError as error:
             raise _stuck(task, world, error) from None
         try:

@@ -10,11 +10,13 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from envs.errors import EnvsError, WorldError
 from envs.folder import load_world
+from envs.sandboxes.base import Place
 
 Json = Any
 
@@ -22,10 +24,11 @@ LOOKED_AT = (1, 2)
 """Universes that are built."""
 
 
-def check_seed(folder: Path, engine: str) -> str | None:
+def check_seed(folder: Path, engine: str, place: Place | None = None) -> str | None:
     """What is wrong with a world's seed.py, in two fresh processes with another order of sets each; None for nothing."""
     file = folder / "seed.py"
-    found = [_asked(process) for process in [_ask(folder, engine, seed) for seed in ("1", "2")]]
+    asked = json.dumps([str(folder), engine, asdict(place or Place())])
+    found = [_asked(process, asked) for process in [_ask(seed) for seed in ("1", "2")]]
     if broken := next((each["error"] for each in found if "error" in each), None):
         return str(broken)
     first, second = (each["digests"] for each in found)
@@ -38,21 +41,21 @@ def check_seed(folder: Path, engine: str) -> str | None:
     return None
 
 
-def _ask(folder: Path, engine: str, seed: str) -> subprocess.Popen[str]:
+def _ask(seed: str) -> subprocess.Popen[str]:
     return subprocess.Popen(  # noqa: S603 - this very module
-        [sys.executable, "-m", __name__, str(folder), engine],
+        [sys.executable, "-m", __name__],
         env=os.environ | {"PYTHONHASHSEED": seed},
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
 
 
-def _asked(process: subprocess.Popen[str]) -> dict[str, Json]:
+def _asked(process: subprocess.Popen[str], question: str) -> dict[str, Json]:
     with process:
         try:
-            printed, told = process.communicate()
+            printed, told = process.communicate(question)
         except BaseException:
             process.kill()
             raise
@@ -62,13 +65,17 @@ def _asked(process: subprocess.Popen[str]) -> dict[str, Json]:
     return json.loads(lines[-1])
 
 
-def main(folder: str, engine: str) -> None:
-    """Print the digests of the universes, or what keeps them from being built, as one line of JSON."""
+def main(question: str) -> None:
+    """Print the digests of the universes, or what keeps them from being built, as one line of JSON.
+
+    The question is folder, engine and place as JSON: it comes by stdin, since every user of a machine sees arguments.
+    """
+    folder, engine, place = json.loads(question)
     try:
         world = load_world(folder)
         digests: list[str] = []
         for universe in LOOKED_AT:
-            with world.template(engine, universe) as template:
+            with world.template(engine, universe, Place(**place)) as template:
                 digests.append(template.digest)
     except EnvsError as error:
         print(json.dumps({"error": str(error)}))
@@ -77,4 +84,4 @@ def main(folder: str, engine: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.stdin.read())

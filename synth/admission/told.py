@@ -59,7 +59,7 @@ def constants(sql: str) -> Iterator[str | int | float]:
     """The texts (without the wildcards of LIKE around them) and the numbers in a statement; not 0 to 9, which shape it."""
     for found in _CONSTANT.finditer(sql):
         text, number = found["text"], found["number"]
-        if text is not None and (bare := text.replace("''", "'").strip("%_ ")):
+        if text is not None and any(map(str.isalnum, bare := text.replace("''", "'").strip("%_ "))):
             yield bare
         elif number is not None and len(number) > 1:
             yield float(number) if "." in number else int(number)

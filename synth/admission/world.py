@@ -74,7 +74,7 @@ def check_world(
         for universe in sorted({universe for _, universe in fresh}):
             bench.read(universe)
         if options.universes > 1 and (cache is None or cache.read(SEED) is not True):
-            out.seed = check_seed(folder, options.engine)
+            out.seed = check_seed(folder, options.engine, options.place)
             if cache is not None and out.seed is None:
                 cache.write(SEED, value=True)
         count = min(workers, len(fresh))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from envs.tool import NAME
-from envs.toolbox import parse_arguments
+from envs.toolbox import MAX_ARGUMENTS, parse_arguments
 from envs.types import ToolCall, ToolOutcome, ToolResult
+from synth.dataset.sanitize import sanitize
 from synth.types import Completion, Message
 
 Json = Any
@@ -18,31 +22,88 @@ RAW_KEY = "__malformed__"
 A model that sends this very key is echoed so too, whatever it is: then no echo has two meanings.
 """
 
+KEPT = 2_000
+"""Characters that are echoed of arguments too long to be taken; the events hold them all."""
+
+ID = re.compile(r"[!-~]{1,64}")
+"""What an id of a call may look like: printable ASCII, as every endpoint known makes it."""
+
 UNNAMED = "invalid_tool_name"
+
+CHARACTERS_PER_TOKEN = 4
+"""Of English prose and JSON, as OpenAI's documentation has it for its tokenizers; other scripts have fewer."""
+
+MESSAGE_TOKENS = 4
+"""What a chat template adds around each message, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A context that was sent instead of the whole conversation: from the ``turn``-th completion (from 0) on.
+
+    ``messages`` is the live list: it grows with the conversation until the next span begins.
+    """
+
+    turn: int
+    messages: list[Message]
 
 
 class ConversationMemory:
     """Messages in canonical form: ``arguments`` are objects, unused keys are absent, content is text.
 
     What a model emitted is echoed as a valid request. Where that differs from the emission, the turn carries
-    ``"train": false``.
+    ``"train": false``. ``messages`` is the whole conversation and only ever grows; ``context`` is what is sent: the same list,
+    or one of the same messages that a middleware has set, which then grows alongside. ``spans`` keeps each that was set.
     """
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.messages: list[Message] = [dict(each) for each in messages]
+        self.spans: list[Span] = []
+        self._context = self.messages
         self._ids: set[str] = set()
+        self._turns = 0
+        self._measured: int | None = None
+        self._measured_to = 0
 
-    def add_completion(self, completion: Completion) -> list[ToolCall]:
-        """Append the assistant's turn; returns its calls under the ids of the echo, in order."""
+    @property
+    def context(self) -> list[Message]:
+        """What is sent. Set a new list to send another; the model then reads it from its start."""
+        return self._context
+
+    @context.setter
+    def context(self, messages: Sequence[Message]) -> None:
+        self._context = list(messages)
+        self.spans.append(Span(self._turns, self._context))
+        self._measured, self._measured_to = None, 0
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Tokens that sending the context would take: as the endpoint counted them up to its last answer, and estimated for
+        what came later, or for all of it where the endpoint does not count (see :attr:`measured`). An estimate leaves
+        out the tools, which the endpoint's count holds.
+        """
+        return (self._measured or 0) + estimated_tokens(self._context[self._measured_to :])
+
+    @property
+    def measured(self) -> bool:
+        """Whether :attr:`prompt_tokens` rests on the endpoint's own count."""
+        return self._measured is not None
+
+    def add_completion(self, completion: Completion, *, exact: bool = True, raw: bool = False) -> list[ToolCall]:
+        """Append the assistant's turn; returns its calls under the ids of the echo, in order.
+
+        ``exact`` False says that this is not what the model emitted; ``raw`` echoes all calls as malformed ones.
+        """
         message: Message = {"role": "assistant", "content": completion.content}
         if completion.reasoning_content is not None:
             message["reasoning_content"] = completion.reasoning_content
+        message, changed = sanitize(message)
         calls: list[ToolCall] = []
         echoes: list[Json] = []
-        faithful = completion.finish_reason != "length"
+        faithful = exact and not changed and completion.finish_reason != "length"
         for call in completion.tool_calls:
-            echo, exact = echo_of(call)
-            faithful = faithful and exact
+            echo, same = echo_of(call, raw=raw)
+            faithful = faithful and same
             own = ToolCall(self._fresh(call.id), call.name, call.arguments)
             calls.append(own)
             echoes.append({"id": own.id, "type": "function", "function": echo})
@@ -50,31 +111,61 @@ class ConversationMemory:
             message["tool_calls"] = echoes
         if not faithful:
             message["train"] = False
-        self.messages.append(message)
+        self._add(message)
+        self._turns += 1
+        self._measure(completion)
         return calls
 
     def add_result(self, outcome: ToolOutcome, content: str) -> None:
         """Append the answer to one call."""
         name = outcome.call.name if NAME.fullmatch(outcome.call.name) else UNNAMED
-        self.messages.append({"role": "tool", "tool_call_id": outcome.call.id, "name": name, "content": content})
+        said = sanitize(content)[0]
+        self._add({"role": "tool", "tool_call_id": outcome.call.id, "name": name, "content": said})
 
     def add_reply(self, text: str) -> None:
         """Append what the user said."""
-        self.messages.append({"role": "user", "content": text})
+        self._add({"role": "user", "content": sanitize(text)[0]})
+
+    def _add(self, message: Message) -> None:
+        self.messages.append(message)
+        if self._context is not self.messages:
+            self._context.append(message)
+
+    def _measure(self, completion: Completion) -> None:
+        usage = completion.usage
+        if usage.input_tokens is not None:
+            # Reasoning is not sent back, by default at least.
+            said = (usage.output_tokens or 0) - (usage.reasoning_tokens or 0)
+            self._measured, self._measured_to = usage.input_tokens + max(said, 0), len(self._context)
 
     def _fresh(self, emitted: str) -> str:
-        """The emitted id, or one of our own where it is empty or stood before."""
-        at, taken = len(self._ids), emitted
+        """The emitted id, or one of our own where it is empty, stood before, or is none that endpoints take back."""
+        at, taken = len(self._ids), emitted if ID.fullmatch(emitted) else ""
         while not taken or taken in self._ids:
             taken, at = f"call_{at}", at + 1
         self._ids.add(taken)
         return taken
 
 
-def echo_of(call: ToolCall) -> tuple[dict[str, Json], bool]:
+def estimated_tokens(messages: Sequence[Message]) -> int:
+    """About how many tokens messages take, by their characters: :data:`CHARACTERS_PER_TOKEN`."""
+    return sum(map(_estimate, messages))
+
+
+def _estimate(message: Message) -> int:
+    characters = len(message["content"])
+    for call in message.get("tool_calls", ()):
+        characters += len(call["function"]["name"]) + len(json.dumps(call["function"]["arguments"], ensure_ascii=False))
+    return MESSAGE_TOKENS + -(-characters // CHARACTERS_PER_TOKEN)
+
+
+def echo_of(call: ToolCall, *, raw: bool = False) -> tuple[dict[str, Json], bool]:
     """A call as a valid request, and whether it says the same as the emission."""
     parsed = parse_arguments(call.arguments)
     name = call.name if NAME.fullmatch(call.name) else UNNAMED
-    if isinstance(parsed, ToolResult) or set(parsed) == {RAW_KEY}:
-        return {"name": name, "arguments": {RAW_KEY: call.arguments}}, False
+    if raw or isinstance(parsed, ToolResult) or set(parsed) == {RAW_KEY}:
+        text: str = sanitize(call.arguments)[0]
+        if len(text) > MAX_ARGUMENTS:
+            text = f"{text[:KEPT]}... ({len(text) - KEPT} more characters)"
+        return {"name": name, "arguments": {RAW_KEY: text}}, False
     return {"name": name, "arguments": parsed}, name == call.name

@@ -9,22 +9,28 @@ import re
 import shlex
 import time
 from collections import Counter
-from dataclasses import asdict
+from collections.abc import Sequence
 
 from hydra.core.override_parser.types import Quote, QuotedString
 
 from envs.folder import World, load_world
+from envs.sandboxes.base import Place
 from synth.admission.cache import ReportCache
 from synth.admission.check import Options
 from synth.admission.report import FamilyReport
 from synth.admission.world import WorldReport, check_world
 from synth.errors import OperatorError
+from synth.preparation import place_of
 from synth.report import Screen
 from synth.shipped import examples_dir, find_world
+
+DATABASES = {"sqlite": "sqlite", "postgres": "postgresql", "mysql": "mysql"}
+"""Engines by the names that ``database=`` has for them."""
 
 EPILOG = """example:
   synth check ehr_db
   synth check path/to/my_world --families record_heart_rate --json
+  synth check shop --database postgres --dsn-env-var MY_DATABASE_URL
 
 What proved itself is not proved again until the world or this software changes; --no-cache proves it all the same."""
 
@@ -40,6 +46,8 @@ def main(argv: list[str]) -> int:
         families=None if names is None else tuple(names),
         per_branch=arguments.tasks,
         universes=arguments.universes or (2 if world.universes else 1),
+        engine=DATABASES[arguments.database],
+        place=_place(arguments),
     )
     screen = Screen()
 
@@ -47,14 +55,20 @@ def main(argv: list[str]) -> int:
         if not arguments.json:
             _print(report, screen)
 
-    cache = None if arguments.no_cache else ReportCache(world, asdict(options))
+    cache = None if arguments.no_cache else ReportCache(world, options.key)
     started = time.monotonic()
     report = check_world(world.path, options, done, arguments.workers or os.cpu_count() or 1, cache)
     if arguments.json:
         _dump(world, options, report)
     else:
-        _conclude(world, names, report, time.monotonic() - started, screen)
+        _conclude(world, names, report, time.monotonic() - started, screen, _server(arguments))
     return 0 if report.ok else 1
+
+
+def _place(arguments: argparse.Namespace) -> Place:
+    if arguments.database == "sqlite" and arguments.dsn_env_var is not None:
+        raise OperatorError("--dsn-env-var: SQLite has no server; say --database postgres or --database mysql")
+    return place_of(arguments.dsn_env_var, arguments.sandbox, "--dsn-env-var")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -74,6 +88,13 @@ def _parser() -> argparse.ArgumentParser:
         type=_positive,
         metavar="N",
         help="universes to prove, from number 0 (default: 2 where the world has a seed.py)",
+    )
+    parser.add_argument("--database", choices=DATABASES, default="sqlite", help="the engine (default: sqlite)")
+    parser.add_argument(
+        "--dsn-env-var", metavar="NAME", help="the variable that holds the URL of the database's server"
+    )
+    parser.add_argument(
+        "--sandbox", choices=("pooled", "cloned"), default="pooled", help="of a server (default: pooled)"
     )
     parser.add_argument("--workers", type=_positive, metavar="N", help="processes (default: one per CPU)")
     parser.add_argument("--no-cache", action="store_true", help="prove again what proved itself before")
@@ -99,7 +120,16 @@ def _dump(world: World, options: Options, report: WorldReport) -> None:
     print(json.dumps(document, indent=2))
 
 
-def _conclude(world: World, names: list[str] | None, report: WorldReport, seconds: float, screen: Screen) -> None:
+def _server(arguments: argparse.Namespace) -> list[str]:
+    """The overrides by which a run finds the same server."""
+    said = {"database": arguments.database, "database.dsn_env_var": arguments.dsn_env_var}
+    usual = {"database": "sqlite", "database.dsn_env_var": None}
+    return [f"{key}={value}" for key, value in said.items() if value != usual[key]]
+
+
+def _conclude(
+    world: World, names: list[str] | None, report: WorldReport, seconds: float, screen: Screen, on: Sequence[str]
+) -> None:
     total = sum(each.capacity for each in report.families)
     bad = [each.family for each in report.families if not each.ok]
     if report.seed is not None:
@@ -116,16 +146,16 @@ def _conclude(world: World, names: list[str] | None, report: WorldReport, second
     capacity = f"capacity {total:,} {'task' if total == 1 else 'tasks'}"
     screen.line(f"{world.name} {world.digest}: {verdict}; {capacity}. ({seconds:.1f} s)")
     if report.ok:
-        screen.line(f"Next: {next_step(world, names, total)}")
+        screen.line(f"Next: {next_step(world, names, total, on)}")
 
 
-def next_step(world: World, families: list[str] | None, total: int) -> str:
+def next_step(world: World, families: list[str] | None, total: int, on: Sequence[str] = ()) -> str:
     """The run that a proved world is ready for, to be pasted into a shell: never more tasks than there are."""
     shipped = world.path == (examples_dir() / world.name).resolve()
     words = [f"env={world.name}" if shipped else f"env.path={_hydra(str(world.path))}"]
     if families is not None:
         words.append(f"tasks.families=[{','.join(families)}]")
-    return shlex.join(["synth", "run", *words, f"tasks.count={min(total, 100)}"])
+    return shlex.join(["synth", "run", *words, *on, f"tasks.count={min(total, 100)}"])
 
 
 def _hydra(value: str) -> str:

@@ -17,6 +17,7 @@ examples:
   synth export out/ehr --to trl-sft
   synth export out/ehr --to openai-jsonl --out train.jsonl --where "num_turns <= 10"
   synth export out/ehr --to trl-sft --min-reward 0.5 --force
+  synth export out/ehr --to trl-sft --view segments             a run with compaction: train on what the model saw
   synth export out/ehr --to my_package.my_module:MyExporter
 """
 
@@ -25,6 +26,9 @@ def main(argv: list[str]) -> int:
     """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher prints."""
     options = _parser().parse_args(argv)
     exporter = find_exporter(options.to)()
+    if options.view not in exporter.views:
+        raise OperatorError(f"--view: {exporter.name} knows {' and '.join(exporter.views)}, not {options.view}")
+    exporter.view = options.view
     with Dataset.open(options.path) as dataset:
         if dataset.status != "complete":
             _note(f"this run is {dataset.status}: what is there is exported")
@@ -39,6 +43,11 @@ def main(argv: list[str]) -> int:
         )
     for reason, count in sorted(report.left_out.items(), key=lambda item: (-item[1], item[0])):
         _note(f"{count} row{'s' if count != 1 else ''} left out: {reason}")
+    if report.unseen:
+        note = (
+            "compacted on the way: the model never saw their messages as a whole; --view segments exports what it saw"
+        )
+        _note(f"{report.unseen} row{'s were' if report.unseen != 1 else ' was'} {note}")
     if options.json:
         document = {
             "exporter": report.exporter,
@@ -69,6 +78,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--to", required=True, metavar="NAME", help="the target, see below")
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: NAME-OF-PATH.TARGET.SUFFIX, right here")
     parser.add_argument("--where", metavar="SQL", help="only rows that meet a condition over the dataset's columns")
+    parser.add_argument(
+        "--view",
+        choices=("full", "segments"),
+        default="full",
+        help="of compacted rows the whole conversation (default), or each context as the model saw it",
+    )
     parser.add_argument("--split", default="train", help="only rows of this split (default: train)")
     reward = parser.add_mutually_exclusive_group()
     reward.add_argument("--min-reward", type=float, metavar="R", help="rows with at least this reward (default: 1.0)")

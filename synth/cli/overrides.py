@@ -92,7 +92,7 @@ def _parse(line: str) -> Override:
     key = line.partition("=")[0].strip().lstrip("+~")
     if looks_secret(line) or any(is_secret_key(name) for name in (key, *_NAMES.findall(line))):
         raise _Refused(f"{redact(key)}: no secret belongs on the command line: {ADVICE}")
-    shown = "model.api_key_env=..." if key == "model.api_key_env" else redact(line)
+    shown = f"{key}=..." if key.endswith("model.api_key_env") else redact(line)
     parser = OverridesParser.create()
     try:
         try:

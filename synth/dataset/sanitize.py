@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from typing import Any, Final, cast
 
 Json = Any
@@ -31,6 +32,25 @@ def _too_deep(value: Json) -> str:
         return _text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
     except RecursionError:
         return "(nested too deeply to be kept)"
+
+
+def _fits(value: Json, depth: int) -> bool:
+    """Whether nothing has to change: nearly always, so it is found out without building anything."""
+    if isinstance(value, str):
+        return (value.isascii() and "\x00" not in value) or _BREAKING.search(value) is None
+    if isinstance(value, dict):
+        for key, item in cast("dict[str, Json]", value).items():
+            if not (depth and _fits(item, depth - 1) and _fits(key, depth)):
+                return False
+        return depth > 0
+    if isinstance(value, list | tuple):
+        for item in cast("Sequence[Json]", value):
+            if not (depth and _fits(item, depth - 1)):
+                return False
+        return depth > 0
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, bool) or (isinstance(value, int) and value in INT64)
 
 
 def _clean(value: Json, depth: int) -> Json:
@@ -80,5 +100,7 @@ def sanitize(value: Json) -> tuple[Json, bool]:
     Lone surrogates and NUL become their escape as text (``\ud800``, six characters), integers past 64 bits and
     non-finite floats become strings, and what is nested past :data:`MAX_DEPTH` becomes its JSON text.
     """
+    if _fits(value, MAX_DEPTH):
+        return value, False
     clean = _clean(value, MAX_DEPTH)
     return clean, clean is not value

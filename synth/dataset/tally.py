@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from synth.dataset.layout import Layout
+from synth.dataset.sql_scores import SqlScores
 
 Json = Any
 
@@ -16,6 +17,7 @@ TALLIED: Final = (
     "outcome",
     "stop_reason",
     "reward",
+    "verdicts",
     "input_tokens",
     "output_tokens",
     "cost_usd",
@@ -56,9 +58,11 @@ class Census:
     stop_reasons: Counter[str] = field(default_factory=Counter[str])
     error_types: Counter[str] = field(default_factory=Counter[str])
     terminal_errors: int = 0
+    sql: SqlScores = field(default_factory=SqlScores)
 
     def add_row(self, row: dict[str, Json]) -> None:
         self.stop_reasons[row["stop_reason"]] += 1
+        self.sql.add(row["verdicts"])
         for tally in self._parts(row):
             tally.rows += 1
             tally.outcomes[row["outcome"]] += 1
@@ -92,4 +96,5 @@ class Census:
             "error_types": dict(sorted(self.error_types.items())),
             "splits": {name: {"jobs": size, **self.splits.get(name, _Part()).to_json()} for name, size in sizes},
             "families": {name: tally.to_json() for name, tally in sorted(self.families.items())},
+            **({"sql": self.sql.to_json()} if self.sql.levels else {}),
         }

@@ -8,13 +8,16 @@ A :class:`Model` is a resident: one per worker, shared by its rollouts, never se
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from synth.types import Completion, Message, Task
+from synth.errors import ModelError
+from synth.types import Completion, Delta, Message, Task, Usage
 
 Json = Any
+OnDelta = Callable[[Delta], None]
 
 _SEED_MASK = 0x7FFF_FFFF
 
@@ -41,21 +44,44 @@ def wire_seed(seed: int) -> int:
     return seed & _SEED_MASK
 
 
+class Gate(Protocol):
+    """Stands before an endpoint and says who may ask when: rates, and how many at once. A model without one asks freely.
+
+    Each attempt is made inside of one :meth:`slot`, and reported before it is left. The wait between the attempts of one
+    request (:class:`synth.models.backoff.Backoff`) is the model's, outside of slots; what others wait is the gate's.
+    """
+
+    def slot(self, tokens_estimate: int) -> AbstractAsyncContextManager[None]:
+        """Wait for the right to make one attempt, which will cost about so many tokens, prompt and answer."""
+        ...
+
+    def report(self, error: ModelError | None, retry_after_s: float | None, usage: Usage | None = None) -> None:
+        """What came of the attempt that this task has a slot for: None for an answer, whose ``usage`` corrects the estimate.
+
+        ``retry_after_s`` is the wait that the endpoint asked for.
+        """
+        ...
+
+
 class Conversation(ABC):
     """One rollout's talk with a model."""
 
     @abstractmethod
-    async def complete(self, messages: Sequence[Message]) -> Completion:
+    async def complete(self, messages: Sequence[Message], on_delta: OnDelta | None = None) -> Completion:
         """Answer the whole list, which only grows between calls.
+
+        ``on_delta`` is told the answer while it is written, by a model that can; what it was told of an attempt that broke
+        off is told again. The completion is the same either way.
 
         Raises :class:`synth.errors.ModelError` or one of its subclasses.
         """
 
 
 class Model(ABC):
-    """Something that can be asked."""
+    """Something that can be asked. ``gate`` is put before it by whoever shares its endpoint with others."""
 
     name: str
+    gate: Gate | None = None
 
     async def preflight(self) -> list[str]:
         """Find out, without spending a token, whether it can be asked at all; returns warnings.

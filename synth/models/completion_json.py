@@ -68,7 +68,11 @@ def chunks(
         yield chunk({"tool_calls": [{"index": index, **opening}]})
         for piece in _pieces(call.arguments):
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
-    yield chunk({}, completion.finish_reason)
+    last = chunk({}, completion.finish_reason)
+    last["choices"][0]["logprobs"] = _logprobs(completion.logprobs)
+    if completion.token_ids is not None:
+        last["choices"][0]["token_ids"] = list(completion.token_ids)
+    yield last
     if wants_usage:
         yield {**chunk({}), "choices": [], "usage": _usage(completion, request_length)}
 

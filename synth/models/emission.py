@@ -25,7 +25,7 @@ def completion_event(completion: Completion) -> dict[str, Json]:
     """The event; what is unknown or absent has no key, but for content and calls."""
     texts = {key: getattr(completion, key) for key in _TEXTS}
     event: dict[str, Json] = {"event": "completion"} | {key: text for key, text in texts.items() if text is not None}
-    event["tool_calls"] = [_call_entry(each) for each in completion.tool_calls]
+    event["tool_calls"] = [call_entry(each) for each in completion.tool_calls]
     if any(text is not None and _UNREADABLE.search(text) for text in texts.values()):
         event["escaped"] = json.dumps(texts)
     if usage := {key: count for key in _COUNTS if (count := getattr(completion.usage, key)) is not None}:
@@ -56,7 +56,7 @@ def completion_of(
     )
 
 
-def _call_entry(call: ToolCall) -> dict[str, Json]:
+def call_entry(call: ToolCall) -> dict[str, Json]:
     """A call as it came; ``escaped`` holds name, arguments and id."""
     entry: dict[str, Json] = {"id": call.id, "name": call.name, "arguments": call.arguments}
     if any(_UNREADABLE.search(text) for text in (call.id, call.name, call.arguments)):

@@ -6,10 +6,10 @@ are due. It never sees a verdict or a row of the database.
 
 from __future__ import annotations
 
-import json
+from collections import OrderedDict
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from envs.types import ToolCall
 from synth.canonical import canonical
@@ -17,7 +17,17 @@ from synth.errors import TaskError
 from synth.mistaken import other_fact
 from synth.models.base import Sampling
 from synth.models.mistakes import Gold, Slip, draw_slip, has_number
-from synth.models.scripted import CLOSING, SUBMIT, Play, ScriptedConversation, ScriptedModel
+from synth.models.scripted import (
+    CLOSING,
+    GAVE_UP,
+    RETRIES,
+    SUBMIT,
+    GaveUpError,
+    Play,
+    ScriptedConversation,
+    ScriptedModel,
+    failed,
+)
 from synth.types import Completion, Task
 
 Json = Any
@@ -39,17 +49,32 @@ FORGOTTEN = (
 )
 MISTOLD = ("My mistake.", "Sorry, I mixed that up.", "I got that wrong, sorry.")
 
+_REMEMBERED = 10_000
+"""Rollouts whose mistake is remembered: more than a worker ever has in flight."""
+
 
 class ErringModel(ScriptedModel):
     """The expert of whose rollouts a share of ``rate`` holds a mistake of one of these kinds."""
 
-    def __init__(self, kinds: Sequence[str], rate: float, name: str = "scripted") -> None:
-        super().__init__(name)
+    def __init__(
+        self, kinds: Sequence[str], rate: float, name: str = "scripted", retries: int | None = RETRIES
+    ) -> None:
+        super().__init__(name, retries)
         self._kinds, self._rate = kinds, rate
+        self._drawn: OrderedDict[tuple[str, int], Slip | None] = OrderedDict()
 
     def start(self, task: Task, tools: Sequence[Json], seed: int) -> ScriptedConversation:
-        slip = draw_slip(task, tools, seed, self._kinds, self._rate)
-        return ScriptedConversation(task) if slip is None else ErringConversation(task, slip)
+        """Open a conversation. One for a side question (without tools) is with the expert who errs in that rollout."""
+        key = task.id, seed
+        if tools or key not in self._drawn:
+            self._drawn[key] = draw_slip(task, tools, seed, self._kinds, self._rate)
+        slip = self._drawn[key]
+        self._drawn.move_to_end(key)
+        if len(self._drawn) > _REMEMBERED:
+            self._drawn.popitem(last=False)
+        if slip is None:
+            return ScriptedConversation(task, self.retries)
+        return ErringConversation(task, slip, self.retries)
 
 
 class _Over(Exception):
@@ -59,7 +84,7 @@ class _Over(Exception):
 class ErringConversation(ScriptedConversation):
     """One playing of the gold solution with one mistake. ``slip`` says which, the log says what became of it."""
 
-    def __init__(self, task: Task, slip: Slip) -> None:
+    def __init__(self, task: Task, slip: Slip, retries: int | None = RETRIES) -> None:
         self._slip = slip
         self._gold = Gold(task)
         self._due = [self._gold.calls[at] for at in self._gold.counted]
@@ -70,13 +95,15 @@ class ErringConversation(ScriptedConversation):
         self._extra: list[str] = []
         self._besides: list[str] = []
         self._note: dict[str, Json] | None = None
-        super().__init__(task)
+        super().__init__(task, retries)
 
     def _play(self) -> Play:
         try:
             yield from self._steps(self._task.gold, {})
         except _Over as over:
             self._spoken = self._closing_words(*over.args) if over.args else self._words(LOST)
+        except GaveUpError:
+            self._spoken = self._closing = GAVE_UP
         except TaskError:
             if not self._made:
                 raise
@@ -264,16 +291,8 @@ class ErringConversation(ScriptedConversation):
         return f"call_{len(self.steps)}"
 
 
-def failed(content: str) -> bool:
-    """Whether a tool's message tells of an error, in any of the agent's error styles."""
-    try:
-        result: Json = json.loads(content)
-    except ValueError:
-        return content.startswith("Error:")
-    return isinstance(result, dict) and cast("dict[str, Json]", result).get("status") == "error"
-
-
 def make(options: Mapping[str, Json], sampling: Sampling, api_key: str | None) -> ScriptedModel:
     """The factory that ``model=scripted`` names: the expert, or the one that errs where ``mistakes`` are asked for."""
     name, kinds = options.get("name") or "scripted", options.get("mistakes") or ()
-    return ErringModel(kinds, options["mistake_rate"], name) if kinds else ScriptedModel(name)
+    retries: int = options.get("tool_retries", RETRIES)
+    return ErringModel(kinds, options["mistake_rate"], name, retries) if kinds else ScriptedModel(name, retries)

@@ -21,15 +21,27 @@ from synth.models.redact import Redactor
 
 Json = Any
 
-_RETRYABLE = frozenset({408, 409, 425, 429})
+_RETRYABLE = frozenset({408, 409, 424, 425, 429, 498, 499})
+"""Time-outs, conflicts, too early, too many; Bedrock's failed model (424), Groq's full flex tier (498), nginx's 499."""
+
 _NOT_IMPLEMENTED = 501
 _OVERFLOW_CODES = frozenset(
-    {"context_length_exceeded", "exceed_context_size_error", "model_max_prompt_tokens_exceeded"}
+    {
+        "context_length_exceeded",
+        "context_window_exceeded",
+        "exceed_context_size_error",
+        "model_max_prompt_tokens_exceeded",
+        "tokens_limit_reached",  # GitHub Models, with 413
+    }
 )
 _AUTH_CODES = frozenset(
     {
         "insufficient_quota",
+        "insufficient_credits",
+        "insufficient_balance",
+        "exceeded_current_quota_error",  # Moonshot
         "invalid_api_key",
+        "incorrect_api_key_error",  # Moonshot
         "billing_hard_limit_reached",
         "billing_not_active",
         "account_deactivated",
@@ -49,6 +61,19 @@ _OVERFLOW_WORDINGS = (
     r"input is too long for (?:the )?requested model",
     r"`?inputs`? tokens \+ `?max_new_tokens`? must be",
     r"reduce the length of the (?:messages|prompt|input)",
+    r"input length \(\d+ tokens?\) exceeds the maximum allowed length",  # SGLang
+    r"`?inputs`? must have less than \d+ tokens",  # TGI
+    r"input is too large to process",  # llama.cpp
+    r"too many (?:input )?tokens: ",  # Cohere, Bedrock
+    r"total number of tokens in the prompt cannot exceed",
+    r"exceeded model token limit",  # Moonshot
+    r"prompt exceeds max length",  # Zhipu
+    r"range of input length should be",  # DashScope
+    r"context window exceeds limit",  # MiniMax
+    r"(?:prompt|input) tokens? (?:count of \d+ exceeds the|exceed the configured) limit",  # Copilot, OpenAI
+    r"prompt length \(\d+\).{0,40}exceed",  # TensorRT-LLM
+    r"input (?:token count|length).{0,40}exceeds? the (?:maximum|model)",
+    r"exceeds? (?:the )?(?:model'?s )?max(?:imum)? (?:sequence|model|context) (?:length|len)",
 )
 _OVERFLOW = re.compile("|".join(_OVERFLOW_WORDINGS), re.IGNORECASE)
 _ANSWER_TOO_LONG = re.compile(
@@ -59,7 +84,23 @@ _NO_CREDIT = re.compile(
     r"|(?:incorrect|invalid) api[ _-]?key|api key not valid",
     re.IGNORECASE,
 )
+_MOST_WORDS = 4_000
+_MOST_OF_A_PAGE = 100_000
 _MODERATED = re.compile(r"moderation|flagged", re.IGNORECASE)
+_FILTERED_CODES = frozenset(
+    {"content_filter", "content_policy_violation", "responsibleaipolicyviolation", "data_inspection_failed", "1301"}
+)
+"""OpenAI, Azure, DashScope, Zhipu."""
+_FILTERED = re.compile(
+    r"content management policy|content[ _-]?filter|content policy|usage policy|potentially sensitive|content exists risk",
+    re.IGNORECASE,
+)
+_STATUS = re.compile(r"[45][0-9]{2}")
+_NEVER_FITS = re.compile(r"request too large", re.IGNORECASE)
+_WAITS = (("retry-after-ms", 1000.0), ("retry-after", 1.0))
+_LIMITS = ("requests", "tokens")
+_SPAN = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+_EPOCH = 1e9  # seconds: a larger number is a moment, no span
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +117,18 @@ def read_error(body: bytes) -> Said:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return Said(_plain(text), frozenset())
+        return Said(_plain(text[:_MOST_OF_A_PAGE])[:_MOST_WORDS], frozenset())
     if isinstance(value, list) and value:  # Gemini wraps the object in a list
         value = cast("list[Json]", value)[0]
     if not isinstance(value, dict):
-        return Said(text, frozenset())
+        return Said(text[:_MOST_WORDS], frozenset())
     outer = cast("dict[str, Json]", value)
     inner = outer.get("error")
     error = cast("dict[str, Json]", inner) if isinstance(inner, dict) else outer
     message = next((error[key] for key in ("message", "detail", "msg", "error") if error.get(key)), text)
     codes = frozenset(str(error[key]).lower() for key in ("code", "type", "status") if error.get(key) is not None)
-    return Said(message if isinstance(message, str) else json.dumps(message, ensure_ascii=False), codes)
+    words = message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
+    return Said(words[:_MOST_WORDS], codes)
 
 
 def _plain(text: str) -> str:
@@ -109,7 +151,7 @@ def failure(url: str, status: int, headers: Mapping[str, str], body: bytes, reda
             False,
             status,
         )
-    if status == 403 and _MODERATED.search(said.message):
+    if filtered(status, said):
         return ModelRefusedRequest(message, False, status)
     # On a 429 only a code counts: Gemini words a limit per minute as OpenAI words an empty account.
     no_credit = status < 500 and status != 429 and _NO_CREDIT.search(said.message) is not None
@@ -117,12 +159,24 @@ def failure(url: str, status: int, headers: Mapping[str, str], body: bytes, reda
         return ModelAuthError(f"{message} (check the key, its rights and the account's quota)", False, status)
     if status != 429 and (said.codes & _OVERFLOW_CODES or _OVERFLOW.search(said.message)):
         return _too_long(said.message, message, status)
+    if status == 429 and _NEVER_FITS.search(said.message):
+        # OpenAI's limit per minute is smaller than this one request: waiting does not heal it.
+        return ModelRefusedRequest(message, False, status)
     if status in _RETRYABLE or (status >= 500 and status != _NOT_IMPLEMENTED):
         retryable = headers.get("x-should-retry", "").lower() != "false"
-        return ModelError(message, retryable, status, retry_after(headers))
+        return ModelError(message, retryable, status, retry_after(headers) if retryable else None)
     if status == 404:
         message += " (check the base URL, which usually ends in /v1, and the model's name)"
     return ModelRefusedRequest(message, False, status)
+
+
+def filtered(status: int, said: Said) -> bool:
+    """Whether a refusal concerns what the prompt says: an outcome of this rollout, no fault of request or key."""
+    if status not in (400, 403, 422, 451):
+        return False
+    if said.codes & _FILTERED_CODES:
+        return True
+    return (_MODERATED if status == 403 else _FILTERED).search(said.message) is not None
 
 
 def _too_long(said: str, message: str, status: int) -> ModelError:
@@ -135,21 +189,61 @@ def _too_long(said: str, message: str, status: int) -> ModelError:
 
 def error_in_body(body: Mapping[str, Json]) -> int | None:
     """The status of an error that came with HTTP 200 in place of choices (502 where it names none); None without one."""
-    error = body.get("error")
+    error = body if body.get("object") == "error" else body.get("error")
     if not error or body.get("choices"):
         return None
-    code = cast("dict[str, Json]", error).get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, int) and 400 <= code < 600 else 502
+    fields = cast("dict[str, Json]", error) if isinstance(error, Mapping) else {}
+    for code in (fields.get("code"), fields.get("status")):
+        status = int(code) if isinstance(code, str) and _STATUS.fullmatch(code) else code
+        if type(status) is int and 400 <= status < 600:
+            return status
+    return 502
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the endpoint asks to wait (milliseconds, seconds or a date); None where it asks for nothing."""
-    for name, per_second in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+    """Seconds that the endpoint asks to wait (milliseconds, seconds, a date, or when a limit is reset); None for nothing."""
+    for name, per_second in _WAITS:
         try:
             wait = float(headers.get(name, "")) / per_second
         except ValueError:
             continue
         if math.isfinite(wait):
             return max(wait, 0.0)
-    when = email.utils.parsedate_tz(headers.get("retry-after", ""))
-    return None if when is None else max(email.utils.mktime_tz(when) - time.time(), 0.0)
+    when = _date(headers.get("retry-after", ""))
+    if when is not None:
+        return max(when - time.time(), 0.0)
+    return _reset(headers)
+
+
+def _date(text: str) -> float | None:
+    try:
+        return email.utils.parsedate_to_datetime(text).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _reset(headers: Mapping[str, str]) -> float | None:
+    """When the limits that are used up are reset (``x-ratelimit-reset-tokens: 6m0s``); where none is, the first of them."""
+    resets = {kind: _span(headers.get(f"x-ratelimit-reset-{kind}", "")) for kind in _LIMITS}
+    known = {kind: wait for kind, wait in resets.items() if wait is not None}
+    used_up = [wait for kind, wait in known.items() if headers.get(f"x-ratelimit-remaining-{kind}") == "0"]
+    if known:
+        return max(used_up) if used_up else min(known.values())
+    return _span(headers.get("x-ratelimit-reset", ""))
+
+
+def _span(text: str) -> float | None:
+    """Seconds of ``1h6m0s``, ``120ms``, ``1.5``, or until a moment in seconds or milliseconds since 1970."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        parts = _SPAN.fullmatch(text.strip()) if text.strip() else None
+        if parts is None:
+            return None
+        days, hours, minutes, whole, milli = (float(part or 0) for part in parts.groups())
+        return ((days * 24 + hours) * 60 + minutes) * 60 + whole + milli / 1000
+    if not math.isfinite(seconds):
+        return None
+    if seconds > _EPOCH:
+        seconds = (seconds / 1000 if seconds > _EPOCH * 1000 else seconds) - time.time()
+    return max(seconds, 0.0)

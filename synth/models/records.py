@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
@@ -29,12 +30,18 @@ _OPEN_PARTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One rollout: the canonical conversation, the completions as they were emitted, and why it ended."""
+    """One rollout: the canonical conversation, the completions as they were emitted, and why it ended.
+
+    ``summaries`` are what was answered to requests for a summary, by the number of turns that it was to stand for;
+    ``overflows`` are the places (completions so far, turns left out so far) where the context was too long.
+    """
 
     messages: Sequence[Message]
     tools: Sequence[Json]
     completions: Sequence[Completion]
     stop_reason: str
+    summaries: Mapping[int, Completion] = field(default_factory=dict[int, Completion])
+    overflows: AbstractSet[tuple[int, int]] = frozenset()
 
     def __post_init__(self) -> None:
         turns = [at for at, each in enumerate(self.messages) if each["role"] == "assistant"]
@@ -108,4 +115,19 @@ def _record(row: Mapping[str, Json]) -> Record:
     events = [each for each in row["events"] if each["event"] == "completion"]
     columns = [chain(row[name] or (), repeat(None)) for name in ("token_ids", "logprobs", "provider_fields")]
     completions = [completion_of(*each) for each in zip(events, *columns, strict=False)]
-    return Record(row["messages"], row["tools"], completions, row["stop_reason"])
+    return Record(row["messages"], row["tools"], completions, row["stop_reason"], *_compactions(row["events"]))
+
+
+def _compactions(events: Sequence[Json]) -> tuple[dict[int, Completion], set[tuple[int, int]]]:
+    """The summaries that were given, and where the context was too long: a compaction's event stands right after its answer."""
+    summaries: dict[int, Completion] = {}
+    overflows: set[tuple[int, int]] = set()
+    before: Json = {"event": ""}
+    for event in events:
+        if event["event"] == "compaction":
+            if before["event"] == "side_completion":
+                summaries[event["turns"]] = completion_of({**before, "event": "completion"})
+            if event["reason"] == "overflow":
+                overflows.add((event["step"], event["left_out"]))
+        before = event
+    return summaries, overflows

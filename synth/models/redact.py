@@ -12,6 +12,9 @@ _KEY_LIKE = re.compile(r"\b(?:sk|rk|pk|gsk|xai|hf|AIza)[-_A-Za-z0-9]*[-_*][-_*A-
 """Keys as vendors write them, also half masked, as some endpoints repeat them in a 401."""
 
 
+_UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
+
+
 class Redactor:
     """Removes known secrets, and what looks like a key, from text."""
 
@@ -26,8 +29,8 @@ class Redactor:
         return _KEY_LIKE.sub(_MASK, text)
 
     def excerpt(self, text: str, length: int = 200) -> str:
-        """One line of at most ``length`` characters, cut only after the secrets are gone."""
-        line = " ".join(self(text).split())
+        """One line of at most ``length`` characters that any file can hold, cut only after the secrets are gone."""
+        line = " ".join(_UNREADABLE.sub("\ufffd", self(text)).split())
         return line if len(line) <= length else line[: length - 1] + "…"
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from synth.canonical import canonical, digest
 from synth.errors import ModelRefusedRequest
 from synth.models.base import wire_seed
+from synth.models.recap import opening_of, read_request, without_recap
 from synth.models.records import Key, Records
 from synth.models.replay import ReplayedConversation
 from synth.models.wire import canonical_message
@@ -44,12 +45,16 @@ class Voice(ABC):
 
 
 class Repertoire:
-    """A handler for :func:`synth.models.server.serve` that answers for all the voices it is given."""
+    """A handler for :func:`synth.models.server.serve` that answers for all the voices it is given.
+
+    A conversation whose first turns are left out is known by how it opened, a request for a summary by what the user asked.
+    """
 
     def __init__(self, voices: Iterable[Voice]) -> None:
         self._by_opening: dict[str, list[Voice]] = {}
         for each in voices:
-            self._by_opening.setdefault(_opening(each.opening), []).append(each)
+            for key in (_opening(each.opening), _asked(each.opening)):
+                self._by_opening.setdefault(key, []).append(each)
         self._dealt: Counter[str] = Counter()
 
     async def __call__(self, request: dict[str, Json]) -> Completion:
@@ -58,9 +63,12 @@ class Repertoire:
         return await voice.answer(messages)
 
     async def _choose(self, request: dict[str, Json], messages: Sequence[Message]) -> Voice:
-        first = next((at for at, each in enumerate(messages) if each["role"] == "assistant"), len(messages))
-        opening = _opening(messages[:first])
-        known = self._by_opening.get(opening, [])
+        summary = read_request(messages)
+        if summary is not None:
+            messages = summary.messages
+        first = opening_of(messages)
+        opening = without_recap(messages[:first])[0]
+        known = self._by_opening.get(_opening(opening) if summary is None else _asked(opening), [])
         if not known:
             raise ModelRefusedRequest(
                 "no task that is served opens like this: serve the world, tasks, universes and seed that the run plans",
@@ -87,6 +95,11 @@ def _opening(messages: Sequence[Message]) -> str:
     return canonical([[each["role"], each["content"]] for each in messages])
 
 
+def _asked(messages: Sequence[Message]) -> str:
+    """The opening without the system's part, which no request for a summary holds."""
+    return f"asked {_opening([each for each in messages if each['role'] != 'system'])}"
+
+
 def turn_of(message: Message) -> str:
     """What an assistant message says and calls, whatever the ids of the calls."""
     calls = [each["function"] for each in message.get("tool_calls", ())]
@@ -107,8 +120,9 @@ class RecordedVoice(Voice):
         now = [turn_of(each) for each in messages if each["role"] == "assistant"]
         recorded = ReplayedConversation(self._records, self._key).record.messages
         was = [turn_of(each) for each in recorded if each["role"] == "assistant"]
-        return now == was[: len(now)]
+        recap = without_recap(messages)[1]
+        left_out = recap.turns if recap is not None else 0
+        return now == was[left_out : left_out + len(now)]
 
     async def answer(self, messages: Sequence[Message]) -> Completion:
-        turn = sum(each["role"] == "assistant" for each in messages)
-        return await ReplayedConversation(self._records, self._key, turn).complete(messages)
+        return await ReplayedConversation(self._records, self._key).complete(messages)

@@ -13,7 +13,8 @@ from typing import Any
 
 from synth.dataset.sanitize import sanitize
 from synth.errors import ContextOverflow, DatasetError, ModelError, ModelRefusedRequest
-from synth.models.base import Conversation, Model, Sampling
+from synth.models.base import Conversation, Model, OnDelta, Sampling
+from synth.models.recap import read_request, without_recap
 from synth.models.records import Key, Record, Records
 from synth.types import Completion, Message, StopReason, Task
 
@@ -32,20 +33,30 @@ class ReplayModel(Model):
 
 
 class ReplayedConversation(Conversation):
-    """One recorded rollout, from ``turn`` on."""
+    """One recorded rollout. Which of its turns is asked for, the messages tell."""
 
-    def __init__(self, records: Records, key: Key, turn: int = 0) -> None:
-        self._records, self._key, self._turn = records, key, turn
+    def __init__(self, records: Records, key: Key) -> None:
+        self._records, self._key = records, key
         self._record: Record | None = None
 
-    async def complete(self, messages: Sequence[Message]) -> Completion:
-        record = self.record
-        if self._turn >= len(record.completions):
+    async def complete(self, messages: Sequence[Message], on_delta: OnDelta | None = None) -> Completion:
+        record, request = self.record, read_request(messages)
+        if request is not None:
+            return self._summary(record, request.turns)
+        messages, recap = without_recap(messages)
+        left_out = recap.turns if recap is not None else 0
+        turn = left_out + sum(each["role"] == "assistant" for each in messages)
+        if (turn, left_out) in record.overflows:
+            raise ContextOverflow(f"{self._where()} overflowed the context before turn {turn}", False)
+        if turn >= len(record.completions):
             raise self._ended(record)
-        self._compare(record, messages)
-        completion = record.completions[self._turn]
-        self._turn += 1
-        return completion
+        self._compare(record, messages, turn)
+        return record.completions[turn]
+
+    def _summary(self, record: Record, turns: int) -> Completion:
+        if turns not in record.summaries:
+            raise ModelRefusedRequest(f"{self._where()} holds no summary of its first {turns} turns", False)
+        return record.summaries[turns]
 
     @property
     def record(self) -> Record:
@@ -64,15 +75,15 @@ class ReplayedConversation(Conversation):
             raise ModelRefusedRequest(f"{self._where()} is not there; {advice}", False)
         return record
 
-    def _compare(self, record: Record, messages: Sequence[Message]) -> None:
+    def _compare(self, record: Record, messages: Sequence[Message], turn: int) -> None:
         """Refuse to go on where the last messages are not those that the recorded turn answered."""
         last = max((at for at, each in enumerate(messages) if each["role"] == "assistant"), default=-1)
         shown = [_shown(sanitize(each)[0]) for each in messages[last + 1 :]]
-        recorded = [_shown(each) for each in record.before(self._turn)]
+        recorded = [_shown(each) for each in record.before(turn)]
         for now, was in zip_longest(shown, recorded):
             if now != was:
                 otherwise = f"the model was shown {_words(was)}, and would now be shown {_words(now)}"
-                raise ModelRefusedRequest(f"{self._where()}: before turn {self._turn} {otherwise}", False)
+                raise ModelRefusedRequest(f"{self._where()}: before turn {turn} {otherwise}", False)
 
     def _ended(self, record: Record) -> ModelRefusedRequest:
         """What follows the last completion: what followed it in the record, where that was the model's doing."""

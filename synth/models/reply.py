@@ -7,17 +7,37 @@ left out is None, or where something has to stand (a call's id), made up in a wa
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from typing import Any, cast
 
 from envs.types import ToolCall
-from synth.models.wire import dumps
 from synth.types import Completion, Usage
 
 Json = Any
 
+REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
+"""DeepSeek, vLLM, SGLang, llama.cpp; OpenRouter, Groq, newer vLLM, Ollama; some gateways."""
+
+_BLOCKS = ("reasoning_details", "thinking_blocks")
 _KEPT = ("id", "model", "system_fingerprint", "service_tier", "provider")
 """What else an endpoint says about itself that is worth a place in the record."""
+
+_FINISHES: Mapping[str, frozenset[str]] = {
+    "stop": frozenset({"eos", "eos_token", "stop_sequence", "end_turn", "complete"}),
+    "length": frozenset({"max_tokens", "max_length", "model_length", "max_output_tokens"}),
+    "tool_calls": frozenset({"tool_use", "tool_call", "function_call"}),
+    "content_filter": frozenset({"safety", "content_filtered", "sensitive", "recitation", "prohibited_content"}),
+}
+_FINISH = {word: ours for ours, words in _FINISHES.items() for word in words}
+"""Other servers' words for OpenAI's: TGI, Anthropic, Cohere, Mistral, Gemini, Zhipu."""
+
+_BROKEN_OFF = frozenset({"abort", "error", "insufficient_system_resource", "network_error"})
+"""The endpoint stopped in the middle, not the model: vLLM, SGLang, OpenRouter, DeepSeek, Zhipu."""
+
+_MOST_TOKENS = 2**40
+_INT32 = 2**31
+_TOKEN_ID = re.compile(r"token_id:[0-9]{1,10}")
 
 
 class NotACompletionError(ValueError):
@@ -46,42 +66,79 @@ def load_body(body: bytes) -> dict[str, Json]:
 def read_completion(body: Mapping[str, Json], first_call: int = 0) -> Completion:
     """Read the first choice. ``first_call`` numbers calls without an id: ``call_<n>``.
 
-    Raises NotACompletionError where ``choices`` is missing, null or empty, or a part has the wrong type.
+    Raises NotACompletionError where ``choices`` is missing, null or empty, a part has the wrong type, or the endpoint broke
+    off.
     """
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices:
         raise NotACompletionError("no choices" if "choices" in body else "JSON without choices")
     choice = _object(cast("list[Json]", choices)[0], "choices[0]")
     if choice.get("error"):
-        raise NotACompletionError(f"an error inside the choice: {dumps(choice['error'])}")
-    message = _object(choice.get("message"), "choices[0].message")
-    content, thoughts, declined = _texts(message.get("content"))
+        raise NotACompletionError(f"an error inside the choice: {json.dumps(choice['error'], ensure_ascii=False)}")
+    said = choice.get("finish_reason")
+    finish = _finish_reason(said)
+    if finish in _BROKEN_OFF:
+        raise NotACompletionError(f"an answer that it broke off (finish_reason {finish})")
+    given = choice.get("message")
+    # Who filters an answer may send none at all.
+    message = {} if given is None and finish == "content_filter" else _object(given, "choices[0].message")
+    content, thoughts, declined = split_content(message.get("content"))
     calls = _tool_calls(message, first_call)
-    finish = choice.get("finish_reason")
+    provider = {key: body[key] for key in _KEPT if isinstance(body.get(key), str)}
+    if isinstance(said, str) and said and said != finish:
+        provider["finish_reason"] = said
+    token_ids, logprobs = _tokens(choice)
     return Completion(
         content=content,
         tool_calls=calls,
-        reasoning_content=_text(message, "reasoning_content") or _text(message, "reasoning") or thoughts,
-        finish_reason=finish if isinstance(finish, str) and finish else "tool_calls" if calls else "stop",
+        reasoning_content=_reasoning(message) or thoughts,
+        finish_reason=finish or ("tool_calls" if calls else "stop"),
         refusal=_text(message, "refusal") or declined,
         usage=read_usage(body.get("usage")),
-        token_ids=_numbers(choice.get("token_ids")),
-        logprobs=_logprobs(choice.get("logprobs")),
-        provider={key: body[key] for key in _KEPT if isinstance(body.get(key), str)},
+        token_ids=token_ids,
+        logprobs=logprobs,
+        provider=provider,
     )
 
 
 def read_usage(raw: Json) -> Usage:
-    """Tokens as the endpoint counted them; whatever is no count becomes None."""
+    """Tokens as the endpoint counted them, under the names of OpenAI's chat completions and responses, DeepSeek, Moonshot,
+    SGLang and Anthropic; whatever is no count becomes None.
+    """
     if not isinstance(raw, dict):
         return Usage()
     usage = cast("dict[str, Json]", raw)
+    prompt, answer = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    cached = _among(usage.get("prompt_tokens_details"), "cached_tokens")
+    if cached is None:
+        cached = _among(usage, "cached_tokens", "prompt_cache_hit_tokens")
+    if cached is None:
+        cached = _among(usage.get("input_tokens_details"), "cached_tokens")
+    if prompt is None and (prompt := _count(usage.get("input_tokens"))) is not None and cached is None:
+        # Anthropic counts what it read from its cache, and what it wrote there, apart from input_tokens.
+        cached = _among(usage, "cache_read_input_tokens")
+        prompt += (cached or 0) + (_among(usage, "cache_creation_input_tokens") or 0)
+    if cached is None:
+        cached = _among(usage, "cache_read_input_tokens")
+    reasoning = _among(usage.get("completion_tokens_details"), "reasoning_tokens")
+    if reasoning is None:
+        reasoning = _among(usage.get("output_tokens_details"), "reasoning_tokens")
     return Usage(
-        input_tokens=_count(usage, "prompt_tokens"),
-        output_tokens=_count(usage, "completion_tokens"),
-        cached_tokens=_count(usage.get("prompt_tokens_details"), "cached_tokens"),
-        reasoning_tokens=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+        prompt,
+        answer if answer is not None else _count(usage.get("output_tokens")),
+        cached,
+        reasoning if reasoning is not None else _count(usage.get("reasoning_tokens")),
     )
+
+
+def _finish_reason(said: Json) -> str | None:
+    """OpenAI's word for why the answer ended; a word that nobody knows stays, what is no word is None."""
+    if not isinstance(said, str) or not said:
+        return None
+    if said in _FINISHES:
+        return said
+    word = said.lower()
+    return _FINISH.get(word, word if word in _FINISHES or word in _BROKEN_OFF else said)
 
 
 def _object(value: Json, where: str) -> dict[str, Json]:
@@ -95,7 +152,34 @@ def _text(message: Mapping[str, Json], key: str) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _texts(content: Json) -> tuple[str, str | None, str | None]:
+def _reasoning(message: Mapping[str, Json]) -> str | None:
+    """Reasoning beside the content: text under one of its names, else the texts of OpenRouter's or LiteLLM's blocks."""
+    for key in REASONING_KEYS:
+        if found := _text(message, key):
+            return found
+    for key in _BLOCKS:
+        if isinstance(blocks := message.get(key), list):
+            texts = (
+                _thought(cast("dict[str, Json]", each)) for each in cast("list[Json]", blocks) if isinstance(each, dict)
+            )
+            if found := "".join(texts):
+                return found
+    return None
+
+
+def _thought(part: Mapping[str, Json]) -> str:
+    """The text of a part that holds reasoning; its own text may be parted again."""
+    for key in ("thinking", "text", "summary", "content", "reasoning"):
+        inner = part.get(key)
+        if isinstance(inner, str):
+            return inner
+        if isinstance(inner, list):
+            parts = cast("list[Json]", inner)
+            return "".join(_thought(cast("dict[str, Json]", each)) for each in parts if isinstance(each, dict))
+    return ""
+
+
+def split_content(content: Json) -> tuple[str, str | None, str | None]:
     """Content as (text, reasoning, refusal): a string, null, or a list of typed parts."""
     if content is None:
         return "", None, None
@@ -109,11 +193,10 @@ def _texts(content: Json) -> tuple[str, str | None, str | None]:
             text += item
             continue
         part = _object(item, "a part of message.content")
-        if isinstance(part.get("text"), str):
+        if part.get("type") in ("thinking", "reasoning"):
+            thoughts += _thought(part)
+        elif isinstance(part.get("text"), str):
             text += part["text"]
-        elif part.get("type") == "thinking":
-            inner = part.get("thinking")
-            thoughts += _texts(inner)[0]
         elif isinstance(part.get("refusal"), str):
             declined += part["refusal"]
     return text, thoughts or None, declined or None
@@ -157,29 +240,55 @@ def _arguments(raw: Json) -> str:
     return json.dumps(raw, ensure_ascii=False, separators=(",", ":"))
 
 
-def _count(raw: Json, key: str) -> int | None:
+def _count(value: Json) -> int | None:
+    """A count of tokens, or None for what is none."""
+    if type(value) is float and value.is_integer():
+        value = int(value)  # as some gateways written in JavaScript or Lua send it
+    return value if type(value) is int and 0 <= value < _MOST_TOKENS else None
+
+
+def _among(raw: Json, *keys: str) -> int | None:
+    """The first of these entries that is a count."""
     if not isinstance(raw, dict):
         return None
-    value = cast("dict[str, Json]", raw).get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    entries = cast("dict[str, Json]", raw)
+    return next((count for key in keys if key in entries and (count := _count(entries[key])) is not None), None)
 
 
-def _numbers(raw: Json) -> tuple[int, ...] | None:
-    if not isinstance(raw, list):
-        return None
-    values = cast("list[Json]", raw)
-    return tuple(values) if all(type(value) is int for value in values) else None
+def _tokens(choice: Mapping[str, Json]) -> tuple[tuple[int, ...] | None, tuple[float, ...] | None]:
+    """Ids and log probabilities of the answer's tokens, each None unless every token has one.
 
-
-def _logprobs(raw: Json) -> tuple[float, ...] | None:
-    """One log probability per token, from ``logprobs.content``; None unless every entry has one."""
-    if not isinstance(raw, dict):
-        return None
-    entries = cast("dict[str, Json]", raw).get("content")
-    if not isinstance(entries, list):
-        return None
-    found: Sequence[Json] = [
-        cast("dict[str, Json]", entry).get("logprob") if isinstance(entry, dict) else None
-        for entry in cast("list[Json]", entries)
+    Ids stand beside the message (vLLM's ``return_token_ids``), among the log probabilities (llama.cpp; vLLM's
+    ``return_tokens_as_token_ids``), or in lists of their own (Together, TGI), as the log probabilities there.
+    """
+    raw = choice.get("logprobs")
+    if raw is None and choice.get("token_ids") is None:
+        return None, None
+    logprobs = cast("dict[str, Json]", raw) if isinstance(raw, dict) else {}
+    entries = logprobs.get("content")
+    parts = [
+        cast("dict[str, Json]", each) if isinstance(each, dict) else {}
+        for each in cast("list[Json]", entries if isinstance(entries, list) else [])
     ]
-    return tuple(float(value) for value in found) if all(isinstance(value, int | float) for value in found) else None
+    ids = _ids(choice.get("token_ids")) or _ids(logprobs.get("token_ids"))
+    if ids is None and parts:
+        ids = _ids([_token_id(each) for each in parts])
+    return ids, _numbers([each.get("logprob") for each in parts] if parts else logprobs.get("token_logprobs"))
+
+
+def _token_id(entry: Mapping[str, Json]) -> Json:
+    token = entry.get("token")
+    if isinstance(token, str) and _TOKEN_ID.fullmatch(token):
+        return int(token.partition(":")[2])
+    return entry.get("id")
+
+
+def _ids(raw: Json) -> tuple[int, ...] | None:
+    values = cast("list[Json]", raw) if isinstance(raw, list) else []
+    return tuple(values) if values and all(type(each) is int and 0 <= each < _INT32 for each in values) else None
+
+
+def _numbers(raw: Json) -> tuple[float, ...] | None:
+    values = cast("list[Json]", raw) if isinstance(raw, list) else []
+    whole = all(type(each) in (int, float) and abs(each) < _MOST_TOKENS for each in values)  # nor NaN, nor infinite
+    return tuple(float(each) for each in values) if values and whole else None

@@ -15,9 +15,12 @@ from synth.types import Message
 Json = Any
 
 
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
 def dumps(value: Json) -> str:
     """Compact JSON. Raises ValueError for NaN and infinities, which no endpoint reads."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _compact(value)
 
 
 def encode(value: Json) -> bytes:

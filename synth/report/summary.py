@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from synth.dataset.reader import Dataset
+from synth.dataset.sql_scores import SqlScores
 from synth.report.tool_use import tool_uses
 
 Json = Any
@@ -20,6 +21,7 @@ _SUMS = (*_TOKENS, "cost_usd", *_USER)
 _COLUMNS = [
     *("trajectory_id", "family", "split", "env", "model", "user_model", "outcome", "stop_reason", "reward"),
     *("num_turns", "num_tool_calls", "num_tool_errors", "error_categories", "messages", "events", "latency_s"),
+    "verdicts",
     *_SUMS,
 ]
 _PERCENTILES = (50, 90, 99)
@@ -85,6 +87,7 @@ class _Tally:
         self.user_models: Counter[str] = Counter()
         self.families: dict[str, _Part] = {}
         self.splits: dict[str, _Part] = {}
+        self.sql = SqlScores()
         self.calls: Counter[str] = Counter()
         self.failed_calls: Counter[str] = Counter()
         self.error_categories: Counter[str] = Counter()
@@ -117,6 +120,7 @@ class _Tally:
         self.latencies.append(row["latency_s"])
         for name, part in self.sums.items():
             part.add(row[name])
+        self.sql.add(row["verdicts"])
         self.family(row["family"]).add(row)
         self.split(row["split"]).add(row)
         for use in tool_uses(row["messages"], row["events"]):
@@ -154,6 +158,7 @@ def summarize(dataset: Dataset) -> dict[str, Json]:
         "outcomes": _sorted(tally.counts["outcome"]),
         "stop_reasons": _sorted(tally.counts["stop_reason"]),
         "families": [{"family": name, **family.to_json()} for name, family in sorted(tally.families.items())],
+        "sql": tally.sql.to_json(),
         "tools": [
             {"tool": name, "calls": calls, "errors": (bad := tally.failed_calls[name]), "error_rate": bad / calls}
             for name, calls in _sorted(tally.calls).items()

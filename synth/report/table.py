@@ -38,6 +38,9 @@ def show_summary(screen: Screen, summary: Mapping[str, Json]) -> None:
     if summary["families"]:
         screen.heading("Families")
         _parts(screen, "family", summary["families"])
+    if summary["sql"]:
+        screen.heading("Questions")
+        _questions(screen, summary["sql"])
     if summary["tools"]:
         screen.heading("Tools")
         rows = [
@@ -153,6 +156,22 @@ def _parts(screen: Screen, kind: str, parts: Iterable[Mapping[str, Json]]) -> No
     ]
     if all(row[-1] == "0" for row in rows):
         header, rows = header[:-1], [row[:-1] for row in rows]
+    screen.table(header, rows, right=range(1, len(header)))
+
+
+def _questions(screen: Screen, levels: Iterable[Mapping[str, Json]]) -> None:
+    """How good the answers are, by difficulty."""
+    header = ("difficulty", "questions", "execution accuracy", "on all databases", "soft F1")
+    rows = [
+        (
+            level["difficulty"],
+            str(level["questions"]),
+            f"{level['execution_accuracy']:.1%}",
+            f"{level['suite_accuracy']:.1%}",
+            f"{level['f1']:.3f}",
+        )
+        for level in levels
+    ]
     screen.table(header, rows, right=range(1, len(header)))
 
 

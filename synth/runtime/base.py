@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from synth.worker import Assignment, Delivery, WorkerSetup
+from synth.limits import Grant
+from synth.worker import Assignment, Collected, WorkerSetup
 
 
 class WorkerHandle(ABC):
@@ -19,7 +20,7 @@ class WorkerHandle(ABC):
     async def lease(self, work: Sequence[Assignment]) -> None: ...
 
     @abstractmethod
-    async def collect(self, wait_s: float) -> list[Delivery]: ...
+    async def collect(self, wait_s: float, grant: Grant | None = None) -> Collected: ...
 
     @abstractmethod
     async def withdraw(self) -> list[int]: ...

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from synth.limits import Grant
 from synth.runtime.base import Runtime, WorkerHandle
-from synth.worker import Assignment, Delivery, Worker, WorkerSetup
+from synth.worker import Assignment, Collected, Worker, WorkerSetup
 
 
 class InlineWorker(WorkerHandle):
@@ -18,8 +19,8 @@ class InlineWorker(WorkerHandle):
     async def lease(self, work: Sequence[Assignment]) -> None:
         await self._worker.lease(work)
 
-    async def collect(self, wait_s: float) -> list[Delivery]:
-        return await self._worker.collect(wait_s)
+    async def collect(self, wait_s: float, grant: Grant | None = None) -> Collected:
+        return await self._worker.collect(wait_s, grant)
 
     async def withdraw(self) -> list[int]:
         return await self._worker.withdraw()

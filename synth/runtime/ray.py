@@ -24,8 +24,9 @@ import ray
 import ray.exceptions
 
 from synth.errors import OperatorError, WorkerHeld, WorkerLost
+from synth.limits import Grant
 from synth.runtime.base import Runtime, WorkerHandle
-from synth.worker import Assignment, Delivery, Worker, WorkerSetup
+from synth.worker import Assignment, Collected, Worker, WorkerSetup
 
 T = TypeVar("T")
 
@@ -110,8 +111,8 @@ class RayWorker(WorkerHandle):
     async def lease(self, work: Sequence[Assignment]) -> None:
         await self._watched(self._ask(self._actor.lease.remote(list(work))))
 
-    async def collect(self, wait_s: float) -> list[Delivery]:
-        return await self._watched(self._ask(self._actor.collect.remote(wait_s)))
+    async def collect(self, wait_s: float, grant: Grant | None = None) -> Collected:
+        return await self._watched(self._ask(self._actor.collect.remote(wait_s, grant)))
 
     async def withdraw(self) -> list[int]:
         return await self._watched(self._ask(self._actor.withdraw.remote()))

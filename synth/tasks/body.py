@@ -13,6 +13,7 @@ from synth.tasks.gates import Judged, read_gates
 from synth.tasks.queries import Queries, binds_of
 from synth.tasks.rules import read_compare
 from synth.tasks.scope import Scope, nearest
+from synth.tasks.sql_question import question_steps, read_difficulty, read_hint, read_question
 from synth.tasks.steps import compile_steps, every_step
 from synth.tasks.template import names_in
 from synth.tasks.user import UserText, read_user, unmentioned
@@ -45,6 +46,8 @@ class Body:
     accept: Sequence[Json]
     transient: str
     uses: frozenset[str]
+    hint: Json = None
+    difficulty: str | None = None
 
 
 def read_world_rules(top: Map, scope: Scope, queries: Queries) -> WorldRules:
@@ -64,7 +67,7 @@ def read_body(
 ) -> Body:
     """Parse and check a body. ``scope`` has tools, slots and branches; ``samples`` are slots of some of its tasks."""
     for key in ("user", "gold"):
-        if key not in raw:
+        if key not in raw and (key != "gold" or "sql" not in raw):
             raise scope.fail(f"needs `{key}`", raw.line)
     user = read_user(raw, scope)
     fields, compare_answer = read_answer(raw, scope)
@@ -74,16 +77,22 @@ def read_body(
         topics=frozenset(user.knows),
         consents=user.consent is not None,
     )
-    gold = compile_steps(raw["gold"], scope, raw.lines["gold"], set())
+    question = read_question(raw, scope)
+    if question is None:
+        gold = compile_steps(raw["gold"], scope, raw.lines["gold"], set())
+    else:
+        gold = question_steps(question[0], question[1]["tables"], scope, raw.lines["sql"])
     _check_confirmations(raw, scope, user, gold, samples)
     oracle = _oracle(raw, scope)
-    gates = read_gates(raw, scope, Judged(gold, fields or {}, compare_answer, frozenset(oracle)))
+    sql, ordered = (None, False) if question is None else (question[0], question[1]["ordered"])
+    gates = read_gates(raw, scope, Judged(gold, fields or {}, compare_answer, frozenset(oracle), sql, ordered))
+    hint = read_hint(raw, scope)
     _check_oracles(raw, scope, gates)
     accept, transient = read_accept(raw, scope, queries), _transient(raw, scope)
     for key, there in (("accept", bool(accept)), ("transient", transient == "forbid")):
         if there and "state" not in gates:
             raise scope.fail(f"`{key}` is judged by the gate `state`, which the gates do not have", raw.lines[key])
-    used = names_in([user.texts(), gold, gates], "$slot").union(
+    used = names_in([user.texts(), gold, gates, hint], "$slot").union(
         *(binds_of(each) for each in oracle.values()), *(names_in_end(each) for each in accept)
     )
     return Body(
@@ -97,6 +106,8 @@ def read_body(
         accept=accept,
         transient=transient or rules.transient,
         uses=frozenset(used) & scope.slots,
+        hint=hint,
+        difficulty=read_difficulty(raw, scope),
     )
 
 
@@ -131,7 +142,7 @@ def _check_oracles(raw: Map, scope: Scope, gates: Sequence[Json]) -> None:
 def _check_confirmations(
     raw: Map, scope: Scope, user: UserText, gold: Sequence[Json], samples: Sequence[Mapping[str, Json]]
 ) -> None:
-    if user.consent is None:
+    if user.consent is None or "gold" not in raw:
         return
     confirms = [step for step in every_step(gold) if step["do"] == "confirm"]
     for step, line in zip(confirms, _confirm_lines(raw["gold"], scope.branches), strict=True):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from synth.canonical import derive_seed
+from synth.canonical import canonical, derive_seed
 from synth.errors import TaskError
 from synth.tasks.body import Body, WorldRules, read_body, read_world_rules
 from synth.tasks.domains import Domain, parse_domain
@@ -98,7 +99,7 @@ class _Reader:
         if not isinstance(raw.get("about", ""), str):
             raise scope.fail("`about` is a text", raw.lines["about"])
         for key in ("ground", "user", "gold"):
-            if key not in raw:
+            if key not in raw and (key != "gold" or "sql" not in raw):
                 raise scope.fail(f"needs `{key}`", raw.line)
         ground = scope.mapping(raw["ground"], "ground", raw.lines["ground"], {"key", "sql"})
         sql, key = scope.text(ground, "sql", "ground").strip().rstrip(";"), scope.text(ground, "key", "ground")
@@ -106,10 +107,16 @@ class _Reader:
         columns = frozenset(rows[0])
         if key not in columns:
             raise scope.fail(f"the grounding has no column {key!r}; {nearest(key, columns)}", ground.lines["key"])
+        whole = distinct_sorted(rows)
+        if twice := [value for value, count in Counter(canonical(row[key]) for row in whole).items() if count > 1]:
+            alone = [name for name in rows[0] if len({canonical(row[name]) for row in whole}) == len(whole)]
+            better = f"{', '.join(alone)} would" if alone else "select a column that does, such as `a || '-' || b`"
+            message = f"`key` must tell the rows apart, and {key} = {twice[0]} stands in several; {better}"
+            raise scope.fail(message, ground.lines["key"])
         vary, twins = self.vary(columns), self.twins()
         scope = replace(scope, slots=columns | frozenset(vary), branches=frozenset(twins))
         first = combination(0, vary)
-        samples = [{**row, **first} for row in islice(distinct_sorted(rows), SAMPLES)]
+        samples = [{**row, **first} for row in islice(whole, SAMPLES)]
         body = read_body(raw, scope, self.queries, self.rules, samples)
         if idle := [slot for slot in vary if slot not in body.uses]:
             message = f"the slot {idle[0]!r} is used nowhere: it would make the same task many times"

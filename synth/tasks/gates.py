@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from synth.tasks.answer import field_rule
 from synth.tasks.scope import Scope, nearest
+from synth.tasks.sql_question import read_sql_gate
 from synth.tasks.steps import every_step
 from synth.tasks.template import fill, text_of
 from synth.tasks.words import GATES, SAYS_KEYS, TALK
@@ -18,12 +19,17 @@ Json = Any
 
 @dataclass(frozen=True)
 class Judged:
-    """What gates refer to. A rule that the answer gate gives for a field is written into ``compare``."""
+    """What gates refer to. A rule that the answer gate gives for a field is written into ``compare``.
+
+    ``sql`` is the compiled query of a question, ``ordered`` whether it has an order.
+    """
 
     gold: Sequence[Json]
     answer: Mapping[str, Mapping[str, Json]]
     compare: dict[str, Json]
     oracle: frozenset[str]
+    sql: Json = None
+    ordered: bool = False
 
     @property
     def steps(self) -> frozenset[str]:
@@ -32,8 +38,10 @@ class Judged:
 
 
 def read_gates(raw: Map, scope: Scope, judged: Judged) -> list[Json]:
-    """The gates in order; by default ``state``, and ``answer`` where gold submits."""
+    """The gates in order; by default ``state``, and ``answer`` where gold submits, ``sql`` where it submits a query."""
     entries = raw.get("gates")
+    if entries is None and judged.sql is not None:
+        return ["state", {"sql": read_sql_gate(None, scope, judged.sql, judged.ordered, raw.line)}]
     if entries is None:
         return ["state", "answer"] if "submit" in judged.steps else ["state"]
     line = raw.lines["gates"]
@@ -50,6 +58,8 @@ def read_gates(raw: Map, scope: Scope, judged: Judged) -> list[Json]:
             raise scope.fail(f"the gate {name!r} stands there twice", where)
         options = _options(name, value, scope, judged, where)
         out.append(name if options is None else {name: options})
+    if judged.sql is not None and not any(isinstance(gate, dict) and "sql" in gate for gate in out):
+        raise scope.fail("the gates leave out `sql`, so that nobody would look at the answer", line)
     return out
 
 
@@ -58,6 +68,10 @@ def _options(name: str, value: Json, scope: Scope, judged: Judged, line: int) ->
         if "submit" not in judged.steps:
             raise scope.fail("the gate `answer` needs a `submit` in gold", line)
         return None if value is None else _answer_gate(value, scope, judged, line)
+    if name == "sql":
+        if judged.sql is None:
+            raise scope.fail("the gate `sql` judges a family that has `sql`, its right query", line)
+        return read_sql_gate(value, scope, judged.sql, judged.ordered, line)
     if name == "state":
         if value is not None:
             raise scope.fail("the gate `state` takes no options; `compare` says how columns compare", line)
@@ -103,8 +117,16 @@ def _answer_gate(value: Json, scope: Scope, judged: Judged, line: int) -> Json:
 
 
 def realise_gates(gates: Sequence[Json], slots: Mapping[str, Json]) -> list[Json]:
-    """The gates of one task: the phrases of `says` have its slots in them."""
-    return [{"says": _phrases(gate["says"], slots)} if "says" in gate else gate for gate in gates]
+    """The gates of one task: the phrases of `says` have its slots in them, and so has the query of `sql`."""
+    return [_realised(gate, slots) for gate in gates]
+
+
+def _realised(gate: Json, slots: Mapping[str, Json]) -> Json:
+    if "says" in gate:
+        return {"says": _phrases(gate["says"], slots)}
+    if isinstance(gate, dict) and "sql" in gate:
+        return {"sql": fill(cast("Json", gate)["sql"], "$slot", slots)}
+    return cast("Json", gate)
 
 
 def _phrases(lists: Mapping[str, Sequence[Json]], slots: Mapping[str, Json]) -> Json:

@@ -12,23 +12,23 @@ import sqlalchemy
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, ResourceClosedError, SQLAlchemyError
 
+from envs.asking import Answer, ask
 from envs.sandboxes.base import Sandbox, Template
 from envs.sql_errors import to_result
-from envs.types import ErrorCategory, Limits, Table
+from envs.types import ErrorCategory, Limits, Table, ToolResult
 from synth.errors import TaskError
 from synth.tasks.scope import nearest
+from synth.tasks.template import BINDS
 
 Json = Any
 T = TypeVar("T")
 
 READING = Limits(read_only=True, statement_timeout_ms=60_000, max_rows=None, max_result_bytes=None)
 
-_PLAIN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|::|:([A-Za-z_]\w*)|:", re.DOTALL)
-
 
 def binds_of(sql: str) -> list[str]:
     """The names that a query binds as ``:name``, in order, each once."""
-    return list(dict.fromkeys(found.group(1) for found in _PLAIN.finditer(sql) if found.group(1)))
+    return list(dict.fromkeys(found.group(1) for found in BINDS.finditer(sql) if found.group(1)))
 
 
 def bound(sql: str, values: Mapping[str, Json]) -> sqlalchemy.TextClause:
@@ -45,7 +45,7 @@ def bound(sql: str, values: Mapping[str, Json]) -> sqlalchemy.TextClause:
         used[name] = values[name]
         return found.group(0)
 
-    clause = text(_PLAIN.sub(replace, sql))
+    clause = text(BINDS.sub(replace, sql))
     return clause.bindparams(**used)
 
 
@@ -60,17 +60,24 @@ def select(
     names = list(rows.keys())
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"two columns are named {twice[0]!r}; give one another name with AS")
-    return [{key: json_value(value) for key, value in row.items()} for row in rows.mappings()]
+    return [{key: json_value(_alike(value)) for key, value in row.items()} for row in rows.mappings()]
+
+
+def _alike(value: Any) -> Any:
+    """A value as any engine would give it: SQLite has no truth values, and a sum is an integer here, a decimal there."""
+    if isinstance(value, bool) or (isinstance(value, float) and value.is_integer() and abs(value) < 2**53):
+        return int(value)
+    return value
 
 
 def json_value(value: Any) -> Json:
-    """A database's value as JSON: days and moments as ISO text, decimals as floats. ValueError for bytes."""
+    """A database's value as JSON: days and moments as ISO text, decimals as numbers. ValueError for bytes."""
     if isinstance(value, (str, int, float)) or value is None:
         return value
     if isinstance(value, (dt.date, dt.time)):
         return value.isoformat()
     if isinstance(value, Decimal):
-        return float(value)
+        return int(value) if value.is_finite() and value == int(value) else float(value)
     if isinstance(value, bytes):
         raise ValueError("bytes are no JSON value; select a number or a text")  # noqa: TRY004 - the value is at fault, not our caller
     return value
@@ -100,6 +107,10 @@ class Queries:
         """What a function reads of the template, in one read-only transaction; its errors come through."""
         with self._sandbox.transaction(READING) as transaction:
             return ask(transaction.connection)
+
+    def answer(self, sql: str, limits: Limits) -> Answer | ToolResult:
+        """The whole answer of a query as an agent's would be executed; a failed result where it has none."""
+        return ask(self._sandbox, self._template.tables, sql, limits)
 
     def columns(self, sql: str, names: Collection[str], where: TaskError) -> Sequence[str]:
         """The columns of a query that binds ``names``: it is prepared, and gives no row."""

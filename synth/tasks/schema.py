@@ -15,6 +15,7 @@ from synth.tasks.words import (
     ACCEPT_KEYS,
     COLUMN_COMPARE,
     CONSENT_KEYS,
+    DIFFICULTIES,
     END_KEYS,
     FAMILY_ID,
     FAMILY_KEYS,
@@ -26,6 +27,9 @@ from synth.tasks.words import (
     NAME,
     ROW_OPS,
     SAYS_KEYS,
+    SQL_COLUMNS,
+    SQL_KEYS,
+    SQL_ROWS,
     TABLE_COMPARE,
     TALK,
     TOPIC_KEYS,
@@ -132,9 +136,12 @@ def _family() -> Json:
             {"type": "object", "additionalProperties": TEXT}, "Independent SQL for the answer, with slots as :name."
         ),
         "gold": _told(_ref("steps"), "The reference solution."),
+        "sql": _told(TEXT, "In the place of gold: the query that answers the question, with slots as :name."),
+        "hint": _told(TEXT, "What the request says beside the question: a definition, how a value is written."),
+        "difficulty": _told(_one_of(DIFFICULTIES), "How hard the author thinks that it is."),
         "gates": _told(
             {"type": "array", "minItems": 1, "uniqueItems": True, "items": _ref("gate")},
-            "What a rollout has to pass; by default `state`, and `answer` where gold submits.",
+            "What a rollout has to pass; by default `state`, and `answer` where gold submits, `sql` where it is a query.",
         ),
         "compare": _told(_ref("compare"), "How columns compare, beside the world's rules."),
         "accept": _told(
@@ -143,7 +150,8 @@ def _family() -> Json:
         ),
         "transient": _ref("transient"),
     }
-    return _closed(FAMILY_KEYS, properties, ["id", "ground", "user", "gold"])
+    family = _closed(FAMILY_KEYS, properties, ["id", "ground", "user"])
+    return family | {"oneOf": [{"required": ["gold"]}, {"required": ["sql"]}]}
 
 
 def _compare() -> Json:
@@ -194,6 +202,7 @@ def _user() -> Json:
         CONSENT_KEYS,
         {
             "mentions": _told(TEXTS, "What the agent has to restate."),
+            "act": _told(TEXTS, "Words for what will be done; a proposal of another act is not agreed to."),
             "says": _told(TEXTS, "How the user agrees; one is drawn."),
             "declines": _told(
                 {"anyOf": [TEXTS, _mapping(TEXTS)]},
@@ -240,11 +249,27 @@ def _gate(tools: Sequence[str]) -> Json:
         "says": _told(
             {**_closed(SAYS_KEYS, {"all": TEXTS, "none": TEXTS}), "minProperties": 1}, "Phrases of the last reply."
         ),
+        "sql": _sql_gate(),
     }
     assert {*options, "state"} == GATES
     return {
-        "anyOf": [{"enum": ["state", "answer"]}, *(_closed({name}, {name: options[name]}, [name]) for name in options)]
+        "anyOf": [
+            {"enum": ["state", "answer", "sql"]},
+            *(_closed({name}, {name: options[name]}, [name]) for name in options),
+        ]
     }
+
+
+def _sql_gate() -> Json:
+    options: dict[str, Json] = {
+        "rows": _told(_one_of(SQL_ROWS), "bag: how often a row comes counts (the default); set: it does not."),
+        "columns": _told(_one_of(SQL_COLUMNS), "any: columns may stand in another order (the default); given: not."),
+        "databases": _told(
+            {"type": "integer", "minimum": 0, "maximum": 16}, "Further databases on which the answer has to be right."
+        ),
+        "tolerance": _told({"type": "number", "minimum": 0}, "The relative error that a figure may have."),
+    }
+    return _told(_closed(SQL_KEYS, options), "How the answer of the submitted query compares with that of `sql`.")
 
 
 def _end() -> Json:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from synth.errors import TaskError
 from synth.nearest import nearest as nearest_word
-from synth.tasks.template import Unknown, compile_value
+from synth.tasks.template import Unknown, compile_sql, compile_value
 from synth.tasks.yaml_source import Map
 
 Json = Any
@@ -72,8 +72,22 @@ class Scope:
 
     def value(self, raw: Json, what: str, line: int, saved: Collection[str] | None = None) -> Json:
         """A value of the notation, compiled (see :mod:`synth.tasks.template`)."""
+        return self._compiled(compile_value, raw, what, line, saved)
+
+    def sql(self, raw: str, what: str, line: int, saved: Collection[str] | None = None) -> Json:
+        """A statement in which ``:name`` is a slot or a saved name, compiled."""
+        return self._compiled(compile_sql, raw, what, line, saved)
+
+    def _compiled(
+        self,
+        compiler: Callable[[Any, frozenset[str], frozenset[str]], Json],
+        raw: Json,
+        what: str,
+        line: int,
+        saved: Collection[str] | None,
+    ) -> Json:
         try:
-            return compile_value(raw, self.slots, frozenset(saved or ()))
+            return compiler(raw, self.slots, frozenset(saved or ()))
         except Unknown as error:
             if saved is None:
                 message = f"{what}: there is no slot {error.name!r}; {nearest(error.name, self.slots)}"

@@ -14,12 +14,14 @@ from envs.sandboxes.base import Template
 from envs.types import Pins
 from synth.canonical import canonical, derive_seed, digest
 from synth.errors import TaskError
+from synth.tasks.bird import QUESTIONS_FILE
 from synth.tasks.body import Body, WorldRules
 from synth.tasks.family import Family, read_tasks
 from synth.tasks.gates import realise_gates
 from synth.tasks.ground import combination, distinct_sorted, permuted
 from synth.tasks.python_families import PythonFamily, Yielded, read_python
 from synth.tasks.queries import Queries
+from synth.tasks.questions import read_questions
 from synth.tasks.scope import nearest
 from synth.tasks.steps import realise
 from synth.tasks.template import fill, text_of
@@ -103,7 +105,8 @@ class TaskSource:
     """Tasks of one universe of a world, as functions of (family, index): the families of its tasks.yaml, then those of
     its tasks.py. Holds the grounding rows in memory, nothing else.
 
-    Raises :class:`~synth.errors.TaskError` for a family that cannot be grounded.
+    ``left_out`` says which questions of a questions.json are none, and why. Raises :class:`~synth.errors.TaskError` for a
+    family that cannot be grounded.
     """
 
     def __init__(
@@ -112,6 +115,7 @@ class TaskSource:
         self.world = world
         self.template = template
         self.universe = universe
+        self.left_out: list[str] = []
         with template.open(Pins()) as sandbox:
             queries = Queries(sandbox, template)
             self.rules, known = self._read(queries)
@@ -124,6 +128,9 @@ class TaskSource:
         in_yaml, in_python = world.path / "tasks.yaml", world.path / "tasks.py"
         rules = WorldRules()
         families: list[Family | PythonFamily] = []
+        if (world.path / QUESTIONS_FILE).is_file() and world.databases:
+            asked, self.left_out = read_questions(world, self.universe, tools, queries, rules)
+            return rules, [*asked]
         if in_yaml.is_file() or not in_python.is_file():
             name = f"{world.name}/{self.universe}" if self.universe else world.name
             read = read_tasks(in_yaml, name, tools, queries)
@@ -137,6 +144,8 @@ class TaskSource:
         self, known: Sequence[Family | PythonFamily], names: Sequence[str] | None
     ) -> list[Family | PythonFamily]:
         by_id = {each.id: each for each in known}
+        if self.world.databases:  # each has families of its own
+            return [each for each in known if not names or each.id in names]
         for name in names or ():
             if name not in by_id:
                 raise TaskError(f"there is no family {name!r}; {nearest(name, by_id)}", known[0].file)
@@ -180,6 +189,8 @@ class TaskSource:
         started = dt.datetime.fromisoformat(self.rules.now)
         now = (started + dt.timedelta(minutes=draw % WORKDAY_MINUTES)).isoformat(timespec="seconds")
         prompt = text_of(fill(body.user.says[draw % len(body.user.says)], "$slot", slots))
+        if body.hint is not None:
+            prompt = f"{prompt}\n\nHint: {text_of(fill(body.hint, '$slot', slots))}"
         user = body.user.role(prompt, slots, branch, draw)
         asked = {name: topic.asked for name, topic in user.knows.items()} if user is not None else {}
         return Task(
@@ -203,6 +214,7 @@ class TaskSource:
             user=user,
             accept=body.accept,
             transient=body.transient,
+            difficulty=body.difficulty,
         )
 
     def _system(self, now: str, signed_in: Json, slots: Mapping[str, Json]) -> str:

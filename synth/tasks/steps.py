@@ -21,6 +21,7 @@ from typing import Any, cast
 
 import jsonpath
 
+from envs.sql_tools import BUILTIN
 from synth.canonical import derive_seed
 from synth.tasks.scope import Scope, nearest
 from synth.tasks.template import fill
@@ -138,13 +139,19 @@ def _call(step: Map, name: str, scope: Scope, saved: set[str], line: int) -> Jso
             where = arguments.lines.get(each, line)
             raise scope.fail(f"{name} has no argument {each!r}; {nearest(each, parameters)}", where)
     given = {key: each for key, each in arguments.items() if each is not None}
-    compiled = {key: scope.value(each, f"{name} {key}", line, saved) for key, each in given.items()}
+    compiled = {key: _argument(name, key, each, scope, saved, line) for key, each in given.items()}
     fails = step.get("fails")
     if fails is not None and not isinstance(fails, str):
         raise scope.fail("`fails` names one error category", step.lines["fails"])
     if fails is None and (left := [each for each in scope.tools[name].get("required", ()) if each not in given]):
         raise scope.fail(f"{name} cannot do without its argument {left[0]!r}", line)
     return {"do": "call", "tool": name, "arguments": compiled, "save": _saves(step, scope, saved), "fails": fails}
+
+
+def _argument(tool: str, name: str, value: Json, scope: Scope, saved: set[str], line: int) -> Json:
+    """An argument; in the SQL of a built-in tool ``:name`` is a literal."""
+    sql = tool in BUILTIN and name == "sql" and isinstance(value, str)
+    return scope.sql(value, tool, line, saved) if sql else scope.value(value, f"{tool} {name}", line, saved)
 
 
 def _saves(step: Map, scope: Scope, saved: set[str]) -> dict[str, Json]:

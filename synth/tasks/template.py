@@ -6,6 +6,9 @@ earlier step saved; a value that is nothing but one name keeps its native type. 
 which ``{"$slot": name}``, ``{"$": name}``, both with ``"path": [fields]`` where a field is meant, and
 ``{"$text": [parts]}`` stand for what is filled in: slots when the task is made, saved names when the solution is
 played. Whatever a slot's value looks like (``$pid``, ``{x}``), it is never read as notation again.
+
+In SQL that a solution hands to a tool, ``:bpm`` names a slot or a saved result as well, and becomes an SQL literal:
+``{"$sql": [parts]}``, in which ``{"$literal": node}`` is quoted when it is filled in.
 """
 
 from __future__ import annotations
@@ -22,6 +25,11 @@ _DOTTED = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
 _PIECE = re.compile(rf"\{{\{{|\}}\}}|\{{({_DOTTED})\}}|[{{}}]")
 _SAVED = re.compile(rf"^\$({_DOTTED})$")
 _DOLLARS = re.compile(rf"(\$+)({_DOTTED})")
+
+BINDS = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|::|:([A-Za-z_]\w*)|:", re.DOTALL)
+"""What a statement binds, as the first group; literals, quoted names and comments are found as a whole, so that no colon
+in them is one.
+"""
 
 
 class Unknown(ValueError):
@@ -75,6 +83,36 @@ def _compile_text(raw: str, slots: frozenset[str] | set[str], saved: frozenset[s
     return _joined(parts)
 
 
+def compile_sql(raw: str, slots: frozenset[str] | set[str], saved: frozenset[str] | set[str]) -> Json:
+    """Compile SQL whose ``:name`` are literals; what else :func:`compile_value` fills in stands in it as it is.
+
+    Raises what that raises.
+    """
+    parts: list[Json] = []
+    at = 0
+    for found in BINDS.finditer(raw):
+        if name := found.group(1):
+            parts += [compile_value(raw[at : found.start()], slots, saved), {"$literal": _node(name, slots, saved)}]
+            at = found.end()
+    if not parts:
+        return compile_value(raw, slots, saved)
+    return {"$sql": [*parts, compile_value(raw[at:], slots, saved)]}
+
+
+def sql_literal(value: Json) -> str:
+    """A value as an SQL literal. Raises :class:`~synth.errors.TaskError` for a list or a mapping."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, str):
+        doubled = value.replace("'", "''")
+        return f"'{doubled}'"
+    raise TaskError(f"{text_of(value)[:80]!r} is no single value, which SQL could hold as a literal")
+
+
 def _dollars(text: str, known: set[str]) -> str:
     """``$$name`` as ``$name``, for known names; ValueError for ``$name``, which would not be filled in."""
 
@@ -117,6 +155,11 @@ def fill(value: Json, key: str, names: Mapping[str, Json]) -> Json:
         node = cast("dict[str, Json]", value)
         if _is_node(node) and key in node:
             return _field(names[node[key]], node[key], node.get("path", ()))
+        if "$sql" in node:
+            return _filled_sql([fill(part, key, names) for part in node["$sql"]])
+        if "$literal" in node:
+            inner = fill(node["$literal"], key, names)
+            return {"$literal": inner} if _is_node(inner) else sql_literal(inner)
         if "$text" in node:
             parts = [fill(part, key, names) if isinstance(part, dict) else part for part in node["$text"]]
             return _joined([part if _is_node(part) else text_of(part) for part in parts])
@@ -124,6 +167,12 @@ def fill(value: Json, key: str, names: Mapping[str, Json]) -> Json:
     if isinstance(value, list):
         return [fill(each, key, names) for each in cast("list[Json]", value)]
     return value
+
+
+def _filled_sql(parts: Sequence[Json]) -> Json:
+    if any(isinstance(part, dict) for part in parts):
+        return {"$sql": list(parts)}
+    return "".join(text_of(part) for part in parts)
 
 
 def _is_node(value: Json) -> bool:

@@ -35,6 +35,7 @@ class ConsentText:
     mentions: Sequence[Json]
     says: Sequence[Json] = YES
     declines: Mapping[str | None, Sequence[Json]] = field(default_factory=dict[str | None, Sequence[Any]])
+    act: Sequence[Json] = ()
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,10 @@ class UserText:
     def texts(self) -> list[Json]:
         """All that is compiled, to look for names in."""
         topics = [[each.says, each.asked, each.words] for each in self.knows.values()]
-        consent = self.consent and [self.consent.mentions, self.consent.says, *self.consent.declines.values()]
+        consent = self.consent and [
+            *(self.consent.mentions, self.consent.act, self.consent.says),
+            *self.consent.declines.values(),
+        ]
         return _lists([self.says, self.signed_in, self.persona, topics, consent])
 
     def role(self, opening: str, slots: Mapping[str, Json], branch: str | None, draw: int) -> UserRole | None:
@@ -76,6 +80,7 @@ class UserText:
                 mentions=[_text(each, slots) for each in self.consent.mentions],
                 says=one(self.consent.says, "agrees"),
                 declines=None if declines is None else one(declines, "declines"),
+                act=[_text(each, slots) for each in self.consent.act],
             )
         return UserRole(opening, knows, consent, one(self.persona, "persona"))
 
@@ -155,7 +160,8 @@ def _consent(user: Map, scope: Scope) -> ConsentText:
             declines[twin] = scope.texts(texts, f"declines {twin}", where)
     elif "declines" in raw:
         declines[None] = _texts(raw, "declines", "declines", scope)
-    return ConsentText(mentions, _texts(raw, "says", "agrees_if says", scope) or YES, declines)
+    act = _texts(raw, "act", "act", scope)
+    return ConsentText(mentions, _texts(raw, "says", "agrees_if says", scope) or YES, declines, act)
 
 
 def unmentioned(consent: ConsentText, texts: Sequence[Json], samples: Sequence[Mapping[str, Json]]) -> int | None:

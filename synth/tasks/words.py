@@ -8,7 +8,9 @@ import re
 from collections.abc import Mapping
 
 WORLD_KEYS = frozenset({"now", "compare", "transient", "families"})
-BODY_KEYS = frozenset({"user", "answer", "oracle", "gold", "gates", "compare", "accept", "transient"})
+BODY_KEYS = frozenset(
+    {"user", "answer", "oracle", "gold", "sql", "hint", "difficulty", "gates", "compare", "accept", "transient"}
+)
 """What a family says about a task once its slots are known."""
 FAMILY_KEYS = BODY_KEYS | {"id", "about", "ground", "vary", "twins"}
 YIELDED_KEYS = BODY_KEYS | {"slots", "key", "branch"}
@@ -16,7 +18,7 @@ YIELDED_KEYS = BODY_KEYS | {"slots", "key", "branch"}
 
 USER_KEYS = frozenset({"says", "signed_in", "persona", "knows", "agrees_if"})
 TOPIC_KEYS = frozenset({"says", "asked", "words"})
-CONSENT_KEYS = frozenset({"mentions", "says", "declines"})
+CONSENT_KEYS = frozenset({"mentions", "act", "says", "declines"})
 
 FIELD_KEYS = frozenset({"type", "enum", "items", "description", "compare"})
 FIELD_TYPES: Mapping[str, tuple[type, ...]] = {
@@ -39,11 +41,18 @@ END_KEYS = frozenset({"bind", "must", "may_change"})
 FRAME_KEYS = frozenset({"where", "columns", "ops", "at_most"})
 ROW_OPS = frozenset({"insert", "update", "delete"})
 
-GATES = frozenset({"state", "answer", "no_write_before", "required_calls", "forbidden_calls", "says"})
+GATES = frozenset({"state", "answer", "sql", "no_write_before", "required_calls", "forbidden_calls", "says"})
 TALK = frozenset({"ask", "confirm"})
 """What `no_write_before` may name: the steps that have to come before the first write."""
 
 SAYS_KEYS = frozenset({"all", "none"})
+
+SQL_KEYS = frozenset({"rows", "columns", "databases", "tolerance"})
+SQL_ROWS = frozenset({"bag", "set"})
+SQL_COLUMNS = frozenset({"any", "given"})
+
+DIFFICULTIES = ("simple", "moderate", "challenging")
+"""BIRD's levels, easiest first."""
 
 WORDS = frozenset({"say", "ask", "confirm", "submit", "for_each", "save", "fails", "do"})
 """Words of the steps that no tool and no twin may be named."""

@@ -1,7 +1,7 @@
-"""The exam that models sit, ours and yours.
+"""The exams that models, users and middlewares sit, ours and yours.
 
-Subclass :class:`ModelExam` in a test module, name the class ``Test...``, say how the model is opened, and let pytest
-collect the questions (they are coroutines: pytest-asyncio runs them)::
+Subclass one in a test module, name the class ``Test...``, say how what is examined is opened, and let pytest collect the
+questions (they are coroutines: pytest-asyncio runs them)::
 
     class TestMyModel(ModelExam):
         @asynccontextmanager
@@ -9,6 +9,8 @@ collect the questions (they are coroutines: pytest-asyncio runs them)::
             yield MyModel()
 """
 
+from synth.testing.middleware_exam import MiddlewareExam
 from synth.testing.model_exam import ModelExam
+from synth.testing.user_exam import UserExam
 
-__all__ = ["ModelExam"]
+__all__ = ["MiddlewareExam", "ModelExam", "UserExam"]

@@ -1,3 +1,10 @@
-"""Who speaks to the agent: users by the name that ``users=`` takes, factories ``(options) -> User | None``."""
+"""Who speaks to the agent: users by the name that ``users=`` takes, factories ``(options, model) -> User | None``.
 
-USERS = {"scripted": "synth.users.scripted:make", "none": "synth.users.none:make"}
+``options`` are the keys of the config's section, ``model`` is what ``users.model`` describes; None where no model is asked.
+"""
+
+USERS = {
+    "scripted": "synth.users.scripted:make",
+    "simulated": "synth.users.simulated:make",
+    "none": "synth.users.none:make",
+}

@@ -14,7 +14,7 @@ from synth.users.wording import fold
 
 _ITEM = re.compile("\\s*(?:[-\u2022+\u2013]|\\(?(?:\\d{1,2}|[a-z])[.)])\\s+")
 _END = re.compile(r"(?<=[.?!])[\"')\]]*\s+")
-_TITLE = re.compile(r"\b(dr|mr|mrs|ms|prof|e\.g|i\.e|vs|approx)\.")
+_TITLE = re.compile(r"\b(dr|mr|mrs|ms|prof|e\.g|i\.e|vs|approx|incl|excl)\.")
 _MARK = re.compile(r"\?(?![\w/=&])")
 _CLAUSE = re.compile("[,;:\u2013\u2014]\\s+|\\s-\\s")
 
@@ -52,7 +52,9 @@ class Sentence:
     @cached_property
     def for_information(self) -> bool:
         """It asks to be told something."""
-        return self.led or any(phrases.INFORMATION.search(part) for part in self.parts)
+        return self.led or any(
+            pattern.search(part) for part in self.parts for pattern in (phrases.INFORMATION, phrases.INDIRECT)
+        )
 
     @cached_property
     def for_confirmation(self) -> bool:
@@ -67,13 +69,46 @@ class Sentence:
     @cached_property
     def for_agreement(self) -> bool:
         """It asks whether to go on or whether something is right, and not what or which."""
-        asks = self.marked or self.for_information or self.for_confirmation or bool(phrases.ASKS.search(self._own))
-        return asks and bool(phrases.AGREEMENT.search(self._own)) and not self.led
+        asks = self.marked or self.for_information or self.for_confirmation
+        asks = asks or bool(phrases.ASKS.search(self._own) or phrases.AWAITED.search(self._own))
+        asked_which = self.led or self.open or bool(phrases.INDIRECT.search(self.text))
+        return asks and bool(phrases.AGREEMENT.search(self._own)) and not asked_which
+
+    @cached_property
+    def open(self) -> bool:
+        """It leaves to the user what to do about what was said before: "How would you like to proceed?"."""
+        asks = self.marked or any(phrases.INFORMATION.search(part) for part in self.parts)
+        return (asks or bool(phrases.INDIRECT.search(self.text))) and bool(phrases.OPEN.search(self.text))
+
+    @cached_property
+    def lacks(self) -> bool:
+        """It says that something has not been told, and asks for it in so far."""
+        return bool(phrases.LACK.search(self.text))
+
+    @cached_property
+    def put_off(self) -> bool:
+        """A request for another time or place: "If you find it, let me know."."""
+        return not self.marked and not self.again and bool(phrases.LATER.search(self.text))
+
+    @cached_property
+    def checks(self) -> bool:
+        """Bids the user look at something: "Please check your mail."."""
+        strong = self.led or self.marked or phrases.STRONG_CONFIRMATION.search(self._own)
+        return self.for_confirmation and not strong and not any(phrases.INFORMATION.search(part) for part in self.parts)
+
+    @cached_property
+    def again(self) -> bool:
+        return bool(phrases.AGAIN.search(self.text))
 
     @cached_property
     def acts(self) -> bool:
         """It asks whether to do something, not only whether something is so."""
         return bool(phrases.ACTION.search(self._own))
+
+    @cached_property
+    def of_fact(self) -> bool:
+        """It asks whether something is so or would suit, not whether to do it."""
+        return not self.acts or bool(phrases.PREFERENCE.search(self._own))
 
     @cached_property
     def bare(self) -> bool:
@@ -98,7 +133,13 @@ class Sentence:
     @cached_property
     def offers_choice(self) -> bool:
         """It asks for one of several, or says that it will be one of several, so that no yes could be an answer."""
-        return (self.asks and bool(phrases.CHOICE.search(self.text))) or bool(phrases.ONE_OF.search(self.text))
+        chosen = phrases.CHOICE.search(self.text) or phrases.OTHER_THING.search(self.text)
+        return (self.asks and bool(chosen)) or bool(phrases.ONE_OF.search(self.text))
+
+
+def spoken(text: str) -> str:
+    """What is said aloud: without what a model thinks first, between its tags."""
+    return phrases.THOUGHT.sub("", text)
 
 
 def sentences(text: str) -> list[Sentence]:

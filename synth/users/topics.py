@@ -7,19 +7,40 @@ another usual name of the same thing. Where words of two topics overlap ("date o
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from synth.types import Topic
-from synth.users.wording import Token, spans, texts, tokens
+from synth.users.phrases import EXAMPLES, HOW_MANY
+from synth.users.wording import Token, fold, spans, stem, texts, tokens
 
 _USUAL = (
     ("dob", "date of birth", "birth date", "birthdate", "birthday", "born", "year of birth"),
     ("email", "e-mail", "mail address", "email address"),
     ("phone", "telephone", "phone number", "mobile", "cell", "contact number"),
     ("zip", "zip code", "zipcode", "postcode", "postal code"),
-    ("reason", "why", "what happened", "what is wrong", "what's wrong"),
+    (
+        *("reason", "cause", "why", "mistake", "what happened", "what went wrong", "what is wrong", "what was wrong"),
+        *("what is the problem", "what was the problem", "what is the issue", "what was the issue"),
+    ),
+    ("reaction", "react", "side effect"),
     ("color", "colour"),
-    ("quantity", "how many"),
+    ("quantity", "how many", "all of them", "only some", "some of them", "one or several", "one or more"),
+    (
+        "address",
+        "where should",
+        "where would",
+        "where to",
+        "where do",
+        "deliver to",
+        "delivered to",
+        "ship to",
+        "sent to",
+    ),
+    ("order number", "order no", "order id", "order nr"),
+    ("opened", "unopened", "unsealed", "unpack", "still sealed"),
+    ("who", "whose", "whom"),
     ("budget", "how much", "price limit", "price range"),
     ("name", "full name", "who am i speaking", "who is this"),
     ("payment method", "payment", "pay", "refunded to", "refund go"),
@@ -35,6 +56,9 @@ _SMALL = frozenset(
 )
 """Words of an answer that carry nothing."""
 
+_INTERROGATIVES = frozenset({"who", "whos", "whom", "which", "what", "when", "wher", "why", "how"})
+"""As stems."""
+
 
 def words_of(name: str, topic: Topic) -> list[list[str]]:
     """The word sequences that mean the topic."""
@@ -44,14 +68,18 @@ def words_of(name: str, topic: Topic) -> list[list[str]]:
     return [each for each in [*folded, *(_stems(each) for each in usual)] if each]
 
 
-def about(sentence: str, knows: Mapping[str, Topic]) -> list[str]:
-    """The topics that a sentence mentions, in the order of the role."""
+def about(sentence: str, knows: Mapping[str, Topic], *, asked: bool = True) -> list[str]:
+    """The topics that a sentence mentions, in the order of the role.
+
+    A lone question word means a topic only where something is ``asked``: "I am who you think I am" asks for nobody.
+    """
     heard = _stems(sentence)
     found = [
         (name, place)
         for name, topic in knows.items()
         for words in words_of(name, topic)
         for place in spans(words, heard)
+        if asked or not _INTERROGATIVES.issuperset(heard[place[0] : place[1]])
     ]
     kept = {name for name, place in found if not any(_inside(place, other) for owner, other in found if owner != name)}
     return [name for name in knows if name in kept]
@@ -60,31 +88,52 @@ def about(sentence: str, knows: Mapping[str, Topic]) -> list[str]:
 def restates(sentence: str, topic: Topic) -> bool:
     """The sentence holds every value of what the user would tell; of a text without values, all words that carry it.
 
-    Beside another date or address it only offers a choice, and that is a question.
+    Beside another date, address or code of the kind it only offers a choice, and whoever asks how many has not said a number
+    (nor by examples): that is a question.
     """
-    heard, facts = tokens(sentence), _facts(topic)
+    sentence = EXAMPLES.sub("", fold(sentence))
+    heard, facts = tokens(sentence), facts_of(topic)
     own = {each.text for each in facts}
-    singular = {each.kind for each in facts} & {"date", "email"}
-    return bool(own) and own <= set(texts(heard)) and all(each.text in own for each in heard if each.kind in singular)
+    if not own <= set(texts(heard)) or (all(each.kind == "number" for each in facts) and HOW_MANY.search(sentence)):
+        return False
+    told = set(singulars(topic.says))
+    forms = {form for form, _ in told}
+    return all(each in told for each in singulars(sentence) if each[0] in forms)
+
+
+def singulars(text: str) -> list[tuple[str, str]]:
+    """Values that name one thing and no other, with their form: dates, e-mail addresses, codes such as LP-11410."""
+    folded = fold(text)
+    found = tokens(folded)
+    out = [(each.kind, each.text) for each in found if each.kind in {"date", "email"}]
+    for word, number in pairwise(found):
+        if word.kind == "word" and number.kind == "number" and folded[word.end : number.start] in {"", "-"}:
+            out.append((word.text, number.text))
+    return out
+
+
+def about_by_value(sentence: str, knows: Mapping[str, Topic], at_least: int = 1) -> list[str]:
+    """The topics whose answer is a date, address or code, where the sentence holds (so many) values of that form."""
+    held = Counter(form for form, _ in set(singulars(sentence)))
+    return [name for name, topic in knows.items() if any(held[form] >= at_least for form, _ in singulars(topic.says))]
 
 
 def compares(sentence: str, topic: Topic) -> bool:
     """The sentence names a value of the kind that the topic holds, be it the right one or another."""
-    facts = _facts(topic)
+    facts = facts_of(topic)
     kinds = {each.kind for each in facts} - {"word"}
     return restates(sentence, topic) or any(each.kind in kinds for each in tokens(sentence))
 
 
-def _facts(topic: Topic) -> Sequence[Token]:
+def facts_of(topic: Topic) -> Sequence[Token]:
+    """What an answer is about: its values, or, of a text without values, the words that carry it."""
     told = tokens(topic.says)
     return [each for each in told if each.kind != "word"] or [each for each in told if each.text not in _SMALL]
 
 
 def _stems(text: str) -> list[str]:
-    """Words without the plural's s: "orders" asks for "order"."""
-    return [
-        each[:-1] if len(each) > 3 and each[-1] == "s" and each[-2] != "s" else each for each in texts(tokens(text))
-    ]
+    """Words without their endings: "orders" asks for "order", "ordered" too."""
+    return [stem(each) for each in texts(tokens(text))]
 
 
 def _inside(place: tuple[int, int], other: tuple[int, int]) -> bool:

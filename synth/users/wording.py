@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import lru_cache
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = (
@@ -21,7 +22,7 @@ _MONTH = (
 )
 _TOKEN = re.compile(
     rf"""
-      (?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)
+      (?P<email>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}})+)
     | (?P<iso>(?<!\d)\d{{4}}-\d{{2}}-\d{{2}}(?!\d))(?:t(?=\d))?
     | (?P<dmy>(?<![\d.])\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?\s+\d{{4}}(?!\d))
     | (?P<mdy>{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}(?!\d))
@@ -70,11 +71,12 @@ def fold(text: str) -> str:
     """The text in small letters without accents, emphasis and typographic signs; lines stay."""
     plain = unicodedata.normalize("NFKC", text).translate(_PLAIN).lower()
     bare = "".join(sign for sign in unicodedata.normalize("NFD", plain) if unicodedata.category(sign) != "Mn")
-    listed = re.sub(r"^(\s*)\*(?=\s)", r"\1-", unicodedata.normalize("NFC", bare), flags=re.MULTILINE)
+    listed = re.sub(r"^([^\S\n]*)\*(?=\s)", r"\1-", unicodedata.normalize("NFC", bare), flags=re.MULTILINE)
     return re.sub(r"[*`]|(?<!\w)_+|_+(?!\w)|^#+ ", "", listed, flags=re.MULTILINE)
 
 
-def tokens(text: str) -> list[Token]:
+@lru_cache(maxsize=4096)
+def tokens(text: str) -> Sequence[Token]:
     """What a text says, in order."""
     folded = fold(text)
     out: list[Token] = []
@@ -95,11 +97,11 @@ def tokens(text: str) -> list[Token]:
             word = raw.removesuffix("'s")
             after_number = bool(out) and out[-1].kind == "number"
             out.append(Token(_UNITS.get(word, word) if after_number else word, kind, clause, start, end))
-            clause += word in {"but", "and"}
+            clause += word in {"but", "and", "since", "because", "so"}
         else:
             out += [Token(text, group, clause, start, end) for text, group in _values(kind, raw)]
         currency = ""
-    return out
+    return tuple(out)
 
 
 def _adjacent_number(out: Sequence[Token], folded: str, start: int) -> bool:
@@ -153,3 +155,12 @@ def spans(needle: Sequence[str], haystack: Sequence[str]) -> list[tuple[int, int
 
 def texts(found: Sequence[Token]) -> list[str]:
     return [each.text for each in found]
+
+
+def stem(word: str) -> str:
+    """A word without its ending: that of "orders" and "ordered" is one."""
+    for ending in ("ing", "ed", "es", "e", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            stem = word.removesuffix(ending)
+            return stem[:-1] if ending in {"ing", "ed"} and stem[-1] == stem[-2] else stem
+    return word

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from synth.types import Verdict
 from synth.verifiers.answer import AnswerVerifier
-from synth.verifiers.base import CallRecord, Evidence, Query, TurnRecord, Verifier, reward
+from synth.verifiers.base import CallRecord, Databases, Evidence, Query, TurnRecord, Verifier, reward
 from synth.verifiers.blame import blame
 from synth.verifiers.process import ForbiddenCalls, NoWriteBefore, RequiredCalls
 from synth.verifiers.says import SaysVerifier
+from synth.verifiers.sql import SqlVerifier
 from synth.verifiers.state import StateVerifier
 
 VERIFIERS: Mapping[str, Verifier] = {
@@ -21,6 +22,7 @@ VERIFIERS: Mapping[str, Verifier] = {
         RequiredCalls(),
         ForbiddenCalls(),
         SaysVerifier(),
+        SqlVerifier(),
     )
 }
 
@@ -40,6 +42,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
 __all__ = [
     "VERIFIERS",
     "CallRecord",
+    "Databases",
     "Evidence",
     "Query",
     "TurnRecord",

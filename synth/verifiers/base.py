@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from envs.types import RowChange, Table
+from envs.asking import Answer
+from envs.types import RowChange, Table, ToolResult
 from synth.types import Task, Verdict
 
 Json = Any
@@ -37,6 +38,22 @@ class TurnRecord:
     fault: str | None = None
 
 
+Ask = Callable[[str], Answer | ToolResult]
+"""A query's whole answer on one database, read-only and under the guards; a failed result where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Databases:
+    """Where a submitted query is executed: ``own`` is the end state, ``turned`` the task's database as it was, with the
+    rows of every query without ORDER BY in reverse where the engine can, and other random numbers; ``others(n)`` are up
+    to n further databases of the schema.
+    """
+
+    own: Ask
+    turned: Ask
+    others: Callable[[int], Iterator[Ask]]
+
+
 Query = Callable[[str, Mapping[str, Json]], list[dict[str, Json]]]
 """``(sql, binds) -> rows`` on the end state, read-only; raises :class:`synth.errors.TaskError` for a query that fails."""
 
@@ -45,7 +62,7 @@ Query = Callable[[str, Mapping[str, Json]], list[dict[str, Json]]]
 class Evidence:
     """What a rollout left behind. ``changes`` is the net difference from the template; ``query`` asks the end state
     (None where it is gone) of a database of the kind ``engine``, for ends that are accepted by a condition. ``said`` is
-    the assistant's last words.
+    the assistant's last words; ``databases`` execute a query that was the answer (None where they are gone).
     """
 
     task: Task
@@ -57,6 +74,7 @@ class Evidence:
     query: Query | None = None
     engine: str = "sqlite"
     said: str = ""
+    databases: Databases | None = None
 
 
 class Verifier(ABC):

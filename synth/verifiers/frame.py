@@ -55,8 +55,8 @@ class _Images:
     def add(self, change: RowChange) -> None:
         at, columns = len(self.due), self._table.columns
         self.due.append(1 + (change.op == "update"))
-        if change.op == "delete":
-            row = change.before or {}
+        if change.op == "delete" or (change.op == "insert" and ROWID in change.key and self._engine != "sqlite"):
+            row = change.before or change.after or {}  # only SQLite can be asked for the row of that number
             cells = [self._bound(row[each.name], each.type) if each.name in row else "NULL" for each in columns]
             self._terms.append(f"SELECT {', '.join(cells)}, {at}")
             return

@@ -18,7 +18,8 @@ from envs.sandboxes.base import Template
 from envs.types import Limits
 from synth.admission.moves import acts, moves_of, talk
 from synth.admission.proof import prove_and_keep
-from synth.agent.react import AgentLimits, ReactAgent
+from synth.agent.react import ReactAgent
+from synth.agent.run import AgentLimits
 from synth.episode import Episode
 from synth.errors import OperatorError
 from synth.shipped import find_world

@@ -56,6 +56,9 @@ def test_all_config_problems_come_together(tmp_path: Path):
         ),
         (["seed=1,2"], ["-m"]),
         (["model=openai", "model.name=m"], ["OPENAI_API_KEY"]),
+        (["database=postgres", "database.dsn_env_var=NOT_SET_AT_ALL"], ["database.dsn_env_var", "NOT_SET_AT_ALL"]),
+        (["database=mysql", "database.sandbox=pooling"], ["database.sandbox", "pooled"]),
+        (["database.dsn_env_var=MY_DSN"], ["database.dsn_env_var: SQLite has no server"]),
         (
             ["model=openai", "model.name=m", "model.base_url=http://127.0.0.1:9/v1", "model.api_key_env=null"],
             ["127.0.0.1:9"],
@@ -194,4 +197,13 @@ def test_a_task_that_cannot_be_proved_names_the_worlds_own_file_and_the_universe
     row = "        yield 'items', {'item_id': 100 + n, 'name': name, 'price': n}\n"
     (small_world.make(tmp_path / "world") / "seed.py").write_text(rows + row, "utf-8")
     said = refused(tmp_path, "env.path=world", "tasks.families=[price]", "tasks.universes=2", "tasks.count=4")
-    assert "error: universe 1: world/tasks.yaml:16: family price: the oracle price says 1.0, gold submits" in said
+    assert "error: universe 1: world/tasks.yaml:16: family price: the oracle price says 1, gold submits" in said
+
+
+@pytest.mark.parametrize("engine", ["postgresql", "mysql"])
+def test_a_server_that_is_not_there(tmp_path: Path, engine: str):
+    config = "postgres" if engine == "postgresql" else engine
+    place = {"MY_DSN": f"{engine}://somebody:hunter2@127.0.0.1:9/"}
+    said = refused(tmp_path, f"database={config}", "database.dsn_env_var=MY_DSN", env=place)
+    assert "cannot connect to" in said
+    assert "hunter2" not in said

@@ -105,11 +105,11 @@ async def test_whatever_an_extension_raises_is_data(place: Place, how: str, monk
         proved: list[Task] = []
         await worker.lease([Assignment(at, task=run.plan.task(at)) for at in range(60)])
         while len(proved) < 60:
-            proved += [each.task for each in await worker.collect(1) if each.task is not None]
+            proved += [each.task for each in (await worker.collect(1)).deliveries if each.task is not None]
         proved.sort(key=lambda task: task.id)
         await worker.lease([Assignment(at, job=job(at, task, 1, 0)) for at, task in enumerate(proved)])
         while len(out) < 60:
-            out += [(each.index, each.kind) for each in await worker.collect(1)]
+            out += [(each.index, each.kind) for each in (await worker.collect(1)).deliveries]
         await worker.close()
         return out
 

@@ -209,6 +209,14 @@ def test_a_secret_is_refused_explained_and_not_shown(model):
     assert not any(word in lines[0] for word in ("hunter2", "abcdef", "sk-", "sk_"))
 
 
+def test_a_servers_url_is_named_and_not_stored():
+    """It holds a password more often than not."""
+    lines = problems({**WORLD, "database": {"dsn_env_var": "postgresql://me:hunter2@host/db"}})
+    assert len(lines) == 1, lines
+    assert "database.dsn_env_var: takes the name of an environment variable" in lines[0]
+    assert "hunter2" not in lines[0]
+
+
 def test_a_misspelt_key_is_not_also_called_missing():
     assert problems({"env": {"nmae": "x"}}) == ["env.nmae: unknown key; did you mean env.name?"]
 
@@ -233,15 +241,18 @@ def _other(value):
     return value + 1 if isinstance(value, int | float) else {"a": 1} if isinstance(value, dict) else f"{value}x"
 
 
+def _with(section, path, value):
+    head, *rest = path
+    return dataclasses.replace(section, **{head: _with(getattr(section, head), rest, value) if rest else value})
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_each_key_moves_the_fingerprint_exactly_when_it_is_not_excluded(key):
     """A changed key changes the digest and shows in the difference, or is excluded and does neither."""
     before = from_dict({"env": {"path": "/w"}})
-    section, _, name = key.rpartition(".")
     value = _other(flat(before)[key])
     value = {"tasks.families": ["x"], "tasks.splits": {"a": [0]}}.get(key, "x" if value is None else value)
-    part = dataclasses.replace(getattr(before, section), **{name: value}) if section else value
-    after = dataclasses.replace(before, **{section or name: part})
+    after = _with(before, key.split("."), value)
     moved = key not in EXCLUDED
     assert (fingerprint(before)[0] != fingerprint(after)[0]) is moved
     assert [line.split(":")[0] for line in difference(before, after)] == ([key] if moved else [])
@@ -273,5 +284,8 @@ def test_notices_say_what_has_no_effect():
 
 
 def test_every_key_of_the_dataclasses_is_listed():
-    sections = [entry for entry in dataclasses.fields(RunConfig) if entry.name != "seed"]
-    assert len(KEYS) == 1 + sum(len(dataclasses.fields(entry.default_factory)) for entry in sections)
+    def leaves(section):
+        inner = [getattr(section, entry.name) for entry in dataclasses.fields(section)]
+        return sum(leaves(each) if dataclasses.is_dataclass(each) else 1 for each in inner)
+
+    assert len(KEYS) == len(set(KEYS)) == leaves(RunConfig())

@@ -10,8 +10,9 @@ import pytest
 
 from synth.dispatch import Dispatcher, Valve
 from synth.errors import ModelAuthError, SynthError, WorkerHeld, WorkerLost
+from synth.limits import Grant
 from synth.runtime.base import Runtime, WorkerHandle
-from synth.worker import Assignment, Delivery, WorkerSetup
+from synth.worker import Assignment, Collected, Delivery, WorkerSetup
 
 CONCURRENCY = 4
 
@@ -70,7 +71,7 @@ class Hand(WorkerHandle):
         self.leases.append([each.index for each in work])
         self.most = max(self.most, len(self.queue))
 
-    async def collect(self, wait_s: float) -> list[Delivery]:
+    async def collect(self, wait_s: float, grant: Grant | None = None) -> Collected:
         self._check()
         await asyncio.sleep(0)
         self.farm.on_collect(self)
@@ -80,7 +81,7 @@ class Hand(WorkerHandle):
             self.lost = True
             self.farm.died_of.append({*running, *self.queue})
             raise WorkerLost("the worker's process died")
-        return [Delivery(index, "row", row=str(index).encode()) for index in running]
+        return Collected([Delivery(index, "row", row=str(index).encode()) for index in running])
 
     async def withdraw(self) -> list[int]:
         self._check()
@@ -267,7 +268,7 @@ class TestDeath:
         """Its name is known: nothing is halved, and it is not tried again in this session."""
 
         class Holding(Hand):
-            async def collect(self, wait_s: float) -> list[Delivery]:
+            async def collect(self, wait_s: float, grant: Grant | None = None) -> Collected:
                 if 5 in self.queue:
                     self.lost = True
                     raise WorkerHeld("it did not answer", 5)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import pickle
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from envs.database import DatabaseExecutableEnvironment
 from envs.folder import World, load_world
 from envs.sandboxes.base import Template
 from envs.templates import Templates
-from envs.types import Limits
+from envs.types import Limits, ToolCall, ToolOutcome, ToolResult
 from synth.admission.proof import prove
-from synth.agent.react import AgentLimits
+from synth.agent.run import AgentLimits
 from synth.episode import Episode
 from synth.errors import OperatorError, TaskError
 from synth.models.scripted import ScriptedModel
@@ -111,6 +113,65 @@ def test_steps_are_messages_in_and_messages_out(world: World, template: Template
         assert episode.score().reward == 1.0
         with pytest.raises(OperatorError, match="the episode is over"):
             asyncio.run(episode.step(said("And?")))
+
+
+CALL = {"id": "a", "function": {"name": "find_items", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ("For which day?", "as a mapping, not str"),
+        (None, "as a mapping, not NoneType"),
+        ({"content": "For which day?"}, "of the role assistant, not None"),
+        ({"role": "bot", "content": "For which day?"}, "of the role assistant, not 'bot'"),
+        ({"role": "assistant", "content": 5}, "content of an assistant message is a string"),
+        ({"role": "assistant", "content": [{"type": "image_url"}]}, "content of an assistant message is a string"),
+        ({"role": "assistant", "tool_calls": CALL}, "tool_calls of an assistant message is a list or null, not dict"),
+        ({"role": "assistant", "tool_calls": [CALL, None]}, "an entry of tool_calls is"),
+        ({"role": "assistant", "tool_calls": [{"name": "find_items", "arguments": "{}"}]}, "an entry of tool_calls is"),
+        ({"role": "assistant", "tool_calls": [{"function": {"name": None}}]}, "an entry of tool_calls is"),
+        (
+            {"role": "assistant", "tool_calls": [{"function": {"name": "find_items", "arguments": {"name": {1}}}}]},
+            "the arguments of find_items are JSON text or an object",
+        ),
+    ],
+)
+def test_a_step_that_is_no_message_says_so_and_plays_nothing(
+    world: World, template: Template, tasks: Mapping[str, Task], message: Any, why: str
+):
+    with Episode(tasks["plan_asked"], world, template) as episode:
+        before = list(episode.messages)
+        with pytest.raises(OperatorError, match=why):
+            asyncio.run(episode.step(message))
+        assert (episode.messages, episode.calls, episode.done) == (before, [], False)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": "For which day?", "tool_calls": None},
+        {"content": "For which day?", "tool_calls": []},
+        {"content": [{"type": "text", "text": "For which "}, {"type": "text", "text": "day?"}]},
+        {"content": "For which day?\ud800"},
+    ],
+)
+def test_the_forms_in_which_an_assistant_may_speak(
+    world: World, template: Template, tasks: Mapping[str, Task], message: Message
+):
+    with Episode(tasks["plan_asked"], world, template) as episode:
+        (reply,) = asyncio.run(episode.step({"role": "assistant", **message}))
+        assert reply["role"] == "user"
+        assert episode.turns[0].told == ("day",)
+
+
+@pytest.mark.parametrize("message", [{}, {"content": None}, {"content": "", "tool_calls": None}])
+def test_an_empty_turn_ends_the_conversation(
+    world: World, template: Template, tasks: Mapping[str, Task], message: Message
+):
+    with Episode(tasks["plan_asked"], world, template) as episode:
+        assert asyncio.run(episode.step({"role": "assistant", **message})) == []
+        assert episode.done
 
 
 def test_a_step_takes_arguments_as_text_or_object_and_malformed_ones_are_a_result(
@@ -248,3 +309,38 @@ def test_the_agent_is_to_blame_for_what_it_did_not_do(world: World, tasks: Mappi
     lazy = replace(tasks["plan_asked"], gold=[{"do": "say", "text": "Done."}])
     row = asyncio.run(roll(lazy, world, ScriptedUser()))
     assert (row["reward"], row["outcome"], row["blame"]) == (0.0, "failure", "agent")
+
+
+def test_a_cancelled_call_in_a_thread_is_waited_for(
+    world: World, template: Template, tasks: Mapping[str, Task], monkeypatch: pytest.MonkeyPatch
+):
+    """Else it would go on in the sandbox while the episode is scored and closed."""
+    started, go_on = threading.Event(), threading.Event()
+
+    def slow(self: DatabaseExecutableEnvironment, call: ToolCall) -> ToolOutcome:
+        started.set()
+        go_on.wait()
+        result = ToolResult({"late": True})
+        return ToolOutcome(call, result, result.content(), {})
+
+    def not_inline(self: DatabaseExecutableEnvironment, tool: str) -> bool:
+        return False
+
+    monkeypatch.setattr(DatabaseExecutableEnvironment, "call", slow)
+    monkeypatch.setattr(DatabaseExecutableEnvironment, "inline", not_inline)
+
+    async def cancel() -> None:
+        with Episode(next(iter(tasks.values())), world, template) as episode:
+            call = asyncio.create_task(episode.call("anything", {}))
+            await asyncio.to_thread(started.wait)
+            call.cancel()
+            await asyncio.sleep(0)
+            call.cancel()
+            await asyncio.sleep(0)
+            assert not call.done()
+            go_on.set()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            assert [each.name for each in episode.calls] == ["anything"]
+
+    asyncio.run(cancel())

@@ -14,7 +14,7 @@ from envs.templates import Templates
 from envs.types import Limits, ToolCall
 from synth.admission.proof import prove
 from synth.agent.memory import RAW_KEY
-from synth.agent.react import AgentLimits
+from synth.agent.run import AgentLimits
 from synth.config import RunConfig, UsersConfig
 from synth.dataset.wire import decode, encode, to_values, to_wire
 from synth.models.base import Conversation, Model

@@ -22,13 +22,17 @@ _RUN_FILES = frozenset({"README.md", "errors.parquet", "tasks.parquet", "config.
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What an export did. ``matched`` rows met the condition; ``left_out`` says why the others of them are missing."""
+    """What an export did. ``matched`` rows met the condition; ``left_out`` says why the others of them are missing.
+
+    ``unseen`` rows were exported as a whole conversation that the model never saw as a whole.
+    """
 
     exporter: str
     out: Path
     examples: int
     matched: int
     left_out: Mapping[str, int] = field(default_factory=dict[str, int])
+    unseen: int = 0
 
 
 def export(
@@ -61,7 +65,7 @@ def export(
         finally:
             _remove(temporary)
         sync_directory(out.parent)
-    return ExportReport(exporter.name, out, written, selection.matched, left_out)
+    return ExportReport(exporter.name, out, written, selection.matched, left_out, exporter.unseen)
 
 
 class _Selection:

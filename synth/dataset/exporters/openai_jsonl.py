@@ -32,14 +32,18 @@ class OpenAIJsonl(Exporter):
     name = "openai-jsonl"
     description = "OpenAI fine-tuning: chat JSONL with tools"
     suffix = ".jsonl"
-    columns = ("messages", "tools", "sampling")
+    columns = ("messages", "segments", "tools", "sampling")
+    views = ("full", "segments")
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for row in rows:
-            kept = trainable_part(row["messages"])
-            if not kept:
+            parts = [part for each in self.conversations(row) if (part := trainable_part(each))]
+            if not parts:
                 self.leave_out("no turn that may be trained on")
-                continue
+            yield from self._examples(row, parts)
+
+    def _examples(self, row: Row, parts: Iterable[Sequence[Mapping[str, Json]]]) -> Iterator[Example]:
+        for kept in parts:
             example: Example = {"messages": [_message(message) for message in kept]}
             if row["tools"]:  # the service refuses an empty list, and parallel_tool_calls without tools
                 example["tools"] = [_tool(tool) for tool in row["tools"]]

@@ -91,7 +91,7 @@ now: "2026-03-02T09:00:00"
 transient: forbid
 families:
 - id: book_namesake
-  ground: {key: member_id, sql: "SELECT member_id, name, born, barred, room FROM members, rooms WHERE seats < 10"}
+  ground: {key: wish, sql: "SELECT member_id || room AS wish, member_id, name, born, barred, room FROM members, rooms WHERE seats < 10"}
   twins: {open: NOT barred, closed: barred}
   user:
     says: ["Book the {room} for {name} on 1 April."]

@@ -10,7 +10,7 @@ from synth.admission.check import Options
 from synth.admission.world import check_world
 from tests.unit.admission import talking_world
 
-SQL = '"SELECT member_id, name, born, barred, room FROM members, rooms WHERE seats < 10"'
+SQL = '"SELECT member_id || room AS wish, member_id, name, born, barred, room FROM members, rooms WHERE seats < 10"'
 OPEN = """\
     - confirm: "The {room} on 2026-04-01 for the {name} born {born}?"
     - book: {member_id: $id, room: "{room}", day: "2026-04-01"}

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from synth.agent.react import AgentLimits, AgentRun, ReactAgent
+from synth.agent.react import ReactAgent
+from synth.agent.run import AgentLimits, AgentRun
 from synth.errors import ModelError
 from synth.types import Completion, StopReason, Usage, UserTurn
 from tests.unit.agent.test_react import DONE, OPENING, Lines, calls, check_transcript, dispatch, find

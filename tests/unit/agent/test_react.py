@@ -13,9 +13,10 @@ from envs.tool import Tool
 from envs.toolbox import Toolbox
 from envs.types import ToolCall, ToolOutcome, ToolResult
 from synth.agent.memory import RAW_KEY, UNNAMED
-from synth.agent.react import AgentLimits, AgentRun, ReactAgent
+from synth.agent.react import ReactAgent
+from synth.agent.run import AgentLimits, AgentRun
 from synth.errors import ContextOverflow, ModelError
-from synth.models.base import Conversation
+from synth.models.base import Conversation, OnDelta
 from synth.types import Completion, Message, StopReason, Usage
 
 OPENING: list[Message] = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who is Zoë?"}]
@@ -35,7 +36,7 @@ class Lines(Conversation):
         self.lines = list(lines)
         self.shown: list[list[Message]] = []
 
-    async def complete(self, messages: Sequence[Message]) -> Completion:
+    async def complete(self, messages: Sequence[Message], on_delta: OnDelta | None = None) -> Completion:
         self.shown.append(json.loads(json.dumps(messages)))
         line = self.lines.pop(0) if len(self.lines) > 1 else self.lines[0]
         if isinstance(line, Exception):
@@ -46,7 +47,7 @@ class Lines(Conversation):
 class Silence(Conversation):
     """Never answers."""
 
-    async def complete(self, messages: Sequence[Message]) -> Completion:
+    async def complete(self, messages: Sequence[Message], on_delta: OnDelta | None = None) -> Completion:
         await asyncio.Event().wait()
         raise AssertionError
 

@@ -94,6 +94,71 @@ def test_openai_jsonl_without_tools_and_without_anything_to_train_on(tmp_path):
     assert len(parallel["messages"]) == 2
 
 
+def compacted():
+    """Two rows; in the first, turn 1 was made under a summary of turn 0."""
+    opening = [{"role": "user", "content": "Do it."}]
+    turns = [
+        [asks(call("1", "x")), result("1", "x", 1)],
+        [asks(call("2", "y")), result("2", "y", 2)],
+        [says("Done.")],
+    ]
+    recap = [{"role": "user", "content": "Do it. (x gave 1)"}]
+    seen = [
+        {"first_turn": 0, "last_turn": 1, "messages": [*opening, *turns[0], *turns[1]]},
+        {
+            "first_turn": 2,
+            "last_turn": 2,
+            "messages": [*recap, {**turns[1][0], "train": False}, turns[1][1], *turns[2]],
+        },
+    ]
+    return [row(0, messages=[*opening, *turns[0], *turns[1], *turns[2]], segments=seen), row(1)]
+
+
+def test_segments_train_each_turn_once_under_what_the_model_saw(tmp_path, capsys):
+    """Weight 0 for turns that are there as context only; a row that was never compacted is one example in both views."""
+    write_run(tmp_path / "run", compacted())
+    assert main(["run", "--to", "openai-jsonl"]) == 0
+    assert len(lines("run.openai-jsonl.jsonl")) == 2
+    assert "note: 1 row was compacted on the way" in capsys.readouterr().err
+    assert main(["run", "--to", "openai-jsonl", "--view", "segments", "--force"]) == 0
+    first, second, other = lines("run.openai-jsonl.jsonl")
+    assert "compacted" not in capsys.readouterr().err
+    assert [each.get("weight") for each in first["messages"]] == [None] * 4
+    assert first["messages"][-1]["tool_calls"][0]["id"] == "2"
+    assert second["messages"][0]["content"] == "Do it. (x gave 1)"
+    assert [(each["role"], each.get("weight")) for each in second["messages"]] == [
+        ("user", None), ("assistant", 0), ("tool", None), ("assistant", None)
+    ]  # fmt: skip
+    assert other["messages"][-1]["content"] == row(1)["messages"][-1]["content"]
+
+
+def test_trl_trains_segments_as_prompt_and_completion(tmp_path, offline):
+    """What comes before a stretch of turns is its prompt, so a turn that must not be trained on costs no row."""
+    write_run(tmp_path / "run", [*compacted(), masked(2)])
+    assert main(["run", "--to", "trl-sft", "--view", "segments"]) == 0
+    loaded = load("run.trl-sft.parquet", tmp_path / "cache")
+    assert loaded.column_names == ["prompt", "completion", "tools"]
+    first, second, plain, after = loaded.to_list()
+    assert [each["role"] for each in first["completion"]] == ["assistant", "tool", "assistant"]
+    assert [each["role"] for each in second["prompt"]] == ["user", "assistant", "tool"]
+    assert second["completion"] == [says("Done.")]
+    assert plain["prompt"] + plain["completion"] == row(1)["messages"]
+    assert after["prompt"][-1]["role"] == "tool"
+    assert any(each.get("train") is False for each in after["prompt"])
+    assert not any(each.get("train") is False for each in after["completion"])
+
+
+def test_an_exporter_says_which_views_it_knows(run, tmp_path, monkeypatch):
+    (tmp_path / "plain_exporter.py").write_text(
+        "from synth.dataset.exporters import Exporter\n"
+        "class Plain(Exporter):\n    name, description, suffix = 'plain', 'x', '.txt'\n"
+        "    def rows(self, rows): return iter(())\n    def write(self, examples, out): return 0\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(OperatorError, match="--view: plain knows full, not segments"):
+        main([str(run), "--to", "plain_exporter:Plain", "--view", "segments"])
+
+
 def test_all_takes_every_scored_row_but_never_an_unscored_one(run):
     assert main([str(run), "--to", "openai-jsonl", "--all"]) == 0
     assert len(lines("ehr.openai-jsonl.jsonl")) == 4

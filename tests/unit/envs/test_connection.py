@@ -11,7 +11,14 @@ import pytest
 import sqlalchemy
 
 from envs.connection import DatabaseConnectionConfig, connect_args, parse_url
-from envs.errors import DatabaseConfigError
+from envs.database import DatabaseExecutableEnvironment
+from envs.errors import DatabaseConfigError, ExecutorError
+from envs.sandboxes.mysql import MysqlTemplate
+from envs.sandboxes.postgres import PostgresTemplate
+from envs.sandboxes.sqlite import SqliteTemplate
+from envs.tool import tool
+from envs.toolbox import Toolbox
+from envs.types import Pins, ToolCall
 
 
 @pytest.mark.parametrize(
@@ -112,6 +119,102 @@ def test_sqlite_waits_for_a_lock_as_long_as_it_was_told(tmp_path: Path):
     finally:
         holder.close()
         engine.dispose()
+
+
+OF_A_SESSION = {
+    "sqlite": ("SELECT 0",),
+    "postgres": (
+        "SELECT pg_backend_pid()", "SELECT pg_terminate_backend({})", "SELECT count(*) FROM pg_stat_activity WHERE pid = {}",
+    ),
+    "mysql": (
+        "SELECT CONNECTION_ID()", "KILL {}", "SELECT count(*) FROM information_schema.processlist WHERE id = {}",
+    ),
+}  # fmt: skip
+"""What tells its number, what ends it, and what tells whether it is there."""
+
+POOL = {"pool_size": 1, "pool_max_overflow": 1, "connect_timeout_s": 1.0}
+
+
+def pooled(engine: str, request: pytest.FixtureRequest, patch: pytest.MonkeyPatch) -> sqlalchemy.Engine:
+    """Of a config that keeps one connection and lends two, on SQLite or a server."""
+    if engine == "sqlite":
+        path = request.getfixturevalue("tmp_path") / "x.sqlite"
+        return DatabaseConnectionConfig("sqlite", database=str(path), **POOL).create_engine()
+    patch.setenv("DSN", request.getfixturevalue(f"{engine}_url"))
+    return DatabaseConnectionConfig(dsn_env_var="DSN", **POOL).create_engine()
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres", "mysql"])
+def test_a_pool_lends_as_many_as_it_was_told_and_renews_what_is_gone(
+    engine: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+):
+    """One more is an exception, at once; one that died meanwhile is not lent (pre-ping), nor one that is too old."""
+    pool = pooled(engine, request, monkeypatch)
+    with pool.connect() as one:
+        with pool.connect() as other:
+            with pytest.raises(sqlalchemy.exc.TimeoutError, match="size 1 overflow 1"):
+                pool.connect()
+            kept = other.connection.dbapi_connection
+            number = other.execute(sqlalchemy.text(OF_A_SESSION[engine][0])).scalar_one()
+        assert (pool.pool.checkedin(), pool.pool._recycle) == (1, 1_800)
+        if engine == "sqlite":
+            kept.close()
+        else:
+            _, end, there = (sqlalchemy.text(each.format(number)) for each in OF_A_SESSION[engine])
+            one.execute(end)
+            while one.execute(there).scalar_one():
+                one.rollback()
+    with pool.connect() as again:
+        assert again.execute(sqlalchemy.text("SELECT 1")).scalar_one() == 1
+    pool.dispose()
+
+
+def test_an_exhausted_pool_in_a_tool_is_an_exception_and_no_result_for_the_model(tmp_path: Path):
+    """Of an executor that opens databases of its own: what it lacks is no mistake of the model's."""
+    engine = DatabaseConnectionConfig("sqlite", database=str(tmp_path / "x.sqlite"), **POOL).create_engine()
+
+    @tool(read_only=True)
+    def ask(db: sqlalchemy.Connection, what: str) -> str:
+        """Ask elsewhere.
+
+        Args:
+            what: What for.
+        """
+        if what == "config":
+            DatabaseConnectionConfig(dsn_env_var="NOT_SET_AT_ALL").url()
+        with engine.connect() as one, engine.connect(), engine.connect():
+            return str(one)
+
+    def call(what: str) -> object:
+        with (
+            SqliteTemplate.build(lambda connection: connection.execute("CREATE TABLE t (a)")) as template,
+            DatabaseExecutableEnvironment(Toolbox([ask]), template.open(Pins()), template.tables) as environment,
+        ):
+            return environment.call(ToolCall.of("ask", {"what": what}))
+
+    with pytest.raises(ExecutorError, match="TimeoutError: QueuePool limit") as caught:
+        call("pool")
+    assert isinstance(caught.value.__cause__, sqlalchemy.exc.TimeoutError)
+    with pytest.raises(DatabaseConfigError, match="NOT_SET_AT_ALL is not set"):
+        call("config")
+    engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("mysql://root@127.0.0.1:1/d?no_such_option=1", "no_such_option"),
+        ("mysql://root@127.0.0.1:1/d?connect_timeout=soon", "soon"),
+        ("postgresql://postgres@127.0.0.1:1/d?no_such_option=1", "no_such_option"),
+    ],
+)
+def test_an_option_of_a_url_that_its_driver_does_not_know(text: str, words: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("DSN", text)
+    with pytest.raises(DatabaseConfigError, match=words):
+        DatabaseConnectionConfig(dsn_env_var="DSN").check()
+    build = MysqlTemplate.build if text.startswith("mysql") else PostgresTemplate.build
+    with pytest.raises(DatabaseConfigError, match=words):
+        build(lambda connection: None, text)
 
 
 @pytest.mark.parametrize("driver", ["postgresql", "mysql"])

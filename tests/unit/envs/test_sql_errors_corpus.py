@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 import sqlalchemy as sa
 
-from envs.sql_errors import classify, to_result
+from envs.sql_errors import classify, is_transient, to_result
 from envs.types import Column, ErrorCategory, Table
+from synth.agent.middleware.fault_words import said_by
 from tests.conftest import scratch
 from tests.unit.envs.sql_error_corpus import drivers, scenes
 from tests.unit.envs.sql_error_corpus.cases import Case, read_cases
@@ -117,6 +119,20 @@ class TestScenes:
         for what, category, error in scenes.by_server(shop, driver, drivers.LANGUAGES[engine][driver][0]):
             assert error is not None, what
             assert classify(error, engine) is category, (what, error)
+
+    @pytest.mark.parametrize("engine", ["postgresql", "mysql"])
+    def test_injected_faults_have_the_words_of_the_servers(self, engine: str, shop: sa.URL) -> None:
+        """What `agent.middleware=[faults]` says is what a model is told of the same failure on the real server."""
+        driver = next(driver for name, driver in SERVED if name == engine)
+        kinds = {"lock": "lock_timeout", "deadlock": "deadlock", "serialization": "serialization_failure"}
+        for what, _, error in scenes.by_server(shop, driver):
+            if what in kinds and error is not None:
+                assert replace(said_by(engine, kinds[what]), advice=None) == replace(
+                    to_result(error, engine), advice=None
+                )
+                assert is_transient(to_result(error, engine).message or "")
+            elif what == "killed" and error is not None:
+                assert to_result(error, engine).message == said_by(engine, "connection_dropped").message
 
 
 class TestAdvice:

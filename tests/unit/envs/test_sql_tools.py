@@ -163,7 +163,7 @@ def test_what_is_too_large_is_an_error(template: Template):
         (" \n", "syntax_error"),
         ("-- nothing", "syntax_error"),
         ("SELEC 1", "syntax_error"),
-        ("SELECT '\ud800'", "syntax_error"),
+        ("SELECT '\ud800'", "malformed_call"),
         ("SELECT CAST(x'ff' AS TEXT)", "type_mismatch"),
         ("SELECT nix FROM books", "column_not_found"),
         ("DELETE FROM books", "permission_denied"),

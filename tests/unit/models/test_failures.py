@@ -9,7 +9,7 @@ import pytest
 
 from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
 from synth.models.backoff import Backoff
-from synth.models.failures import error_in_body, failure, read_error, retry_after
+from synth.models.failures import error_in_body, failure, filtered, read_error, retry_after
 from synth.models.prices import Prices
 from synth.models.redact import Redactor, public_url
 from synth.types import Usage
@@ -41,6 +41,20 @@ OVERFLOWS = [
     "Please reduce the length of the messages or completion.",
     "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
     "Input is too long for requested model.",
+    "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens). Use a shorter input",
+    "Requested token count exceeds the model's maximum context length of 202752 tokens.",
+    "You passed 9001 input tokens and requested 100 output tokens. Please reduce the length of the input prompt.",
+    "Input validation error: `inputs` must have less than 1024 tokens. Given: 2000",
+    "input is too large to process. increase the physical batch size",
+    "too many tokens: total number of tokens in the prompt cannot exceed 4081",
+    "Invalid request: Your request exceeded model token limit: 8192",
+    "Prompt exceeds max length",
+    "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]",
+    "invalid params, context window exceeds limit",
+    "prompt token count of 130000 exceeds the limit of 128000",
+    "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300000 tokens.",
+    "Your input exceeds the context window of this model. Please adjust your input and try again.",
+    "the input length exceeds the context length",
 ]
 
 
@@ -66,6 +80,8 @@ def test_context_overflow_by_code(error: dict[str, str]) -> None:
         "Invalid 'messages': array too long. Expected an array with maximum length 2048",
         "'name' is longer than 64 characters",
         "The context of the request is invalid",
+        "Rate limit reached: too many requests, tokens are limited",
+        "Input should be a valid dictionary",
     ],
 )
 def test_other_bad_requests_are_no_overflow(message: str) -> None:
@@ -98,6 +114,29 @@ def test_keys_and_quotas_are_not_retried(status: int, error: dict[str, str]) -> 
     found = fail(status, **error)
     assert type(found) is ModelAuthError
     assert not found.retryable
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (400, {"code": "content_filter", "message": "The response was filtered"}),
+        (400, {"message": "the prompt triggering Azure OpenAI's content management policy"}),
+        (400, {"message": "Invalid prompt: your prompt was flagged as potentially violating our usage policy"}),
+        (400, {"code": "data_inspection_failed"}),
+        (403, {"message": "Your chosen model requires moderation and your input was flagged"}),
+    ],
+)
+def test_a_filtered_prompt_is_told_from_a_bad_request(status: int, error: dict[str, str]) -> None:
+    """Azure, OpenAI, DashScope, OpenRouter: it concerns this conversation only."""
+    assert filtered(status, read_error(json.dumps({"error": error}).encode()))
+
+
+@pytest.mark.parametrize(
+    ("status", "message"), [(400, "Unsupported parameter"), (403, "no access"), (500, "content filter")]
+)
+def test_other_refusals_are_no_filter(status: int, message: str) -> None:
+    """A broken filter is an outage, a missing right the key's."""
+    assert not filtered(status, read_error(json.dumps({"error": {"message": message}}).encode()))
 
 
 def test_a_quota_per_minute_heals() -> None:
@@ -186,6 +225,24 @@ def test_a_url_is_shown_without_its_secrets() -> None:
         ({"retry-after": "soon"}, None),
         ({"retry-after": "inf"}, None),
         ({"retry-after": formatdate(0, usegmt=True)}, 0.0),
+        ({"retry-after": "Mon, 99 Foo 2026"}, None),
+        ({"x-ratelimit-reset-requests": "1s", "x-ratelimit-reset-tokens": "6m0s"}, 1.0),
+        ({"x-ratelimit-reset-tokens": "1h1m1.5s", "x-ratelimit-remaining-tokens": "0"}, 3661.5),
+        (
+            {
+                "x-ratelimit-reset-requests": "2s",
+                "x-ratelimit-remaining-requests": "100",
+                "x-ratelimit-reset-tokens": "30s",
+                "x-ratelimit-remaining-tokens": "0",
+            },
+            30.0,
+        ),
+        ({"x-ratelimit-reset-requests": "120ms"}, 0.12),
+        ({"x-ratelimit-reset": "17"}, 17.0),
+        ({"x-ratelimit-reset": "1700000000"}, 0.0),
+        ({"x-ratelimit-reset": "1700000000000"}, 0.0),
+        ({"x-ratelimit-reset": "soon"}, None),
+        ({"x-ratelimit-reset": "-inf"}, None),
     ],
 )
 def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
@@ -212,6 +269,10 @@ def test_the_wait_doubles_to_its_limit_and_honours_what_was_asked() -> None:
         ({"error": {"message": "x", "code": 429}}, 429),
         ({"error": {"message": "x", "code": "oops"}}, 502),
         ({"error": "x"}, 502),
+        ({"error": {"code": "429"}}, 429),
+        ({"error": {"code": "x", "status": 404}}, 404),
+        ({"error": {"code": True}}, 502),
+        ({"object": "error", "code": 400}, 400),
         ({"choices": [{}], "error": None}, None),
         ({"choices": [{}], "error": "also"}, None),
     ],

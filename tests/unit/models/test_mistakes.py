@@ -15,8 +15,8 @@ from envs.folder import load_world
 from envs.templates import Templates
 from envs.types import Limits
 from synth.admission.proof import prove
-from synth.agent.react import AgentLimits
-from synth.config import fingerprint, from_dict
+from synth.agent.run import AgentLimits
+from synth.config import fingerprint, from_dict, to_dict
 from synth.config_rules import notices
 from synth.errors import ConfigProblems
 from synth.mistaken import MISTAKE_KINDS
@@ -378,12 +378,5 @@ class TestConfig:
         assert words in str(caught.value)
 
     def test_a_rate_without_kinds_is_pointed_out(self):
-        config = {
-            "model": {
-                **dict.fromkeys(("name", "base_url", "temperature", "top_p", "max_tokens", "mistakes")),
-                "kind": "scripted",
-                "mistake_rate": 0.5,
-            },
-            "runtime": {"kind": "ray", "address": None},
-        }
+        config = to_dict(from_dict(self.ENV | {"model": {"mistake_rate": 0.5}}))
         assert notices(config) == ["model.mistake_rate: set, but model.mistakes names no kind of mistake"]

@@ -240,7 +240,10 @@ async def test_preflight_finds_an_endpoint_that_cannot_serve(endpoint: Any, faul
             await model.preflight()
 
 
-@pytest.mark.parametrize("url", ["localhost:8000/v1", "ftp://host/v1", "", "http://", "http://[::1"])
+@pytest.mark.parametrize(
+    "url",
+    ["localhost:8000/v1", "ftp://host/v1", "", "http://", "http://[::1", "http://256.1.1.1/v1", "http://xn--a/v1"],
+)
 def test_an_address_that_cannot_work_is_the_operators(url: str) -> None:
     """Found when the model is made."""
     with pytest.raises(OperatorError, match="base_url"):
@@ -280,3 +283,55 @@ async def test_the_factory_reads_the_configs_model_section(endpoint: Any) -> Non
             assert (await talk(model).complete(opening())).cost_usd == cost
             await model.aclose()
         assert server.requests[0]["temperature"] == 0.25
+
+
+AZURE = "https://x.openai.azure.com/openai"
+
+
+@pytest.mark.parametrize(
+    ("url", "target", "header"),
+    [
+        ("https://api.openai.com/v1", "https://api.openai.com/v1/chat/completions", ("authorization", f"Bearer {KEY}")),
+        (f"{AZURE}/v1/", f"{AZURE}/v1/chat/completions", ("api-key", KEY)),
+        (f"{AZURE}?api-version=1", f"{AZURE}/deployments/m/chat/completions?api-version=1", ("api-key", KEY)),
+        (
+            f"{AZURE}/deployments/d?api-version=1",
+            f"{AZURE}/deployments/d/chat/completions?api-version=1",
+            ("api-key", KEY),
+        ),
+        (
+            "http://gateway:8000/v1?token=abc&api-version=1",
+            "http://gateway:8000/v1/chat/completions?token=abc&api-version=1",
+            ("authorization", f"Bearer {KEY}"),
+        ),
+        ("http://user:pass@host/v1", "http://host/v1/chat/completions", ("authorization", "Basic dXNlcjpwYXNz")),
+    ],
+)
+async def test_where_a_request_goes_and_what_authorizes_it(url: str, target: str, header: tuple[str, str]) -> None:
+    """OpenAI, Azure's new addresses and its old ones, a gateway's query, a password in the address; no telemetry goes along."""
+    model = OpenAIModel("m", url, KEY)
+    found = await model._door.completions()
+    assert str(found.url) == target
+    keys = {key.lower(): value for key, value in found.headers.items() if key.lower() in ("authorization", "api-key")}
+    assert keys == dict([header])
+    assert not [key for key in found.headers if key.lower().startswith("x-stainless")]
+    await model.aclose()
+
+
+async def test_a_key_is_read_from_a_file_with_its_last_line_end(endpoint: Any) -> None:
+    """White space around it is no part of it; within, it is no key."""
+    async with endpoint(api_key=f" {KEY}\n") as (server, model):
+        await talk(model).complete(opening())
+    assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+    with pytest.raises(OperatorError, match="line break") as caught:
+        OpenAIModel("m", "http://host/v1", "sk-first\nsk-second")
+    assert "sk-" not in str(caught.value)
+
+
+@pytest.mark.parametrize("proxy", ["socks5://user:proxy-password@host:1", "host:port", "ftp://host"])
+def test_a_proxy_that_cannot_be_spoken_to_is_the_operators(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+    """Found when the model is made, without its password."""
+    monkeypatch.setenv("https_proxy", proxy)
+    with pytest.raises(OperatorError, match="proxy") as caught:
+        OpenAIModel("m", "https://host/v1", KEY)
+    assert "proxy-password" not in str(caught.value)

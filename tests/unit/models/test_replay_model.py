@@ -10,7 +10,8 @@ from typing import Any, Literal
 import pytest
 
 from envs.types import ToolCall, ToolOutcome, ToolResult
-from synth.agent.react import AgentLimits, AgentRun, ReactAgent
+from synth.agent.react import ReactAgent
+from synth.agent.run import AgentLimits, AgentRun
 from synth.config import from_dict
 from synth.dataset.sanitize import sanitize
 from synth.errors import ContextOverflow, DatasetError, ModelError, ModelRefusedRequest, OperatorError

@@ -69,6 +69,19 @@ def test_unknown_usage_is_none(usage: Any) -> None:
         ({"content": "a", "reasoning_content": "t"}, Completion(content="a", reasoning_content="t")),
         ({"content": "a", "reasoning": "t"}, Completion(content="a", reasoning_content="t")),
         ({"content": "a", "reasoning_content": ""}, Completion(content="a")),
+        ({"content": "a", "thinking": "t"}, Completion(content="a", reasoning_content="t")),
+        (
+            {"content": "a", "reasoning_details": [{"type": "reasoning.text", "text": "t"}, {"summary": "s"}]},
+            Completion(content="a", reasoning_content="ts"),
+        ),
+        (
+            {"content": "a", "thinking_blocks": [{"type": "thinking", "thinking": "t", "signature": "x"}]},
+            Completion(content="a", reasoning_content="t"),
+        ),
+        (
+            {"content": [{"type": "reasoning", "text": "t"}, {"type": "text", "text": "a"}]},
+            Completion(content="a", reasoning_content="t"),
+        ),
     ],
 )
 def test_quirks_of_the_message(message: Any, expected: Completion) -> None:
@@ -110,6 +123,80 @@ def test_the_old_function_call_is_a_call() -> None:
 def test_a_missing_finish_reason_is_told_from_the_calls(calls: Any, expected: str) -> None:
     """Some gateways send null."""
     assert read_completion(body({"content": "", "tool_calls": calls}, finish_reason=None)).finish_reason == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "ours"),
+    [
+        ("length", "length"),
+        ("eos", "stop"),
+        ("eos_token", "stop"),
+        ("end_turn", "stop"),
+        ("STOP", "stop"),
+        ("COMPLETE", "stop"),
+        ("tool_use", "tool_calls"),
+        ("function_call", "tool_calls"),
+        ("max_tokens", "length"),
+        ("MAX_TOKENS", "length"),
+        ("model_length", "length"),
+        ("SAFETY", "content_filter"),
+        ("sensitive", "content_filter"),
+        ("weird", "weird"),
+    ],
+)
+def test_other_servers_words_for_the_end(said: str, ours: str) -> None:
+    """OpenAI's word counts; the one that was said is kept beside it."""
+    found = read_completion(body({"content": "a"}, finish_reason=said))
+    assert found.finish_reason == ours
+    assert found.provider == ({} if said == ours else {"finish_reason": said})
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 2, "prompt_cache_hit_tokens": 4}, Usage(9, 2, 4)),
+        ({"prompt_tokens": 9, "completion_tokens": 2, "cached_tokens": 4}, Usage(9, 2, 4)),
+        ({"prompt_tokens": 9, "completion_tokens": 2, "reasoning_tokens": 1}, Usage(9, 2, None, 1)),
+        (
+            {
+                "input_tokens": 9,
+                "output_tokens": 2,
+                "input_tokens_details": {"cached_tokens": 4},
+                "output_tokens_details": {"reasoning_tokens": 1},
+            },
+            Usage(9, 2, 4, 1),
+        ),
+        (
+            {"input_tokens": 9, "output_tokens": 2, "cache_read_input_tokens": 4, "cache_creation_input_tokens": 3},
+            Usage(16, 2, 4),
+        ),
+        ({"prompt_tokens": 9, "completion_tokens": 2, "cache_read_input_tokens": 4}, Usage(9, 2, 4)),
+        ({"prompt_tokens": 9.0, "completion_tokens": 2.5}, Usage(9)),
+        ({"prompt_tokens": 10**30, "completion_tokens": float("nan")}, Usage()),
+    ],
+)
+def test_other_servers_names_for_usage(usage: Any, expected: Usage) -> None:
+    """DeepSeek, Moonshot, SGLang, OpenAI's responses, Anthropic (whose input leaves the cache out), LiteLLM, and no counts."""
+    assert read_completion(body({"content": "a"}) | {"usage": usage}).usage == expected
+
+
+@pytest.mark.parametrize(
+    ("choice", "ids", "logprobs"),
+    [
+        ({"logprobs": {"content": [{"token": "token_id:7", "logprob": -1}]}}, (7,), (-1.0,)),
+        ({"logprobs": {"content": [{"id": 7, "token": "a", "logprob": -1.5}]}}, (7,), (-1.5,)),
+        ({"logprobs": {"tokens": ["a"], "token_logprobs": [-1.5], "token_ids": [7]}}, (7,), (-1.5,)),
+        ({"logprobs": {"content": [{"token": "a", "logprob": float("-inf")}]}}, None, None),
+        ({"logprobs": {"content": [{"token": "token_id:" + "9" * 5000, "logprob": 10**400}]}}, None, None),
+        ({"token_ids": [2**31]}, None, None),
+        ({"token_ids": [-1]}, None, None),
+        ({"token_ids": [True]}, None, None),
+    ],
+)
+def test_other_servers_places_for_tokens(choice: Any, ids: Any, logprobs: Any) -> None:
+    """vLLM, llama.cpp, Together; what a dataset's columns cannot hold is unknown."""
+    found = read_completion(body({"content": "a"}, **choice))
+    assert (found.token_ids, found.logprobs) == (ids, logprobs)
 
 
 def test_token_ids_and_logprobs_are_kept_where_they_are_whole() -> None:

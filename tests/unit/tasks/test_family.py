@@ -254,6 +254,15 @@ def test_each_mistake_is_one_message_at_its_line(parsed: Any, old: str, new: str
     assert str(error).startswith(f"{error.file}:{line}: ")
 
 
+def test_a_key_that_several_rows_share_tells_nothing_apart(parsed: Any):
+    shared = GOOD.replace("SELECT patient_id, name FROM patients;", "SELECT patient_id, 1 AS one FROM patients", 1)
+    with pytest.raises(
+        TaskError, match=r"tasks.yaml:6: .*must tell the rows apart, and one = 1 stands in several"
+    ) as told:
+        parsed(shared.replace("key: patient_id", "key: one", 1))
+    assert str(told.value).endswith("; patient_id would")
+
+
 @pytest.mark.parametrize("key", ["ground", "user", "gold"])
 def test_what_a_family_cannot_do_without(parsed: Any, key: str):
     text = "families:\n- id: pulse\n  ground: {key: name, sql: SELECT name FROM patients}\n  user: {says: Hi}\n  gold: [{say: x}]\n"

@@ -8,8 +8,8 @@ import pytest
 
 from synth.config import difference, from_dict, problems
 from synth.errors import OperatorError
+from synth.models.base import Model
 from synth.preparation import prepare, worker_setup
-from synth.users import USERS
 from synth.users.scripted import ScriptedUser
 from synth.worker import make_user
 from tests.unit import small_world, talking_world
@@ -62,7 +62,7 @@ def test_the_worker_gets_the_user_that_was_named(tmp_path: Path):
     own = worker_setup(prepare(config(world, f"{__name__}:make_own")), b"")
     user = make_user(own)
     assert user is not None
-    assert user.name == f"{__name__}:make_own"
+    assert user.name == f"{__name__}:make_own None"
 
 
 class Own(ScriptedUser):
@@ -70,17 +70,17 @@ class Own(ScriptedUser):
         self.name = name
 
 
-def make_own(options: dict[str, str]) -> Own:
-    """A factory as an extension would have it; it is given the config's section."""
-    return Own(options["kind"])
+def make_own(options: dict[str, str], model: Model | None) -> Own:
+    """A factory as an extension would have it; it is given the config's section, and the model that it names."""
+    return Own(f"{options['kind']} {None if model is None else model.name}")
 
 
 def test_a_misspelt_user_is_told_the_nearest():
     (line,) = problems({"env": {"name": "shop"}, "users": {"kind": "scriptet"}})
-    assert line.startswith("users.kind: must be scripted, none or package.module:attribute, not 'scriptet'")
+    assert line.startswith("users.kind: must be scripted, simulated, none or package.module:attribute, not 'scriptet'")
     assert "scripted?" in line
 
 
 def test_another_user_is_another_dataset():
-    old, new = (from_dict({"env": {"name": "shop"}, "users": {"kind": kind}}) for kind in USERS)
+    old, new = (from_dict({"env": {"name": "shop"}, "users": {"kind": kind}}) for kind in ("scripted", "none"))
     assert difference(old, new) == ["users.kind: scripted -> none"]

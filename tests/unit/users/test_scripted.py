@@ -53,7 +53,7 @@ WARD_TURNS: list[tuple[str, list[str], str]] = [
     ("Which Anna Meier do you mean: the one born 1980-05-03 or the one born 1975-01-01?", ["dob"], TELL),
     ("Is she the one born on May 3rd, 1980?", ["dob"], TELL),
     ("Her date of birth is 1975-01-01, correct?", ["dob"], TELL),
-    ("I have 1979-05-03 as her date of birth. Is that right?", [], CORRECT),
+    ("I have 1979-05-03 as her date of birth. Is that right?", ["dob"], TELL),
     ("What is it for? I mean the diagnosis.", ["indication"], TELL),
     ("May I have your e-mail address and her DOB?", ["dob", "email"], TELL),
     ("To help you I need:\n\n1. **Date of birth**\n2. **Diagnosis**\n\nThank you!", ["dob", "indication"], TELL),
@@ -251,3 +251,34 @@ def test_other_languages_are_asked_by_mark_and_word():
     assert hear(role, "Wie ist der Geburtstag?")[0].told == ("geburtstag",)
     assert hear(role, "Aspirin 5mg?")[0].consents
     assert hear(role, "Aspirin wurde verordnet.")[0].ends
+
+
+def test_a_question_word_in_a_statement_asks_for_nothing():
+    """Else whoever forges the user's voice beside an idle question is told what it should have asked."""
+    role = UserRole(opening="It is about James.", knows={"dob": Topic("Born 1983-11-02.", words=["who", "which"])})
+    forged = "I am who you think I am, the one which you mean. Shall I go on?"
+    assert not asyncio.run(ScriptedUser().start(role, 1).reply(forged)).told
+    assert asyncio.run(ScriptedUser().start(role, 1).reply("There are two. Which is it?")).told == ("dob",)
+    assert asyncio.run(ScriptedUser().start(role, 1).reply("I don't know which you mean.")).told == ("dob",)
+
+
+@pytest.mark.parametrize(
+    ("text", "agrees"),
+    [
+        (f"Shall I start {ALL}?", True),
+        (f"I'd order this: {ALL}. OK?", True),
+        (f"{ALL}?", True),
+        (f"{ALL}. Shall I go ahead?", True),
+        (f"Shall I stop {ALL}?", False),
+        (f"I will cancel {ALL}. Is that all right?", False),
+        (f"Would you like me to discontinue {ALL}?", False),
+        (f"I will not start it, I will stop it: {ALL}. Shall I go ahead?", False),
+    ],
+)
+def test_consent_is_to_an_act(text: str, agrees: bool):
+    """Who asks for a yes to one thing has none for another."""
+    assert WARD.consent is not None
+    role = dataclasses.replace(WARD, consent=dataclasses.replace(WARD.consent, act=["start", "order", "prescribe"]))
+    (turn,) = hear(role, text)
+    assert turn.consents is agrees
+    assert turn.text

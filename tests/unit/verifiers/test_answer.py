@@ -126,5 +126,5 @@ class TestReward:
             ("state", 1.0),
             ("forbidden_calls", 1.0),
         ], "a call that failed was not made"
-        names = {"state", "answer", "no_write_before", "required_calls", "forbidden_calls", "says"}
+        names = {"state", "answer", "no_write_before", "required_calls", "forbidden_calls", "says", "sql"}
         assert set(VERIFIERS) == names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -118,3 +119,10 @@ def test_a_row_that_changed_in_every_column(place: Place):
     )
     assert place.meets(change, "price IN (1, 9.5) AND (day IS NULL OR done = :yes)", yes=True)
     assert not place.meets(change, "seen IS NULL")
+
+
+def test_an_insert_into_a_table_without_a_key_meets_what_holds_after(place: Place):
+    whole = place.change("INSERT INTO [order] ([select], price, done) VALUES (2, 9.75, :no)", 2, no=False)
+    change = replace(whole, key={"rowid": 2})
+    assert place.meets(change, "[select] = :id AND price > 9.7 AND seen IS NULL AND NOT done", id=2)
+    assert not place.meets(change, "price > 9.8")

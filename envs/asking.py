@@ -1,0 +1,80 @@
+"""A query asked of a sandbox for its whole answer: read-only, under the guards, whoever wrote it."""
+
+from __future__ import annotations
+
+import decimal
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from envs.database import DatabaseExecutableEnvironment
+from envs.errors import ToolError
+from envs.sandboxes.base import Sandbox
+from envs.sql_tools.running import execute
+from envs.state import to_json_value
+from envs.tool import Tool
+from envs.toolbox import Toolbox
+from envs.types import ErrorCategory, Json, Limits, Table, ToolCall, ToolResult
+
+ANSWER_LIMITS = Limits(True, 30_000, 100_000, 64_000_000)
+"""What an answer that is to be compared may take: more rows and bytes than a tool would show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows of a query in their order, as JSON values; decimals are numbers here, so that engines agree."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Json, ...], ...]
+
+
+def ask(sandbox: Sandbox, tables: Mapping[str, Table], sql: str, limits: Limits = ANSWER_LIMITS) -> Answer | ToolResult:
+    """The answer to one query, executed as it stands; a failed result, with its category, where it has none.
+
+    It goes the way of any tool call, so that what guards a tool guards this.
+    """
+    environment = DatabaseExecutableEnvironment(_BOX, sandbox, tables, limits)
+    try:
+        result = environment.call(ToolCall.of(_TOOL.name, {"sql": sql})).result
+    except UnicodeEncodeError:
+        return ToolResult.failure("The query is not valid Unicode.", category=ErrorCategory.SYNTAX_ERROR)
+    if not result.ok:
+        return result
+    return Answer(tuple(result.output["columns"]), tuple(tuple(row) for row in result.output["rows"]))
+
+
+def _answer(arguments: dict[str, Json], db: Connection) -> ToolResult:
+    result = execute(db, arguments["sql"])
+    if not result.returns_rows:
+        raise ToolError("The statement is no query: it gives no rows.", category=ErrorCategory.SYNTAX_ERROR)
+    columns = list(result.keys())
+    return ToolResult({"columns": columns, "rows": [[_value(each) for each in row] for row in result]})
+
+
+def _value(value: Any) -> Json:
+    if isinstance(value, decimal.Decimal) and value.is_finite():
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    try:
+        return to_json_value(value)
+    except TypeError:  # an engine's own type: a range, a network address
+        return str(value)
+
+
+_TOOL = Tool(
+    name="answer",
+    description="Answer a query with all of its rows.",
+    parameters={
+        "type": "object",
+        "properties": {"sql": {"type": "string", "description": "One query."}},
+        "required": ["sql"],
+        "additionalProperties": False,
+    },
+    executor=_answer,
+    read_only=True,
+)
+_BOX = Toolbox([_TOOL])

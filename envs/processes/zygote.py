@@ -1,0 +1,127 @@
+"""The process that children are forked from: one thread, the service loaded, no sockets but those of its parent.
+
+A process with threads cannot fork safely, and a fresh interpreter takes a second to load a world: hence this one in
+between. It ends when its parent does, however that ends, and takes the children along.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import pickle
+import resource
+import signal
+import socket
+import sys
+import threading
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from envs.processes.wire import BEGUN, receive, send
+
+FILE_BYTES = 64 * 2**20
+"""How large a file may become that a child writes."""
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+def main(descriptor: int) -> None:
+    """Prepare what the first message names, then fork and kill as told, until the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to act on
+    control = socket.socket(fileno=descriptor)
+    (service, arguments), _ = receive(control)
+    try:
+        module = import_module(service)
+        prepared = module.prepare(*arguments)
+    except BaseException as error:
+        send(control, _as_it_travels(error))
+        return
+    send(control, None)
+    gc.collect()
+    gc.freeze()
+    children: set[int] = set()
+    try:
+        while True:
+            (pid, _) = receive(control)
+            if pid is None:
+                _fork(control, module, prepared, children)
+            else:
+                children.discard(pid)
+                send(control, _end(pid))
+    except (EOFError, OSError):
+        for each in children:
+            _end(each)
+
+
+def _fork(control: socket.socket, module: ModuleType, prepared: Any, children: set[int]) -> None:
+    ours, theirs = socket.socketpair()
+    zygote = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        control.close()
+        ours.close()
+        _live(theirs, module, prepared, zygote)
+    theirs.close()
+    children.add(pid)
+    watch = [os.pidfd_open(pid)] if sys.platform == "linux" else []
+    send(control, pid, [ours.fileno(), *watch])
+    ours.close()
+    for each in watch:
+        os.close(each)
+
+
+def _end(pid: int) -> int:
+    """Kill the child, with whatever it has forked, and say how it ended: the number of the signal, 0 for none."""
+    try:
+        os.killpg(pid, signal.SIGKILL)  # not yet waited for, so the number is still its own
+    except (ProcessLookupError, PermissionError):  # it has no group of its own yet, or is dead (macOS)
+        os.kill(pid, signal.SIGKILL)
+    return os.WTERMSIG(status) if os.WIFSIGNALED(status := os.waitpid(pid, 0)[1]) else 0
+
+
+def _live(connection: socket.socket, module: ModuleType, prepared: Any, zygote: int) -> None:
+    """The life of a child: answer what is asked until nobody asks."""
+    try:
+        _settle(zygote)
+        while True:
+            question, descriptors = receive(connection)
+            connection.sendall(BEGUN)
+            try:
+                reply: Any = module.answer(prepared, question, descriptors)
+            except BaseException as error:
+                reply = _as_it_travels(error)
+            if threading.active_count() > 1:  # somebody's thread would go on beside the next question
+                send(connection, (reply, True))
+                return
+            send(connection, (reply, False))
+    except (EOFError, OSError):
+        pass
+    finally:
+        os._exit(0)
+
+
+def _settle(zygote: int) -> None:
+    os.setpgid(0, 0)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        # Where memory runs out, the kernel is to take this one rather than its parent.
+        Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
+    if os.getppid() != zygote:
+        os._exit(0)
+    for number in (signal.SIGALRM, signal.SIGXCPU, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
+
+
+def _as_it_travels(error: BaseException) -> BaseException:
+    """The error, or its name and words where it does not survive pickling."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

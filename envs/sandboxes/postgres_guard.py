@@ -1,0 +1,150 @@
+"""What is built into a PostgreSQL template: the log of changes, the way back, and exact rights.
+
+Every table has a trigger that writes down a row before and after. Its name begins with a blank, so that it fires before
+the world's own triggers, and the log is in the order of the changes. ``taken()`` hands the log out and empties it;
+``put()`` sets rows and counters as it is told, past all triggers and foreign keys. Both obey whoever knows the secret.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import psycopg
+
+from envs.sandboxes.postgres_schema import WORLD, Shape, ask, quoted
+
+FUNCTIONS_DENIED = (
+    "lo\\_%", "loread", "lowrite", "set\\_config", "pg\\_advisory%", "pg\\_try\\_advisory%", "pg\\_notify",
+    "pg\\_terminate\\_backend", "pg\\_cancel\\_backend", "pg\\_export\\_snapshot", "pg\\_logical%", "pg\\_replication%",
+    "pg\\_read%", "pg\\_ls%", "pg\\_stat\\_file", "pg\\_stat\\_get%activity", "pg\\_stat\\_reset%", "pg\\_lock\\_status",
+    "pg\\_log%", "pg\\_switch%", "pg\\_create%", "pg\\_drop%", "pg\\_reload%", "pg\\_rotate%", "pg\\_promote",
+    "pg\\_backup%", "pg\\_wal\\_%", "query\\_to\\_xml%", "cursor\\_to\\_xml%", "table\\_to\\_xml%", "schema\\_to\\_xml%",
+    "database\\_to\\_xml%", "dblink%", "inet\\_server%", "inet\\_client%", "pg\\_prepared%", "pg\\_cursor",
+)  # fmt: skip
+"""Large objects outlive a rollback and a read-only transaction, set_config undoes limits, the others reach beyond the database."""
+
+VIEWS_DENIED = (
+    "pg_stat_activity", "pg_locks", "pg_database", "pg_roles", "pg_user", "pg_group", "pg_auth_members",
+    "pg_stat_database", "pg_stat_replication", "pg_shdescription", "pg_largeobject_metadata", "pg_db_role_setting",
+)  # fmt: skip
+"""Names of other sandboxes, and of what else is on the server."""
+
+_INSTALL = """
+CREATE SCHEMA envs_guard;
+CREATE UNLOGGED TABLE envs_guard.log (id bigint GENERATED ALWAYS AS IDENTITY, rel oid NOT NULL, old text, new text);
+CREATE TABLE envs_guard.shape (rel oid PRIMARY KEY, wipe text NOT NULL, fill text NOT NULL);
+CREATE TABLE envs_guard.secret (secret text NOT NULL);
+CREATE TABLE envs_guard.counter (place int PRIMARY KEY, seq oid NOT NULL, last bigint NOT NULL, called bool NOT NULL);
+
+CREATE FUNCTION envs_guard.note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    INSERT INTO envs_guard.log (rel, old, new) VALUES (TG_RELID, NULL, NEW::text);
+  ELSIF TG_OP = 'DELETE' THEN
+    INSERT INTO envs_guard.log (rel, old, new) VALUES (TG_RELID, OLD::text, NULL);
+  ELSE
+    INSERT INTO envs_guard.log (rel, old, new) VALUES (TG_RELID, OLD::text, NEW::text);
+  END IF;
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION envs_guard.taken(given text) RETURNS TABLE (rel oid, old text, new text) LANGUAGE sql SECURITY DEFINER AS $$
+  WITH gone AS (DELETE FROM envs_guard.log WHERE EXISTS (SELECT FROM envs_guard.secret s WHERE s.secret = given) RETURNING *)
+  SELECT g.rel, g.old, g.new FROM gone g ORDER BY g.id
+$$;
+
+CREATE FUNCTION envs_guard.counters() RETURNS bigint[] LANGUAGE sql SECURITY DEFINER AS $$
+  SELECT array_agg(pg_catalog.pg_sequence_last_value(seq) ORDER BY place) FROM envs_guard.counter
+$$;
+
+CREATE FUNCTION envs_guard.put(secret text, what jsonb) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+SET session_replication_role = replica SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  part jsonb;
+  found envs_guard.shape;
+  counted envs_guard.counter;
+BEGIN
+  IF NOT EXISTS (SELECT FROM envs_guard.secret s WHERE s.secret = put.secret) THEN
+    RAISE insufficient_privilege USING MESSAGE = 'permission denied for function put';
+  END IF;
+  FOR part IN SELECT jsonb_array_elements(what -> 'rows') LOOP
+    SELECT * INTO STRICT found FROM envs_guard.shape s WHERE s.rel = (part ->> 0)::oid;
+    EXECUTE found.wipe USING ARRAY(SELECT jsonb_array_elements_text(part -> 1));
+    EXECUTE found.fill USING ARRAY(SELECT jsonb_array_elements_text(part -> 2));
+  END LOOP;
+  FOR part IN SELECT jsonb_array_elements(what -> 'counters') LOOP
+    SELECT * INTO STRICT counted FROM envs_guard.counter c WHERE c.place = (part ->> 0)::int;
+    IF part ->> 1 IS NULL THEN
+      PERFORM setval(counted.seq, counted.last, counted.called);
+    ELSE
+      PERFORM setval(counted.seq, (part ->> 1)::bigint, true);
+    END IF;
+  END LOOP;
+END $$;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA envs_guard FROM PUBLIC;
+"""
+
+
+def install(db: psycopg.Connection[Any], shapes: Mapping[int, Shape], users: str) -> str:
+    """Build the guard into a template, as superuser; returns the secret of ``put``."""
+    secret = secrets.token_hex(16)
+    with db.transaction():
+        ask(db, _INSTALL)
+        ask(db, "INSERT INTO envs_guard.secret VALUES (%s)", secret)
+        for shape in shapes.values():
+            ask(db, "INSERT INTO envs_guard.shape VALUES (%s, %s, %s)", shape.oid, shape.wipe, shape.fill)
+            ask(
+                db,
+                f'CREATE TRIGGER " envs_note" AFTER INSERT OR UPDATE OR DELETE ON {shape.path}'
+                " FOR EACH ROW EXECUTE FUNCTION envs_guard.note()",
+            )
+        _count(db)
+        _grant(db, users)
+        _deny(db)
+    if shapes:
+        ask(db, f"VACUUM (FREEZE, ANALYZE) {', '.join(shape.path for shape in shapes.values())}")
+    return secret
+
+
+def _count(db: psycopg.Connection[Any]) -> None:
+    sequences = ask(
+        db,
+        f"SELECT c.oid, n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        f" WHERE c.relkind = 'S' AND {WORLD} ORDER BY n.nspname, c.relname",
+    ).fetchall()
+    for place, (oid, schema, name) in enumerate(sequences):
+        state = ask(db, f"SELECT last_value, is_called FROM {quoted(schema)}.{quoted(name)}").fetchone()
+        assert state is not None
+        ask(db, "INSERT INTO envs_guard.counter VALUES (%s, %s, %s, %s)", place, oid, *state)
+
+
+def _grant(db: psycopg.Connection[Any], users: str) -> None:
+    schemas: Iterable[tuple[str]] = ask(db, f"SELECT n.nspname FROM pg_namespace n WHERE {WORLD}").fetchall()
+    for (schema,) in schemas:
+        name = quoted(schema)
+        ask(db, f"REVOKE CREATE ON SCHEMA {name} FROM PUBLIC")
+        ask(db, f"GRANT USAGE ON SCHEMA {name} TO {users}")
+        ask(db, f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {name} TO {users}")
+        ask(db, f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {name} TO {users}")
+    ask(db, f"GRANT USAGE ON SCHEMA envs_guard TO {users}")
+    ask(
+        db,
+        f"GRANT EXECUTE ON FUNCTION envs_guard.taken(text), envs_guard.counters(), envs_guard.put(text, jsonb) TO {users}",
+    )
+
+
+def _deny(db: psycopg.Connection[Any]) -> None:
+    functions = ask(
+        db,
+        "SELECT p.oid::regprocedure::text FROM pg_proc p WHERE p.prokind = 'f' AND p.proname LIKE ANY (%s)"
+        " AND (p.proacl IS NULL OR p.proacl::text LIKE '%%{=X%%' OR p.proacl::text LIKE '%%,=X%%')",
+        list(FUNCTIONS_DENIED),
+    ).fetchall()
+    if functions:
+        ask(db, f"REVOKE EXECUTE ON FUNCTION {', '.join(name for (name,) in functions)} FROM PUBLIC")
+    for view in VIEWS_DENIED:
+        ask(db, f"REVOKE ALL ON pg_catalog.{view} FROM PUBLIC")

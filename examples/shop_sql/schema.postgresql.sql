@@ -1,0 +1,1 @@
+../shop/schema.postgresql.sql

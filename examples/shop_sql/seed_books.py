@@ -1,0 +1,1 @@
+../shop/seed_books.py

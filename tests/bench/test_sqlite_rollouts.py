@@ -1,0 +1,106 @@
+"""What SQLite sandboxes cost, as a ratio to the bare statements of the same rollout in the same run.
+
+    pytest -m long tests/bench/test_sqlite_rollouts.py -s
+
+A rollout opens a sandbox, makes ten tool calls (each a transaction of a query over two tables, an update and an insert
+through SQLAlchemy), reads the diff, and closes. The bare statements are the same ones through SQLAlchemy and the standard
+library's driver on one database in memory that stays open, with a commit after every three: no guard, pin, record of
+changes or copy. Both take turns in short slices, and CPU time is what is compared: the machine's moods strike both.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from envs.sandboxes.sqlite import SqliteTemplate
+from envs.types import Limits, Pins
+
+pytestmark = pytest.mark.long
+
+SCHEMA = """
+CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER NOT NULL REFERENCES author (id), title TEXT, price REAL);
+CREATE INDEX book_author ON book (author_id);
+"""
+CALLS = 10
+READ = sa.text(
+    "SELECT b.id, b.title, a.name FROM book b JOIN author a ON a.id = b.author_id WHERE a.id = :i ORDER BY b.id"
+)
+INSERT = sa.text("INSERT INTO book (author_id, title, price) VALUES (:i, :t, :p)")
+BOOK = sa.table("book", sa.column("id", sa.Integer), sa.column("price", sa.Float))
+
+
+def loader(authors: int, padding: int) -> Callable[[Any], object]:
+    """Four books to an author, with titles of that length."""
+
+    def load(db: Any) -> None:
+        db.executescript(SCHEMA)
+        db.execute("BEGIN")
+        db.executemany("INSERT INTO author VALUES (?, ?)", [(at, f"n{at}") for at in range(authors)])
+        books = [(at, at // 4, "t" * padding, 1.0) for at in range(authors * 4)]
+        db.executemany("INSERT INTO book VALUES (?, ?, ?, ?)", books)
+        db.execute("COMMIT")
+
+    return load
+
+
+def work(db: sa.Connection, author: int, price: float) -> None:
+    """What one tool call does. Nobody reads author 0, whose books grow in number."""
+    _ = [dict(row) for row in db.execute(READ, {"i": author}).mappings()]
+    db.execute(sa.update(BOOK).where(BOOK.c.id == author * 4).values(price=price))
+    db.execute(INSERT, {"i": 0, "t": "new", "p": price})
+
+
+def rollout(template: SqliteTemplate, authors: int) -> Callable[[int], None]:
+    def once(number: int) -> None:
+        with template.open(Pins()) as sandbox:
+            for at in range(CALLS):
+                with sandbox.transaction(Limits()) as transaction:
+                    work(transaction.connection, (number * 7 + at * 13) % (authors - 1) + 1, at + 0.5)
+            assert len(sandbox.diff().changes) == CALLS * 2
+
+    return once
+
+
+def bare(engine: sa.Engine, authors: int) -> Callable[[int], None]:
+    def once(number: int) -> None:
+        with engine.connect() as db:
+            for at in range(CALLS):
+                work(db, (number * 7 + at * 13) % (authors - 1) + 1, at + 0.5)
+                db.commit()
+
+    return once
+
+
+def ratio(one: Callable[[int], None], other: Callable[[int], None], rounds: int = 60, slice_: int = 10) -> float:
+    """CPU seconds of one to those of the other: the median over rounds in which they take turns."""
+
+    def cost(once: Callable[[int], None], start: int) -> float:
+        began = time.process_time()
+        for number in range(start, start + slice_):
+            once(number)
+        return time.process_time() - began
+
+    gc.collect()
+    found = [cost(one, at * slice_) / cost(other, at * slice_) for at in range(rounds)]
+    return sorted(found)[rounds // 2]
+
+
+@pytest.mark.parametrize(
+    ("size", "authors", "padding", "least"),
+    [("20 KB", 40, 40, 0.55), ("1 MB", 1_800, 90, 0.55), ("100 MB", 50_000, 450, 0.5)],
+)
+def test_rollouts(size: str, authors: int, padding: int, least: float):
+    engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
+    template = SqliteTemplate.build(loader(authors, padding))
+    with engine.connect() as db:
+        loader(authors, padding)(db.connection.dbapi_connection)
+    share = ratio(bare(engine, authors), rollout(template, authors))
+    print(f"\n{size}: {share:.0%} of the rate of the bare statements")
+    assert share > least

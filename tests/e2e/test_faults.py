@@ -1,0 +1,110 @@
+"""Runs whose tools fail on purpose: the expert that retries earns all, the one that does not fails where the schedule says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synth.dataset.reader import Dataset
+from synth.models.scripted import GAVE_UP
+from tests.e2e.command import stable_rows, synth
+
+Json = Any
+FAULTS = ("runtime=inline", "agent.middleware=[faults]", "agent.faults.rate=0.2", "agent.faults.slow_s=0.001", "seed=9")
+WORLDS = ("ehr_db", "shop")
+
+
+def rows_of(home: Path, name: str, *options: str) -> list[dict[str, Json]]:
+    done = synth("run", *FAULTS, *options, f"output.dir={name}", cwd=home, timeout=900)
+    assert done.returncode == 0, done.stderr
+    return stable_rows(home / name)
+
+
+def broken(row: dict[str, Json]) -> list[dict[str, Json]]:
+    """The faults that are failures: a slow call is none."""
+    return [each for each in row["injected_faults"] if each["kind"] != "slow"]
+
+
+def schedule(rows: list[dict[str, Json]]) -> list[Json]:
+    return [row["injected_faults"] for row in rows]
+
+
+def check_retried(rows: list[dict[str, Json]], home: Path, name: str) -> None:
+    """Full reward for all, about a fifth of the calls hit, every fault on record and none seen by the verifiers."""
+    assert {row["reward"] for row in rows} == {1.0}
+    assert {row["blame"] for row in rows} == {None}
+    calls, hits = sum(row["num_tool_calls"] for row in rows), sum(len(row["injected_faults"]) for row in rows)
+    assert 0.12 * calls < hits < 0.25 * calls
+    for row in rows:
+        results = [each for each in row["events"] if each["event"] == "tool_result"]
+        assert [at for at, each in enumerate(results) if "fault" in each] == [
+            each["call"] for each in row["injected_faults"]
+        ]
+        assert [each.get("by") for each in results] == [
+            "faults" if "fault" in each and each["fault"]["kind"] != "slow" else None for each in results
+        ]
+    replayed = synth("replay", name, cwd=home)
+    assert replayed.returncode == 0, replayed.stdout
+    graded = synth("grade", name, cwd=home)
+    assert "0 rewards changed" in graded.stdout
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_an_expert_that_retries_earns_everything_and_one_that_does_not_fails_by_schedule(world: str, tmp_path: Path):
+    job = (f"env={world}", "tasks.count=24")
+    patient = rows_of(tmp_path, "patient", *job)
+    check_retried(patient, tmp_path, "patient")
+    hasty = rows_of(tmp_path, "hasty", *job, "model.tool_retries=0")
+    for one, other in zip(patient, hasty, strict=True):
+        assert one["task_id"] == other["task_id"]
+        first = next(iter(broken(one)), None)  # until the first failure both do the same: the schedule is the same
+        if first is None:
+            assert (other["reward"], other["injected_faults"]) == (1.0, one["injected_faults"])
+            continue
+        assert broken(other) == [first]
+        assert other["num_tool_calls"] == first["call"] + 1
+        said = [each["content"] for each in other["messages"] if each["role"] == "assistant"]
+        assert any(GAVE_UP in each for each in said)
+        # What was left to do decides: a read that nothing hung on costs nothing.
+        assert other["blame"] == (None if other["reward"] == 1.0 else "tool")
+    assert sum(row["reward"] < 1.0 for row in hasty) > 5
+
+
+def test_retries_unseen_by_the_model_heal_the_calls(tmp_path: Path):
+    hidden = ("agent.middleware=[retry,faults]", "agent.retry.tools=true", "agent.retry.first_s=0.001")
+    rows = rows_of(tmp_path, "hidden", "tasks.count=20", "model.tool_retries=0", *hidden)
+    assert {row["reward"] for row in rows} == {1.0}
+    assert sum(row["num_tool_errors"] == 0 for row in rows) > 13
+    assert sum(len(row["injected_faults"]) for row in rows) > 10
+    assert synth("replay", "hidden", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("engine", ["postgres", "mysql"])
+def test_the_schedule_is_the_same_on_every_engine(engine: str, tmp_path: Path, request: pytest.FixtureRequest):
+    """The words are each engine's own; which calls are hit, and by what, is not."""
+    url: str = request.getfixturevalue("postgres_url" if engine == "postgres" else "mysql_url")
+    job = ("env=shop", "tasks.count=12")
+    here = rows_of(tmp_path, "sqlite", *job)
+    done = synth(
+        *("run", *FAULTS, *job, f"database={engine}", "database.dsn_env_var=SERVER", "output.dir=server"),
+        cwd=tmp_path,
+        env={"SERVER": url},
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stderr
+    there = stable_rows(tmp_path / "server")
+    assert schedule(here) == schedule(there)
+    assert {row["reward"] for row in there} == {1.0}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("world", WORLDS)
+def test_five_hundred_rollouts_with_faults_all_earn_the_full_reward(world: str, tmp_path: Path):
+    rows = rows_of(tmp_path, "many", f"env={world}", "tasks.count=500")
+    check_retried(rows, tmp_path, "many")
+    kinds = Counter(each["kind"] for row in rows for each in row["injected_faults"])
+    assert len(kinds) == 6
+    assert Dataset.open(tmp_path / "many").count == 500

@@ -1,0 +1,120 @@
+"""Rates, adaptive concurrency and budgets of whole runs against a real endpoint on loopback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synth.dataset.reader import Dataset
+from synth.limits.bucket import BURST_S
+from tests.e2e.command import stable_rows, synth
+from tests.e2e.expert_endpoint import Expert, endpoint
+from tests.e2e.limited_endpoint import Limited
+from tests.e2e.test_endpoint import tasks_of
+
+JOB = ("run", "tasks.count=40", "seed=11")
+MODEL = ("model=openai", "model.name=expert", "model.api_key_env=null")
+
+
+@pytest.fixture(scope="module")
+def scripted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("limits")
+    assert synth(*JOB, "runtime=inline", "output.dir=scripted", cwd=home).returncode == 0
+    return home / "scripted"
+
+
+def play(scripted: Path, limited: Limited, name: str, *options: str, code: int = 0) -> list[dict[str, Any]]:
+    with endpoint(limited, limited.faults) as url:
+        done = synth(*JOB, *MODEL, f"model.base_url={url}", f"output.dir={name}", *options, cwd=scripted.parent)
+    assert done.returncode == code, done.stderr + done.stdout
+    return stable_rows(scripted.parent / name)
+
+
+def most_in(times: list[float], seconds: float) -> int:
+    """The largest number of requests in any span of so many seconds."""
+    return max(sum(at <= other < at + seconds for other in times) for at in times)
+
+
+def check_rate(limited: Limited, per_second: float) -> None:
+    """In every span of one, two and five seconds: the rate, the burst, and one that was let in already."""
+    for span in (1.0, 2.0, 5.0):
+        assert most_in(limited.asked, span) <= per_second * (span + BURST_S) + 2
+
+
+def test_a_run_keeps_its_rate_and_its_bound_on_requests_at_once(scripted: Path):
+    limited = Limited(Expert(tasks_of(scripted)))
+    rates = ("model.requests_per_minute=1200", "model.max_concurrency=3")
+    rows = play(scripted, limited, "rated", "runtime=inline", *rates)
+    assert [row["messages"] for row in rows] == [row["messages"] for row in stable_rows(scripted)]
+    assert limited.most <= 3
+    check_rate(limited, 20.0)
+
+
+def test_tokens_are_counted_as_the_endpoint_counts_them(scripted: Path):
+    """So many tokens a minute that the run, at what it really uses, takes some seconds: no less, and every row is there."""
+    used = sum(
+        row["input_tokens"] + row["output_tokens"]
+        for row in play(scripted, Limited(Expert(tasks_of(scripted))), "free", "runtime=inline")
+    )
+    limited = Limited(Expert(tasks_of(scripted)))
+    per_minute = used * 60 // 8
+    rows = play(scripted, limited, "tokens", "runtime=inline", f"model.tokens_per_minute={per_minute}")
+    assert {row["reward"] for row in rows} == {1.0}
+    spans = limited.asked[-1] - limited.asked[0]
+    assert spans >= 6.0
+
+
+def test_what_an_endpoint_refuses_is_found_out_and_nothing_is_lost(scripted: Path):
+    """It takes four at once, the run begins with sixteen: every rollout ends well, and few requests are refused later on."""
+    limited = Limited(Expert(tasks_of(scripted)), at_once=4, answer_s=0.02)
+    options = ("runtime=inline", "model.start_concurrency=16", "model.max_retries=8")
+    rows = play(scripted, limited, "refused", *options)
+    assert {row["reward"] for row in rows} == {1.0}
+    assert limited.refused
+    later = limited.asked[len(limited.asked) // 2]
+    assert sum(at >= later for at in limited.refused) <= 0.1 * sum(at >= later for at in limited.asked)
+
+
+def test_a_budget_is_overshot_by_less_than_what_was_in_flight_and_the_run_goes_on(scripted: Path):
+    """Tokens, with eight in flight: the run stops within two average rollouts of its budget, and a resume finishes it."""
+    limited = Limited(Expert(tasks_of(scripted)), answer_s=0.005)
+    everything = play(scripted, limited, "unbounded", "runtime=inline")
+    costs = [row["input_tokens"] + row["output_tokens"] for row in everything]
+    budget, mean = sum(costs) // 2, sum(costs) / len(costs)
+    options = ("runtime=inline", "runtime.concurrency=8", f"budget.tokens={budget}")
+    rows = play(scripted, limited, "budget", *options, code=3)
+    spent = sum(row["input_tokens"] + row["output_tokens"] for row in rows)
+    assert budget <= spent <= budget + 8 * mean
+    assert 0 < len(rows) < 40
+    with endpoint(limited, limited.faults) as url:
+        more = ("budget.tokens=null", f"model.base_url={url}")
+        done = synth("run", "--resume", "budget", *more, cwd=scripted.parent)
+    assert done.returncode == 0, done.stderr
+    assert [row["messages"] for row in stable_rows(scripted.parent / "budget")] == [
+        row["messages"] for row in everything
+    ]
+
+
+def test_turns_and_minutes_are_budgets_too(scripted: Path):
+    limited = Limited(Expert(tasks_of(scripted)), answer_s=0.005)
+    rows = play(scripted, limited, "turns", "runtime=inline", "runtime.concurrency=4", "budget.turns=60", code=3)
+    assert 60 <= sum(row["num_turns"] for row in rows) <= 60 + 4 * 8
+    play(scripted, limited, "minutes", "runtime=inline", "budget.minutes=0.0001", code=3)
+    assert Dataset.open(scripted.parent / "minutes").count < 40
+
+
+@pytest.mark.ray
+def test_two_workers_share_rate_bound_and_budget(scripted: Path):
+    limited = Limited(Expert(tasks_of(scripted)), answer_s=0.02)
+    both = ("runtime.workers=2", "runtime.concurrency=8", "model.requests_per_minute=1800", "model.max_concurrency=5")
+    rows = play(scripted, limited, "ray", *both)
+    assert [row["messages"] for row in rows] == [row["messages"] for row in stable_rows(scripted)]
+    assert limited.most <= 5
+    check_rate(limited, 30.0)
+    costs = [row["input_tokens"] + row["output_tokens"] for row in rows]
+    budget = sum(costs) // 2
+    rows = play(scripted, limited, "ray_budget", *both, f"budget.tokens={budget}", code=3)
+    spent = sum(row["input_tokens"] + row["output_tokens"] for row in rows)
+    assert budget <= spent <= budget + 16 * sum(costs) / len(costs)

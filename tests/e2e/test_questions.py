@@ -1,0 +1,128 @@
+"""Text-to-SQL questions through the real loop: over HTTP, many at a time, with an analyst that errs as models do."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from synth.config import from_dict
+from synth.dataset.reader import Dataset
+from synth.preparation import prepare
+from synth.types import Task
+from tests.bird_folder import ASKED, bird_folder
+from tests.e2e.analyst import FAILING, Analyst, kind_of, spoilt
+from tests.e2e.command import stable_rows, synth
+from tests.e2e.expert_endpoint import endpoint
+
+
+def planned(count: int, universes: int) -> list[Task]:
+    run = prepare(from_dict({"env": {"name": "shop_sql"}, "tasks": {"count": count, "universes": universes}}))
+    return [run.plan.task(at) for at in range(run.plan.tasks)]
+
+
+def played(home: Path, count: int, universes: int = 1) -> tuple[list[Task], Analyst]:
+    """Have the analyst answer the questions, 64 at a time."""
+    tasks = planned(count, universes)
+    analyst = Analyst(tasks)
+    with endpoint(analyst) as url:
+        done = synth(
+            "run",
+            "env=shop_sql",
+            f"tasks.count={count}",
+            f"tasks.universes={universes}",
+            "model=openai",
+            "model.name=expert",
+            f"model.base_url={url}",
+            "model.api_key_env=null",
+            "runtime=inline",
+            "runtime.concurrency=64",
+            "agent.error_style=advice",
+            "output.dir=asked",
+            cwd=home,
+            timeout=3000,
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return tasks, analyst
+
+
+def check(home: Path, tasks: list[Task], analyst: Analyst) -> None:
+    by_id = {task.id: task for task in tasks}
+    with Dataset.open(home / "asked") as dataset:
+        rows = list(dataset.rows())
+        assert dataset.status == "complete"
+        assert dataset.errors() == []
+    assert len(rows) == len(tasks)
+    assert {row["stop_reason"] for row in rows} == {"finished"}
+    kinds: Counter[str] = Counter()
+    for row in rows:
+        kind = kind_of(by_id[row["task_id"]])
+        kinds[kind] += 1
+        assert row["reward"] == (0.0 if kind in FAILING else 1.0), (kind, row["task_id"], row["verdicts"])
+        _check_mistake(row, by_id[row["task_id"]], kind)
+    assert analyst.advised > 9 * analyst.lost
+    scores = json.loads(synth("inspect", "asked", "--json", cwd=home).stdout)["sql"]
+    assert [level["difficulty"] for level in scores] == ["simple", "moderate", "challenging", "all"]
+    assert sum(level["questions"] for level in scores[:-1]) == scores[-1]["questions"] == len(rows)
+    right = sum(count for kind, count in kinds.items() if kind not in FAILING)
+    assert scores[-1]["suite_accuracy"] == pytest.approx(right / len(rows))
+    assert scores[-1]["f1"] >= scores[-1]["suite_accuracy"] - 1e-9
+    manifest = json.loads((home / "asked" / "manifest.json").read_text("utf-8"))
+    assert manifest["counts"]["sql"] == scores
+
+
+def _check_mistake(row: dict[str, object], task: Task, kind: str) -> None:
+    """The transcript shows the mistake, what was said of it, and that the analyst went on."""
+    categories = row["error_categories"]
+    gate = task.gates[1]["sql"]["query"]
+    if kind == "malformed call":
+        assert categories == ["malformed_call"]
+    elif kind == "unknown tool":
+        assert categories == ["unknown_tool"]
+    elif kind in {"wrong column", "wrong table"} and spoilt(gate, kind) != gate:
+        assert categories == ["column_not_found" if kind == "wrong column" else "table_not_found"], gate
+        told = [each["content"] for each in row["messages"] if each["role"] == "tool"]  # type: ignore[union-attr]
+        assert "did you mean" in told[1]
+    else:
+        assert categories == []
+
+
+def test_a_question_of_each_family(tmp_path: Path):
+    tasks, analyst = played(tmp_path, 65)
+    assert len({task.family for task in tasks}) == 65
+    check(tmp_path, tasks, analyst)
+
+
+@pytest.mark.long
+def test_five_hundred_questions(tmp_path: Path):
+    """Over two databases, with each kind of mistake many times; no rollout is lost."""
+    tasks, analyst = played(tmp_path, 500, universes=2)
+    assert len({task.prompt for task in tasks}) == 500
+    check(tmp_path, tasks, analyst)
+
+
+def test_birds_questions(tmp_path: Path):
+    """The expert answers each; what cannot be asked is told, and a replay finds the same answers."""
+    bird_folder(tmp_path / "bird")
+    job = ("run", "tasks=bird", "tasks.path=bird", f"tasks.count={len(ASKED)}", "runtime=inline", "output.dir=out")
+    done = synth(*job, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 of 30 questions are left out" in done.stderr
+    rows = stable_rows(tmp_path / "out")
+    assert [row["reward"] for row in rows] == [1.0] * len(ASKED)
+    assert {row["family"]: row["universe"] for row in rows} == {
+        "california_schools": 0,
+        "card_games": 1,
+        "formula_1": 2,
+    }
+    assert synth("replay", "out", cwd=tmp_path).returncode == 0
+    scores = json.loads(synth("inspect", "out", "--json", cwd=tmp_path).stdout)["sql"]
+    assert [(level["difficulty"], level["questions"]) for level in scores] == [
+        ("simple", 14),
+        ("moderate", 8),
+        ("challenging", 2),
+        ("unrated", 2),
+        ("all", 26),
+    ]

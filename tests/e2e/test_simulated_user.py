@@ -1,0 +1,135 @@
+"""Whole runs in which a model plays the user, behind real HTTP: rewards, blame, replay, grading, budgets, errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synth.dataset.reader import Dataset
+from synth.dataset.task_table import TaskTable
+from synth.errors import ModelError
+from synth.types import Task
+from tests.e2e.command import synth
+from tests.e2e.expert_endpoint import endpoint
+from tests.unit import talking_world
+from tests.user_endpoint import Player, actor, obedient
+
+TALKS = {
+    "ehr_db": "prescribe_ambiguous_name,dose_left_open,stop_anticoagulant,after_hospital,which_patient,followup_already_open",
+    "shop": "misread_number,cancel_which_order,swap_for_another_colour,return_of_a_device,some_are_broken,refund_to_where",
+}
+
+
+def user(url: str, *more: str) -> tuple[str, ...]:
+    model = ("users.model.name=expert", f"users.model.base_url={url}", "users.model.api_key_env=null")
+    return ("users=simulated", *model, "runtime=inline", *more)
+
+
+def rows_of(run: Path) -> list[dict[str, Any]]:
+    return list(Dataset.open(run).rows())
+
+
+def turns_of(row: dict[str, Any]) -> list[dict[str, Any]]:
+    return [each for each in row["events"] if each["event"] == "user_turn"]
+
+
+@pytest.mark.parametrize("world", TALKS)
+def test_where_the_model_behaves_rewards_are_full_and_the_run_can_be_replayed_and_graded(world: str, tmp_path: Path):
+    player = Player(obedient)
+    job = ("run", f"env={world}", f"tasks.families=[{TALKS[world]}]", "tasks.count=18", "seed=5", "output.dir=run")
+    prices = ("users.model.price_input_usd_per_mtok=1", "users.model.price_output_usd_per_mtok=2")
+    with endpoint(player) as url:
+        done = synth(*job, *user(url, *prices), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(tmp_path / "run")
+    assert [row["reward"] for row in rows] == [1.0] * 18
+    assert not [each for row in rows for each in turns_of(row) if each.get("discarded")]
+    talked = [row for row in rows if row["user_input_tokens"]]
+    assert {row["user_model"] for row in talked} == {"expert"}
+    assert sum(row["user_input_tokens"] for row in talked) == 100 * len(player.requests)
+    assert all(row["user_cost_usd"] > 0 for row in talked)
+    assert all(row["cost_usd"] is None or row["cost_usd"] == 0 for row in rows), "the user's cost stands apart"
+    asked = len(player.requests)
+    replayed = synth("replay", "run", "--json", cwd=tmp_path)
+    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
+    assert json.loads(replayed.stdout)["identical"]
+    graded = synth("grade", "run", "--json", cwd=tmp_path)
+    assert graded.returncode == 0, graded.stdout + graded.stderr
+    assert len(player.requests) == asked, "neither asks anybody"
+
+
+def test_a_model_that_decides_itself_earns_the_same(tmp_path: Path):
+    world = talking_world.make(tmp_path / "world")
+    job = ("run", f"env.path={world}", "tasks.count=12", "tasks.families=[plan_asked,plan_declined]", "runtime=inline")
+    assert synth(*job, "output.dir=scripted", cwd=tmp_path).returncode == 0
+    table = TaskTable(tmp_path / "scripted" / "tasks.parquet")
+    roles = [task.user for at in range(len(table)) if (task := Task.from_json(table.task(at))).user is not None]
+    with endpoint(Player(actor(*roles))) as url:
+        done = synth(*job, *user(url, "users.decides=model"), "output.dir=decided", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [row["reward"] for row in rows_of(tmp_path / "decided")] == [1.0] * 12
+
+
+def test_a_model_at_fault_leaves_its_rollouts_unscored(tmp_path: Path):
+    world = talking_world.make(tmp_path / "world")
+    job = ("run", f"env.path={world}", "tasks.count=6", "tasks.families=[plan_asked]", "output.dir=run")
+    with endpoint(Player(lambda _: "As an AI, I plan things for 2026-04-03.")) as url:
+        done = synth(*job, *user(url, "users.decides=model"), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(tmp_path / "run")
+    assert {(row["outcome"], row["reward"], row["blame"]) for row in rows} == {("unscored", None, "user")}
+    assert all("role" in turns_of(row)[0]["fault"] for row in rows)
+    graded = synth("grade", "run", cwd=tmp_path)
+    assert graded.returncode == 0, "what is unscored stays unscored"
+    assert synth("replay", "run", cwd=tmp_path).returncode == 0
+
+
+def test_what_the_user_spends_counts_in_the_budget(tmp_path: Path):
+    world = talking_world.make(tmp_path / "world")
+    job = ("run", f"env.path={world}", "tasks.count=12", "tasks.families=[plan_asked]", "output.dir=run")
+    with endpoint(Player(obedient)) as url:
+        done = synth(*job, *user(url, "budget.tokens=500", "runtime.concurrency=1"), cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert "budget of 500 tokens is spent" in done.stdout + done.stderr
+    assert 1 <= len(rows_of(tmp_path / "run")) < 12
+
+
+def test_an_endpoint_of_the_users_that_breaks_makes_error_rows_and_a_resume_heals_them(tmp_path: Path):
+    world = talking_world.make(tmp_path / "world")
+    broken = {"now": True}
+
+    def say(request: Any) -> str:
+        if broken["now"]:
+            raise ModelError("out of order", True, 503)
+        return obedient(request)
+
+    job = ("run", f"env.path={world}", "tasks.count=4", "tasks.families=[plan_asked]", "output.dir=run")
+    with endpoint(Player(say)) as url:
+        done = synth(*job, *user(url, "users.model.max_retries=0"), cwd=tmp_path)
+        assert done.returncode == 3, done.stderr
+        broke = Dataset.open(tmp_path / "run").errors()
+        assert {each["error_type"] for each in broke} == {"ModelError"}
+        assert all(each["message"].startswith("the user's model: ") and each["retryable"] for each in broke)
+        broken["now"] = False
+        resumed = synth("run", "--resume", "run", cwd=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
+    assert [row["reward"] for row in rows_of(tmp_path / "run")] == [1.0] * 4
+
+
+def test_what_is_missing_is_said_before_anything_starts(tmp_path: Path):
+    nameless = synth("run", "users=simulated", cwd=tmp_path)
+    assert nameless.returncode == 2
+    assert "users.model.name: users=simulated needs the name of a model" in nameless.stderr
+    keyless = synth(
+        "run", "users=simulated", "users.model.name=m", "users.model.api_key_env=NOT_SET_HERE", cwd=tmp_path
+    )
+    assert keyless.returncode == 2
+    assert "users.model.api_key_env: the variable NOT_SET_HERE is not set" in keyless.stderr
+    nobody = user("http://127.0.0.1:9/v1", "users.model.max_retries=0")
+    unreachable = synth("run", "tasks.count=1", *nobody, cwd=tmp_path)
+    assert unreachable.returncode == 2
+    assert "the user's model: http://127.0.0.1:9/v1/models did not answer" in unreachable.stderr
+    assert not list(tmp_path.iterdir()) or unreachable.stdout == ""

@@ -1,0 +1,142 @@
+"""Hundreds of sandboxes one after the other leave no connection, database, role, account or thread behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from envs.connection import connect_args, driver_args, parse_url
+from envs.sandboxes.base import Sandbox
+from envs.sandboxes.mysql import MysqlSandbox, MysqlTemplate
+from envs.sandboxes.mysql_server import MysqlServer
+from envs.sandboxes.mysql_session import MysqlSession
+from envs.sandboxes.postgres import PostgresSandbox, PostgresTemplate
+from envs.sandboxes.postgres_server import PostgresServer
+from envs.sandboxes.postgres_session import PostgresSession
+from envs.types import Limits, Pins
+
+SCHEMA = (
+    "CREATE TABLE t (id integer PRIMARY KEY, name varchar(20) UNIQUE)",
+    "INSERT INTO t VALUES (1, 'a'), (2, 'b')",
+)
+OPEN = 4
+"""Sandboxes that are open at once; a fork makes one more."""
+
+NAMES = {
+    "postgresql": "SELECT datname FROM pg_database UNION ALL SELECT rolname FROM pg_roles",
+    "mysql": "SELECT schema_name FROM information_schema.schemata UNION ALL SELECT User FROM mysql.user",
+}
+
+Built = PostgresTemplate | MysqlTemplate
+
+
+def url(engine: str) -> str:
+    variable = {"postgresql": "SYNTH_TEST_POSTGRES_URL", "mysql": "SYNTH_TEST_MYSQL_URL"}[engine]
+    found = os.environ.get(variable)
+    if not found:
+        if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
+            pytest.fail(f"set {variable}")
+        pytest.skip(f"set {variable} to a server where databases may be created")
+    return found
+
+
+def build(engine: str, kind: Any) -> Built:
+    if engine == "mysql":
+        return MysqlTemplate.build(lambda connection: [connection.query(each) for each in SCHEMA], url(engine), kind)
+    return PostgresTemplate.build(lambda connection: [connection.execute(each) for each in SCHEMA], url(engine), kind)
+
+
+def server_of(template: Built) -> PostgresServer | MysqlServer:
+    return template._server if isinstance(template, PostgresTemplate) else template.server
+
+
+def named(engine: str, token: str) -> int:
+    """Databases, roles and accounts whose names bear the token, as a session of the test's own sees them."""
+    place = parse_url(url(engine))
+    module = place.get_dialect().import_dbapi()
+    connection = module.connect(**connect_args(place), **driver_args(place))
+    try:
+        cursor = connection.cursor()
+        cursor.execute(NAMES[engine])
+        return sum(token in str(row[0]) for row in cursor.fetchall())
+    finally:
+        connection.close()
+
+
+def held() -> tuple[int, int]:
+    """Sockets and threads of this process."""
+    links = [str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+    threads = [each for each in threading.enumerate() if each.name != "envs-watchdog"]  # it ends by itself
+    return sum(each.startswith("socket:") for each in links), len(threads)
+
+
+def session_of(sandbox: Sandbox) -> PostgresSession | MysqlSession:
+    if isinstance(sandbox, PostgresSandbox):
+        return sandbox._session
+    assert isinstance(sandbox, MysqlSandbox)
+    assert sandbox._slot is not None
+    return sandbox._slot.session
+
+
+def play(sandbox: Sandbox, number: int) -> None:
+    """A call that writes, one that breaks, one that loses its session, and a fork that writes too."""
+    with sandbox.transaction(Limits()) as transaction:
+        transaction.connection.execute(text("INSERT INTO t VALUES (:i, :n)"), {"i": 10 + number, "n": f"n{number}"})
+    if number % 5 == 0:
+        with pytest.raises(DBAPIError), sandbox.transaction(Limits()) as transaction:
+            transaction.connection.execute(text("INSERT INTO t VALUES (1, 'twice')"))
+    if number % 10 == 3:
+        with sandbox.fork() as other, other.transaction(Limits()) as transaction:
+            transaction.connection.execute(text("DELETE FROM t WHERE id = 2"))
+    if number % 20 == 7:
+        with pytest.raises(DBAPIError), sandbox.transaction(Limits()) as transaction:
+            session_of(sandbox).terminate()
+            transaction.connection.execute(text("SELECT 1"))
+    assert len(sandbox.diff().changes) == 1
+
+
+def use(template: Built, count: int) -> None:
+    for first in range(0, count, OPEN):
+        with contextlib.ExitStack() as stack:
+            sandboxes = [stack.enter_context(template.open(Pins())) for _ in range(OPEN)]
+            for at, sandbox in enumerate(sandboxes):
+                play(sandbox, first + at)
+    server_of(template)._dropper.submit(int).result()  # what is dropped is dropped in the background
+
+
+def state(template: Built) -> tuple[int, int, int]:
+    return (*held(), named(template.engine, server_of(template).token))
+
+
+COUNTS = [
+    pytest.param("postgresql", "pooled", 200, id="postgresql-pooled"),
+    pytest.param("mysql", "pooled", 200, id="mysql-pooled"),
+    pytest.param("postgresql", "cloned", 4, id="postgresql-cloned"),
+    pytest.param("mysql", "cloned", 4, id="mysql-cloned"),
+    pytest.param("postgresql", "pooled", 5_000, id="postgresql-pooled-5000", marks=pytest.mark.long),
+    pytest.param("mysql", "pooled", 5_000, id="mysql-pooled-5000", marks=pytest.mark.long),
+    pytest.param("postgresql", "cloned", 300, id="postgresql-cloned-300", marks=pytest.mark.long),
+    pytest.param("mysql", "cloned", 300, id="mysql-cloned-300", marks=pytest.mark.long),
+]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="sockets are counted in /proc")
+@pytest.mark.parametrize(("engine", "kind", "count"), COUNTS)
+def test_sandboxes_leave_nothing_behind(engine: str, kind: str, count: int):
+    before = held()
+    with build(engine, kind) as template:
+        token = server_of(template).token
+        use(template, 24 if kind == "pooled" else OPEN)  # the pool is as large as it gets
+        steady = state(template)
+        use(template, count)
+        assert state(template) == steady
+        assert steady[2] > 0
+    assert held() == before
+    assert named(engine, token) == 0
