@@ -10,6 +10,7 @@ mark and has no such session is an orphan, and is removed by whoever starts next
 from __future__ import annotations
 
 import itertools
+import logging
 import secrets
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,8 @@ import sqlalchemy
 
 from envs.connection import connect_args, driver_args
 from envs.errors import DatabaseConfigError, SandboxError
+
+_log = logging.getLogger(__name__)
 
 MARK = "made by envs.sandboxes; removed when its process is gone"
 
@@ -153,8 +156,7 @@ class PostgresServer:
     def _make_role(self, name: str, options: str) -> None:
         settings = "; ".join(f"ALTER ROLE {name} SET {setting}" for setting in _ROLE_SETTINGS)
         self._ask(
-            f"BEGIN; CREATE ROLE {name} {options}; COMMENT ON ROLE {name} IS '{MARK}';"
-            f" {settings if options != 'NOLOGIN' else ''}; COMMIT"
+            f"CREATE ROLE {name} {options}; COMMENT ON ROLE {name} IS '{MARK}'; {settings if options != 'NOLOGIN' else ''}"
         )
 
     def _sweep(self) -> None:
@@ -177,9 +179,18 @@ class PostgresServer:
             }
             for token in sorted(tokens):
                 if int(token[:8], 16) not in alive:
-                    self._remove(token)
+                    self._remove_orphan(token)
         finally:
             self._ask(f"SELECT pg_advisory_unlock({_CLASS}, {_SWEEPING})")
+
+    def _remove_orphan(self, token: str) -> None:
+        """Another may be at it too (the lock is one database's; a dead process's last DROP may still run): whose turn it is matters not."""
+        try:
+            self._remove(token)
+        except (SandboxError, psycopg.Error) as error:
+            if self._admin.closed or self._admin.broken:
+                raise
+            _log.info("what %s left on the PostgreSQL server stays for the next start: %s", token, error)
 
     def _remove(self, token: str) -> None:
         databases = self._ask(

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
@@ -18,6 +19,7 @@ from envs.connection import parse_url
 from envs.sandboxes.base import Sandbox
 from envs.sandboxes.postgres import Kind, PostgresTemplate
 from envs.sandboxes.postgres_schema import fields_of
+from envs.sandboxes.postgres_server import MARK, PostgresServer
 from envs.sandboxes.postgres_verbs import refusal
 from envs.sql_errors import classify, to_result
 from envs.types import ErrorCategory, Limits, Pins, RowChange
@@ -335,6 +337,23 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
             assert "envs_0123456789ab_t0" in left
         finally:
             admin.execute("DROP DATABASE envs_0123456789ab_t0")
+
+
+def test_an_orphan_that_another_is_removing_keeps_nobody_from_starting():
+    url = parse_url(server())
+    plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    orphan = "envs_0123456789ac_users"
+    with psycopg.connect(plain) as other, psycopg.connect(plain, autocommit=True) as watching:
+        watching.execute(f"DROP ROLE IF EXISTS {orphan}".encode())
+        watching.execute(f"CREATE ROLE {orphan}; COMMENT ON ROLE {orphan} IS '{MARK}'".encode())
+        other.execute(f"DROP ROLE {orphan}".encode())
+        with ThreadPoolExecutor(1) as pool:
+            starting = pool.submit(PostgresServer, url)
+            waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE %s"
+            while watching.execute(waiting, [f"DROP ROLE%{orphan}%"]).fetchall() == [(0,)]:
+                assert not starting.done()
+            other.commit()
+            starting.result().close()
 
 
 def test_fields_of_a_row():
