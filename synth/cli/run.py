@@ -38,7 +38,7 @@ EPILOG = """examples:
   synth run --dry-run tasks.families=record_heart_rate
   synth run --resume out/ehr
 
-exit codes: 0 complete, 2 bad input, 3 partial (budget, breaker, failed rollouts), 130 interrupted, 1 anything else"""
+exit codes: 0 complete, 2 bad input, 3 partial (budget, breaker, failed rollouts) or empty, 130 interrupted, 1 anything else"""
 
 
 def main(argv: list[str]) -> int:
@@ -160,8 +160,9 @@ def _show_plan(run: Run) -> None:
 
 def _conclude(report: Report, *, as_json: bool) -> int:
     """Print the summary; the exit code of the report."""
-    code = 0 if report.status == "complete" else INTERRUPTED if report.reason == "interrupted" else PARTIAL
     totals = report.totals
+    empty = report.status == "complete" and not totals.rows
+    code = INTERRUPTED if report.reason == "interrupted" else PARTIAL if empty or report.status == "partial" else 0
     if as_json:
         fields = {"directory": str(report.directory), "status": report.status, "reason": report.reason}
         numbers = {"planned": report.planned, "rows": totals.rows, "full_reward": totals.full, "failed": totals.failed}
@@ -169,7 +170,9 @@ def _conclude(report: Report, *, as_json: bool) -> int:
         return code
     where = shlex.quote(_relative(report.directory))
     rate = f"{totals.full / totals.scored:.1%} with full reward" if totals.scored else "none scored"
-    print(f"{report.status}: {totals.rows} of {report.planned} rollouts in {where} ({report.seconds:.1f} s), {rate}")
+    print(
+        f"{'empty' if empty else report.status}: {totals.rows} of {report.planned} rollouts in {where} ({report.seconds:.1f} s), {rate}"
+    )
     if totals.tokens:
         print(f"{totals.tokens:,} tokens, cost {totals.cost()}")
     for warning in report.warnings:
@@ -178,6 +181,8 @@ def _conclude(report: Report, *, as_json: bool) -> int:
         print(f"{totals.failed} rollouts broke, {report.given_up} are given up: see {where}/errors.parquet")
     if report.status == "partial":
         print(f"stopped: {report.reason or 'some rollouts broke'}\nnext: synth run --resume {where}")
+    elif empty:
+        print(f"next: synth inspect {where}")
     else:
         loading = f'import datasets; print(datasets.load_dataset("{_relative(report.directory)}"))'
         print(f"next: synth inspect {where}\n      synth replay {where}\n      python -c {shlex.quote(loading)}")

@@ -114,3 +114,22 @@ def test_a_budget_drains_and_a_higher_one_goes_on(scripted: Path):
         done = synth("run", "--resume", "budget", "budget.tokens=null", cwd=scripted.parent, env={"LOOPBACK_KEY": KEY})
     assert done.returncode == 0, done.stderr
     assert [row["messages"] for row in stable_rows(run)] == [row["messages"] for row in stable_rows(scripted)]
+
+
+def test_a_run_of_which_every_rollout_is_given_up_is_no_success(scripted: Path):
+    """An endpoint that refuses each request for good: nothing is left to do, and nothing was made."""
+
+    async def refuse(request: web.Request) -> Fault | None:
+        chat = request.path.endswith("/chat/completions")
+        return Fault(status=400, body=(b'{"error": {"message": "no such parameter"}}',)) if chat else None
+
+    options = ("tasks.count=3", "seed=11", "runtime=inline", "output.dir=refusing")
+    env = {"LOOPBACK_KEY": KEY}
+    with endpoint(Expert(tasks_of(scripted)), refuse, KEY) as url:
+        done = synth("run", *options, *model(url), cwd=scripted.parent, env=env)
+        again = synth("run", "--resume", "refusing", cwd=scripted.parent, env=env)
+    for each in (done, again):
+        assert each.returncode == 3, each.stderr + each.stdout
+        assert "empty: 0 of 3 rollouts" in each.stdout
+    assert "3 are given up" in done.stdout
+    assert json.loads((scripted.parent / "refusing/manifest.json").read_text())["counts"]["terminal_errors"] == 3
