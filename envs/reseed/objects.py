@@ -62,7 +62,7 @@ def touches(path: Path, dialect: Dialect, database: str | None = None) -> list[T
     """What the statements of a script, and of the files that it includes, create and change, in order."""
     lexis = Lexis.of(dialect)
     out: list[Touch] = []
-    for file, line, text in _statements(path, path.parent, dialect, Policy(dialect, database)):
+    for file, line, text in _statements(path, path, dialect, Policy(dialect, database)):
         code = code_only(text[:_HEAD], lexis).removeprefix("\\")
         created = _CREATE.match(code)
         if created is not None:
@@ -84,7 +84,7 @@ def qualified_names(path: Path, dialect: Dialect, database: str | None = None) -
     Literals count, since a statement may be put together of them; the rows of an INSERT do not.
     """
     out: set[tuple[str, str]] = set()
-    for _, _, text in _statements(path, path.parent, dialect, Policy(dialect, database)):
+    for _, _, text in _statements(path, path, dialect, Policy(dialect, database)):
         rows = _ROWS.match(text)
         said = text if rows is None else rows.group()
         out |= {
@@ -96,14 +96,14 @@ def qualified_names(path: Path, dialect: Dialect, database: str | None = None) -
 
 
 def _statements(
-    path: Path, root: Path, dialect: Dialect, policy: Policy, depth: int = 0
+    path: Path, script: Path, dialect: Dialect, policy: Policy, depth: int = 0
 ) -> Iterator[tuple[Path, int, str]]:
-    """File, line and text of each statement that would run."""
+    """File, line and text of each statement that would run; ``path`` is ``script``, or what it includes."""
     for statement in split(read_script(path), dialect):
         try:
             verdict = policy.judge(statement)
             if verdict.action == "include":
-                yield from _statements(beside(root, verdict.text, depth), root, dialect, policy, depth + 1)
+                yield from _statements(beside(script, verdict.text, depth), script, dialect, policy, depth + 1)
         except ScriptError as error:
             raise ScriptError(error.message, error.file or path, error.line or statement.line) from error
         if verdict.action == "quit":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import re
 from pathlib import Path
 
@@ -41,12 +42,18 @@ def read_script(path: Path) -> str:
         ) from error
 
 
-def beside(root: Path, name: str, depth: int = 0) -> Path:
-    """A file that a script at ``depth`` includes, from the folder ``root`` of the script; it cannot reach out of it."""
+def beside(script: Path, name: str, depth: int = 0) -> Path:
+    """A file that a script at ``depth`` includes, from the script's folder; it cannot reach out of it.
+
+    Where the script is a link, the file may be one too, into the folder that the script's own leads to.
+    """
     if depth >= MAX_DEPTH:
         raise ScriptError(f"scripts include each other more than {MAX_DEPTH} deep")
-    path = (root / name).resolve()
-    if not path.is_relative_to(root.resolve()):
+    root = script.parent.absolute()
+    named = Path(os.path.normpath(root / name))
+    path = named.resolve()
+    inside = path.is_relative_to(root.resolve()) or path.is_relative_to(script.resolve().parent)
+    if not (named.is_relative_to(root) and inside):
         raise ScriptError(f"a script may include files of its own folder only, not {name}")
     if not path.is_file():
         raise ScriptError(f"there is no file {name} to include in the script's folder")

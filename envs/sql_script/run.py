@@ -42,15 +42,15 @@ def run_script(path: Path, connection: Any, dialect: Dialect) -> int:
         raw = connection.connection.dbapi_connection
     path = Path(path)
     with engine_for(dialect, raw) as engine:
-        run = _Run(path.parent, engine, Policy(dialect, engine.database()))
+        run = _Run(path, engine, Policy(dialect, engine.database()))
         count = run.file(path, 0)
         engine.finish(path)
         return count
 
 
 class _Run:
-    def __init__(self, root: Path, engine: Engine, policy: Policy) -> None:
-        self._root = root
+    def __init__(self, script: Path, engine: Engine, policy: Policy) -> None:
+        self._script = script
         self._engine = engine
         self._policy = policy
 
@@ -84,7 +84,7 @@ class _Run:
             case "skip" | "quit":
                 return 0
             case "include":
-                return self.file(beside(self._root, verdict.text, depth), depth + 1)
+                return self.file(beside(self._script, verdict.text, depth), depth + 1)
             case "copy":
                 self._copy(verdict.text)
             case "run":
@@ -100,6 +100,6 @@ class _Run:
             if found is None:
                 raise ScriptError("only \\copy TABLE FROM a file or stdin can be carried out here")
             if data is None:
-                data = read_script(beside(self._root, found["file"] or found["bare"]))
+                data = read_script(beside(self._script, found["file"] or found["bare"]))
             words = f"COPY {found['table']} FROM STDIN {found['options'].rstrip(' ;')}"
         self._engine.copy(words, data or "")

@@ -165,18 +165,28 @@ def _pythonic(text: str) -> list[Pair]:
             tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    if isinstance(tree, ast.Call) and ast.unparse(tree.func) == "print" and len(tree.args) == 1:
+    if isinstance(tree, ast.Call) and _dotted(tree.func) == "print" and len(tree.args) == 1:
         tree = tree.args[0]
     pairs: list[Pair] = []
     for node in tree.elts if isinstance(tree, ast.List | ast.Tuple) else [tree]:
-        if not isinstance(node, ast.Call) or node.args or any(each.arg is None for each in node.keywords):
+        name = _dotted(node.func) if isinstance(node, ast.Call) else ""
+        if not isinstance(node, ast.Call) or not name or node.args or any(each.arg is None for each in node.keywords):
             return []
         try:
             arguments = {str(each.arg): ast.literal_eval(each.value) for each in node.keywords}
-            pairs.append((_bare_name(ast.unparse(node.func)).removesuffix(".call"), _dumps(arguments)))
-        except (ValueError, TypeError):
+            pairs.append((_bare_name(name).removesuffix(".call"), _dumps(arguments)))
+        except (ValueError, TypeError, RecursionError):
             return []
     return pairs
+
+
+def _dotted(node: ast.expr) -> str:
+    """A name with what stands before its dots; empty for any other expression."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
 
 
 def _named(text: str) -> list[Pair]:

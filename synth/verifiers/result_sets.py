@@ -98,7 +98,7 @@ def _groups(rows: Sequence[Row]) -> dict[Hashable, list[Row]]:
 
 def _paired(ours: list[Row], theirs: list[Row], tolerance: float) -> bool:
     def key(row: Row) -> tuple[float, ...]:
-        return tuple(float(each) for each in row if _figure(each))
+        return tuple(_size(each) for each in row if _figure(each))
 
     left, right = sorted(ours, key=key), sorted(theirs, key=key)
     if all(_close(one, other, tolerance) for one, other in zip(left, right, strict=True)):
@@ -121,12 +121,20 @@ def _same(left: Json, right: Json, tolerance: float) -> bool:
     if _figure(left) and _figure(right):
         if isinstance(left, int) and isinstance(right, int):
             return left == right
-        return math.isclose(left, right, rel_tol=tolerance, abs_tol=tolerance)
+        return math.isclose(_size(left), _size(right), rel_tol=tolerance, abs_tol=tolerance)
     return plain(left) == plain(right)
 
 
 def _figure(value: Json) -> bool:
     return isinstance(value, (bool, int, float))
+
+
+def _size(value: Json) -> float:
+    """A figure as a float; what is too large for one (PostgreSQL's numeric has such) is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def plain(value: Json) -> Hashable:

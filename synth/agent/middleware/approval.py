@@ -2,8 +2,9 @@
 
 ``auto_approve`` asks about nothing, ``normal`` about destructive calls, ``strict`` about all that write. Rules come first:
 what ``deny`` matches is denied, what ``allow`` matches is approved. Whoever is asked (a function of yours, or a model) says yes, or
-no and why; one that does not answer in time, or fails, has said no, and so has nobody. Calls that are wrong in themselves, and
-those of middlewares' own tools, pass: nothing of the environment is touched by them.
+no and why; one that does not answer in time, or cannot be reached, has said no, and so has nobody. A function that raises breaks
+the rollout off: it is a bug, and a dataset of denials would hide it. Calls that are wrong in themselves, and those of middlewares'
+own tools, pass: nothing of the environment is touched by them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +38,8 @@ ASKED: Final[Mapping[str, frozenset[str]]] = {
     "strict": frozenset({"write", "destructive"}),
 }
 NOBODY: Final = "there is nobody to approve it"
+_YES: Final = re.compile(r"\W*yes\b", re.IGNORECASE)
+_NO: Final = re.compile(r"^\W*no\b[\s,.:;*-]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +94,9 @@ class PolicyModel(Decider):
         question = f"The user said: {json.dumps(heard[-3:])}\nThe agent wants to call: {json.dumps(call, default=str)}"
         messages = [{"role": "system", "content": self._policy}, {"role": "user", "content": question}]
         said = (await self._model.start(_NO_TASK, (), 0).complete(messages)).content.strip()
-        if said.lower().startswith("yes"):
+        if _YES.match(said):
             return None
-        return said.partition("\n")[0].removeprefix("No").lstrip(",.:; ")[:200] or "it was refused"
+        return _NO.sub("", said.partition("\n")[0])[:200] or "it was refused"
 
     async def aclose(self) -> None:
         await self._model.aclose()

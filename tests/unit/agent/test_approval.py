@@ -42,6 +42,10 @@ async def never(request: Request) -> bool:
     return True
 
 
+def wrong(request: Request) -> bool:
+    return bool(request.arguments["nothing"])
+
+
 def check(call: Any) -> ToolResult | None:
     parsed = BOX.parse(call)
     return parsed if isinstance(parsed, ToolResult) else None
@@ -111,6 +115,11 @@ async def test_no_answer_in_time_is_a_denial():
     assert "nobody answered in time" in run.messages[3]["content"]
 
 
+async def test_a_function_that_raises_is_a_bug_and_no_denial():
+    with pytest.raises(KeyError):
+        await play("destructive", callback=f"{__name__}:wrong")
+
+
 async def test_rules_come_first():
     assert answers(await play("destructive", allow=["find:name=Z*"])) == [None, MALFORMED, DENIED]
     assert answers(await play("read", mode="auto_approve", deny=["f*:name=Ada"])) == [None, MALFORMED, DENIED]
@@ -142,7 +151,15 @@ async def test_a_model_decides_by_the_policy():
     assert await PolicyModel(judge, "Be strict.").decide(request) is None
     assert judge.talk.shown[0][0]["content"] == "Be strict."
     assert '"Ada"' in judge.talk.shown[0][1]["content"]
-    assert await PolicyModel(Judge("No, the user did not ask."), "").decide(request) == "the user did not ask."
+    for said, why in [
+        ("No, the user did not ask.", "the user did not ask."),
+        ("**No** - too much", "too much"),
+        ("Not allowed: too much.", "Not allowed: too much."),
+        ("Yesterday's order was another.", "Yesterday's order was another."),
+        ("no", "it was refused"),
+    ]:
+        assert await PolicyModel(Judge(said), "").decide(request) == why
+    assert await PolicyModel(Judge("**Yes**."), "").decide(request) is None
     assert await Callback(lambda request: False).decide(request) == "it was refused"
 
 

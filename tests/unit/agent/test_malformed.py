@@ -181,13 +181,13 @@ def test_arguments_are_mended_only_where_that_is_wanted_and_the_record_says_so(c
 
 @pytest.mark.parametrize("case", AS_TEXT)
 def test_a_call_in_the_text_is_answered_by_what_is_wrong_with_it(case: Any, ground: Ground):
-    model = Erring(Completion(content=case["text"]))
+    model = Erring(Completion(content=written(case["text"])))
     row = ground.play(model)
     assert row["stop_reason"] == "finished"
-    assert row["events"][0]["content"] == case["text"]
+    assert row["events"][0]["content"] == written(case["text"])
     if case.get("form") == "none":
         assert len(model.requests) == 1
-        assert row["messages"][-1]["content"] == case["text"]
+        assert row["messages"][-1]["content"] == written(case["text"])
         return
     assert len(model.requests) == 3
     form = case.get("form", case["group"])
@@ -202,7 +202,7 @@ def test_a_call_in_the_text_is_answered_by_what_is_wrong_with_it(case: Any, grou
 
 @pytest.mark.parametrize("case", [each for each in AS_TEXT if each.values[0].get("form") != "none"])
 def test_a_call_in_the_text_is_executed_where_that_is_wanted(case: Any, ground: Ground):
-    row = ground.play(Erring(Completion(content=case["text"])), text_calls="parse")
+    row = ground.play(Erring(Completion(content=written(case["text"]))), text_calls="parse")
     wanted = case["calls"]
     told = results(row)[:-1]
     assert [each["name"] for each in row["events"][0]["text_calls"]] == [name for name, _ in wanted]
@@ -216,8 +216,8 @@ def test_a_call_in_the_text_is_executed_where_that_is_wanted(case: Any, ground: 
 
 @pytest.mark.parametrize("case", AS_TEXT[::7])
 def test_text_is_text_where_it_is_not_looked_at(case: Any, ground: Ground):
-    row = ground.play(Erring(Completion(content=case["text"])), text_calls="off")
-    assert row["messages"][-1] == {"role": "assistant", "content": case["text"]}
+    row = ground.play(Erring(Completion(content=written(case["text"]))), text_calls="off")
+    assert row["messages"][-1] == {"role": "assistant", "content": written(case["text"])}
     assert row["num_tool_calls"] == 0
 
 

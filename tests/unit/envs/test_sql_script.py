@@ -191,6 +191,27 @@ class TestFiles:
         with pytest.raises(ScriptError, match="own folder"):
             run_script(script(tmp_path, ".read ../../etc/passwd"), lite, "sqlite")
 
+    def test_a_script_that_is_a_link_includes_links_into_its_own_folder_and_no_others(
+        self, tmp_path: Path, lite: sqlite3.Connection
+    ):
+        """So a world stands on another one's scripts; a file that the link's folder does not hold is none of it."""
+        home, other = tmp_path / "home", tmp_path / "other"
+        home.mkdir()
+        other.mkdir()
+        script(home, ".read more.sql\n")
+        script(home, "create table t (a);", "more.sql")
+        script(tmp_path, "create table secret (a);", "secret.sql")
+        (other / "schema.sql").symlink_to("../home/schema.sql")
+        with pytest.raises(ScriptError, match=r"no file more\.sql"):
+            run_script(other / "schema.sql", lite, "sqlite")
+        (other / "more.sql").symlink_to("../home/more.sql")
+        run_script(other / "schema.sql", lite, "sqlite")
+        assert value(lite, "select count(*) from t") == 0
+        (other / "more.sql").unlink()
+        (other / "more.sql").symlink_to("../secret.sql")
+        with pytest.raises(ScriptError, match="own folder"):
+            run_script(other / "schema.sql", lite, "sqlite")
+
 
 class TestSqlite:
     def test_a_dump_loads_on_sqlite3_and_apsw(self, tmp_path: Path, lite: sqlite3.Connection):
