@@ -20,6 +20,8 @@ from envs.types import Json, RowChange, StateDiff
 
 INT64 = range(-(2**63), 2**63)
 
+_sorted = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
 ROWID = "rowid"
 """The key column of a row that has no primary key of its own."""
 
@@ -109,7 +111,5 @@ def _rank(value: Json) -> tuple[int, float, str]:
 
 def state_digest(template_digest: str, diff: StateDiff) -> str:
     """Digest of a state: of the template it started from, and of the net changes since."""
-    text = json.dumps(
-        [template_digest, diff.to_json()], sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
-    )
+    text = _sorted([template_digest, diff.to_json()])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
+from envs.json_text import compact
+
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict with str keys."""
 
@@ -116,7 +118,7 @@ class ToolResult:
         payload = self.payload(style)
         if isinstance(payload, str):
             return payload
-        return json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return compact(payload)
 
 
 @dataclass(frozen=True, slots=True)

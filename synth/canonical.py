@@ -6,13 +6,15 @@ import hashlib
 import json
 from typing import Any
 
+_sorted = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+
 
 def canonical(value: Any) -> str:
     """JSON with sorted keys, no white space and no escapes beyond need; equal values give equal text.
 
     Raises ValueError for NaN and infinities, TypeError for what is no JSON.
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _sorted(value)
 
 
 def digest(*values: Any, length: int = 16) -> str:

@@ -16,7 +16,8 @@ from synth.agent.middleware.faults import injected
 from synth.agent.run import AgentLimits, AgentRun
 from synth.agent.segments import segments
 from synth.agent.state import Identity
-from synth.dataset.wire import sanitize
+from synth.dataset.clean import clean_row
+from synth.dataset.sanitize import sanitize
 from synth.episode import Episode, Score
 from synth.models.base import Model, Sampling
 from synth.types import Job, Outcome
@@ -124,13 +125,6 @@ def to_row(job: Job, stage: Stage, played: Played) -> dict[str, Json]:
     assert run.stop_reason is not None, "a run that returned has stopped"
     usage, user_usage = run.usage, run.user_usage
     errors = [each.result.category or "unknown" for each in run.outcomes if not each.result.ok]
-    changed = {"changed": False}
-
-    def clean(value: Json) -> Json:
-        value, touched = sanitize(value)
-        changed["changed"] |= touched
-        return value
-
     completions = run.completions
     with_ids = any(each.token_ids is not None for each in completions)
     with_logprobs = any(each.logprobs is not None for each in completions)
@@ -147,30 +141,30 @@ def to_row(job: Job, stage: Stage, played: Played) -> dict[str, Json]:
         "universe": task.universe,
         "sample_index": job.sample,
         "seed": job.seed,
-        "messages": clean(run.messages),
-        "tools": clean(played.tools),
-        "segments": clean(list(played.segments)),
-        "events": clean(run.events),
+        "messages": run.messages,
+        "tools": played.tools,
+        "segments": list(played.segments),
+        "events": run.events,
         "outcome": outcome_of(played.score),
         "stop_reason": run.stop_reason,
         "reward": played.score.reward,
-        "verdicts": clean([each.to_json() for each in played.score.verdicts]),
-        "state_diff": clean(episode.diff().to_json()),
-        "call_changes": clean(call_changes(run)),
+        "verdicts": [each.to_json() for each in played.score.verdicts],
+        "state_diff": episode.diff().to_json(),
+        "call_changes": call_changes(run),
         "state_hash_before": episode.state_hash_before,
         "state_hash_after": episode.state_hash(),
-        "submitted": clean(None if episode.submitted is None else dict(episode.submitted)),
+        "submitted": None if episode.submitted is None else dict(episode.submitted),
         "num_turns": len(completions),
         "num_tool_calls": len(run.outcomes),
         "num_tool_errors": len(errors),
         "error_categories": sorted(errors),
         "blame": blame(evidence_of_all(run, episode), played.score.verdicts, run.stop_reason),
-        "injected_faults": clean(injected(run.events)),
+        "injected_faults": injected(run.events),
         "parent_id": None,
         "branch_step": None,
         "token_ids": [list(each.token_ids or ()) for each in completions] if with_ids else None,
         "logprobs": [list(each.logprobs or ()) for each in completions] if with_logprobs else None,
-        "provider_fields": clean([dict(each.provider) for each in completions] if with_provider else []),
+        "provider_fields": [dict(each.provider) for each in completions] if with_provider else [],
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "cached_tokens": usage.cached_tokens,
@@ -188,7 +182,7 @@ def to_row(job: Job, stage: Stage, played: Played) -> dict[str, Json]:
         "schema_version": SCHEMA_VERSION,
         "created_at": dt.datetime.now(dt.UTC),
     }
-    return row | {"sanitized": changed["changed"]}
+    return clean_row(row)
 
 
 def evidence_of_all(run: AgentRun, episode: Episode) -> Evidence:

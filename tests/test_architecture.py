@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent.parent
 # From the ground up. A module imports from floors below its own only; a room is a folder or a file, named without its wing.
 FLOORS: dict[str, list[set[str]]] = {
     "envs": [
+        {"json_text"},
         {"errors", "types", "clock"},
         {"tool", "sql_errors", "connection", "sql_script", "guard", "state", "processes"},
         {"toolbox", "sandboxes", "base", "seed_rows", "sql_critic"},

@@ -14,6 +14,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any, Final, NoReturn, cast
 
+from envs.json_text import compact
+from synth.dataset.clean import CleanRow, SafeText
 from synth.dataset.columns import BY_NAME, COLUMNS, JSON_COLUMNS, SCHEMA_VERSION, VOLATILE, Col, Kind
 from synth.dataset.sanitize import INT64, sanitize
 from synth.errors import DatasetError, SynthError
@@ -57,7 +59,7 @@ class RowError(SynthError):
 def json_text(value: Json) -> str:
     """Compact JSON in the order of its keys. Raises :class:`RowError` for what is no JSON, NaN included."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return compact(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise RowError(f"not JSON: {error}") from error
 
@@ -65,12 +67,22 @@ def json_text(value: Json) -> str:
 def to_wire(row: Mapping[str, Json]) -> dict[str, Json]:
     """The same row with its JSON columns as text; the inverse of :func:`to_values`. None stays None."""
     out = dict(row)
+    clean = row if isinstance(row, CleanRow) else None
     for name in JSON_COLUMNS:
         value = out.get(name)
-        if value is not None:
-            listed = BY_NAME[name].kind == "list<json>"
+        if value is None:
+            continue
+        listed = BY_NAME[name].kind == "list<json>"
+        if clean is not None and clean.is_fit(name):
+            texts = clean.texts(name)
+            out[name] = texts or [_safe(item) for item in value] if listed else _safe(value)
+        else:
             out[name] = [json_text(item) for item in value] if listed else json_text(value)
     return out
+
+
+def _safe(value: Json) -> SafeText:
+    return SafeText(json_text(value))
 
 
 def to_values(row: Mapping[str, Json]) -> dict[str, Json]:
@@ -117,6 +129,8 @@ def _blob(text: object) -> bytes:
     """One JSON text as UTF-8, after reading it once: a text that no reader can parse would spoil a whole shard."""
     if not isinstance(text, str):
         raise RowError(f"must be JSON text, not {type(text).__name__}")
+    if isinstance(text, SafeText):
+        return text.encode()
     try:
         value = _strict.decode(text)
         if ("\\ud" in text or "\\uD" in text) and _has_surrogate(value):
@@ -219,7 +233,7 @@ def encode(row: Mapping[str, Json]) -> bytes:
         except RowError as error:
             raise RowError(error.message, col.name) from error
     try:
-        head = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+        head = compact(header).encode()
     except UnicodeEncodeError as error:
         raise RowError("lone surrogate in a text column") from error
     return b"".join((_HEAD.pack(row["job_index"], len(head)), head, *blobs))

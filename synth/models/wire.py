@@ -10,23 +10,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from envs.json_text import compact
 from synth.types import Message
 
 Json = Any
 
 
-_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
-
-
-def dumps(value: Json) -> str:
-    """Compact JSON. Raises ValueError for NaN and infinities, which no endpoint reads."""
-    return _compact(value)
-
-
 def encode(value: Json) -> bytes:
     """Compact JSON as UTF-8; a lone surrogate, which UTF-8 cannot carry, is sent as its escape."""
     try:
-        return dumps(value).encode()
+        return compact(value).encode()
     except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
@@ -58,7 +51,7 @@ def wire_message(message: Message, reasoning_key: str | None = None) -> dict[str
 def _wire_call(call: Mapping[str, Json]) -> dict[str, Json]:
     function = call["function"]
     arguments = function["arguments"]
-    text = arguments if isinstance(arguments, str) else dumps(arguments)
+    text = arguments if isinstance(arguments, str) else compact(arguments)
     return {"id": call["id"], "type": "function", "function": {"name": function["name"], "arguments": text}}
 
 
