@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import decimal
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection
 
 from envs.database import DatabaseExecutableEnvironment
 from envs.errors import ToolError
 from envs.sandboxes.base import Sandbox
-from envs.sql_tools.running import execute
-from envs.state import to_json_value
+from envs.sql_tools.running import execute, json_value
 from envs.tool import Tool
 from envs.toolbox import Toolbox
 from envs.types import ErrorCategory, Json, Limits, Table, ToolCall, ToolResult
@@ -25,7 +21,7 @@ ANSWER_LIMITS = Limits(True, 30_000, 100_000, 64_000_000)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The rows of a query in their order, as JSON values; decimals are numbers here, so that engines agree."""
+    """The rows of a query in their order, as the SQL tools show them."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Json, ...], ...]
@@ -51,18 +47,7 @@ def _answer(arguments: dict[str, Json], db: Connection) -> ToolResult:
     if not result.returns_rows:
         raise ToolError("The statement is no query: it gives no rows.", category=ErrorCategory.SYNTAX_ERROR)
     columns = list(result.keys())
-    return ToolResult({"columns": columns, "rows": [[_value(each) for each in row] for row in result]})
-
-
-def _value(value: Any) -> Json:
-    if isinstance(value, decimal.Decimal) and value.is_finite():
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, uuid.UUID):
-        return str(value)
-    try:
-        return to_json_value(value)
-    except TypeError:  # an engine's own type: a range, a network address
-        return str(value)
+    return ToolResult({"columns": columns, "rows": [[json_value(each) for each in row] for row in result]})
 
 
 _TOOL = Tool(

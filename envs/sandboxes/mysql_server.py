@@ -37,9 +37,11 @@ SESSION = (
     "SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin, time_zone = '+00:00', auto_increment_increment = 1,"
     " auto_increment_offset = 1, group_concat_max_len = 1048576, max_recursive_iterations = 4294967295,"
     " tmp_disk_table_size = 268435456, max_heap_table_size = 67108864, tmp_table_size = 67108864,"
-    " max_error_count = 64"
+    " max_error_count = 64, div_precision_increment = 12"
 )
-"""How values are written and what a statement may use; the sandbox's account cannot change it from inside."""
+"""How values are written and what a statement may use; the sandbox's account cannot change it from inside. Quotients and
+averages have as many places as a double would show: with the server's four, 1/3 said in two ways is two figures.
+"""
 
 _GONE = frozenset({2006, 2013, 2055, 4031})
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import decimal
 import hashlib
 import json
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,12 @@ from envs.types import ErrorCategory, Json
 
 MAX_ROWS = 100
 """Rows that a result shows unless the world says otherwise."""
+
+EXACT = 2**53
+"""Below it every whole number is a double of its own."""
+
+MAX_DIGITS = 1000
+"""A decimal may have an exponent that nobody wants to see written out; beyond so many digits it is a double."""
 
 MAX_CHARACTERS = 4_000_000
 """Text and bytes of all rows of one result: what bounds the memory that a wide one takes."""
@@ -78,7 +85,7 @@ def all_rows(result: sqlalchemy.CursorResult[Any], cap: int) -> Rows:
     size = 0
     for values in result:
         row, size = _json_row(values, size)
-        rows.hashes.append(hashlib.sha256(json.dumps(list(_plain(row)), sort_keys=True).encode()).digest())
+        rows.hashes.append(hashlib.sha256(json.dumps(row, sort_keys=True).encode()).digest())
         rows.count += 1
         if len(rows.shown) < cap:
             rows.shown.append(row)
@@ -93,16 +100,31 @@ def _json_row(values: sqlalchemy.Row[Any], size: int) -> tuple[list[Json], int]:
             f"The result is larger than {MAX_CHARACTERS} characters; ask for less.",
             category=ErrorCategory.LIMIT_EXCEEDED,
         )
-    return [_json_value(each) for each in values], size
+    return [json_value(each) for each in values], size
 
 
-def _json_value(value: object) -> Json:
-    """As everywhere; types of an engine's own (ranges, network addresses) as the text that they print."""
+def json_value(value: Any) -> Json:
+    """A cell of a query's answer as JSON, the same on every engine: a figure is a number whether the engine computes with
+    decimals or with doubles, and without a fraction where it has none (25.0 and 25.00 are 25).
+
+    A whole number past 64 bits is a text, a decimal that no double can hold as well. Types of an engine's own (ranges,
+    network addresses) are the text that they print; all others are as :func:`envs.state.to_json_value` has them.
+    """
+    kind = value.__class__
+    if kind is int or kind is str or value is None:
+        return to_json_value(value)
+    if kind is float:
+        return int(value) if value.is_integer() and abs(value) < EXACT else to_json_value(value)
+    if isinstance(value, decimal.Decimal):
+        return _figure(value)
     try:
         return to_json_value(value)
     except TypeError:
         return str(value)
 
 
-def _plain(row: list[Json]) -> Iterator[Json]:
-    return (int(each) if isinstance(each, float) and each.is_integer() else each for each in row)
+def _figure(value: decimal.Decimal) -> Json:
+    if value.is_finite() and value.adjusted() < MAX_DIGITS and value == value.to_integral_value():
+        return to_json_value(int(value))
+    figure = float(value)
+    return str(value) if math.isinf(figure) and value.is_finite() else to_json_value(figure)

@@ -111,9 +111,30 @@ def test_what_reads_gives_what_it_gives_on_sqlite(template: Template, here: Temp
         for table in ("odd name", "shelves"):
             assert there.call("sample_rows", table=table, limit=1) == desk.call("sample_rows", table=table, limit=1)
         assert there.call("list_tables") == desk.call("list_tables")
-        assert there.select("SELECT price FROM books WHERE book_id = 11")["rows"] == [
-            ["2.50"]
-        ]  # exact: no float holds it
+
+
+FIGURES = [
+    ("SELECT price FROM books ORDER BY book_id", [[2.5], [3], [None]]),
+    ("SELECT SUM(price) AS a, AVG(price) AS b, COUNT(*) AS c FROM books", [[5.5, 2.75, 3]]),
+    ("SELECT SUM(book_id) AS a, AVG(book_id) AS b FROM books WHERE shelf_id = 1", [[23, 11.5]]),
+    ("SELECT 1.0 / 3 AS a, 7.0 * 4 AS b, 10.0 / 4 AS c", [[pytest.approx(1 / 3, abs=0, rel=1e-11), 28, 2.5]]),
+    ("SELECT ROUND(100.0 * 2 / 2, 1) AS a, ROUND(100.0 * 2 / 3, 1) AS b", [[100, 66.7]]),
+    ("SELECT 9007199254740993 AS a, 9223372036854775807 AS b", [[2**53 + 1, 2**63 - 1]]),
+]
+
+
+def test_figures_are_numbers_of_one_form(template: Template, here: Template):
+    """What one engine computes with decimals and another with doubles reads alike, and a whole one has no fraction."""
+    with Desk(template) as there, Desk(here) as desk:
+        for each in (there, desk):
+            for sql, rows in FIGURES:
+                shown = each.select(sql)["rows"]
+                assert shown == rows, (each.engine, sql)
+                assert not any(isinstance(cell, float) and cell.is_integer() for row in shown for cell in row), shown
+            assert each.call("sample_rows", table="books").output["rows"][1][3] == 3
+        for sql, _ in FIGURES[:3]:
+            digests = [each.call("submit_sql", sql=sql).output["digest"] for each in (there, desk)]
+            assert digests[0] == digests[1], sql
 
 
 def test_a_table_is_described(template: Template):
