@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 
 from sqlalchemy.exc import DBAPIError
 
@@ -55,9 +56,8 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
         self._tables = tables
         self._environment = environment = limits or Limits()
         self._apart = apart
-        free = {each.name for each in toolbox.tools if each.free_sql}
-        self._free = free if apart is not None and sandbox.apart else set[str]()
-        self._limits = {each.name: environment.tightened(each.limits) for each in toolbox.tools}
+        self._free = _free(toolbox) if apart is not None and sandbox.apart else frozenset[str]()
+        self._limits = _limits(toolbox, environment)
 
     def call(self, call: ToolCall) -> ToolOutcome:
         if self._apart is None or call.name not in self._free:
@@ -100,3 +100,15 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
 
     def close(self) -> None:
         self.sandbox.close()
+
+
+@lru_cache(maxsize=64)
+def _free(toolbox: Toolbox) -> frozenset[str]:
+    """Names of the tools that run SQL which an agent wrote."""
+    return frozenset(each.name for each in toolbox.tools if each.free_sql)
+
+
+@lru_cache(maxsize=64)
+def _limits(toolbox: Toolbox, environment: Limits) -> Mapping[str, Limits]:
+    """What a call of each tool may use; the same for all rollouts."""
+    return {each.name: environment.tightened(each.limits) for each in toolbox.tools}

@@ -17,7 +17,9 @@ from typing import Any, Protocol, cast
 import jsonschema
 from jsonschema import Draft202012Validator
 
+from envs.acceptance import acceptance
 from envs.errors import WorldError
+from envs.json_text import compact
 from envs.tool import Tool, lint
 from envs.types import ErrorCategory, Json, ToolCall, ToolResult
 
@@ -49,6 +51,8 @@ class Toolbox:
         self._arguments: Mapping[str, _Validator] = {
             each.name: Draft202012Validator(dict(each.parameters)) for each in self.tools
         }
+        self._accepts = {each.name: acceptance(each.parameters) for each in self.tools}
+        self._outputs_accepted = {each.name: acceptance(each.output_schema) for each in self.tools}
         self._whole = {each.name for each in self.tools if '"integer"' in json.dumps(dict(each.parameters))}
         self._outputs: Mapping[str, _Validator] = {
             each.name: Draft202012Validator(dict(each.output_schema))
@@ -87,8 +91,7 @@ class Toolbox:
         arguments = parse_arguments(call.arguments)
         if isinstance(arguments, ToolResult):
             return arguments
-        errors = sorted(self._arguments[call.name].iter_errors(arguments), key=lambda each: list(map(str, each.path)))
-        if errors:
+        if errors := self._argument_errors(call.name, arguments):
             return ToolResult.failure(
                 "; ".join(_explain(each) for each in errors[:5]) + ".",
                 category=ErrorCategory.INVALID_ARGUMENTS,
@@ -98,10 +101,15 @@ class Toolbox:
             arguments = _with_whole_numbers(arguments, found.parameters)
         return found, arguments
 
+    def _argument_errors(self, name: str, arguments: Json) -> list[jsonschema.ValidationError]:
+        if self._accepts[name](arguments):
+            return []
+        return sorted(self._arguments[name].iter_errors(arguments), key=lambda each: list(map(str, each.path)))
+
     def output_problem(self, name: str, output: Json) -> str | None:
         """What about an output breaks the tool's own output schema, or None."""
         validator = self._outputs.get(name)
-        if validator is None:
+        if validator is None or self._outputs_accepted[name](output):
             return None
         error = next(iter(validator.iter_errors(output)), None)
         return None if error is None else _explain(error)
@@ -109,12 +117,52 @@ class Toolbox:
 
 def parse_arguments(text: str) -> dict[str, Json] | ToolResult:
     """The object in a call's arguments, or an error result: one JSON object, no duplicate keys, no NaN."""
-
-    def bad(message: str) -> ToolResult:
-        return ToolResult.failure(message, category=ErrorCategory.MALFORMED_CALL, error="MalformedCall")
-
     if len(text) > MAX_ARGUMENTS:
-        return bad(f"The arguments are {len(text)} characters long; at most {MAX_ARGUMENTS} are accepted.")
+        return _bad(f"The arguments are {len(text)} characters long; at most {MAX_ARGUMENTS} are accepted.")
+    try:
+        value: Any = _strict.decode(text)
+    except (ValueError, RecursionError):
+        return _read_with_care(text)
+    if (
+        not isinstance(value, dict)
+        or text.count("{") + text.count("[") > MAX_NESTING
+        or ((not text.isascii() or "\\u" in text) and _half_a_pair(value))
+    ):
+        return _read_with_care(text)
+    return cast("dict[str, Json]", value)
+
+
+class _NotJsonError(ValueError):
+    """What Python's parser takes and JSON does not."""
+
+
+def _bad(message: str) -> ToolResult:
+    return ToolResult.failure(message, category=ErrorCategory.MALFORMED_CALL, error="MalformedCall")
+
+
+def _each_once(items: list[tuple[str, Json]]) -> dict[str, Json]:
+    out = dict(items)
+    if len(out) != len(items):
+        raise _NotJsonError("a key stands there twice")
+    return out
+
+
+def _no_constant(name: str) -> Json:
+    raise _NotJsonError(f"{name} is not a JSON value")
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if not math.isfinite(number):
+        raise _NotJsonError(f"{literal[:80]} is out of range")
+    return number
+
+
+_strict = json.JSONDecoder(object_pairs_hook=_each_once, parse_constant=_no_constant, parse_float=_finite)
+
+
+def _read_with_care(text: str) -> dict[str, Json] | ToolResult:
+    """As :func:`parse_arguments`, of a text that may be wrong, and then is told how."""
     if not text.strip():
         return {}  # endpoints send an empty string for a tool without parameters
     duplicates: list[str] = []
@@ -126,39 +174,30 @@ def parse_arguments(text: str) -> dict[str, Json] | ToolResult:
             duplicates.extend(key for key in out if counts[key] > 1)
         return out
 
-    def constant(name: str) -> Json:
-        raise _NotJsonError(f"{name} is not a JSON value")
-
-    def finite(literal: str) -> float:
-        number = float(literal)
-        if not math.isfinite(number):
-            raise _NotJsonError(f"{literal[:80]} is out of range")
-        return number
-
     try:
-        value: Any = json.loads(text, object_pairs_hook=pairs, parse_constant=constant, parse_float=finite)
+        value: Any = json.loads(text, object_pairs_hook=pairs, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
-        return bad(f"The arguments are not valid JSON: {error.msg} at character {error.pos}.")
+        return _bad(f"The arguments are not valid JSON: {error.msg} at character {error.pos}.")
     except _NotJsonError as error:
-        return bad(f"The arguments are not valid JSON: {error}.")
+        return _bad(f"The arguments are not valid JSON: {error}.")
     except ValueError:  # Python's own bound on the digits of an integer; its words are not for a model
-        return bad("The arguments hold a number of too many digits.")
+        return _bad("The arguments hold a number of too many digits.")
     except RecursionError:
-        return bad(f"The arguments are nested too deeply; at most {MAX_NESTING} levels are accepted.")
+        return _bad(f"The arguments are nested too deeply; at most {MAX_NESTING} levels are accepted.")
     if not isinstance(value, dict):
-        return bad(f"The arguments must be a JSON object, not {_kind(value)}.")
+        return _bad(f"The arguments must be a JSON object, not {_kind(value)}.")
     if (not text.isascii() or "\\u" in text) and _half_a_pair(value):
-        return bad("The arguments hold half of a surrogate pair, which is no text.")
+        return _bad("The arguments hold half of a surrogate pair, which is no text.")
     if duplicates:
-        return bad(f"The arguments name {duplicates[0][:80]!r} more than once.")
+        return _bad(f"The arguments name {duplicates[0][:80]!r} more than once.")
     if _nesting(cast("Json", value)) > MAX_NESTING:
-        return bad(f"The arguments are nested too deeply; at most {MAX_NESTING} levels are accepted.")
+        return _bad(f"The arguments are nested too deeply; at most {MAX_NESTING} levels are accepted.")
     return cast("dict[str, Json]", value)
 
 
 def _half_a_pair(value: Json) -> bool:
     try:
-        json.dumps(value, ensure_ascii=False).encode()
+        compact(value).encode()
     except UnicodeEncodeError:
         return True
     except (RecursionError, ValueError):  # nesting is looked at next
@@ -178,10 +217,6 @@ def _with_whole_numbers(value: Json, schema: Mapping[str, Json]) -> Json:
         items: Mapping[str, Json] = schema.get("items", {})
         return [_with_whole_numbers(each, items) for each in cast("list[Json]", value)]
     return value
-
-
-class _NotJsonError(ValueError):
-    """What Python's parser takes and JSON does not."""
 
 
 def _nesting(value: Json) -> int:
