@@ -16,6 +16,7 @@ from pathlib import Path
 
 import apsw
 
+from envs.asking import ASKING
 from envs.database import DatabaseExecutableEnvironment
 from envs.folder import World, load_world
 from envs.sandboxes.sqlite import SqliteSandbox
@@ -67,7 +68,8 @@ def answer(service: Service, question: Question, descriptors: list[int]) -> Answ
     assert sandbox is not None, "a state comes with the first question"
     _bound_time(question.limits.statement_timeout_ms)
     sandbox.draw_from(question.position)
-    environment = DatabaseExecutableEnvironment(service.world.toolbox, sandbox, plan.tables, question.limits)
+    toolbox = ASKING if question.call.name in ASKING else service.world.toolbox
+    environment = DatabaseExecutableEnvironment(toolbox, sandbox, plan.tables, question.limits)
     outcome = environment.call(question.call)
     return Answer(outcome, *sandbox.take_kept())
 

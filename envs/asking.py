@@ -1,4 +1,4 @@
-"""A query asked of a sandbox for its whole answer: read-only, under the guards, whoever wrote it."""
+"""A query asked of a sandbox for its whole answer: read-only, under the guards, where free SQL runs, whoever wrote it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from envs.database import DatabaseExecutableEnvironment
 from envs.errors import ToolError
+from envs.processes import Pool
 from envs.sandboxes.base import Sandbox
 from envs.sql_tools.running import execute, json_value
 from envs.tool import Tool
@@ -27,12 +28,19 @@ class Answer:
     rows: tuple[tuple[Json, ...], ...]
 
 
-def ask(sandbox: Sandbox, tables: Mapping[str, Table], sql: str, limits: Limits = ANSWER_LIMITS) -> Answer | ToolResult:
+def ask(
+    sandbox: Sandbox,
+    tables: Mapping[str, Table],
+    sql: str,
+    limits: Limits = ANSWER_LIMITS,
+    apart: Pool | None = None,
+) -> Answer | ToolResult:
     """The answer to one query, executed as it stands; a failed result, with its category, where it has none.
 
-    It goes the way of any tool call, so that what guards a tool guards this.
+    It goes the way of any tool call, so that what guards a tool guards this: with ``apart``, the processes of the
+    sandbox's world, a query that nothing breaks off is killed, and has failed.
     """
-    environment = DatabaseExecutableEnvironment(_BOX, sandbox, tables, limits)
+    environment = DatabaseExecutableEnvironment(ASKING, sandbox, tables, limits, apart)
     try:
         result = environment.call(ToolCall.of(_TOOL.name, {"sql": sql})).result
     except UnicodeEncodeError:
@@ -51,7 +59,7 @@ def _answer(arguments: dict[str, Json], db: Connection) -> ToolResult:
 
 
 _TOOL = Tool(
-    name="answer",
+    name="answer-of-a-query",
     description="Answer a query with all of its rows.",
     parameters={
         "type": "object",
@@ -61,5 +69,7 @@ _TOOL = Tool(
     },
     executor=_answer,
     read_only=True,
+    free_sql=True,
 )
-_BOX = Toolbox([_TOOL])
+ASKING = Toolbox([_TOOL])
+"""What has to be loaded where queries are asked, beside a world's own tools; none of those may have its tool's name."""

@@ -55,14 +55,14 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
         self.in_place = sandbox.in_place
         self._tables = tables
         self._environment = environment = limits or Limits()
-        self._apart = apart
+        self.apart = apart
         self._free = _free(toolbox) if apart is not None and sandbox.apart else frozenset[str]()
         self._limits = _limits(toolbox, environment)
 
     def call(self, call: ToolCall) -> ToolOutcome:
-        if self._apart is None or call.name not in self._free:
+        if self.apart is None or call.name not in self._free:
             return super().call(call)
-        outcome = self.sandbox.call_apart(self._apart, call, self._environment)
+        outcome = self.sandbox.call_apart(self.apart, call, self._environment)
         if outcome.arguments is None and not isinstance(parsed := self.toolbox.parse(call), ToolResult):
             outcome = replace(outcome, arguments=parsed[1])  # of a call that was killed
         return outcome

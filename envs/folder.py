@@ -20,6 +20,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import threading
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -63,6 +64,8 @@ TOOL_KEYS = frozenset(
     {"name", "description", "parameters", "output_schema", "read_only", "risk", "free_sql", "executor"}
     | {"statement_timeout_ms", "max_rows", "max_result_bytes"}
 )
+
+_importing = threading.RLock()
 
 
 @dataclass(frozen=True)
@@ -242,6 +245,11 @@ def _package(folder: Path, name: str) -> str:
 
 def _module(folder: Path, package: str, stem: str) -> types.ModuleType:
     """Import one of the folder's modules; WorldError names the file and line where its code fails."""
+    with _importing:  # a module stands in sys.modules before it is whole
+        return _imported(folder, package, stem)
+
+
+def _imported(folder: Path, package: str, stem: str) -> types.ModuleType:
     dotted = f"{package}.{stem}"
     if dotted in sys.modules:
         return sys.modules[dotted]

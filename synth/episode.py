@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from envs.asking import ANSWER_LIMITS, Answer, ask
 from envs.database import DatabaseExecutableEnvironment
@@ -42,6 +42,7 @@ from synth.dataset.sanitize import sanitize
 from synth.errors import OperatorError, TaskError
 from synth.models.base import Model
 from synth.tasks.queries import run_query
+from synth.tasks.sql_question import sql_gate
 from synth.types import Message, Task, UserTurn, Verdict
 from synth.users.base import User, UserConversation
 from synth.users.scripted import ScriptedUser
@@ -49,6 +50,7 @@ from synth.verifiers import CallRecord, Databases, Evidence, judge, reward
 from synth.verifiers.base import Ask, TurnRecord
 
 Json = Any
+T = TypeVar("T")
 
 SUBMIT = "submit"
 SUBMIT_DESCRIPTION = "Hand in the final answer, once, when the work is done. Then reply to the user in words."
@@ -242,7 +244,7 @@ class Episode:
 
     def _ask(self, sql: str) -> Answer | ToolResult:
         """The answer of a query on the end state; only while the episode is open."""
-        return ask(self._environment.sandbox, self._template.tables, sql, self._asking)
+        return ask(self._environment.sandbox, self._template.tables, sql, self._asking, self._environment.apart)
 
     def _ask_turned(self, sql: str) -> Answer | ToolResult:
         return self._ask_of(self._template, sql, unordered=True)
@@ -253,11 +255,20 @@ class Episode:
 
     def _ask_of(self, template: Template, sql: str, *, unordered: bool = False) -> Answer | ToolResult:
         with template.open(Pins(self.task.now, self.task.seed + 1), unordered=unordered) as sandbox:
-            return ask(sandbox, template.tables, sql, self._asking)
+            return ask(sandbox, template.tables, sql, self._asking, self._environment.apart)
 
     def _query(self, sql: str, binds: Mapping[str, Json]) -> list[dict[str, Json]]:
         """Rows of the end state, read-only; only while the episode is open."""
         return run_query(self._environment.sandbox, sql, binds, self._template, TaskError("", family=self.task.family))
+
+    async def scored(self) -> Score:
+        """As :meth:`score`. Where judging asks queries that somebody else wrote, or a server, it waits in a thread."""
+        if self._environment.in_place and sql_gate(self.task) is None:
+            return self.score()
+        score, called_off = await _to_its_end(self.score)
+        if called_off:
+            raise asyncio.CancelledError
+        return score
 
     def score(self) -> Score:
         """Judge the present state. Asking changes nothing, and nothing of it is shown to the player.
@@ -313,7 +324,7 @@ def _call_of(entry: Json, at: int) -> ToolCall:
     return ToolCall(str(entry.get("id") or f"call_{at}"), name, text)
 
 
-async def _to_its_end(call: Callable[[], ToolOutcome]) -> tuple[ToolOutcome, bool]:
+async def _to_its_end(call: Callable[[], T]) -> tuple[T, bool]:
     """The outcome of a call that runs in a thread, and whether the caller was cancelled while it did."""
     running = asyncio.ensure_future(asyncio.to_thread(call))
     called_off = False

@@ -93,7 +93,7 @@ async def play(job: Job, stage: Stage, spent: Spent | None = None) -> dict[str, 
                 spent.stats = cost_of(agent.so_far)
             raise
         episode.said = sanitize(run.said)[0]
-        score = episode.score()
+        score = await episode.scored()
         latency_s = time.perf_counter() - started
         return to_row(job, stage, Played(run, score, episode, agent.tools, segments(agent.memory), latency_s))
 

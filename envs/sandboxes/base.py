@@ -6,6 +6,7 @@ A :class:`Template` is built once per world, engine and universe. ``open`` copie
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -94,19 +95,21 @@ class Siblings:
     wrong there ("test-suite accuracy": Zhong, Yu and Klein, "Semantic Evaluation for Text-to-SQL with Distilled Test
     Suites", 2020). ``make(at, count)`` builds one when it is first asked for; None where there is none.
 
-    Not safe for use by two threads.
+    Safe for use by two threads: whoever comes second waits.
     """
 
     def __init__(self, make: Callable[[int, int], Template | None]) -> None:
         self._make = make
+        self._lock = threading.Lock()
         self._made: dict[tuple[int, int], Template | None] = {}
 
     def first(self, count: int) -> Sequence[Template]:
         """Up to ``count`` of them, the same ones each time. Raises what building a template raises."""
-        for at in range(count):
-            if (at, count) not in self._made:
-                self._made[at, count] = self._make(at, count)
-        return [each for at in range(count) if (each := self._made[at, count]) is not None]
+        with self._lock:
+            for at in range(count):
+                if (at, count) not in self._made:
+                    self._made[at, count] = self._make(at, count)
+            return [each for at in range(count) if (each := self._made[at, count]) is not None]
 
     def close(self) -> None:
         """Close those that were made. Safe to call twice."""
