@@ -53,6 +53,7 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
         super().__init__(toolbox)
         self.sandbox = sandbox
         self.in_place = sandbox.in_place
+        self.concurrent_reads = sandbox.concurrent_reads
         self._tables = tables
         self._environment = environment = limits or Limits()
         self.apart = apart

@@ -94,6 +94,7 @@ class Episode:
         self.messages.append({"role": "user", "content": task.prompt})
         self.submitted: Mapping[str, Json] | None = None
         self.calls: list[CallRecord] = []
+        self._call_ids: list[str] = []
         self._template = template
         timeout = ANSWER_LIMITS.statement_timeout_ms if limits is None else limits.statement_timeout_ms
         self._asking = ANSWER_LIMITS.tightened(Limits(True, timeout, None, None))
@@ -124,7 +125,7 @@ class Episode:
         identity = identity or Identity(self.task.id, 0, self.task.seed, self.task.id)
         return ReactAgent(
             lambda tools: model.start(self.task, tools, identity.seed),
-            Hands(self._act, self.tools, self.infos, self.check, self.concurrent_reads),
+            Hands(self._act, self.tools, self.infos, self.check, self.concurrent_reads, self._settle),
             limits or AgentLimits(),
             middlewares=middlewares,
             identity=identity,
@@ -164,9 +165,21 @@ class Episode:
         self.calls.append(
             CallRecord(call.name, outcome.arguments, result.ok, result.category, read_only, outcome.changes)
         )
+        self._call_ids.append(call.id)
         if called_off:
             raise CalledOffError(outcome)
         return outcome
+
+    def _settle(self, calls: Sequence[ToolCall], count: int) -> None:
+        """Put calls that overlapped, the last ones, into their order, and forget those behind the first ``count``."""
+        places = {call.id: at for at, call in enumerate(calls)}
+        first = len(self.calls)
+        while first and self._call_ids[first - 1] in places:
+            first -= 1
+        ended = zip(self._call_ids[first:], self.calls[first:], strict=True)
+        kept = sorted((pair for pair in ended if places[pair[0]] < count), key=lambda pair: places[pair[0]])
+        self.calls[first:] = [record for _, record in kept]
+        self._call_ids[first:] = [call_id for call_id, _ in kept]
 
     def check(self, call: ToolCall) -> ToolResult | None:
         """What is wrong with a call itself (no JSON, no such tool, arguments off its schema); None for a sound one."""

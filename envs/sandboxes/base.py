@@ -45,7 +45,9 @@ class Transaction(ABC):
 
 
 class Sandbox(ABC):
-    """A database of one's own. Not safe for use by two threads at once; never travels between processes."""
+    """A database of one's own. Not safe for use by two threads at once, but for what ``concurrent_reads`` says; never
+    travels between processes.
+    """
 
     engine: str
     in_place: bool
@@ -53,6 +55,9 @@ class Sandbox(ABC):
 
     apart: bool = False
     """True where nothing here can break off every statement: SQL that an agent wrote then goes to :meth:`call_apart`."""
+
+    concurrent_reads: bool = False
+    """True where transactions that only read may overlap, each in a thread of its own."""
 
     @abstractmethod
     def transaction(self, limits: Limits) -> AbstractContextManager[Transaction]:

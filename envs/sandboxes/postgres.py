@@ -28,6 +28,7 @@ from envs.sandboxes.postgres_guard import install
 from envs.sandboxes.postgres_schema import Shape, content_digest, read_seeds, read_shapes, read_tables
 from envs.sandboxes.postgres_server import PostgresServer, borrow, give_back, literal
 from envs.sandboxes.postgres_session import PostgresSession
+from envs.sandboxes.postgres_sessions import Sessions
 from envs.sandboxes.row_log import Chains, RowLog
 from envs.state import state_digest
 from envs.types import Limits, Pins, RowChange, StateDiff, Table
@@ -47,18 +48,25 @@ USES = 1_000
 
 
 class Slot:
-    """A database with its login and one session."""
+    """A database with its login and a session of its own."""
 
     def __init__(self, server: PostgresServer, template: str) -> None:
         self._server = server
         self.name = server.new_database("s", template)
         self.uses = 0
         try:
-            login = server.new_login(self.name)
-            self.session = PostgresSession(lambda: server.connect(self.name, login), server.terminate)
+            self._login = server.new_login(self.name)
+            self.session = self._connect()
         except BaseException:
             server.drop(self.name)
             raise
+
+    def _connect(self) -> PostgresSession:
+        return PostgresSession(lambda: self._server.connect(self.name, self._login), self._server.terminate)
+
+    def sessions(self) -> Sessions:
+        """Its sessions, for one rollout."""
+        return Sessions(self.session, self._connect, self._server.spare)
 
     def drop(self) -> None:
         self.session.close()
@@ -184,6 +192,7 @@ class PostgresSandbox(Sandbox):
 
     engine = ENGINE
     in_place = False
+    concurrent_reads = True
 
     def __init__(
         self,
@@ -197,13 +206,13 @@ class PostgresSandbox(Sandbox):
         self._template = template
         self._slot: Slot | None = slot
         self._session = slot.session
+        self._sessions = slot.sessions()
         self._engine = template.engine_for(slot.session)
         self._pins = pins
         self._now = pins.moment
         self._log = log or RowLog(template.shapes, template.seeds)
         self._counters = template.counters if counters is None else counters
         self._calls = calls
-        self._busy = False
         self._diff: StateDiff | None = None
         if log is not None:
             self._session.ask(self._put(log.total, self._counters, template.counters, forward=True) or "SELECT")
@@ -214,50 +223,48 @@ class PostgresSandbox(Sandbox):
         although it had ended the transaction, raise a :class:`sqlalchemy.exc.DBAPIError` when the block ends.
         """
         self._alive()
-        if self._busy:
-            raise SandboxError("a sandbox runs one call at a time")
-        self._busy = True
-        committed = False
-        call = self._begin(limits)
-        proxied = ContainedConnection(call, limits, self._now)
-        try:
-            transaction = PostgresTransaction(sqlalchemy.Connection(self._engine, connection=proxied))
-            yield transaction
-            if not transaction.undone:
-                transaction.changes = self._commit(call, limits)
-                committed = True
-        finally:
-            proxied.ended = True
-            self._busy = False
-            if not committed:
-                call.undo()
+        with self._sessions.lend(read_only=limits.read_only) as session:
+            committed = False
+            call = self._begin(session, limits)
+            proxied = ContainedConnection(call, limits, self._now)
+            try:
+                transaction = PostgresTransaction(sqlalchemy.Connection(self._engine, connection=proxied))
+                yield transaction
+                if not transaction.undone:
+                    transaction.changes = self._commit(call, session, limits)
+                    committed = True
+            finally:
+                proxied.ended = True
+                if not committed:
+                    call.undo()
 
-    def _begin(self, limits: Limits) -> PostgresCall:
-        self._calls += 1
-        draw = (hash((self._pins.seed, self._calls)) % 2_000_001 - 1_000_000) / 1_000_000
+    def _begin(self, session: PostgresSession, limits: Limits) -> PostgresCall:
+        # Calls that only read take no number: what they draw does not depend on which of them comes first.
+        self._calls += not limits.read_only
+        draw = (hash((self._pins.seed, self._calls, limits.read_only)) % 2_000_001 - 1_000_000) / 1_000_000
         begin = (
             f"BEGIN {'READ ONLY' if limits.read_only else 'READ WRITE'};"
             f" SET LOCAL statement_timeout = {limits.statement_timeout_ms or 0}; SELECT setseed({draw})"
         )
         rewind = self._put({}, self._counters, None) if self._counters and not limits.read_only else None
-        return PostgresCall(self._session, begin, rewind)
+        return PostgresCall(session, begin, rewind)
 
-    def _commit(self, call: PostgresCall, limits: Limits) -> tuple[RowChange, ...]:
+    def _commit(self, call: PostgresCall, session: PostgresSession, limits: Limits) -> tuple[RowChange, ...]:
         try:
             if call.broken is not None:
                 raise call.broken
             if limits.read_only:
-                self._session.ask("COMMIT")
+                session.ask("COMMIT")
                 return ()
             if self._template.defers:
                 # By itself: a trigger that reads current_query() must not see the secret.
-                self._session.ask("SET CONSTRAINTS ALL IMMEDIATE")
-            results = self._session.ask(
+                session.ask("SET CONSTRAINTS ALL IMMEDIATE")
+            results = session.ask(
                 f"SELECT * FROM envs_guard.taken('{self._template.secret}'); SELECT envs_guard.counters(); COMMIT"
             )
         except psycopg.Error as error:
             raise wrapped(error, self._engine) from error
-        entries, counters = self._session.rows(results[0]), self._session.rows(results[1])[0][0]
+        entries, counters = session.rows(results[0]), session.rows(results[1])[0][0]
         self._counters = tuple(counters or ())
         if not entries:
             return ()
@@ -289,7 +296,7 @@ class PostgresSandbox(Sandbox):
 
     def diff(self) -> StateDiff:
         self._alive()
-        if self._busy:
+        if self._sessions.busy:
             raise SandboxError("a sandbox's diff is read between its calls")
         if self._diff is None:
             self._diff = StateDiff(self._log.changes(self._log.total))
@@ -300,7 +307,7 @@ class PostgresSandbox(Sandbox):
 
     def fork(self) -> PostgresSandbox:
         self._alive()
-        if self._busy:
+        if self._sessions.busy:
             raise SandboxError("a sandbox is forked between its calls")
         slot = self._template.take()
         try:
@@ -313,9 +320,10 @@ class PostgresSandbox(Sandbox):
         slot, self._slot = self._slot, None
         if slot is None:
             return
-        clean = False
+        clean, busy = False, self._sessions.busy
         try:
-            if self._template.pooled and not self._session.lost and not self._busy:
+            self._sessions.close()
+            if self._template.pooled and not self._session.lost and not busy:
                 put = self._put(self._log.total, self._template.counters, self._counters)
                 self._session.ask(
                     "DISCARD SEQUENCES; RESET ALL" if put is None else f"{put}; DISCARD SEQUENCES; RESET ALL"

@@ -21,6 +21,7 @@ import sqlalchemy
 
 from envs.connection import connect_args, driver_args
 from envs.errors import DatabaseConfigError, SandboxError
+from envs.sandboxes.postgres_sessions import SPARE
 
 _log = logging.getLogger(__name__)
 
@@ -72,6 +73,8 @@ class PostgresServer:
         self._password = secrets.token_urlsafe(24)
         self.owner = f"envs_{self.token}_owner"
         self.users = f"envs_{self.token}_users"
+        self.spare = threading.BoundedSemaphore(SPARE)
+        """Room for sessions beside those that each sandbox has."""
         self._dropper = ThreadPoolExecutor(1, thread_name_prefix="envs-drop")
         self._admin = self.connect()
         try:

@@ -38,11 +38,17 @@ def _sound(call: ToolCall) -> ToolResult | None:
     return None
 
 
+def _as_they_are(calls: Sequence[ToolCall], count: int) -> None:
+    """Nobody keeps an account of calls that would have to be put in order."""
+
+
 @dataclass(frozen=True)
 class Hands:
     """What an agent acts with. ``tools`` are the schemas that a model is offered; ``infos`` tells more of each.
 
-    ``check`` says what is wrong with a call without executing it. With ``concurrent_reads`` calls that only read may overlap.
+    ``check`` says what is wrong with a call without executing it. With ``concurrent_reads`` calls that only read may overlap;
+    ``settle(calls, count)`` is told when such ones have ended: the first ``count`` of them are what happened, in their order,
+    and the others, executed or not, are not part of the rollout.
     """
 
     call: Dispatch
@@ -50,6 +56,7 @@ class Hands:
     infos: Mapping[str, ToolInfo] = field(default_factory=dict[str, ToolInfo])
     check: Callable[[ToolCall], ToolResult | None] = _sound
     concurrent_reads: bool = False
+    settle: Callable[[Sequence[ToolCall], int], None] = _as_they_are
 
 
 class OwnTools:
@@ -149,7 +156,7 @@ class Acting:
 
         def reads(at: int) -> bool:
             info = infos.get(calls[at].name)
-            return info is not None and info.read_only
+            return info is None or info.read_only  # a tool that is not there changes nothing either
 
         for only_read, group in groupby(waiting, reads):
             if only_read and self._hands.concurrent_reads:
@@ -176,6 +183,12 @@ class Acting:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             raise
+        finally:
+            # A turn's calls have happened up to the first that has not: what only read behind that one is forgotten.
+            count = next((n for n, at in enumerate(places) if answers[at] is None), len(places))
+            for at in places[count:]:
+                answers[at] = None
+            self._hands.settle([calls[at] for at in places], count)
 
     async def _innermost(self, call: ToolCall) -> Answered:
         if call.name in self._own:
