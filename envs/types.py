@@ -178,8 +178,8 @@ class ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as the live database describes it; ``references`` is (table, column) of a single-column foreign key,
-    ``about`` what its author says that it holds.
+    """A column as the live database describes it; ``references`` is the (table, column) that a foreign key, of this column or of
+    several, looks its value up in, ``about`` what its author says that it holds.
     """
 
     name: str

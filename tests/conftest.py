@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Iterator
 
@@ -10,21 +9,12 @@ import pytest
 import sqlalchemy
 
 from envs.connection import connect_args, parse_url
-
-EXAMPLES = {
-    "SYNTH_TEST_POSTGRES_URL": "postgresql+psycopg://postgres@127.0.0.1:5432/postgres",
-    "SYNTH_TEST_MYSQL_URL": "mysql+pymysql://root@127.0.0.1:3306/test",
-}
+from tests.servers import server
 
 
-def scratch(variable: str) -> Iterator[str]:
-    server = os.environ.get(variable)
-    if not server:
-        words = f"set {variable} to a server where databases may be created, for example {EXAMPLES[variable]}"
-        if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
-            pytest.fail(words)
-        pytest.skip(words)
-    url = parse_url(server)
+def scratch(dialect: str) -> Iterator[str]:
+    """The URL of a database of the test's own on the engine's server."""
+    url = parse_url(server(dialect))
     engine = sqlalchemy.create_engine(
         url, isolation_level="AUTOCOMMIT", poolclass=sqlalchemy.NullPool, connect_args=connect_args(url)
     )
@@ -51,10 +41,10 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture
 def postgres_url() -> Iterator[str]:
     """The URL of an empty PostgreSQL database."""
-    yield from scratch("SYNTH_TEST_POSTGRES_URL")
+    yield from scratch("postgresql")
 
 
 @pytest.fixture
 def mysql_url() -> Iterator[str]:
     """The URL of an empty MariaDB or MySQL database."""
-    yield from scratch("SYNTH_TEST_MYSQL_URL")
+    yield from scratch("mysql")

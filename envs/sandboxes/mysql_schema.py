@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from envs.errors import WorldError
+from envs.sandboxes.foreign_keys import Link, references_of
 from envs.sandboxes.mysql_server import MysqlServer, quoted
 from envs.types import Column, Table
 
@@ -121,12 +122,7 @@ def _read_tables(server: MysqlServer, database: str) -> tuple[dict[int, Shape], 
         f" FROM information_schema.key_column_usage WHERE table_schema = '{database}'"
         f" AND referenced_table_schema = '{database}' ORDER BY constraint_name, ordinal_position"
     )
-    wide = [(table, name) for table, name, *_ in links]
-    single = {
-        (table, column): (str(parent), str(target))
-        for table, name, column, parent, target in links
-        if wide.count((table, name)) == 1
-    }
+    references = references_of(Link(*map(str, each)) for each in links)
     shapes: dict[int, Shape] = {}
     tables: dict[str, Table] = {}
     for number, (table, counter) in enumerate(names):
@@ -145,7 +141,7 @@ def _read_tables(server: MysqlServer, database: str) -> tuple[dict[int, Shape], 
         tables[table] = Table(
             table,
             tuple(
-                Column(str(each[0]), str(each[1]), each[2] == "YES", each[0] in key, single.get((table, each[0])))
+                Column(str(each[0]), str(each[1]), each[2] == "YES", each[0] in key, references.get((table, each[0])))
                 for each in own
             ),
             key,

@@ -14,6 +14,7 @@ from typing import Any
 import psycopg
 from psycopg.adapt import Transformer
 
+from envs.sandboxes.foreign_keys import Link, references_of
 from envs.types import Column, Table
 
 WORLD = "n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', 'envs_guard')"
@@ -172,30 +173,40 @@ def _shown(schema: str, table: str) -> str:
 
 
 def read_tables(db: psycopg.Connection[Any]) -> dict[str, Table]:
-    """The tables as their author declared them; ``references`` for foreign keys of one column."""
+    """The tables as their author declared them."""
     rows = ask(
         db,
         f"""
         SELECT n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
-            array_position(p.conkey, a.attnum), f.schema, f.parent, f.column
+            array_position(p.conkey, a.attnum)
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         LEFT JOIN pg_constraint p ON p.conrelid = c.oid AND p.contype = 'p'
-        LEFT JOIN LATERAL (
-            SELECT pn.nspname AS schema, pc.relname AS parent, pa.attname AS column FROM pg_constraint k
-            JOIN pg_class pc ON pc.oid = k.confrelid JOIN pg_namespace pn ON pn.oid = pc.relnamespace
-            JOIN pg_attribute pa ON pa.attrelid = pc.oid AND pa.attnum = k.confkey[1]
-            WHERE k.conrelid = c.oid AND k.contype = 'f' AND k.conkey = ARRAY[a.attnum] ORDER BY k.conname LIMIT 1
-        ) f ON true
         WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND {WORLD}
         ORDER BY n.nspname, c.relname, a.attnum
         """,
     ).fetchall()
+    links = ask(
+        db,
+        """
+        SELECT n.nspname, c.relname, k.oid, a.attname, pn.nspname, pc.relname, pa.attname
+        FROM pg_constraint k CROSS JOIN LATERAL unnest(k.conkey, k.confkey) AS part (own, other)
+        JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+        JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = part.own
+        JOIN pg_class pc ON pc.oid = k.confrelid JOIN pg_namespace pn ON pn.oid = pc.relnamespace
+        JOIN pg_attribute pa ON pa.attrelid = pc.oid AND pa.attnum = part.other
+        WHERE k.contype = 'f'
+        """,
+    ).fetchall()
+    references = references_of(
+        Link(_shown(schema, table), constraint, column, _shown(far, parent), target)
+        for schema, table, constraint, column, far, parent, target in links
+    )
     columns: dict[str, list[Column]] = {}
     keys: dict[str, list[tuple[int, str]]] = {}
-    for schema, table, column, kind, nullable, place, *reference in rows:
+    for schema, table, column, kind, nullable, place in rows:
         name = _shown(schema, table)
-        target = None if reference[1] is None else (_shown(reference[0], reference[1]), str(reference[2]))
+        target = references.get((name, column))
         columns.setdefault(name, []).append(Column(column, kind, nullable, place is not None, target))
         if place is not None:
             keys.setdefault(name, []).append((place, column))

@@ -8,13 +8,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import apsw
 
 from envs.errors import WorldError
+from envs.sandboxes.foreign_keys import Link, references_of
 from envs.types import Column, Table
 
 _FTS_INDEX = ("_data", "_idx", "_docsize", "_config", "_segments", "_segdir", "_stat")
@@ -122,7 +123,7 @@ def _alias(raw: apsw.Connection, table: str) -> str | None:
 
 
 def read_tables(raw: apsw.Connection) -> dict[str, Table]:
-    """The tables as their author declared them; ``references`` for foreign keys of one column."""
+    """The tables as their author declared them."""
     tables: dict[str, Table] = {}
     names = [
         name
@@ -133,9 +134,9 @@ def read_tables(raw: apsw.Connection) -> dict[str, Table]:
     ]
     keys = {name: _primary_key(raw, name) for name in names}
     for name in names:
-        references = _references(raw, name, keys)
+        references = references_of(_links(raw, name, keys))
         columns = tuple(
-            Column(column, declared, not notnull and not pk, bool(pk), references.get(column))
+            Column(column, declared, not notnull and not pk, bool(pk), references.get((name, column)))
             for column, declared, notnull, pk in raw.execute(
                 'SELECT name, type, "notnull", pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid', (name,)
             )
@@ -149,23 +150,18 @@ def _primary_key(raw: apsw.Connection, table: str) -> tuple[str, ...]:
     return tuple(column for (column,) in rows)
 
 
-def _references(raw: apsw.Connection, table: str, keys: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, str]]:
-    """Column -> what it refers to. A foreign key without a column means the parent's primary key."""
-    by_id: dict[int, list[tuple[str, str, str | None]]] = {}
+def _links(raw: apsw.Connection, table: str, keys: Mapping[str, tuple[str, ...]]) -> Iterator[Link]:
+    """A foreign key without columns of the parent means its primary key, where that has as many."""
     by_fold = {name.lower(): name for name in keys}
-    for number, parent, column, to in raw.execute(
-        'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?)', (table,)
-    ):
-        by_id.setdefault(number, []).append((by_fold.get(parent.lower(), str(parent)), column, to))
-    found: dict[str, tuple[str, str]] = {}
-    for parts in by_id.values():
-        if len(parts) == 1:
-            parent, column, to = parts[0]
-            implied = keys.get(parent, ())
-            target = to if to is not None else implied[0] if len(implied) == 1 else None
-            if target is not None:
-                found[column] = (parent, target)
-    return found
+    rows = raw.execute(
+        'SELECT id, seq, "table", "from", "to", count(*) OVER (PARTITION BY id) FROM pragma_foreign_key_list(?)',
+        (table,),
+    )
+    for number, at, named, column, to, width in rows:
+        parent = by_fold.get(named.lower(), str(named))
+        implied = keys.get(parent, ())
+        if to is not None or len(implied) == width:
+            yield Link(table, number, column, parent, to if to is not None else implied[at])
 
 
 def read_content(raw: apsw.Connection, shapes: Mapping[str, Shape]) -> tuple[str, int]:

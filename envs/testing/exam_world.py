@@ -15,6 +15,11 @@ STATEMENTS: tuple[str, ...] = (
         "CREATE TABLE loan (book_id INTEGER NOT NULL, due VARCHAR(10) NOT NULL, note VARCHAR(80),"
         " PRIMARY KEY (book_id, due))"
     ),
+    (
+        "CREATE TABLE reminder (book_id INTEGER NOT NULL, due VARCHAR(10) NOT NULL, day VARCHAR(10) NOT NULL,"
+        " PRIMARY KEY (book_id, due, day), FOREIGN KEY (book_id) REFERENCES book (id),"
+        " FOREIGN KEY (book_id, due) REFERENCES loan (book_id, due))"
+    ),
     "CREATE TABLE visit (line VARCHAR(80))",
     "INSERT INTO author (id, name) VALUES (1, 'Ann'), (2, 'Bo'), (10, 'O''Hara')",
     "INSERT INTO book (id, author_id, title, price) VALUES (1, 1, 'Sea', 10), (2, 1, 'Sky', 12), (3, 2, '100%', NULL)",

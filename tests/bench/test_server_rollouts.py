@@ -9,7 +9,6 @@ turns in short slices: the machine's moods strike both.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +21,7 @@ from envs.sandboxes.base import Sandbox, Template
 from envs.sandboxes.mysql import MysqlTemplate
 from envs.sandboxes.postgres import PostgresTemplate
 from envs.types import Limits, Pins
+from tests.servers import server
 
 pytestmark = pytest.mark.long
 
@@ -98,13 +98,6 @@ def bare(connection: Any, begin: str) -> Callable[[int], None]:
     return once
 
 
-def url(variable: str) -> str:
-    found = os.environ.get(variable)
-    if not found:
-        pytest.skip(f"set {variable}")
-    return found
-
-
 def shown(engine: str, bound: float, pooled: float, cloned: float) -> None:
     print(
         f"\n{engine}: bare statements {bound:.0f} rollouts/s; pooled {pooled:.0f} ({pooled / bound:.0%}),"
@@ -117,7 +110,7 @@ def test_postgresql():
         for each in script("postgresql"):
             connection.execute(each.encode())
 
-    place = url("SYNTH_TEST_POSTGRES_URL")
+    place = server("postgresql")
     with PostgresTemplate.build(load, place) as template, PostgresTemplate.build(load, place, "cloned") as copied:
         slot = template.take()
         connection = template._server.connect(slot.name, slot.name)
@@ -133,7 +126,7 @@ def test_mariadb():
         for each in script("mysql"):
             connection.query(each)
 
-    place = url("SYNTH_TEST_MYSQL_URL")
+    place = server("mysql")
     with MysqlTemplate.build(load, place) as template, MysqlTemplate.build(load, place, "cloned") as copied:
         slot = template.take()
         connection = template.server.connect(slot.name, slot.name)

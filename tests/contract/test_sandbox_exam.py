@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from envs.sandboxes.mysql import MysqlTemplate
 from envs.sandboxes.postgres import Kind, PostgresTemplate
 from envs.sandboxes.sqlite import SqliteTemplate
 from envs.testing import STATEMENTS, SandboxExam
+from tests.servers import server
 
 
 class TestSqlite(SandboxExam):
@@ -21,16 +20,12 @@ class _Postgres(SandboxExam):
     kind: Kind
     pins_clock = False
 
-    @pytest.fixture(autouse=True)
-    def _server(self, postgres_url: str):
-        self.url = postgres_url
-
     def template(self) -> PostgresTemplate:
         def load(connection: Any) -> None:
             for each in STATEMENTS:
                 connection.execute(each)
 
-        return PostgresTemplate.build(load, self.url, self.kind)
+        return PostgresTemplate.build(load, server("postgresql"), self.kind)
 
 
 class TestPostgresPooled(_Postgres):
@@ -44,16 +39,12 @@ class TestPostgresCloned(_Postgres):
 class _Mysql(SandboxExam):
     kind: Kind
 
-    @pytest.fixture(autouse=True)
-    def _server(self, mysql_url: str):
-        self.url = mysql_url
-
     def template(self) -> MysqlTemplate:
         def load(connection: Any) -> None:
             for each in STATEMENTS:
                 connection.query(each)
 
-        return MysqlTemplate.build(load, self.url, self.kind)
+        return MysqlTemplate.build(load, server("mysql"), self.kind)
 
 
 class TestMysqlPooled(_Mysql):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,10 @@ from synth.dataset.reader import Dataset
 from synth.dataset.task_table import TaskTable
 from synth.types import Task
 from tests.e2e.command import synth
+from tests.servers import VARIABLES, server
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SERVERS = {"postgres": "SYNTH_TEST_POSTGRES_URL", "mysql": "SYNTH_TEST_MYSQL_URL"}
+SERVERS = {"postgres": "postgresql", "mysql": "mysql"}
 SAME = (
     "task_id", "split", "universe", "messages", "tools", "events", "state_diff", "call_changes", "verdicts", "reward",
     "outcome", "stop_reason", "submitted",
@@ -56,14 +56,10 @@ def on_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, int], 
     return rows
 
 
-def server(database: str) -> str:
+def variable(database: str) -> str:
     """The name of the variable that holds the server's URL."""
-    variable = SERVERS[database]
-    if not os.environ.get(variable):
-        if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
-            pytest.fail(f"set {variable}")
-        pytest.skip(f"set {variable} to a server where databases may be created")
-    return variable
+    server(SERVERS[database])
+    return VARIABLES[SERVERS[database]]
 
 
 def alike(here: Rows, there: Rows) -> None:
@@ -82,7 +78,7 @@ JOBS = [
 @pytest.mark.parametrize("database", SERVERS)
 @pytest.mark.parametrize(("world", "count"), JOBS)
 def test_a_job_is_the_same_on_every_engine(tmp_path, on_sqlite, world, count, database):
-    place = (f"database={database}", f"database.dsn_env_var={server(database)}")
+    place = (f"database={database}", f"database.dsn_env_var={variable(database)}")
     _, here = on_sqlite(world, count)
     alike(here, played(tmp_path / database, f"env={world}", f"tasks.count={count}", *place))
 
@@ -90,7 +86,7 @@ def test_a_job_is_the_same_on_every_engine(tmp_path, on_sqlite, world, count, da
 @pytest.mark.parametrize(("database", "engine"), [("postgres", "postgresql"), ("mysql", "mysql")])
 def test_a_world_of_links_has_the_database_that_they_lead_to(database, engine):
     """The shop's scripts for servers include its others: so they do where all of them are links."""
-    place = Place(os.environ[server(database)])
+    place = Place(server(SERVERS[database]))
     digests: set[str] = set()
     for name in ("shop", "shop_sql"):
         with load_world(EXAMPLES / name).template(engine, 0, place) as template:
@@ -103,7 +99,7 @@ def test_a_world_of_links_has_the_database_that_they_lead_to(database, engine):
 def test_a_job_is_the_same_in_databases_that_are_dropped(tmp_path, database):
     """A database of its own for each rollout is dear: a few tasks only."""
     few = ("tasks.families=[cancel_order,swap_for_another_colour]", "env=shop", "tasks.count=4")
-    place = (f"database={database}", f"database.dsn_env_var={server(database)}", "database.sandbox=cloned")
+    place = (f"database={database}", f"database.dsn_env_var={variable(database)}", "database.sandbox=cloned")
     alike(played(tmp_path / "sqlite", *few, "database=sqlite"), played(tmp_path / database, *few, *place))
 
 

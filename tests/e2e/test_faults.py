@@ -11,6 +11,7 @@ import pytest
 from synth.dataset.reader import Dataset
 from synth.models.scripted import GAVE_UP
 from tests.e2e.command import stable_rows, synth
+from tests.servers import server
 
 Json = Any
 FAULTS = ("runtime=inline", "agent.middleware=[faults]", "agent.faults.rate=0.2", "agent.faults.slow_s=0.001", "seed=9")
@@ -83,9 +84,9 @@ def test_retries_unseen_by_the_model_heal_the_calls(tmp_path: Path):
 
 
 @pytest.mark.parametrize("engine", ["postgres", "mysql"])
-def test_the_schedule_is_the_same_on_every_engine(engine: str, tmp_path: Path, request: pytest.FixtureRequest):
+def test_the_schedule_is_the_same_on_every_engine(engine: str, tmp_path: Path):
     """The words are each engine's own; which calls are hit, and by what, is not."""
-    url: str = request.getfixturevalue("postgres_url" if engine == "postgres" else "mysql_url")
+    url = server("postgresql" if engine == "postgres" else engine)
     job = ("env=shop", "tasks.count=12")
     here = rows_of(tmp_path, "sqlite", *job)
     done = synth(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import time
 from dataclasses import dataclass
@@ -9,11 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from synth.config import from_dict
 from synth.dataset.reader import Dataset
+from synth.preparation import prepare
 from tests.e2e.command import COMMAND
+from tests.e2e.expert_endpoint import Expert, endpoint
 
 ROWS = 1_000
 SHARDS = 20
+LOW = ("agent.compaction.threshold_tokens=800", "agent.offload.max_chars=1400")
 GROWTH_MB = 60
 """What the allocator and caches of fixed size may take on the way; a leak of 4 KB a rollout would take 72."""
 
@@ -41,16 +46,23 @@ def held(pid: int) -> Held | None:
 @pytest.mark.long
 @pytest.mark.timeout(3_600)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
-@pytest.mark.parametrize(
-    "middlewares",
-    ["", "agent.middleware=[compaction,offload]"],
-    ids=["plain", "compaction and offload"],
-)
-def test_memory_files_and_threads_do_not_grow_with_the_rollouts(tmp_path: Path, middlewares: str):
+@pytest.mark.parametrize("kind", ["plain", "compaction and offload", "http"])
+def test_memory_files_and_threads_do_not_grow_with_the_rollouts(tmp_path: Path, kind: str):
     """Measured from outside when the second shard and when the last but one is sealed."""
-    more = [middlewares, "agent.compaction.threshold_tokens=800", "agent.offload.max_chars=1400"] if middlewares else []
     plan = ["env=ehr_db", "tasks.count=500", "tasks.samples=40", f"output.rows_per_shard={ROWS}"]
-    command = [*COMMAND, "run", *plan, *more, "runtime=inline", "output.dir=run"]
+    command = [*COMMAND, "run", *plan, "runtime=inline", "output.dir=run"]
+    with contextlib.ExitStack() as stack:
+        if kind == "http":
+            run = prepare(from_dict({"env": {"name": "ehr_db"}, "tasks": {"count": 500}}))
+            url = stack.enter_context(endpoint(Expert(run.plan.task(at) for at in range(run.plan.tasks))))
+            command += ["model=openai", "model.name=expert", f"model.base_url={url}", "model.api_key_env=null"]
+        elif kind != "plain":
+            command += ["agent.middleware=[compaction,offload]", *LOW]
+        watch(command, tmp_path)
+
+
+def watch(command: list[str], tmp_path: Path) -> None:
+    """Run it to its end, and compare what it held early with what it held late."""
     data = tmp_path / "run" / "data"
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:

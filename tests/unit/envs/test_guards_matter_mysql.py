@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -21,6 +20,7 @@ from envs.sandboxes.mysql import MysqlSandbox, MysqlTemplate
 from envs.sandboxes.mysql_server import MysqlServer
 from envs.sandboxes.mysql_session import MysqlSession
 from envs.types import Limits, Pins
+from tests.servers import server
 
 SCHEMA = (
     "CREATE TABLE t (a int PRIMARY KEY, b varchar(20))",
@@ -37,10 +37,6 @@ Removal = Callable[[pytest.MonkeyPatch], None]
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[MysqlTemplate]:
-    if not os.environ.get("SYNTH_TEST_MYSQL_URL"):
-        if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
-            pytest.fail("set SYNTH_TEST_MYSQL_URL")
-        pytest.skip("set SYNTH_TEST_MYSQL_URL to a server where databases may be created")
     with build() as made:
         yield made
 
@@ -50,7 +46,7 @@ def build() -> MysqlTemplate:
         for each in SCHEMA:
             connection.query(each)
 
-    return MysqlTemplate.build(load, parse_url(os.environ["SYNTH_TEST_MYSQL_URL"]))
+    return MysqlTemplate.build(load, parse_url(server("mysql")))
 
 
 def call(sandbox: MysqlSandbox, *statements: str, limits: Limits | None = None) -> list[Any]:

@@ -20,6 +20,7 @@ from envs.sandboxes.postgres_dialect import PostgresCall
 from envs.sandboxes.postgres_server import PostgresServer
 from envs.sandboxes.postgres_session import PostgresSession
 from envs.types import Limits, Pins
+from tests.servers import server
 
 SCHEMA = """
 CREATE TABLE t (a int PRIMARY KEY, b text);
@@ -36,16 +37,12 @@ Removal = Callable[[pytest.MonkeyPatch], None]
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[PostgresTemplate]:
-    if not os.environ.get("SYNTH_TEST_POSTGRES_URL"):
-        if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
-            pytest.fail("set SYNTH_TEST_POSTGRES_URL")
-        pytest.skip("set SYNTH_TEST_POSTGRES_URL to a server where databases may be created")
     with build() as made:
         yield made
 
 
 def build() -> PostgresTemplate:
-    url = parse_url(os.environ["SYNTH_TEST_POSTGRES_URL"])
+    url = parse_url(server("postgresql"))
     return PostgresTemplate.build(lambda connection: connection.execute(SCHEMA), url)
 
 

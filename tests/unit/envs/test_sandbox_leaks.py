@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from envs.sandboxes.postgres import PostgresSandbox, PostgresTemplate
 from envs.sandboxes.postgres_server import PostgresServer
 from envs.sandboxes.postgres_session import PostgresSession
 from envs.types import Limits, Pins
+from tests.servers import server
 
 SCHEMA = (
     "CREATE TABLE t (id integer PRIMARY KEY, name varchar(20) UNIQUE)",
@@ -37,20 +37,12 @@ NAMES = {
 Built = PostgresTemplate | MysqlTemplate
 
 
-def url(engine: str) -> str:
-    variable = {"postgresql": "SYNTH_TEST_POSTGRES_URL", "mysql": "SYNTH_TEST_MYSQL_URL"}[engine]
-    found = os.environ.get(variable)
-    if not found:
-        if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
-            pytest.fail(f"set {variable}")
-        pytest.skip(f"set {variable} to a server where databases may be created")
-    return found
-
-
 def build(engine: str, kind: Any) -> Built:
     if engine == "mysql":
-        return MysqlTemplate.build(lambda connection: [connection.query(each) for each in SCHEMA], url(engine), kind)
-    return PostgresTemplate.build(lambda connection: [connection.execute(each) for each in SCHEMA], url(engine), kind)
+        return MysqlTemplate.build(lambda connection: [connection.query(each) for each in SCHEMA], server(engine), kind)
+    return PostgresTemplate.build(
+        lambda connection: [connection.execute(each) for each in SCHEMA], server(engine), kind
+    )
 
 
 def server_of(template: Built) -> PostgresServer | MysqlServer:
@@ -59,7 +51,7 @@ def server_of(template: Built) -> PostgresServer | MysqlServer:
 
 def named(engine: str, token: str) -> int:
     """Databases, roles and accounts whose names bear the token, as a session of the test's own sees them."""
-    place = parse_url(url(engine))
+    place = parse_url(server(engine))
     module = place.get_dialect().import_dbapi()
     connection = module.connect(**connect_args(place), **driver_args(place))
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from envs.sandboxes.mysql_server import MysqlServer
 from envs.sandboxes.mysql_verbs import insert_target, refusal
 from envs.sql_errors import classify, to_result
 from envs.types import ErrorCategory, Limits, Pins, RowChange
+from tests.servers import server
 
 SCHEMA = (
     """CREATE TABLE kinds (id bigint AUTO_INCREMENT PRIMARY KEY, big decimal(30, 2), ratio double, single float,
@@ -57,22 +57,13 @@ SCHEMA = (
 TABLES = ("kinds", "parent", "child", "grandchild", "audit", "ranked", "loose")
 
 
-def server() -> str:
-    url = os.environ.get("SYNTH_TEST_MYSQL_URL")
-    if not url:
-        if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
-            pytest.fail("set SYNTH_TEST_MYSQL_URL")
-        pytest.skip("set SYNTH_TEST_MYSQL_URL to a server where databases may be created")
-    return url
-
-
 def load(connection: Any) -> None:
     for each in SCHEMA:
         connection.query(each)
 
 
 def built(kind: Kind) -> Iterator[MysqlTemplate]:
-    with MysqlTemplate.build(load, server(), kind) as made:
+    with MysqlTemplate.build(load, server("mysql"), kind) as made:
         yield made
 
 
@@ -349,7 +340,7 @@ def test_a_cloned_database_is_dropped(clones: MysqlTemplate):
 
 def test_what_a_killed_process_left_is_removed_by_the_next():
     """An orphan goes; a database that only looks like ours stays."""
-    shown = parse_url(server()).render_as_string(hide_password=False)
+    shown = parse_url(server("mysql")).render_as_string(hide_password=False)
     code = (
         "import os, signal, sys\n"
         "from envs.sandboxes.mysql import MysqlTemplate\n"
@@ -379,12 +370,12 @@ def test_what_a_killed_process_left_is_removed_by_the_next():
 
 
 def test_nothing_is_left_when_a_template_is_closed():
-    own = parse_url(server()).update_query_dict({"charset": "utf8mb4"})  # a server session of its own
+    own = parse_url(server("mysql")).update_query_dict({"charset": "utf8mb4"})  # a server session of its own
     with MysqlTemplate.build(load, own) as made:
         token = made.server.token
         with made.open(Pins()) as sandbox:
             call(sandbox, "DELETE FROM loose")
-    url = parse_url(server())
+    url = parse_url(server("mysql"))
     admin = pymysql.connect(host=url.host, user=url.username, password=url.password or "", ssl_disabled=True)
     with admin, admin.cursor() as cursor:
         cursor.execute("SHOW DATABASES")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from envs.sandboxes.postgres_server import MARK, PostgresServer
 from envs.sandboxes.postgres_verbs import refusal
 from envs.sql_errors import classify, to_result
 from envs.types import ErrorCategory, Limits, Pins, RowChange
+from tests.servers import server
 
 SCHEMA = """
 CREATE TYPE mood AS ENUM ('glad', 'sad');
@@ -57,17 +57,8 @@ def clones() -> Iterator[PostgresTemplate]:
     yield from built("cloned")
 
 
-def server() -> str:
-    url = os.environ.get("SYNTH_TEST_POSTGRES_URL")
-    if not url:
-        if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
-            pytest.fail("set SYNTH_TEST_POSTGRES_URL")
-        pytest.skip("set SYNTH_TEST_POSTGRES_URL to a server where databases may be created")
-    return url
-
-
 def built(kind: Kind) -> Iterator[PostgresTemplate]:
-    with PostgresTemplate.build(lambda connection: connection.execute(SCHEMA), server(), kind) as made:
+    with PostgresTemplate.build(lambda connection: connection.execute(SCHEMA), server("postgresql"), kind) as made:
         yield made
 
 
@@ -310,7 +301,7 @@ def test_a_role_may_connect_to_its_own_database_only(clones: PostgresTemplate):
 
 def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
     """An orphan goes; a database that only looks like ours stays."""
-    url = parse_url(server())
+    url = parse_url(server("postgresql"))
     code = (
         "import os, signal, sys\n"
         "from envs.sandboxes.postgres import PostgresTemplate\n"
@@ -340,7 +331,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
 
 
 def test_an_orphan_that_another_is_removing_keeps_nobody_from_starting():
-    url = parse_url(server())
+    url = parse_url(server("postgresql"))
     plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
     orphan = "envs_0123456789ac_users"
     with psycopg.connect(plain) as other, psycopg.connect(plain, autocommit=True) as watching:

@@ -20,12 +20,12 @@ from envs.sql_errors import classify, is_transient, to_result
 from envs.types import Column, ErrorCategory, Table
 from synth.agent.middleware.fault_words import said_by
 from tests.conftest import scratch
+from tests.servers import VARIABLES
 from tests.unit.envs.sql_error_corpus import drivers, scenes
 from tests.unit.envs.sql_error_corpus.cases import Case, read_cases
 from tests.unit.envs.sql_error_corpus.drivers import Raised
 
 HALVES = ("tuned", "held_out")
-VARIABLES = {"postgresql": "SYNTH_TEST_POSTGRES_URL", "mysql": "SYNTH_TEST_MYSQL_URL"}
 SERVED = [(engine, driver) for engine in VARIABLES for driver in drivers.installed(engine)]
 NOISE = re.compile(
     r"https?:|sqlalche|psycopg|pg8000|pymysql|MySQLdb|mysql\.connector|apsw|LINE \d|\bmanual\b|Handbuch|synth_test_"
@@ -36,7 +36,7 @@ NOISE = re.compile(
 @pytest.fixture
 def shop(engine: str) -> Iterator[sa.URL]:
     """A database of the engine that holds the shop."""
-    for address in scratch(VARIABLES[engine]):
+    for address in scratch(engine):
         url = sa.make_url(address)
         drivers.build(url)
         yield url

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -16,6 +15,7 @@ from envs.sandboxes.sqlite import SqliteTemplate
 from envs.sql_tools import sql_tools
 from envs.toolbox import Toolbox
 from envs.types import Limits, Pins, ToolCall, ToolResult
+from tests.servers import server
 
 BYTES = {"sqlite": "BLOB", "mysql": "BLOB", "postgresql": "bytea"}
 LITERAL = {"sqlite": "x'00ff'", "mysql": "x'00ff'", "postgresql": "'\\x00ff'"}
@@ -41,12 +41,7 @@ def script(engine: str) -> tuple[str, ...]:
 def build(engine: str, kind: Any) -> Template:
     if engine == "sqlite":
         return SqliteTemplate.build(lambda connection: [connection.execute(each) for each in script(engine)])
-    variable = {"postgresql": "SYNTH_TEST_POSTGRES_URL", "mysql": "SYNTH_TEST_MYSQL_URL"}[engine]
-    url = os.environ.get(variable)
-    if not url:
-        if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
-            pytest.fail(f"set {variable}")
-        pytest.skip(f"set {variable} to a server where databases may be created")
+    url = server(engine)
     if engine == "mysql":
         return MysqlTemplate.build(lambda connection: [connection.query(each) for each in script(engine)], url, kind)
     return PostgresTemplate.build(lambda connection: [connection.execute(each) for each in script(engine)], url, kind)

@@ -1,0 +1,26 @@
+"""Where the tests' database servers are: URLs in the environment."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+VARIABLES = {"postgresql": "SYNTH_TEST_POSTGRES_URL", "mysql": "SYNTH_TEST_MYSQL_URL"}
+"""By engine, the environment variable that holds the URL of a server."""
+
+_EXAMPLES = {
+    "postgresql": "postgresql+psycopg://postgres@127.0.0.1:5432/postgres",
+    "mysql": "mysql+pymysql://root@127.0.0.1:3306/test",
+}
+
+
+def server(engine: str) -> str:
+    """The URL of the engine's server. Without one the test is skipped, or fails where databases are required."""
+    url = os.environ.get(VARIABLES[engine])
+    if url:
+        return url
+    words = f"set {VARIABLES[engine]} to a server where databases may be created, for example {_EXAMPLES[engine]}"
+    if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
+        pytest.fail(words)
+    pytest.skip(words)
