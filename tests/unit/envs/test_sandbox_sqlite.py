@@ -541,15 +541,15 @@ class TestTemplates:
             assert ask(second, "SELECT * FROM a") == []
 
     def test_references(self) -> None:
-        """A foreign key without a column means the parent's key; names compare without case; pairs are left out."""
+        """A foreign key without a column means the parent's key; names compare without case; of a pair each finds its own."""
         tables = build(
             "CREATE TABLE P (k INTEGER PRIMARY KEY); CREATE TABLE q (a, b, PRIMARY KEY (b, a));"
             "CREATE TABLE c (p REFERENCES p, a, b, z REFERENCES elsewhere, FOREIGN KEY (a, b) REFERENCES q (a, b));"
         ).tables
         assert {column.name: column.references for column in tables["c"].columns} == {
             "p": ("P", "k"),
-            "a": None,
-            "b": None,
+            "a": ("q", "a"),
+            "b": ("q", "b"),
             "z": None,
         }
         assert tables["q"].primary_key == ("b", "a")

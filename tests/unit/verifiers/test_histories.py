@@ -8,7 +8,10 @@ from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import text
 
+from envs.sandboxes.sqlite import SqliteTemplate
+from envs.types import Limits, Pins, RowChange, Table
 from synth.verifiers.matching import Comparison, compare
 from tests.unit.verifiers.histories import OLD_ROWS, RULES, Life, Story, story
 
@@ -45,6 +48,32 @@ def test_the_same_work_in_another_order_under_other_keys_comes_to_the_same_end(r
     with lives(random) as (_, first, second):
         found = compared(first, second)
         assert (found.missing, found.collateral) == ([], [])
+
+
+def test_references_by_a_foreign_key_of_two_columns_are_followed():
+    """Orders of a tenant: their lines name both, and the made-up number of the order may be any."""
+    schema = (
+        "CREATE TABLE orders (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant INT, note TEXT, UNIQUE (tenant, id));"
+        "CREATE TABLE lines (tenant INT, number INT, what TEXT, PRIMARY KEY (tenant, number, what),"
+        " FOREIGN KEY (tenant, number) REFERENCES orders (tenant, id))"
+    )
+
+    def end(*statements: str) -> tuple[RowChange, ...]:
+        with SqliteTemplate.build(lambda db: db.execute(schema)) as template, template.open(Pins()) as sandbox:
+            with sandbox.transaction(Limits()) as transaction:
+                for each in statements:
+                    transaction.connection.execute(text(each))
+            tables.update(template.tables)
+            return sandbox.diff().changes
+
+    tables: dict[str, Table] = {}
+    lamp, desk = (
+        "INSERT INTO orders (tenant, note) VALUES (7, 'lamp')",
+        "INSERT INTO orders (tenant, note) VALUES (7, 'desk')",
+    )
+    first = end(lamp, desk, "INSERT INTO lines VALUES (7, 1, 'bulb')")
+    assert compare(first, end(desk, lamp, "INSERT INTO lines VALUES (7, 2, 'bulb')"), {}, tables).equal
+    assert not compare(first, end(desk, lamp, "INSERT INTO lines VALUES (7, 1, 'bulb')"), {}, tables).equal
 
 
 @fixed
