@@ -59,7 +59,7 @@ def test_references_by_a_foreign_key_of_two_columns_are_followed():
     )
 
     def end(*statements: str) -> tuple[RowChange, ...]:
-        with SqliteTemplate.build(lambda db: db.execute(schema)) as template, template.open(Pins()) as sandbox:
+        with SqliteTemplate.build(lambda db: db.executescript(schema)) as template, template.open(Pins()) as sandbox:
             with sandbox.transaction(Limits()) as transaction:
                 for each in statements:
                     transaction.connection.execute(text(each))
