@@ -29,7 +29,7 @@ from envs.sandboxes.mysql_dialect import SAVEPOINT, MysqlCall, make_engine, wrap
 from envs.sandboxes.mysql_schema import Shape, content_digest, read_schema, read_seeds
 from envs.sandboxes.mysql_server import MysqlServer, borrow, give_back, quoted
 from envs.sandboxes.mysql_session import MysqlSession
-from envs.sandboxes.mysql_verbs import DENIED
+from envs.sandboxes.mysql_verbs import DENIED, Insertion
 from envs.sandboxes.row_log import Chains, Ends, RowLog
 from envs.state import state_digest
 from envs.types import Limits, Pins, RowChange, StateDiff, Table
@@ -83,6 +83,10 @@ class MysqlTemplate(Template):
         self.tables: Mapping[str, Table] = self.schema.tables
         self.digest = content_digest(server, database, self.schema)
         self.seeds = read_seeds(server, database, self.schema)
+        self.places = {
+            shape.name: shape.columns.index(shape.counter[0]) for shape in self.shapes.values() if shape.counter
+        }
+        """Where among its table's columns each counter stands."""
         self._lock = threading.Lock()
         self._free: list[Slot] = []
         self._closed = False
@@ -203,6 +207,7 @@ class MysqlSandbox(Sandbox):
         self._now = pins.moment
         self._log = log or RowLog(template.shapes, template.seeds)
         self._next = {shape.name: shape.counter for shape in template.shapes.values() if shape.counter}
+        self._places = template.places
         self._calls = calls
         self._busy = False
         self._diff: StateDiff | None = None
@@ -259,12 +264,13 @@ class MysqlSandbox(Sandbox):
         )
         return MysqlCall(slot.session, self._hint)
 
-    def _hint(self, table: str) -> str | None:
-        counter = self._next.get(table)
-        if counter is None:
+    def _hint(self, insertion: Insertion) -> str | None:
+        counter = self._next.get(insertion.table)
+        if counter is None or not insertion.generates(counter[0], self._places[insertion.table]):
             return None
         column, least = quoted(counter[0]), counter[1]
-        return f"SET insert_id = (SELECT GREATEST(COALESCE(MAX({column}) + 1, 1), {least}) FROM {quoted(table)})"
+        table = quoted(insertion.table)
+        return f"SET insert_id = (SELECT GREATEST(COALESCE(MAX({column}) + 1, 1), {least}) FROM {table})"
 
     def _note_keys(self, chains: Chains) -> None:
         """A key that was given once is not given again."""

@@ -18,7 +18,7 @@ from sqlalchemy.pool import NullPool
 from envs.errors import SandboxError
 from envs.sandboxes.contained import CallSession, ContainedConnection, ContainedTransactions, refuse_to_connect
 from envs.sandboxes.mysql_session import Answer, MysqlSession, row_limit_error
-from envs.sandboxes.mysql_verbs import DENIED, insert_target
+from envs.sandboxes.mysql_verbs import DENIED, Insertion, read_insertion
 from envs.types import Limits
 
 SAVEPOINT = "envs_call"
@@ -27,10 +27,10 @@ SAVEPOINT = "envs_call"
 class MysqlCall(CallSession):
     """One tool call on a session: a savepoint in the rollout's transaction, and what became of it.
 
-    ``hint`` gives the statement that sets the next key of a table, None where it has no counter.
+    ``hint`` gives the statement that sets the next key of what is inserted, None where no key is to be foreseen.
     """
 
-    def __init__(self, session: MysqlSession, hint: Callable[[str], str | None]) -> None:
+    def __init__(self, session: MysqlSession, hint: Callable[[Insertion], str | None]) -> None:
         self.session = session
         self._hint = hint
         self.broken: BaseException | None = None
@@ -48,12 +48,18 @@ class MysqlCall(CallSession):
         self.session.say(f"ROLLBACK TO SAVEPOINT {SAVEPOINT}")
         self.broken = None
 
-    def foresee(self, sql: str) -> None:
-        """Counters do not follow a rollback: the next key is told before each INSERT."""
-        table = insert_target(sql)
-        hint = None if table is None else self._hint(table)
+    def foresee(self, sql: str) -> bool:
+        """Counters do not follow a rollback: the next key is told before an INSERT that generates one. Whether it was."""
+        insertion = read_insertion(sql)
+        hint = None if insertion is None else self._hint(insertion)
         if hint is not None:
             self.session.say(hint)
+        return hint is not None
+
+    def forget_key(self) -> None:
+        """Take back a key that was told and not used: a trigger's INSERT would take it."""
+        if not self.session.lost:
+            self.session.say("SET insert_id = 0")
 
     def quoted(self, name: str) -> str:
         return f"`{name.replace('`', '``')}`"
@@ -89,17 +95,21 @@ class Cursor:
         session = self._call.session
         self._at = 0
         self._answer = Answer()
+        told = False
         try:
-            if not self._limits.read_only:
-                self._call.foresee(operation)
+            told = not self._limits.read_only and self._call.foresee(operation)
             self._answer = session.run(operation, parameters, self._limits)
         except (err.Error, SandboxError) as error:
+            if told:
+                self._call.forget_key()
             if session.lost or not session.in_transaction:
                 self._call.broken = self._call.broken or error
             raise
         if not session.in_transaction:
             self._call.broken = err.OperationalError(DENIED, "a statement ended the call's transaction")
             raise self._call.broken
+        if told and not self._answer.lastrowid:
+            self._call.forget_key()
         return self
 
     def executemany(self, operation: str, rows: Sequence[Any]) -> Cursor:
@@ -172,7 +182,7 @@ def make_engine(session: MysqlSession) -> sqlalchemy.Engine:
     pool = NullPool(refuse_to_connect, dialect=dialect)
     engine = sqlalchemy.Engine(pool, dialect, make_url("mysql+pymysql://"), hide_parameters=True)
     session.say("START TRANSACTION")
-    call = MysqlCall(session, {}.get)
+    call = MysqlCall(session, lambda _: None)
     dialect.initialize(sqlalchemy.Connection(engine, connection=ContainedConnection(call, Limits())))
     session.say("ROLLBACK")
     return engine

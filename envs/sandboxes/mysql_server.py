@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import pymysql
 import sqlalchemy
 from pymysql import err
 
 from envs.connection import connect_args, driver_args
 from envs.errors import DatabaseConfigError, SandboxError
+from envs.sandboxes.mysql_wire import BoundedConnection
 
 _CONNECT_S = 10
 _log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ SESSION = (
     "SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin, time_zone = '+00:00', auto_increment_increment = 1,"
     " auto_increment_offset = 1, group_concat_max_len = 1048576, max_recursive_iterations = 4294967295,"
     " tmp_disk_table_size = 268435456, max_heap_table_size = 67108864, tmp_table_size = 67108864,"
-    " max_error_count = 64, div_precision_increment = 12"
+    " max_error_count = 64, div_precision_increment = 12, max_session_mem_used = 536870912"
 )
 """How values are written and what a statement may use; the sandbox's account cannot change it from inside. Quotients and
 averages have as many places as a double would show: with the server's four, 1/3 said in two ways is two figures.
@@ -89,7 +89,7 @@ class MysqlServer:
         if number < (10, 6):
             raise DatabaseConfigError(f"sandboxes run on MariaDB 10.6 or newer; this server is {version}")
 
-    def connect(self, database: str | None = None, user: str | None = None) -> pymysql.Connection[Any]:
+    def connect(self, database: str | None = None, user: str | None = None) -> BoundedConnection:
         """A connection in autocommit mode, as the URL's user or as one of our accounts."""
         url = self.url.set(database=None)
         if user is not None:
@@ -108,7 +108,7 @@ class MysqlServer:
             "database": database,
         }
         try:
-            return pymysql.connect(**args)
+            return BoundedConnection(**args)
         except (err.Error, TypeError, ValueError) as error:  # the latter two for an option of the URL
             code, words = error.args[0], error.args[-1]
             if code in {1040, 1203, 1226}:

@@ -14,12 +14,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pymysql
 from pymysql import err
 from pymysql.cursors import SSCursor
 
 from envs.errors import SandboxError
-from envs.sandboxes.mysql_verbs import refusal
+from envs.sandboxes.mysql_verbs import SYNTAX, refusal
+from envs.sandboxes.mysql_wire import UNBOUNDED, BoundedConnection, abandon, too_large_error
+from envs.sandboxes.sql_text import unsendable
 from envs.sandboxes.watchdog import WATCHDOG
 from envs.types import Limits
 
@@ -34,8 +35,9 @@ _IN_TRANSACTION = 1
 
 _LOST = frozenset({0, 2006, 2013, 2055, 4031})
 _CUT = frozenset({1317, 1969, 3024})
-_WRONG = frozenset({1301, 1260, 1931})
-"""Warnings that mean a wrong value: a result past max_allowed_packet is NULL, a long group is cut, a query ended early."""
+_WRONG = frozenset({1139, 1301, 1260, 1931})
+"""Warnings that mean a wrong value: a regular expression that was given up is no match, a result past max_allowed_packet
+is NULL, a long group is cut, a query ended early."""
 
 
 @dataclass
@@ -61,7 +63,7 @@ class MysqlSession:
     """One connection. Not for two threads at once, but :meth:`terminate`, which is the watchdog's."""
 
     def __init__(
-        self, connect: Callable[[], pymysql.Connection[Any]], end: Callable[[int], None], cut: Callable[[int], None]
+        self, connect: Callable[[], BoundedConnection], end: Callable[[int], None], cut: Callable[[int], None]
     ) -> None:
         self._connect = connect
         self._end = end
@@ -111,6 +113,9 @@ class MysqlSession:
 
     def run(self, sql: str, values: Any, limits: Limits) -> Answer:
         """Execute one statement of a tool call. pymysql.Error where it is refused, fails or is cut."""
+        unsent = unsendable(sql)
+        if unsent is not None:
+            raise err.ProgrammingError(SYNTAX, unsent)
         words = refusal(sql, read_only=limits.read_only)
         if words is not None:
             raise words
@@ -119,6 +124,7 @@ class MysqlSession:
         self.deadline = None if timeout is None else started + timeout / 1000
         cursor = SSCursor(self.connection)
         try:
+            self.connection.allowance = MAX_ROWS_BYTES
             cursor.execute(sql, values)
             answer = self._answer(cursor, limits.max_rows)
             if timeout is not None and time.monotonic() - started > timeout / 1000:
@@ -133,7 +139,10 @@ class MysqlSession:
             raise
         finally:
             self.deadline = None
-            if not self.lost:
+            self.connection.allowance = UNBOUNDED
+            if self.lost:
+                abandon(cursor)
+            else:
                 cursor.close()
 
     def _answer(self, cursor: SSCursor, max_rows: int | None) -> Answer:
@@ -153,7 +162,15 @@ class MysqlSession:
         passed = size = 0
         failed: err.Error | None = None
         try:
-            while (row := cursor.fetchone()) is not None:  # pyright: ignore[reportUnnecessaryComparison]
+            while True:
+                self.connection.allowance = MAX_ROWS_BYTES
+                try:
+                    row = cursor.fetchone()
+                except UnicodeDecodeError:  # the row was read; those behind it are still to come
+                    failed = failed or err.DataError(1366, "a text is not valid Unicode")
+                    continue
+                if row is None:  # pyright: ignore[reportUnnecessaryComparison]
+                    break
                 if failed is not None:
                     continue
                 if max_rows is not None and len(answer.rows) >= max_rows:
@@ -165,7 +182,7 @@ class MysqlSession:
                     continue
                 size += sum(len(value) for value in row if value.__class__ is str or value.__class__ is bytes)
                 if size > MAX_ROWS_BYTES:
-                    failed = err.OperationalError(1153, f"the statement gives more than {MAX_ROWS_BYTES} bytes")
+                    failed = too_large_error()
                     self._cut(self.connection.thread_id())
                 answer.rows.append(row)
         except err.OperationalError as error:
@@ -181,4 +198,4 @@ class MysqlSession:
             if code in _CUT:
                 raise timeout_error()
             if code in _WRONG:
-                raise err.OperationalError(code, words)
+                raise err.OperationalError(1301, words)  # by the number of a result that is too large: all are limits

@@ -8,6 +8,7 @@ before the first word.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from pymysql import err
 
@@ -30,6 +31,15 @@ _REASONS = {
 
 _HIDDEN = frozenset({"GRANTS", "PROCESSLIST", "ENGINE", "MASTER", "SLAVE", "REPLICA", "BINLOG", "BINARY"})
 """What SHOW would tell of the account, of other sandboxes and of the server."""
+
+_PLAIN_COMMENT = re.compile(r"/\*(?!M?!).*?(?:\*/|\Z)|/\*M?!\d*|\*/|--(?=\s|\Z)[^\n]*|#[^\n]*", re.DOTALL)
+_SHOWN_USER = re.compile(r"SHOW\s+CREATE\s+USER\b", re.IGNORECASE)
+_SERVER_WIDE = re.compile(
+    r"\b(GET_LOCK|RELEASE_LOCK|RELEASE_ALL_LOCKS|IS_FREE_LOCK|IS_USED_LOCK|MASTER_POS_WAIT|MASTER_GTID_WAIT)\b",
+    re.IGNORECASE,
+)
+"""Functions whose effect is the server's and not the sandbox's: a named lock is seen by all, and outlives a rollback.
+Their names are refused wherever they stand; MariaDB has no right to a built-in function that one could revoke."""
 
 DENIED, SYNTAX = 1142, 1064
 """The server's own numbers for a command that is denied, and for one that cannot be parsed."""
@@ -58,6 +68,12 @@ def refusal(sql: str, *, read_only: bool = False) -> err.Error | None:
         return err.OperationalError(DENIED, f"{word} command denied: this tool may only read")
     if word == "SHOW" and _HIDDEN & set(_WORD.findall(sql.upper())):
         return err.OperationalError(DENIED, "SHOW command denied: it tells of the server, not of the data")
+    if word == "SHOW" and _SHOWN_USER.match(_PLAIN_COMMENT.sub(" ", sql[at:])):
+        return err.OperationalError(DENIED, "SHOW command denied: it tells of the server, not of the data")
+    if (named := _SERVER_WIDE.search(sql)) is not None:
+        return err.OperationalError(
+            DENIED, f"the function {named.group().upper()} is denied: it reaches beyond the database"
+        )
     if word in _READS or word in _WRITES:
         return None
     if word in _REASONS:
@@ -65,10 +81,42 @@ def refusal(sql: str, *, read_only: bool = False) -> err.Error | None:
     return err.ProgrammingError(SYNTAX, f"You have an error in your SQL syntax near '{found.group()[:40]}'")
 
 
-def insert_target(sql: str) -> str | None:
-    """The table that an INSERT or REPLACE names; None for another statement, or where that is not plain."""
+@dataclass(frozen=True)
+class Insertion:
+    """What an INSERT or REPLACE says first: its table, the columns that it lists (None: it lists none), and the rest."""
+
+    table: str
+    columns: tuple[str, ...] | None
+    rest: str
+
+    def generates(self, column: str, place: int) -> bool:
+        """Whether the words plainly leave the column, the table's ``place``-th, for the server to fill."""
+        if self.columns is not None:
+            names = [name.casefold() for name in self.columns]
+            if column.casefold() not in names:
+                return True
+            place = names.index(column.casefold())
+        elif _SET.match(self.rest):
+            return re.search(rf"(?<![\w$]){re.escape(column)}`?\s*=", self.rest, re.IGNORECASE) is None
+        return place == 0 and _NO_VALUE.match(self.rest) is not None
+
+
+_LIST = re.compile(r"\s*\(\s*((?:`[^`]+`|[\w$]+)(?:\s*,\s*(?:`[^`]+`|[\w$]+))*|)\s*\)")
+_SET = re.compile(r"\s*SET\b", re.IGNORECASE)
+_NO_VALUE = re.compile(r"\s*VALUES?\s*\(\s*(?:(?:NULL|DEFAULT|0)\s*[,)]|\))", re.IGNORECASE)
+
+
+def read_insertion(sql: str) -> Insertion | None:
+    """What an INSERT or REPLACE says; None for another statement, or where its table is not plain."""
     found = _TARGET.match(sql, _start(sql))
-    return None if found is None else (found[1] or found[2]).replace("``", "`")
+    if found is None:
+        return None
+    table = (found[1] or found[2]).replace("``", "`")
+    listed = _LIST.match(sql, found.end())
+    if listed is None:
+        return Insertion(table, None, sql[found.end() :])
+    columns = tuple(each.strip(" `\t\r\n") for each in listed[1].split(",")) if listed[1] else ()
+    return Insertion(table, columns, sql[listed.end() :])
 
 
 def _start(sql: str) -> int:

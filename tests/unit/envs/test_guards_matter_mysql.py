@@ -9,7 +9,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-import pymysql
 import pytest
 from pymysql.constants import CLIENT
 from sqlalchemy.exc import DBAPIError
@@ -139,8 +138,10 @@ def any_word(patch: pytest.MonkeyPatch) -> None:
 
 
 def many_statements(patch: pytest.MonkeyPatch) -> None:
-    before = pymysql.connect
-    patch.setattr(mysql_server.pymysql, "connect", lambda **given: before(**given, client_flag=CLIENT.MULTI_STATEMENTS))
+    before = mysql_server.BoundedConnection
+    patch.setattr(
+        mysql_server, "BoundedConnection", lambda **given: before(**given, client_flag=CLIENT.MULTI_STATEMENTS)
+    )
 
 
 def unasked(patch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from envs.connection import parse_url
 from envs.sandboxes.base import Sandbox
 from envs.sandboxes.mysql import Kind, MysqlTemplate
 from envs.sandboxes.mysql_server import MysqlServer
-from envs.sandboxes.mysql_verbs import insert_target, refusal
+from envs.sandboxes.mysql_verbs import read_insertion, refusal
 from envs.sql_errors import classify, to_result
 from envs.types import ErrorCategory, Limits, Pins, RowChange
 from tests.servers import server
@@ -285,6 +285,32 @@ def test_a_value_that_the_server_gave_up_on_is_an_error(template: MysqlTemplate)
         assert classify(caught.value, "mysql") is ErrorCategory.LIMIT_EXCEEDED
 
 
+@pytest.mark.parametrize(
+    ("sql", "category"),
+    [
+        ("SELECT " + ", ".join(["REPEAT('x', 16000000)"] * 6), ErrorCategory.LIMIT_EXCEEDED),
+        ("SELECT 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab' REGEXP '^(a|a?)+$'", ErrorCategory.LIMIT_EXCEEDED),
+        ("SELECT GROUP_CONCAT(REPEAT('x', 1000)) FROM seq_1_to_10000", ErrorCategory.LIMIT_EXCEEDED),
+        ("SELECT CONVERT(x'eda080' USING utf8mb3) FROM seq_1_to_9", ErrorCategory.TYPE_MISMATCH),
+        ("SELECT 1\0; DELETE FROM parent", ErrorCategory.SYNTAX_ERROR),
+        ("SELECT '\udc80'", ErrorCategory.SYNTAX_ERROR),
+        ("SELECT `get_lock`('envs_sweep', 0)", ErrorCategory.PERMISSION_DENIED),
+        ("SHOW CREATE/*TABLE*/USER CURRENT_USER", ErrorCategory.PERMISSION_DENIED),
+    ],
+)
+def test_what_would_fill_the_process_lie_or_reach_out_is_an_error(
+    template: MysqlTemplate, sql: str, category: ErrorCategory
+):
+    """A row as one piece, values that the server gave up on, text that is none: typed errors, and the sandbox goes on."""
+    with template.open(Pins()) as sandbox:
+        call(sandbox, "DELETE FROM audit")
+        with pytest.raises(DBAPIError) as caught:
+            call(sandbox, sql)
+        assert classify(caught.value, "mysql") is category
+        assert len(sandbox.diff().changes) == 1
+        assert ask(sandbox, "SELECT count(*) FROM audit") == [(0,)]
+
+
 def test_a_flood_of_rows_is_cut(template: MysqlTemplate):
     with template.open(Pins()) as sandbox:
         for limits in (Limits(max_rows=None), Limits(max_rows=10)):
@@ -403,4 +429,39 @@ def test_the_first_word_is_found_behind_what_precedes_it():
     ],
 )
 def test_the_table_that_an_insert_names(sql: str, table: str | None):
-    assert insert_target(sql) == table
+    found = read_insertion(sql)
+    assert (found and found.table) == table
+
+
+@pytest.mark.parametrize(
+    ("sql", "generates"),
+    [
+        ("INSERT INTO t (a, b) VALUES (1, 2)", True),
+        ("INSERT INTO t (a, `ID`) VALUES (1, 2)", False),
+        ("INSERT INTO t (id, a) VALUES (5, 2)", False),
+        ("INSERT INTO t (id, a) VALUES (NULL, 2)", True),
+        ("INSERT INTO t VALUES (DEFAULT, 2)", True),
+        ("INSERT INTO t VALUES (7, 2)", False),
+        ("INSERT INTO t () VALUES ()", True),
+        ("INSERT INTO t VALUES ()", True),
+        ("INSERT INTO t SET a = 1", True),
+        ("INSERT INTO t SET a = 1, id = 5", False),
+        ("INSERT INTO t (SELECT 1, 2)", False),
+        ("INSERT INTO t (a) SELECT 2", True),
+    ],
+)
+def test_whether_an_insert_leaves_its_key_to_the_server(sql: str, generates: bool):
+    found = read_insertion(sql)
+    assert found is not None
+    assert found.generates("id", 0) is generates
+
+
+def test_a_key_that_is_given_is_not_a_triggers_and_hides_no_change(template: MysqlTemplate):
+    """A used copy, keys of one's own, a statement that inserts nothing: each change is on record, each counter in order."""
+    with template.open(Pins()) as sandbox:
+        call(sandbox, "INSERT INTO kinds (words) VALUES ('a'), ('b'), ('c'), ('d'), ('e'), ('f'), ('g'), ('h')")
+    with template.open(Pins()) as sandbox:
+        assert [each.key for each in call(sandbox, "INSERT INTO kinds (id, words) VALUES (4, 'mine')")] == [{"id": 4}]
+        call(sandbox, "INSERT INTO kinds (words) SELECT 'none' FROM parent WHERE id = 99")
+        changes = call(sandbox, "UPDATE parent SET name = 'z' WHERE id = 1")
+        assert [(each.table, each.key) for each in changes] == [("audit", {"id": 2}), ("parent", {"id": 1})]

@@ -1,0 +1,15 @@
+"""What no server takes as the text of a statement, said before it is sent."""
+
+from __future__ import annotations
+
+
+def unsendable(sql: str) -> str | None:
+    """Why the text cannot be sent as it is, or None. A null character would end the statement early, without a word."""
+    if "\0" in sql:
+        return "a statement cannot hold a null character"
+    if not sql.isascii():
+        try:
+            sql.encode()
+        except UnicodeEncodeError:
+            return "a statement cannot hold half of a surrogate pair, which is no text"
+    return None
