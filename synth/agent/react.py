@@ -69,7 +69,7 @@ class ReactAgent:
         dispatcher raises for bugs and broken infrastructure, and what hooks raise; everything that the model itself
         does wrong is a result.
         """
-        memory = ConversationMemory(messages)
+        memory = self._memory = ConversationMemory(messages)
         run = self.so_far = AgentRun(memory.messages)
         own = OwnTools((), ())
         who, hands = self._identity, self._hands
@@ -98,6 +98,7 @@ class ReactAgent:
             try:
                 await self._stack.finish(agent)
             finally:
+                del self._agent  # it holds us: what is over goes at once, and not when garbage is collected
                 if agent.heard:
                     reason = run.stop_reason
                     agent.emit(events.AgentFinish(rollout_id=agent.rollout_id, step=agent.step, stop_reason=reason))
@@ -106,7 +107,7 @@ class ReactAgent:
     @property
     def memory(self) -> ConversationMemory:
         """The conversation, with the contexts that were sent of it; there once :meth:`run` has begun."""
-        return self._agent.memory
+        return self._memory
 
     async def stream(self, messages: Sequence[Message], say: Say | None = None) -> AsyncGenerator[AgentEvent]:
         """Run, and give the events as they come, deltas included; :attr:`done` is what :meth:`run` returns. Leaving early

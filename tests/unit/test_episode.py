@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import pickle
 import threading
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -344,3 +346,19 @@ def test_a_cancelled_call_in_a_thread_is_waited_for(
             assert [each.name for each in episode.calls] == ["anything"]
 
     asyncio.run(cancel())
+
+
+async def test_what_is_over_is_gone_at_once(world: World, template: Template, tasks: Mapping[str, Task]):
+    """A rollout leaves nothing for the garbage collector to find: in a worker that would be thousands of transcripts."""
+    task = next(each for each in tasks.values())
+    gc.collect()
+    gc.disable()
+    try:
+        with Episode(task, world, template) as episode:
+            agent = episode.agent(ScriptedModel())
+            run = await agent.run(episode.messages, episode.say)
+        gone = [weakref.ref(each) for each in (agent, run, episode)]
+        del agent, run, episode
+        assert [each() for each in gone] == [None, None, None]
+    finally:
+        gc.enable()
