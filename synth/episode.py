@@ -43,6 +43,7 @@ from synth.errors import OperatorError, TaskError
 from synth.models.base import Model
 from synth.tasks.queries import run_query
 from synth.tasks.sql_question import sql_gate
+from synth.tasks.words import SUBMIT
 from synth.types import Message, Task, UserTurn, Verdict
 from synth.users.base import User, UserConversation
 from synth.users.scripted import ScriptedUser
@@ -52,7 +53,6 @@ from synth.verifiers.base import Ask, TurnRecord
 Json = Any
 T = TypeVar("T")
 
-SUBMIT = "submit"
 SUBMIT_DESCRIPTION = "Hand in the final answer, once, when the work is done. Then reply to the user in words."
 
 

@@ -31,7 +31,6 @@ class PresentTasks:
         self._recording = recording
         self._folder = folder
         self._rules, self._written = _families(folder / YAML)
-        self._worlds: dict[str, World | str] = {}
         self._sources: dict[tuple[str, int], TaskSource | str] = {}
 
     def find(self, task: Task) -> tuple[Task, World]:
@@ -66,11 +65,16 @@ class PresentTasks:
         except TaskError as error:
             return f"the family cannot be asked on the recorded data: {error.message}"
         except WorldError as error:
-            return f"the family cannot be asked on the recorded data: {error}"
+            return (
+                f"the family cannot be asked on the recorded data: {str(error).replace(f'{self._home(family)}/', '')}"
+            )
+
+    def _home(self, family: str) -> Path:
+        return self._recording.home / family / self._recording.world.name
 
     def _world(self, family: str) -> World:
         """The recorded world with one family of today in the place of its own."""
-        folder = self._recording.home / family / self._recording.world.name
+        folder = self._home(family)
         if not folder.exists():
             shutil.copytree(self._recording.world.path, folder, ignore=shutil.ignore_patterns("__pycache__"))
             for name in (YAML, PYTHON):
@@ -78,8 +82,11 @@ class PresentTasks:
             if family in self._written:
                 document = {**self._rules, "families": [self._written[family]]}
                 (folder / YAML).write_text(json.dumps(document, ensure_ascii=False, indent=1), "utf-8")
-            else:
+            else:  # with the modules that came after the recording, which it may import
                 shutil.copyfile(self._folder / PYTHON, folder / PYTHON)
+                for each in self._folder.glob("*.py"):
+                    if not (folder / each.name).exists():
+                        shutil.copyfile(each, folder / each.name)
         return load_world(folder)
 
 

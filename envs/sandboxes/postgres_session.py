@@ -98,12 +98,6 @@ class PostgresSession:
         self._pg.send_query(sql.encode())
         return self._all()
 
-    def ask_with(self, sql: str, *values: str) -> list[tuple[Any, ...]]:
-        """Execute one statement of our own with text parameters; its rows."""
-        self._pg.send_query_params(sql.encode(), [value.encode() for value in values])
-        (result,) = self._all()
-        return self.rows(result)
-
     def rows(self, result: Any) -> list[tuple[Any, ...]]:
         transformer = Transformer(self.connection)
         transformer.set_pgresult(result)

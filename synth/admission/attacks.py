@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from envs.tool import Tool
 from synth.admission.moves import Act, Attack, Move, Say, acts, closing, talk
-from synth.episode import SUBMIT
-from synth.tasks.sql_question import SUBMIT_SQL, sql_gate
+from synth.tasks.sql_question import sql_gate
+from synth.tasks.words import SUBMIT, SUBMIT_SQL
 from synth.types import Task
 
 Json = Any

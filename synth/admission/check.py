@@ -25,10 +25,10 @@ from synth.admission.proof import GoldRun, playing, prove_and_keep, shortfall
 from synth.admission.report import FamilyReport
 from synth.admission.told import unreachable
 from synth.admission.twins import check_twins
-from synth.episode import SUBMIT
 from synth.errors import TaskError
 from synth.tasks.family import Family
 from synth.tasks.source import TaskSource
+from synth.tasks.words import SUBMIT
 from synth.types import Task
 
 Json = Any

@@ -7,8 +7,8 @@ from typing import Any
 
 from synth.admission.moves import Act, Attack, Move, Say, acts
 from synth.canonical import canonical
-from synth.episode import SUBMIT
 from synth.mistaken import other_fact, other_values
+from synth.tasks.words import SUBMIT
 from synth.types import Task
 
 Json = Any

@@ -18,11 +18,12 @@ from synth.admission.place import fault
 from synth.admission.settled import unsettled
 from synth.agent.react import ReactAgent
 from synth.agent.run import AgentLimits, AgentRun
-from synth.episode import SUBMIT, Episode
+from synth.episode import Episode
 from synth.errors import TaskError
 from synth.models.scripted import GoldStuckError, ScriptedModel
 from synth.tasks.queries import run_query
 from synth.tasks.sql_question import sql_gate
+from synth.tasks.words import SUBMIT
 from synth.types import GoldEnd, StopReason, Task, UserTurn
 from synth.users.restated import Turn
 from synth.verifiers import Evidence, judge, reward

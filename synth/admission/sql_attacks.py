@@ -8,8 +8,8 @@ from typing import Any
 
 from envs.asking import Answer
 from synth.admission.moves import Act, Attack, Move, Say, acts
-from synth.tasks.sql_question import SUBMIT_SQL
 from synth.tasks.template import sql_literal
+from synth.tasks.words import SUBMIT_SQL
 from synth.types import Task
 
 Json = Any

@@ -9,7 +9,7 @@ from typing import Any, cast
 from envs.sql_tools import BUILTIN
 from envs.types import RowChange, ToolOutcome
 from synth.admission.proof import GoldRun
-from synth.episode import SUBMIT
+from synth.tasks.words import SUBMIT
 from synth.types import Task, Topic
 
 Json = Any

@@ -28,7 +28,7 @@ from jsonschema import Draft202012Validator
 
 from synth.canonical import derive_seed
 from synth.mistaken import other_values, slip_of_the_pen
-from synth.models.scripted import SUBMIT
+from synth.tasks.words import SUBMIT
 from synth.types import Task
 
 Json = Any

@@ -23,13 +23,13 @@ from synth.models.notes import Notes, read_notes, remembered
 from synth.models.recap import opening_of, read_request, without_recap
 from synth.tasks.steps import extract
 from synth.tasks.template import fill
+from synth.tasks.words import SUBMIT
 from synth.types import Completion, Message, Task
 
 Json = Any
 Play = Generator[Completion, str]
 """Completions one by one; each is sent the text of the message that answers it, of a tool or of the user."""
 
-SUBMIT = "submit"
 CLOSING = "Done."
 """What the expert says when gold ends without a word."""
 

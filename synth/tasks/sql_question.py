@@ -9,15 +9,11 @@ from typing import Any, cast
 
 from synth.tasks.scope import Scope, nearest
 from synth.tasks.steps import compile_steps
-from synth.tasks.words import DIFFICULTIES, SQL_COLUMNS, SQL_KEYS, SQL_ROWS
+from synth.tasks.words import DIFFICULTIES, SQL_COLUMNS, SQL_KEYS, SQL_ROWS, SUBMIT_SQL
 from synth.tasks.yaml_source import Map, Seq
 from synth.types import Task
 
 Json = Any
-
-SUBMIT_SQL = "submit_sql"
-LOOKING = ("list_tables", "describe_table", "run_select_query")
-"""Tools with which the expert finds its way, where the world has them."""
 
 DATABASES = 2
 """Further databases on which an answer is judged unless the gate says otherwise."""

@@ -54,7 +54,10 @@ SQL_COLUMNS = frozenset({"any", "given"})
 DIFFICULTIES = ("simple", "moderate", "challenging")
 """BIRD's levels, easiest first."""
 
-WORDS = frozenset({"say", "ask", "confirm", "submit", "for_each", "save", "fails", "do"})
+SUBMIT, SUBMIT_SQL = "submit", "submit_sql"
+"""The tools by which an answer, and the query that gives one, are handed in."""
+
+WORDS = frozenset({"say", "ask", "confirm", SUBMIT, "for_each", "save", "fails", "do"})
 """Words of the steps that no tool and no twin may be named."""
 
 FAMILY_ID = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$")

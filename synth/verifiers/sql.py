@@ -12,13 +12,12 @@ from typing import Any
 from envs.asking import Answer
 from envs.types import ErrorCategory, ToolResult
 from synth.errors import TaskError
+from synth.tasks.words import SUBMIT_SQL
 from synth.types import Verdict
 from synth.verifiers.base import Evidence, Verifier
 from synth.verifiers.result_sets import Rules, same_rows, soft_f1
 
 Json = Any
-
-SUBMIT_SQL = "submit_sql"
 
 UNFIT = frozenset({ErrorCategory.TIMEOUT, ErrorCategory.LIMIT_EXCEEDED, ErrorCategory.CONNECTION_ERROR})
 """What may befall the right query though nothing is wrong with it: a busy machine, a database of another size."""

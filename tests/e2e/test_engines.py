@@ -9,15 +9,12 @@ from typing import Any
 
 import pytest
 
-from envs.folder import load_world
-from envs.sandboxes.base import Place
 from synth.dataset.reader import Dataset
 from synth.dataset.task_table import TaskTable
 from synth.types import Task
 from tests.e2e.command import synth
 from tests.servers import VARIABLES, server
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 SERVERS = {"postgres": "postgresql", "mysql": "mysql"}
 SAME = (
     "task_id", "split", "universe", "messages", "tools", "events", "state_diff", "call_changes", "verdicts", "reward",
@@ -81,17 +78,6 @@ def test_a_job_is_the_same_on_every_engine(tmp_path, on_sqlite, world, count, da
     place = (f"database={database}", f"database.dsn_env_var={variable(database)}")
     _, here = on_sqlite(world, count)
     alike(here, played(tmp_path / database, f"env={world}", f"tasks.count={count}", *place))
-
-
-@pytest.mark.parametrize(("database", "engine"), [("postgres", "postgresql"), ("mysql", "mysql")])
-def test_a_world_of_links_has_the_database_that_they_lead_to(database, engine):
-    """The shop's scripts for servers include its others: so they do where all of them are links."""
-    place = Place(server(SERVERS[database]))
-    digests: set[str] = set()
-    for name in ("shop", "shop_sql"):
-        with load_world(EXAMPLES / name).template(engine, 0, place) as template:
-            digests.add(template.digest)
-    assert len(digests) == 1
 
 
 @pytest.mark.long

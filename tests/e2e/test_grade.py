@@ -112,6 +112,42 @@ def test_the_gates_of_today_judge_the_rollouts_of_then(
     assert "never called with success: list_rooms" in reasons
 
 
+IN_PYTHON = """\
+from sqlalchemy import text
+from .colours import MAY_BE
+
+def any_red_room(db):
+    for row in db.execute(text("SELECT booking_id, member_id, name FROM bookings JOIN members USING (member_id)")).mappings():
+        yield {
+            "slots": dict(row),
+            "key": row["booking_id"],
+            "user": {"says": "I am {name}, member {member_id}. Please move booking {booking_id} to any red room."},
+            "gold": [{"move_booking": {"booking_id": row["booking_id"], "room": MAY_BE}}, {"say": "Moved."}],
+        }
+"""
+
+
+def test_a_family_that_is_python_today_may_import_what_was_not_there_then(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Today's rule is in a module of its own: the rollouts chose the attic, and only the loft, or only the attic, will do."""
+    folder = changed(tmp_path)
+    text = (folder / "tasks.yaml").read_text("utf-8")
+    (folder / "tasks.yaml").write_text(text[: text.index("- id: any_red_room")], "utf-8")
+    (folder / "tasks.py").write_text(IN_PYTHON, "utf-8")
+    words = ("--where", "family = 'any_red_room'", "--world", str(folder))
+    _, report = graded(recorded, *words, capsys=capsys)
+    (reason,) = {each["reason"] for each in report["not_graded"]}
+    assert reason.startswith("the family cannot be asked on the recorded data: tasks.py:2: ModuleNotFoundError")
+    (folder / "colours.py").write_text("MAY_BE = 'Loft'\n", "utf-8")
+    code, report = graded(recorded, *words, capsys=capsys)
+    assert (code, report["not_graded"]) == (1, [])
+    assert report["rewards_changed"] == report["trajectories"] > 0
+    (folder / "colours.py").write_text("MAY_BE = 'Attic'\n", "utf-8")
+    code, report = graded(recorded, *words, capsys=capsys)
+    assert (code, report["rewards_changed"], report["not_graded"]) == (0, 0, [])
+
+
 def test_what_has_no_task_today_is_listed_and_takes_nothing_with_it(
     recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from envs.tool import Tool
 from envs.types import ToolCall, ToolOutcome, ToolResult
 from synth.agent.state import AgentState
 from synth.types import Completion, StopReason
@@ -62,15 +61,6 @@ class AgentTool:
     description: str
     parameters: Mapping[str, Json]
     run: Callable[[dict[str, Json]], Awaitable[ToolResult]]
-
-    @property
-    def tool(self) -> Tool:
-        """The tool as a toolbox holds it: to be shown and to check arguments by."""
-        return Tool(self.name, self.description, self.parameters, _never, read_only=True)
-
-
-def _never(arguments: dict[str, Json], db: object) -> ToolResult:
-    raise AssertionError("a middleware's tool is run by the agent, not by the environment")
 
 
 class AgentMiddleware:

@@ -21,11 +21,9 @@ from synth.agent.middleware.fault_words import said_by
 from synth.agent.state import AgentState
 from synth.canonical import canonical, derive_seed
 from synth.config_agent import FaultKind
+from synth.tasks.words import SUBMIT
 
 Json = Any
-
-SUBMIT = "submit"
-"""Handing in an answer asks no database."""
 
 SLOW = "slow"
 
@@ -67,7 +65,7 @@ class FaultInjectionMiddleware(AgentMiddleware):
         """Give the call its place. Calls that are wrong by themselves never reach a database."""
         info, only = agent.tools.get(call.name), self._options.tools
         if info is None or info.own or call.name == SUBMIT or (only is not None and call.name not in only):
-            return None
+            return None  # handing in an answer asks no database
         arguments = parse_arguments(call.arguments)
         if isinstance(arguments, ToolResult) or agent.check(call) is not None:
             return None

@@ -99,7 +99,7 @@ class ToolResultOffloadMiddleware(AgentMiddleware):
         text, options = answered.content, self._options
         if answered.by is not None or not answered.outcome.result.ok or len(text) <= options.max_chars:
             return answered
-        kept = self._store.put(agent.rollout_id, answered.outcome.call.id, text)
+        kept = self._store.put(agent.rollout_id, text)
         shown = preview(kept, text, options.head_chars, options.tail_chars, _rows(answered.outcome.result.output))
         return replace(answered, content=shown, notes={**answered.notes, "offloaded": kept.output_id})
 

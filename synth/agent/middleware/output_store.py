@@ -17,7 +17,6 @@ _Key = tuple[str, str]
 @dataclass(slots=True)
 class _Entry:
     kept: Kept
-    call_id: str
     bytes: int
     text: str | None
     file: Path | None = None
@@ -36,11 +35,11 @@ class ToolOutputStore:
         self._in_memory: OrderedDict[_Key, _Entry] = OrderedDict()
         self._files = 0
 
-    def put(self, rollout_id: str, call_id: str, text: str) -> Kept:
+    def put(self, rollout_id: str, text: str) -> Kept:
         """Keep a call's result; it goes with the rollout. Raises OSError where a file is needed and cannot be written."""
         own = self._rollouts.setdefault(rollout_id, {})
         kept = Kept(f"output_{len(own)}", len(text))
-        entry = _Entry(kept, call_id, len(text.encode("utf-8", "surrogatepass")), text)
+        entry = _Entry(kept, len(text.encode("utf-8", "surrogatepass")), text)
         own[kept.output_id] = entry
         self._in_memory[rollout_id, kept.output_id] = entry
         self._room -= entry.bytes

@@ -130,7 +130,7 @@ async def test_what_cannot_be_read_is_refused_with_a_reason(
 
 
 async def test_another_rollouts_result_is_not_there_and_an_ended_ones_is_gone(store: ToolOutputStore):
-    store.put("other", "a", "secret " * 100)
+    store.put("other", "secret " * 100)
     run = await played(store, ask("a", READ, output_id="output_0"))
     assert "none so far" in results(run)[0]["result"]["message"]
     await played(store, ask("a", "list"), rollout="r2")
@@ -147,17 +147,18 @@ def test_the_store_moves_the_oldest_to_files_and_removes_them(tmp_path: Path):
     """Texts come back to the letter, surrogates included; nothing is left when rollouts end."""
     store = ToolOutputStore(tmp_path / "outputs", memory_bytes=1_000)
     texts = ["a" * 600, "é\ud800\x00" * 200, "c" * 5_000]
-    kept = [store.put(f"r{at}", "call/../../x", text) for at, text in enumerate(texts)]
+    names = ["r0", "../../r1", "/r2"]
+    kept = [store.put(name, text) for name, text in zip(names, texts, strict=True)]
     assert [each.output_id for each in kept] == ["output_0"] * 3
     files = list((tmp_path / "outputs").iterdir())
     assert len(files) >= 2
-    assert [store.get(f"r{at}", "output_0") for at in range(3)] == texts
+    assert [store.get(name, "output_0") for name in names] == texts
     assert store.get("r0", "output_1") is None
     store.drop("r0")
     store.close()
     store.close()
     assert list((tmp_path / "outputs").iterdir()) == []
-    store.put("r", "c", "d" * 900)
+    store.put("r", "d" * 900)
     assert list((tmp_path / "outputs").iterdir()) == []
 
 

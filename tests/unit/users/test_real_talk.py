@@ -22,7 +22,6 @@ from synth.types import Task, UserTurn
 from synth.users.scripted import NOTHING_TO_ADD, SAY_WHAT, TOO_LONG, ScriptedUser
 
 TABLES = Path(__file__).parent / "real_talk"
-NOT_TOLD = ("agrees", "declines", "corrects", "nothing", "ends")
 
 
 @cache
