@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from envs.types import ToolCall
+from synth.models.reply_calls import calls_in
 from synth.types import Completion, Usage
 
 Json = Any
@@ -83,7 +83,7 @@ def read_completion(body: Mapping[str, Json], first_call: int = 0) -> Completion
     # Who filters an answer may send none at all.
     message = {} if given is None and finish == "content_filter" else _object(given, "choices[0].message")
     content, thoughts, declined = split_content(message.get("content"))
-    calls = _tool_calls(message, first_call)
+    calls = calls_in(message, first_call)
     provider = {key: body[key] for key in _KEPT if isinstance(body.get(key), str)}
     if isinstance(said, str) and said and said != finish:
         provider["finish_reason"] = said
@@ -200,44 +200,6 @@ def split_content(content: Json) -> tuple[str, str | None, str | None]:
         elif isinstance(part.get("refusal"), str):
             declined += part["refusal"]
     return text, thoughts or None, declined or None
-
-
-def _tool_calls(message: Mapping[str, Json], first_call: int) -> tuple[ToolCall, ...]:
-    raw = message.get("tool_calls")
-    if not raw and isinstance(message.get("function_call"), dict):
-        raw = [{"function": message["function_call"]}]  # the form before tools; one call at most
-    if not raw:
-        return ()
-    if not isinstance(raw, list):
-        raise NotACompletionError(f"message.tool_calls is {type(raw).__name__}")
-    entries = [_object(entry, "a tool call") for entry in cast("list[Json]", raw)]
-    taken = {entry.get("id") for entry in entries if isinstance(entry.get("id"), str)}
-    given: set[str] = set()
-    number = first_call
-    calls: list[ToolCall] = []
-    for entry in entries:
-        function = _object(entry.get("function"), "a tool call's function")
-        name = function.get("name")
-        if not isinstance(name, str):
-            raise NotACompletionError("a tool call without a name")
-        call_id = entry.get("id")
-        if not isinstance(call_id, str) or not call_id or call_id in given:
-            while f"call_{number}" in taken:
-                number += 1
-            call_id = f"call_{number}"
-            taken.add(call_id)
-        given.add(call_id)
-        calls.append(ToolCall(call_id, name, _arguments(function.get("arguments"))))
-        number += 1
-    return tuple(calls)
-
-
-def _arguments(raw: Json) -> str:
-    if isinstance(raw, str):
-        return raw
-    if raw is None:
-        return "{}"
-    return json.dumps(raw, ensure_ascii=False, separators=(",", ":"))
 
 
 def _count(value: Json) -> int | None:

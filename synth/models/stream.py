@@ -5,7 +5,7 @@ There is one reader of answers (:mod:`synth.models.reply`), so that an answer is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from synth.models.base import OnDelta
@@ -142,7 +142,7 @@ class _Message:
             self._emit("reasoning", next((delta[key] for key in REASONING_KEYS if delta.get(key)), thoughts))
             self._emit("content", text)
         calls = delta.get("tool_calls")
-        for each in cast("list[Json]", calls) if isinstance(calls, list) else ():
+        for each in cast("list[Json]", calls) if isinstance(calls, list) else [calls]:
             if isinstance(each, dict):
                 self._read_call(cast("dict[str, Json]", each))
         if isinstance(legacy := delta.get("function_call"), dict):
@@ -158,11 +158,11 @@ class _Message:
 
     def _read_call(self, piece: Mapping[str, Json]) -> None:
         raw = piece.get("function")
-        function = cast("dict[str, Json]", raw) if isinstance(raw, dict) else {}
+        function = cast("dict[str, Json]", raw) if isinstance(raw, dict) else piece
         name, arguments = function.get("name"), function.get("arguments")
         call = self._call_of(piece, named=bool(name))
         for key, item in piece.items():
-            if key not in ("function", "index") and item:
+            if key not in ("function", "index", "name", "arguments") and item:
                 call[key] = item
         known = call["function"]
         # Some endpoints repeat the whole name in each piece.
@@ -238,9 +238,19 @@ def _add(store: dict[str, Json], key: str, item: Json) -> None:
 def _settled(fields: Mapping[str, Json]) -> dict[str, Json]:
     """The same with its texts joined."""
     return {
-        key: "".join(item) if isinstance(item, _Pieces) else _settled(item) if isinstance(item, _Fields) else item
+        key: _joined(item) if isinstance(item, _Pieces) else _settled(item) if isinstance(item, _Fields) else item
         for key, item in fields.items()
     }
+
+
+def _joined(pieces: Sequence[str]) -> str:
+    """The text; a character that was cut between the halves of its surrogate pair is one again."""
+    text = "".join(pieces)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return text
 
 
 def _unreadable(error: Exception) -> NotACompletionError:

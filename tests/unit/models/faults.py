@@ -189,6 +189,13 @@ STATUS: dict[str, Scene] = {
     "424 Bedrock": refuses("424 Failed Dependency", {"message": "model failed"}, "retry"),
     "425": refuses("425 Too Early", b"", "retry"),
     "429": refuses("429 Too Many Requests", {"message": "slow down"}, "retry", "Retry-After: 7"),
+    "429 wait till a date": refuses(
+        "429 Too Many Requests", {"message": "m"}, "retry", "Retry-After: Wed, 21 Oct 2099 07:28:00 GMT"
+    ),
+    "429 wait below zero": refuses("429 Too Many Requests", {"message": "m"}, "retry", "Retry-After: -30"),
+    "429 wait for ever": refuses("429 Too Many Requests", {"message": "m"}, "retry", "Retry-After: 1e400"),
+    "429 wait a year": refuses("429 Too Many Requests", {"message": "m"}, "retry", "Retry-After: 31536000"),
+    "503 wait NaN": refuses("503 Busy", {"message": "m"}, "retry", "Retry-After: nan", "retry-after-ms: nan"),
     "429 nonsense to wait": refuses("429 Too Many Requests", b"[]", "retry", "Retry-After: soon"),
     "429 no money": refuses("429 Too Many Requests", {"message": "quota", "code": "insufficient_quota"}, "auth"),
     "429 one request too large": refuses(
@@ -267,9 +274,9 @@ BODY: dict[str, Scene] = {
     "arguments NaN": says(json.dumps(called(arguments={"x": float("nan")})).encode(), "answer"),
     "arguments ten megabytes": says(called(arguments=json.dumps({"name": "x" * 10_000_000})), "answer"),
     "arguments with a surrogate": says(called(arguments='{"name": "\ud800"}'), "answer"),
-    "a name that is a number": says(called(name=7), "retry"),
-    "a call that is null": says(answer("", tool_calls=[None]), "retry"),
-    "calls in an object": says(answer("", tool_calls={"id": "c"}), "retry"),
+    "a name that is a number": says(called(name=7), "answer"),
+    "a call that is null": says(answer("", tool_calls=[None]), "answer"),
+    "calls in an object": says(answer("", tool_calls={"id": "c"}), "answer"),
     "calls without ids": says(answer("", tool_calls=[{"function": {"name": "find", "arguments": "{}"}}] * 3), "answer"),
     "calls with one id": says(answer("", tool_calls=[called()["choices"][0]["message"]["tool_calls"][0]] * 3), "answer"),
     "ids that are numbers": says(answer("", tool_calls=[{"id": 7, "function": {"name": "find"}}]), "answer"),

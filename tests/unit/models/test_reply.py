@@ -242,10 +242,6 @@ def test_a_byte_order_mark_is_no_obstacle() -> None:
         {"choices": [{"message": None}]},
         body({"content": 3}),
         body({"content": [3]}),
-        body({"tool_calls": "x"}),
-        body({"tool_calls": [None]}),
-        body({"tool_calls": [{"id": "c"}]}),
-        body({"tool_calls": [call(function={"arguments": "{}"})]}),
         body({"content": ""}, error={"message": "provider died", "code": 502}),
     ],
 )
@@ -253,3 +249,25 @@ def test_json_that_is_no_completion(raw: Any) -> None:
     """What an answer has to have, and has not."""
     with pytest.raises(NotACompletionError):
         read_completion(json.loads(json.dumps(raw)))
+
+
+@pytest.mark.parametrize(
+    ("calls", "found"),
+    [
+        ("x", [("call_0", "", '"x"')]),
+        ({"id": "c", "function": {"name": "f", "arguments": "{}"}}, [("c", "f", "{}")]),
+        ([None, 7, []], [("call_0", "", "null"), ("call_1", "", "7"), ("call_2", "", "[]")]),
+        ([{"id": "c"}], [("c", "", '{"id":"c"}')]),
+        ([call(function=None)], [("c", "", '{"id":"c","type":"function","function":null}')]),
+        ([call(function="f")], [("c", "", '{"id":"c","type":"function","function":"f"}')]),
+        ([call(function={"arguments": "{}"})], [("c", "", "{}")]),
+        ([call(function={"name": None, "arguments": "{}"})], [("c", "", "{}")]),
+        ([call(function={"name": 7})], [("c", "7", "{}")]),
+        ([{"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}], [("c", "f", "{}")]),
+        ([{"id": "c", "type": "custom", "custom": {"name": "f", "input": "free text"}}], [("c", "f", "free text")]),
+    ],
+)
+def test_calls_in_no_known_form_are_calls_to_be_refused(calls: Any, found: Any) -> None:
+    """A model says them again when it is asked again: the agent answers each, and the record keeps what stood there."""
+    completion = read_completion(json.loads(json.dumps(body({"tool_calls": calls}))))
+    assert [(each.id, each.name, each.arguments) for each in completion.tool_calls] == found

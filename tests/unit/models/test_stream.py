@@ -125,6 +125,33 @@ PIECED: dict[str, tuple[Sequence[Any], Sequence[ToolCall]]] = {
         [{"function_call": {"name": "f", "arguments": "{"}}, {"function_call": {"arguments": "}"}}],
         [ToolCall("call_0", "f", "{}")],
     ),
+    "name and arguments without a function": (
+        [
+            {"tool_calls": [{"index": 0, "id": "a", "name": "f", "arguments": "{"}]},
+            {"tool_calls": [{"index": 0, "arguments": "}"}]},
+        ],
+        [ToolCall("a", "f", "{}")],
+    ),
+    "one call outside of a list": (
+        [{"tool_calls": {"id": "a", "function": {"name": "f"}}}],
+        [ToolCall("a", "f", "{}")],
+    ),
+    "a function that is null": (
+        [{"tool_calls": [{"index": 0, "id": "a", "function": None}]}],
+        [ToolCall("a", "", '{"function":{},"id":"a"}')],
+    ),
+    "gaps between the indexes": (
+        [call(3, id="a", name="f", arguments="{}"), call(9, id="b", name="g", arguments="{}")],
+        [ToolCall("a", "f", "{}"), ToolCall("b", "g", "{}")],
+    ),
+    "an escape cut in two": (
+        [call(0, id="a", name="f", arguments='{"x": "\\ud8'), call(0, arguments='3d\\ude00"}')],
+        [ToolCall("a", "f", '{"x": "\\ud83d\\ude00"}')],
+    ),
+    "a character cut between its surrogates": (
+        [call(0, id="a", name="f", arguments='{"x": "\ud83d'), call(0, arguments='\ude00\ud83d"}')],
+        [ToolCall("a", "f", '{"x": "\U0001f600\ud83d"}')],
+    ),
     "null fields": (
         [{"role": None, "content": None, "tool_calls": None, "function_call": None}, call(0, id="a", name="f")],
         [ToolCall("a", "f", "{}")],
