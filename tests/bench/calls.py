@@ -21,6 +21,7 @@ import openai
 
 from synth.models.openai import OpenAIModel
 from synth.types import Task
+from synth.worker import COLLECTOR
 from tests.bench.endpoint import endpoint
 
 Json = Any
@@ -113,6 +114,7 @@ async def measure(lane: Lane, in_flight: int, conversations: int, calls: int = T
 
 
 async def main(url: str, *, with_default: bool) -> None:
+    gc.set_threshold(*COLLECTOR)  # as a worker sets it, for both
     print(f"{'us of CPU per call':28}{'synth':>8}{'openai default':>16}{'ratio':>8}")
     for prompt_bytes in (4_000, 40_000):
         for in_flight in (64, 1_024):

@@ -4,7 +4,8 @@
 
 One task of ``ehr_db`` whose gold solution makes five typed tool calls, or as many as any task has, is played over and over by the
 real loop against a scripted endpoint in a process of its own, which gives the expert's completions; each row is encoded as
-workers encode it. ``--profile`` prints where the time goes.
+workers encode it. In turns with it, the loops that people write by hand (:mod:`tests.bench.by_hand`) play against the same endpoint,
+with the same opening and tools. ``--profile`` prints where the time goes.
 """
 
 from __future__ import annotations
@@ -15,6 +16,12 @@ import cProfile
 import gc
 import pstats
 import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import openai
 
 from envs.folder import load_world
 from envs.templates import Templates
@@ -30,9 +37,12 @@ from synth.rollout import Stage, play
 from synth.shipped import find_world
 from synth.tasks.source import TaskSource
 from synth.types import Completion, Job, Task
+from synth.worker import COLLECTOR
+from tests.bench.by_hand import Tool, over_aiohttp, over_openai
 from tests.bench.endpoint import endpoint
 
 WANTED_CALLS = 5
+TURNS = 4
 
 
 async def longest_task() -> tuple[Task, Stage]:
@@ -52,50 +62,94 @@ def job(task: Task, at: int) -> Job:
     return Job(at, f"{task.id}-{at}", task, at, at)
 
 
-async def recorded(task: Task, stage: Stage) -> list[Completion]:
-    """The expert's completions of the task, in order."""
+async def recorded(task: Task, stage: Stage) -> tuple[list[Completion], Mapping[str, Any]]:
+    """The expert's completions of the task, in order, and the row of its rollout."""
     row = await play(job(task, 0), stage)
     assert row["reward"] == 1.0, row["verdicts"]
     conversation, messages = stage.model.start(task, [], 0), row["messages"]
     turns = [at for at, each in enumerate(messages) if each["role"] == "assistant"]
-    return [await conversation.complete(messages[:at]) for at in turns]
+    return [await conversation.complete(messages[:at]) for at in turns], row
 
 
-async def main(in_flight: int, rollouts: int, *, profile: bool) -> None:
-    task, stage = await longest_task()
-    completions = await recorded(task, stage)
-    bodies = [whole(each, f"chatcmpl-{at}", "m", 1, 4_000) for at, each in enumerate(completions)]
-    with endpoint(bodies) as url:
-        model = OpenAIModel("m", url, "key", max_connections=in_flight)
-        playing = Stage(stage.world, stage.templates, model, stage.limits, stage.agent)
-        left = in_flight
-        sizes: list[int] = []
+@dataclass
+class Lane:
+    """One way to play a rollout, how many of them a turn takes, and what they cost so far."""
+
+    name: str
+    play: Callable[[], Awaitable[None]]
+    share: float
+    spent_s: float = 0.0
+    played: int = 0
+
+    async def turn(self, in_flight: int, rollouts: int) -> float:
+        """Play so many, ``in_flight`` at a time; CPU seconds."""
+        left = rollouts
 
         async def work() -> None:
             nonlocal left
             while left > 0:
                 left -= 1
-                row = await play(job(task, left), playing)
-                assert row["reward"] == 1.0, row["verdicts"]
-                sizes.append(len(encode(to_wire(row))))
+                await self.play()
 
-        await asyncio.gather(*(work() for _ in range(in_flight)))
-        left = rollouts
         gc.collect()
-        profiler = cProfile.Profile() if profile else None
-        if profiler is not None:
-            profiler.enable()
         began = time.process_time()
-        await asyncio.gather(*(work() for _ in range(in_flight)))
-        spent = time.process_time() - began
+        await asyncio.gather(*(work() for _ in range(min(in_flight, rollouts))))
+        return time.process_time() - began
+
+    async def count(self, in_flight: int, rollouts: int) -> None:
+        size = max(1, int(rollouts * self.share))
+        self.spent_s += await self.turn(in_flight, size)
+        self.played += size
+
+    @property
+    def ms(self) -> float:
+        """Milliseconds of CPU a rollout."""
+        return self.spent_s / self.played * 1e3
+
+
+async def main(in_flight: int, rollouts: int, *, profile: bool, alone: bool = False) -> None:
+    gc.set_threshold(*COLLECTOR)  # as a worker sets it, for every lane
+    task, stage = await longest_task()
+    completions, row = await recorded(task, stage)
+    opening, tools = row["messages"][:2], row["tools"]
+    bodies = [whole(each, f"chatcmpl-{at}", "m", 1, 4_000) for at, each in enumerate(completions)]
+    with endpoint(bodies) as url:
+        model = OpenAIModel("m", url, "key", max_connections=in_flight)
+        playing = Stage(stage.world, stage.templates, model, stage.limits, stage.agent)
+        sizes: list[int] = []
+
+        async def ours() -> None:
+            row = await play(job(task, len(sizes)), playing)
+            assert row["reward"] == 1.0, row["verdicts"]
+            sizes.append(len(encode(to_wire(row))))
+
+        lanes = [Lane("synth", ours, 1.0)]
+        tool = Tool()
+        connector = aiohttp.TCPConnector(limit=in_flight)
+        async with (
+            aiohttp.ClientSession(connector=connector) as session,
+            openai.AsyncOpenAI(api_key="key", base_url=url, max_retries=0, timeout=600) as client,
+        ):
+            if not alone and not profile:
+                lanes.append(Lane("aiohttp, by hand", over_aiohttp(session, url, opening, tools, tool), 1.0))
+                lanes.append(Lane("openai default, by hand", over_openai(client, opening, tools, tool), 0.2))
+            for lane in lanes:
+                await lane.turn(in_flight, in_flight)
+            profiler = cProfile.Profile() if profile else None
+            if profiler is not None:
+                profiler.enable()
+            for _ in range(TURNS):  # in turns, so that the machine's moods strike all alike
+                for lane in lanes:
+                    await lane.count(in_flight, rollouts // TURNS)
+            if profiler is not None:
+                profiler.disable()
+                pstats.Stats(profiler).sort_stats("tottime").print_stats(40)
         await model.aclose()
-    print(
-        f"{task.family}: {len(completions)} calls, {sum(len(each.tool_calls) for each in completions)} of tools,"
-        f" {sizes[-1]} bytes a row, {in_flight} in flight: {spent / rollouts * 1e3:.2f} ms of CPU a rollout"
-    )
-    if profiler is not None:
-        profiler.disable()
-        pstats.Stats(profiler).sort_stats("tottime").print_stats(40)
+    told = f"{task.family}: {len(completions)} calls, {sum(len(each.tool_calls) for each in completions)} of tools"
+    print(f"{told}, {sizes[-1]} bytes a row, {in_flight} in flight")
+    print(f"{'ms of CPU per rollout':28}{'':>8}{'ratio to synth':>18}")
+    for lane in lanes:
+        print(f"{lane.name:28}{lane.ms:8.2f}{lane.ms / lanes[0].ms:18.2f}", flush=True)
 
 
 if __name__ == "__main__":
@@ -103,5 +157,6 @@ if __name__ == "__main__":
     parser.add_argument("--in-flight", type=int, default=128)
     parser.add_argument("--rollouts", type=int, default=1_000)
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--ours-only", action="store_true", help="leave the loops written by hand out")
     options = parser.parse_args()
-    asyncio.run(main(options.in_flight, options.rollouts, profile=options.profile))
+    asyncio.run(main(options.in_flight, options.rollouts, profile=options.profile, alone=options.ours_only))

@@ -1,0 +1,17 @@
+"""What the pipeline costs, as ratios to loops written by hand, measured in the same run: the calls, then whole rollouts.
+
+uv run python -m tests.bench
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.bench import calls, rollouts
+from tests.bench.endpoint import endpoint
+
+if __name__ == "__main__":
+    with endpoint(calls.bodies()) as address:
+        asyncio.run(calls.main(address, with_default=True))
+    print()
+    asyncio.run(rollouts.main(in_flight=128, rollouts=1_000, profile=False))
