@@ -53,6 +53,11 @@ class Templates:
         """Those that are open, the one that was asked for last at the end."""
         return list(self._open)
 
+    @property
+    def busy(self) -> bool:
+        """Whether somebody uses one of them."""
+        return any(self._uses.values())
+
     def _close_idle(self) -> None:
         """Close the longest unused ones above the number that is kept."""
         idle = [universe for universe in self._open if not self._uses[universe]]

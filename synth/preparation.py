@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from envs.folder import World, load_world
 from envs.sandboxes.base import Place
@@ -27,6 +27,7 @@ from synth.limits import Governor, Quota
 from synth.models import MODELS
 from synth.models.base import Sampling
 from synth.models.records import spoken_by
+from synth.places import place_of
 from synth.plan import Plan
 from synth.runtime import RUNTIMES
 from synth.runtime.base import Runtime
@@ -204,16 +205,6 @@ def named_keys(options: Json) -> dict[str, Secret]:
 def database_place(config: RunConfig) -> Place:
     """The server of the sandboxes. Raises :class:`OperatorError` naming the variable where it is not set."""
     return place_of(config.database.dsn_env_var, config.database.sandbox, "database.dsn_env_var")
-
-
-def place_of(variable: str | None, kind: Literal["pooled", "cloned"], option: str) -> Place:
-    """The server whose URL a variable holds, None for the one on this machine; ``option`` is where it was named."""
-    if variable is None:
-        return Place(None, kind)
-    url = os.environ.get(variable, "").strip()
-    if not url:
-        raise OperatorError(f"{option}: the variable {variable} is not set; export it, or name another")
-    return Place(url, kind)
 
 
 def user_model(config: RunConfig) -> ModelSetup | None:

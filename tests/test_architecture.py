@@ -26,7 +26,7 @@ FLOORS: dict[str, list[set[str]]] = {
     ],
     "synth": [
         {"errors", "types", "canonical", "nearest", "credentials", "scratch", "mistaken"},
-        {"config_rules", "config_types", "shipped", "archive"},
+        {"config_rules", "config_types", "shipped", "archive", "places"},
         {"config_agent"},
         {"config"},
         {"tasks", "dataset"},

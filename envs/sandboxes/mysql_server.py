@@ -175,7 +175,10 @@ class MysqlServer:
 
     def drop(self, *databases: str, login: str | None = None) -> None:
         """Drop databases of ours and their account, in the background. :meth:`close` waits."""
-        self._dropper.submit(self._drop, databases, login)
+        try:
+            self._dropper.submit(self._drop, databases, login)
+        except RuntimeError:  # the interpreter is about to end: it starts nothing in the background any more
+            self._drop(databases, login)
 
     def _drop(self, databases: Sequence[str], login: str | None) -> None:
         with self._lock:

@@ -137,7 +137,10 @@ class PostgresServer:
 
     def drop(self, database: str) -> None:
         """Drop a database of ours, and its login, in the background: it costs a checkpoint. :meth:`close` waits."""
-        self._dropper.submit(self._drop, database)
+        try:
+            self._dropper.submit(self._drop, database)
+        except RuntimeError:  # the interpreter is about to end: it starts nothing in the background any more
+            self._drop(database)
 
     def _drop(self, database: str) -> None:
         with self.connect() as connection:

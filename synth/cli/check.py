@@ -20,12 +20,9 @@ from synth.admission.check import Options
 from synth.admission.report import FamilyReport
 from synth.admission.world import WorldReport, check_world
 from synth.errors import OperatorError
-from synth.preparation import place_of
+from synth.places import DATABASES, place_of
 from synth.report import Screen
 from synth.shipped import examples_dir, find_world
-
-DATABASES = {"sqlite": "sqlite", "postgres": "postgresql", "mysql": "mysql"}
-"""Engines by the names that ``database=`` has for them."""
 
 EPILOG = """example:
   synth check ehr_db

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy
 
 import synth
+from envs.connection import connect_args, parse_url
 from synth.errors import OperatorError
 from synth.models.scripted import ScriptedModel
 from synth.types import Message
@@ -82,3 +87,77 @@ def test_the_five_lines_for_reinforcement_learning_earn_the_reward_that_the_poli
     )
     assert reward == 0.0
     assert len(messages) == 60
+
+
+SERVERS = {"postgres": "SYNTH_TEST_POSTGRES_URL", "mysql": "SYNTH_TEST_MYSQL_URL"}
+
+
+def server(database: str) -> dict[str, Any]:
+    """Where an engine's episodes are opened."""
+    variable = SERVERS[database]
+    if not os.environ.get(variable):
+        if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
+            pytest.fail(f"set {variable}")
+        pytest.skip(f"set {variable} to a server where databases may be created")
+    return {"database": database, "dsn_env_var": variable}
+
+
+def played(**place: Any) -> tuple[Any, ...]:
+    """What the reference solution of one task shows and leaves."""
+    with synth.open("ehr_db", "record_heart_rate", index=3, **place) as episode:
+        run = asyncio.run(episode.agent(ScriptedModel()).run(episode.messages))
+        shown = [each.content for each in run.outcomes]
+        assert len(shown) > 1
+        assert episode.diff()
+        return episode.task.id, episode.messages, shown, episode.diff(), episode.state_hash(), episode.score()
+
+
+@pytest.mark.parametrize(("database", "sandbox"), [("postgres", "pooled"), ("postgres", "cloned"), ("mysql", "pooled")])
+def test_an_episode_on_a_server_is_the_same(database: str, sandbox: str):
+    place = server(database)
+    *here, _, score = played()
+    for _ in range(2):  # the second finds what the first has built
+        *there, _, judged = played(**place, sandbox=sandbox)
+        assert there == here
+        assert judged.reward == score.reward == 1.0
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ({"database": "postgre"}, r"database: 'postgre' is none of sqlite, postgres, mysql; did you mean postgres\?"),
+        ({"database": "mysql", "dsn_env_var": "NO_SUCH_URL"}, "dsn_env_var: the variable NO_SUCH_URL is not set"),
+        ({"dsn_env_var": "PATH"}, "dsn_env_var: SQLite has no server"),
+        (
+            {"database": "mysql", "sandbox": "copied"},
+            "sandbox: 'copied' is none of pooled, cloned; did you mean cloned",
+        ),
+    ],
+)
+def test_a_place_that_is_none_is_told(place: dict[str, Any], words: str):
+    with pytest.raises(OperatorError, match=words):
+        synth.open("ehr_db", **place)
+
+
+@pytest.mark.parametrize("database", SERVERS)
+def test_what_was_built_on_a_server_is_dropped_when_the_process_ends(database: str):
+    """Also where an episode was left open."""
+    place = server(database)
+    code = f"""
+import synth
+episode = synth.open("ehr_db", "record_heart_rate", **{place!r})
+import gc
+from envs.sandboxes.base import Template
+(template,) = [each for each in gc.get_objects() if isinstance(each, Template)]
+print(vars(template).get("database") or vars(template)["_database"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    token = done.stdout.strip().rpartition("_")[0]
+    assert re.fullmatch("envs_[0-9a-f]{12}", token)
+    url = parse_url(os.environ[SERVERS[database]])
+    engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool, connect_args=connect_args(url))
+    listed = "SELECT datname FROM pg_database" if database == "postgres" else "SHOW DATABASES"
+    with engine.connect() as connection:
+        names = connection.exec_driver_sql(listed).scalars().all()
+    assert not [each for each in names if each.startswith(token)]
