@@ -41,10 +41,13 @@ _RATE = re.compile(
 )
 _LOW = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?:-|\u2013|/|\bto\b)\s*[$€£]?\s*$")
 _HIGH = re.compile(r"\s*(?:-|\u2013|/|\bto\b)\s*[$€£]?\s*(?P<number>\d+(?:\.\d+)?)")
+_ADVERBS = r"(?:now |then |also |just |please |still |rather |instead |first |only |simply |go ahead and |[a-z]+ly )*"
 _PROPOSED = re.compile(
-    r"\b(?:(?:shall|should|may|can|could|would|will|do) i|i(?:'ll| will| shall| would|'d|(?:'m| am)(?: going to)?)|me to|and|to)\s+"
-    r"(?:now |then |also |just |please |still |rather |instead |go ahead and )*(?P<act>[a-z]+)"
+    r"\b(?:(?:shall|should|may|can|could|would|will|do|if) i|i(?:'d| would) (?:like|love|prefer) to"
+    r"|i(?:'ll| will| shall| would|'d|(?:'m| am) (?:going|about|ready) to)|let me|me to|i (?:want|plan|intend|propose|mean) to|(?:ok|okay|fine|right|alright) to)\s+"
+    rf"{_ADVERBS}(?P<act>[a-z]+)"
 )
+_MENTIONED = re.compile(rf"\b(?:and|to|i(?:'m| am))\s+{_ADVERBS}(?P<act>[a-z]+)")
 _ACTS = frozenset(
     map(
         stem,
@@ -56,6 +59,20 @@ _ACTS = frozenset(
     )
 )
 """Acts of which none is a way of doing another; entering, placing or sending may belong to any."""
+_ANY_ACT = frozenset(
+    map(
+        stem,
+        re.findall(
+            r"\w+",
+            "do go have be not proceed continue make take put get set confirm submit process apply finalize finalise complete carry"
+            " perform execute implement handle arrange issue enter place send record log file register write save move change"
+            " update adjust modify check look ask need like want know understand see note let assume use give help try wait tell"
+            " show say read recap restate repeat verify review run walk ensure explain clarify list share find summarise summarize"
+            " suggest recommend propose advise appreciate love hope think prefer offer",
+        ),
+    )
+)
+"""Verbs that leave open what is done: a proposal by one of them is of what stands around it, by any other verb of that."""
 _LINKED = re.compile(r"[\s,/]*(?:\bor\b|\band\b)?[\s,/]*")
 
 
@@ -116,7 +133,9 @@ class Turn:
         places = [at for each in words for at, _ in spans([stem(word) for word in texts(tokens(each))], stems)]
         if not words or any(not self._negated(at) for at in places):
             return False
-        return any(stem(found["act"]) in _ACTS for found in _PROPOSED.finditer(self._folded))
+        proposed = {stem(found["act"]) for found in _PROPOSED.finditer(self._folded)}
+        mentioned = {stem(found["act"]) for found in _MENTIONED.finditer(self._folded)}
+        return bool(proposed - _ANY_ACT or mentioned & _ACTS)
 
     def unclear(self, facts: Sequence[str]) -> list[str]:
         """Those of the facts that the turn does not restate cleanly; each fact may rely on the others' values.
