@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from synth.types import Topic
@@ -60,12 +61,22 @@ _INTERROGATIVES = frozenset({"who", "whos", "whom", "which", "what", "when", "wh
 """As stems."""
 
 
-def words_of(name: str, topic: Topic) -> list[list[str]]:
+def words_of(name: str, topic: Topic) -> Sequence[Sequence[str]]:
     """The word sequences that mean the topic."""
-    own = [name.replace("_", " "), *topic.words]
-    folded = [_stems(each) for each in own]
-    usual = [each for row in _USUAL if any(_stems(each) in folded for each in row) for each in row]
-    return [each for each in [*folded, *(_stems(each) for each in usual)] if each]
+    return _words_of(name, tuple(topic.words))
+
+
+@lru_cache(maxsize=1024)
+def _words_of(name: str, words: tuple[str, ...]) -> Sequence[Sequence[str]]:
+    folded = [_stems(each) for each in (name.replace("_", " "), *words)]
+    usual = [row for row in _usual() if not set(row).isdisjoint(folded)]
+    return tuple(each for each in [*folded, *(each for row in usual for each in row)] if each)
+
+
+@lru_cache(maxsize=1)
+def _usual() -> Sequence[Sequence[tuple[str, ...]]]:
+    """The stems of :data:`_USUAL`."""
+    return tuple(tuple(_stems(each) for each in row) for row in _USUAL)
 
 
 def about(sentence: str, knows: Mapping[str, Topic], *, asked: bool = True) -> list[str]:
@@ -131,9 +142,9 @@ def facts_of(topic: Topic) -> Sequence[Token]:
     return [each for each in told if each.kind != "word"] or [each for each in told if each.text not in _SMALL]
 
 
-def _stems(text: str) -> list[str]:
+def _stems(text: str) -> tuple[str, ...]:
     """Words without their endings: "orders" asks for "order", "ordered" too."""
-    return [stem(each) for each in texts(tokens(text))]
+    return tuple(stem(each) for each in texts(tokens(text)))
 
 
 def _inside(place: tuple[int, int], other: tuple[int, int]) -> bool:

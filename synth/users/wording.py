@@ -145,11 +145,14 @@ def _time(raw: str) -> str:
 
 def spans(needle: Sequence[str], haystack: Sequence[str]) -> list[tuple[int, int]]:
     """Where the needle's words stand next to each other in the haystack: ``(first, past the last)``."""
-    width = len(needle)
+    width, wanted = len(needle), list(needle)
     if not width:
         return []
+    first = wanted[0]
     return [
-        (at, at + width) for at in range(len(haystack) - width + 1) if list(haystack[at : at + width]) == list(needle)
+        (at, at + width)
+        for at in range(len(haystack) - width + 1)
+        if haystack[at] == first and list(haystack[at : at + width]) == wanted
     ]
 
 
