@@ -15,7 +15,8 @@ class EventReader:
     """Splits a stream into its events' JSON values.
 
     Lines end in LF, CRLF or CR. Comments and fields other than ``data`` are passed over. A line of data that is JSON by itself is
-    an event, whether an empty line follows or not; otherwise the lines up to the next empty one are one event.
+    an event, whether an empty line follows or not; otherwise the lines up to the next empty one are one event. What comes after
+    ``[DONE]`` is passed over.
     """
 
     def __init__(self) -> None:
@@ -49,6 +50,8 @@ class EventReader:
         yield from self._line(b"")
 
     def _line(self, raw: bytes) -> Iterator[Json]:
+        if self.done:
+            return
         if not self._begun:
             raw = raw.removeprefix(b"\xef\xbb\xbf")
             self._begun = True

@@ -125,6 +125,7 @@ class _Message:
         self._fields: dict[str, Json] = {}
         self._calls: list[dict[str, Json]] = []
         self._by_index: dict[int, dict[str, Json]] = {}
+        self._native = False
 
     def whole(self) -> dict[str, Json]:
         message = _settled(self._fields)
@@ -144,8 +145,10 @@ class _Message:
         calls = delta.get("tool_calls")
         for each in cast("list[Json]", calls) if isinstance(calls, list) else [calls]:
             if isinstance(each, dict):
+                self._native = True
                 self._read_call(cast("dict[str, Json]", each))
-        if isinstance(legacy := delta.get("function_call"), dict):
+        # Some gateways send a call in the form before tools as well.
+        if not self._native and isinstance(legacy := delta.get("function_call"), dict):
             self._read_call({"index": 0, "function": legacy})
 
     def tell_all_of(self, body: Mapping[str, Json]) -> None:

@@ -45,10 +45,8 @@ def corpus(name: str) -> Iterator[Any]:
     groups = yaml.safe_load((HERE / f"{name}.yaml").read_text("utf-8"))
     for group, cases in groups.items():
         for at, case in enumerate(cases):
-            yield pytest.param({"group": group, **case}, id=f"{group}-{at}")
-
-
-NATIVE, AS_TEXT = list(corpus("native")), list(corpus("as_text"))
+            text = {"text": written(case["text"])} if "text" in case else {}
+            yield pytest.param({"group": group, **case, **text}, id=f"{group}-{at}")
 
 
 def written(value: Any) -> str:
@@ -56,6 +54,9 @@ def written(value: Any) -> str:
         return value
     before, repeated, times, after = value["big"]
     return f"{before}{repeated * times}{after}"
+
+
+NATIVE, AS_TEXT = list(corpus("native")), list(corpus("as_text"))
 
 
 class Erring(Model):

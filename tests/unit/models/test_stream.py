@@ -169,6 +169,8 @@ def test_calls_in_pieces(deltas: Sequence[Any], expected: Sequence[ToolCall]) ->
 MANNERS: dict[str, bytes] = {
     "comments and other fields": b": OPENROUTER PROCESSING\n\nevent: message\nid: 3\nretry: 10\n"
     + streamed(chunk({"content": "fine"}), chunk({}, "stop")),
+    "an error after [DONE]": streamed(chunk({"content": "fine"}, "stop")) + b'data: {"error": {"message": "late"}}\n\n',
+    "no UTF-8 after [DONE]": streamed(chunk({"content": "fine"}, "stop")) + b"data: \xff\xfe\n\n",
     "no [DONE]": streamed(chunk({"content": "fine"}), chunk({}, "stop"), done=False),
     "no space after the colon": b"data:" + json.dumps(chunk({"content": "fine"}, "stop")).encode() + b"\n\ndata:[DONE]\n\n",
     "no empty lines between": event(chunk({"content": "fi"}), "\n") + event(chunk({"content": "ne"}, "stop"), "\n"),
