@@ -60,9 +60,9 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
         self._free = _free(toolbox) if apart is not None and sandbox.apart else frozenset[str]()
         self._limits = _limits(toolbox, environment)
 
-    def call(self, call: ToolCall) -> ToolOutcome:
+    def _execute(self, call: ToolCall) -> ToolOutcome:
         if self.apart is None or call.name not in self._free:
-            return super().call(call)
+            return super()._execute(call)
         outcome = self.sandbox.call_apart(self.apart, call, self._environment)
         if outcome.arguments is None and not isinstance(parsed := self.toolbox.parse(call), ToolResult):
             outcome = replace(outcome, arguments=parsed[1])  # of a call that was killed

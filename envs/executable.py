@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
 from envs.base import BaseEnvironment
 from envs.errors import EnvsError, ExecutorError, ToolError
+from envs.metrics import Execution, ExecutionMetrics, metrics_of
 from envs.tool import Tool
 from envs.toolbox import Toolbox
 from envs.types import ErrorCategory, Json, RowChange, ToolCall, ToolOutcome, ToolResult
@@ -39,6 +41,13 @@ class ExecutableEnvironment(BaseEnvironment):
 
     def __init__(self, toolbox: Toolbox) -> None:
         self.toolbox = toolbox
+        self.executions: list[Execution] = []
+        """The calls so far that came to a result, in the order in which they did."""
+
+    @property
+    def metrics(self) -> Mapping[str | None, ExecutionMetrics]:
+        """Of :attr:`executions`, per tool; under None those of calls that named no tool."""
+        return metrics_of(self.executions)
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -53,6 +62,16 @@ class ExecutableEnvironment(BaseEnvironment):
         return None
 
     def call(self, call: ToolCall) -> ToolOutcome:
+        began = time.perf_counter()
+        outcome = self._execute(call)
+        ms = (time.perf_counter() - began) * 1000
+        tool = call.name if call.name in self.toolbox else None
+        category = None if outcome.result.ok else outcome.result.category
+        self.executions.append(Execution(call.id, tool, category, ms, len(outcome.changes)))
+        return outcome
+
+    def _execute(self, call: ToolCall) -> ToolOutcome:
+        """What :meth:`call` promises."""
         parsed = self.toolbox.parse(call)
         if isinstance(parsed, ToolResult):
             return ToolOutcome(call, parsed, parsed.content())

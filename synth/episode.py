@@ -27,6 +27,7 @@ from typing import Any, Self, TypeVar
 from envs.asking import ANSWER_LIMITS, Answer, ask
 from envs.database import DatabaseExecutableEnvironment
 from envs.folder import World
+from envs.metrics import Execution
 from envs.sandboxes.base import Template
 from envs.tool import Tool
 from envs.toolbox import Toolbox
@@ -236,6 +237,11 @@ class Episode:
     def diff(self) -> StateDiff:
         """The net row changes so far."""
         return self._environment.diff()
+
+    @property
+    def executions(self) -> Sequence[Execution]:
+        """The calls so far that reached the world, in the order of their results: all but an answer that was handed in."""
+        return self._environment.executions
 
     def state_hash(self) -> str:
         return self._environment.state_hash()

@@ -28,7 +28,7 @@ from synth.users.scripted import ScriptedUser
 
 Json = Any
 
-NOT_COMPARED = ("latency_s", "created_at", "token counts", "what the model said")
+NOT_COMPARED = ("latency_s", "created_at", "executions", "token counts", "what the model said")
 """What a replay cannot or need not repeat."""
 
 

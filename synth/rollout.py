@@ -159,6 +159,7 @@ def to_row(job: Job, stage: Stage, played: Played) -> dict[str, Json]:
         "num_tool_errors": len(errors),
         "error_categories": sorted(errors),
         "blame": blame(evidence_of_all(run, episode), played.score.verdicts, run.stop_reason),
+        "executions": [each.to_json() for each in episode.executions],
         "injected_faults": injected(run.events),
         "parent_id": None,
         "branch_step": None,

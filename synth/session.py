@@ -20,6 +20,7 @@ from rich.console import Console
 
 from synth.budget import Budget
 from synth.dataset.error_row import ErrorRow
+from synth.dataset.executed import Executed
 from synth.dataset.reader import Dataset
 from synth.dataset.task_table import TaskTable, write_tasks
 from synth.dataset.writer import RunWriter
@@ -46,7 +47,9 @@ STOP_S = 2.0
 
 @dataclass(frozen=True)
 class Report:
-    """What a session did. ``reason`` says why a partial run stopped; ``given_up`` counts jobs whose errors are terminal."""
+    """What a session did. ``reason`` says why a partial run stopped; ``given_up`` counts jobs whose errors are terminal.
+    ``tools`` is how the calls of the whole dataset ran.
+    """
 
     directory: Path
     status: Literal["complete", "partial"]
@@ -55,6 +58,7 @@ class Report:
     totals: Totals
     given_up: int
     seconds: float
+    tools: Executed
     warnings: Sequence[str] = ()
 
 
@@ -276,7 +280,7 @@ class Session:
         left = self.writer.progress.waiting
         status: Literal["complete", "partial"] = "complete" if left == 0 else "partial"
         reason = self.valve.reason if left else None
-        self.writer.seal(status, {"stopped": reason} if reason else {})
+        manifest = self.writer.seal(status, {"stopped": reason} if reason else {})
         progress = self.writer.progress
         return Report(
             directory=self.directory,
@@ -286,6 +290,7 @@ class Session:
             totals=self.totals,
             given_up=progress.given_up,
             seconds=time.monotonic() - self.began,
+            tools=Executed.from_json(manifest["counts"]["tools"]),
             warnings=[*warnings, *self.writer.warnings],
         )
 

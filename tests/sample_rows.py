@@ -132,6 +132,7 @@ def row(index: int, **columns: Json) -> dict[str, Json]:
         "schema_version": 1,
         "sanitized": False,
         "created_at": datetime(2026, 11, 21, 9, 0, tzinfo=UTC),
+        "executions": None,
     }
     assert columns.keys() <= plain.keys()
     return plain | columns

@@ -17,7 +17,7 @@ FLOORS: dict[str, list[set[str]]] = {
     "envs": [
         {"json_text"},
         {"errors", "types", "clock"},
-        {"acceptance", "tool", "sql_errors", "connection", "sql_script", "guard", "state", "processes"},
+        {"acceptance", "tool", "metrics", "sql_errors", "connection", "sql_script", "guard", "state", "processes"},
         {"toolbox", "sandboxes", "base", "seed_rows", "sql_critic"},
         {"executable", "sql_tools"},
         {"database", "databases"},

@@ -19,6 +19,7 @@ from synth.cli.compose import Composed, compose, print_config
 from synth.config import RunConfig, to_dict
 from synth.config_rules import notices
 from synth.credentials import redact
+from synth.dataset.executed import Executed
 from synth.driver import launch, resume
 from synth.errors import ConfigProblems, OperatorError, SynthError
 from synth.plan import job
@@ -166,7 +167,7 @@ def _conclude(report: Report, *, as_json: bool) -> int:
     if as_json:
         fields = {"directory": str(report.directory), "status": report.status, "reason": report.reason}
         numbers = {"planned": report.planned, "rows": totals.rows, "full_reward": totals.full, "failed": totals.failed}
-        print(json.dumps(fields | numbers | {"warnings": list(report.warnings)}))
+        print(json.dumps(fields | numbers | {"tools": report.tools.to_json(), "warnings": list(report.warnings)}))
         return code
     where = shlex.quote(_relative(report.directory))
     rate = f"{totals.full / totals.scored:.1%} with full reward" if totals.scored else "none scored"
@@ -175,6 +176,8 @@ def _conclude(report: Report, *, as_json: bool) -> int:
     )
     if totals.tokens:
         print(f"{totals.tokens:,} tokens, cost {totals.cost()}")
+    if ran := _ran(report.tools):
+        print(ran)
     for warning in report.warnings:
         print(f"warning: {warning}")
     if totals.failed or report.given_up:
@@ -187,6 +190,19 @@ def _conclude(report: Report, *, as_json: bool) -> int:
         loading = f'import datasets; print(datasets.load_dataset("{_relative(report.directory)}"))'
         print(f"next: synth inspect {where}\n      synth replay {where}\n      python -c {shlex.quote(loading)}")
     return code
+
+
+def _ran(tools: Executed) -> str:
+    """How the tool calls went, in a line; empty where there was none."""
+    total = tools.total()
+    if not total.count:
+        return ""
+    slowest = max(tools.tools, key=lambda name: tools.tools[name].percentile_ms(95) or 0.0)
+    times = f"p50 {total.percentile_ms(50):.1f} ms, p95 {total.percentile_ms(95):.1f} ms"
+    return (
+        f"{total.count:,} tool calls, {total.failed / total.count:.1%} errors; {times}; "
+        f"slowest {slowest} (p95 {tools.tools[slowest].percentile_ms(95):.1f} ms)"
+    )
 
 
 def _relative(path: Path) -> str:

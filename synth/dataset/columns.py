@@ -25,7 +25,9 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Col:
-    """One column. ``volatile`` ones may differ between two equal runs; ``low`` ones hold few values (dictionary encoded)."""
+    """One column. ``volatile`` ones may differ between two equal runs; ``low`` ones hold few values (dictionary encoded).
+    ``late`` ones, the last of all, are null in files and journals from before there were such columns.
+    """
 
     name: str
     kind: Kind
@@ -33,6 +35,7 @@ class Col:
     null: bool = False
     volatile: bool = False
     low: bool = False
+    late: bool = False
 
 
 COLUMNS: Final[tuple[Col, ...]] = (
@@ -90,8 +93,16 @@ COLUMNS: Final[tuple[Col, ...]] = (
         "sanitized", "bool", "Whether values that break readers were replaced; the originals stand in events, escaped."
     ),
     Col("created_at", "timestamp", "When the rollout ended, UTC.", volatile=True),
+    Col(
+        *("executions", "list<json>"),
+        "Each tool call that reached the world: call id, tool, error category, milliseconds, rows changed.",
+        null=True,
+        volatile=True,
+        late=True,
+    ),
 )
 
 BY_NAME: Final = {col.name: col for col in COLUMNS}
 VOLATILE: Final = tuple(col.name for col in COLUMNS if col.volatile)
+LATE: Final = tuple(col.name for col in COLUMNS if col.late)
 JSON_COLUMNS: Final = tuple(col.name for col in COLUMNS if col.kind in {"json", "list<json>"})

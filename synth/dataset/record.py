@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from synth.dataset.columns import COLUMNS, SCHEMA_VERSION, Kind
+from synth.dataset.columns import BY_NAME, COLUMNS, LATE, SCHEMA_VERSION, Kind
 from synth.dataset.error_row import ErrorRow
 from synth.dataset.wire import decode
 from synth.errors import DatasetError
@@ -74,7 +74,10 @@ def conform(data: pa.Table, names: Sequence[str], source: Path) -> pa.Table:
     columns: list[pa.Array | pa.ChunkedArray] = []
     for name in names:
         if name not in data.column_names:
-            raise DatasetError(f"{source} has no column {name}")
+            if name not in LATE:
+                raise DatasetError(f"{source} has no column {name}")
+            columns.append(column_array([None] * data.num_rows, BY_NAME[name].kind))
+            continue
         column, wanted = data[name], SCHEMA.field(name).type
         try:
             columns.append(column if column.type == wanted else column.cast(wanted))

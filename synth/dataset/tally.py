@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from synth.dataset.executed import Executed
 from synth.dataset.layout import Layout
 from synth.dataset.sql_scores import SqlScores
 
@@ -22,6 +23,7 @@ TALLIED: Final = (
     "output_tokens",
     "cost_usd",
     "user_cost_usd",
+    "executions",
 )
 """The columns that :meth:`Census.add_row` looks at."""
 
@@ -59,10 +61,12 @@ class Census:
     error_types: Counter[str] = field(default_factory=Counter[str])
     terminal_errors: int = 0
     sql: SqlScores = field(default_factory=SqlScores)
+    executed: Executed = field(default_factory=Executed)
 
     def add_row(self, row: dict[str, Json]) -> None:
         self.stop_reasons[row["stop_reason"]] += 1
         self.sql.add(row["verdicts"])
+        self.executed.add(row["executions"])
         for tally in self._parts(row):
             tally.rows += 1
             tally.outcomes[row["outcome"]] += 1
@@ -96,5 +100,6 @@ class Census:
             "error_types": dict(sorted(self.error_types.items())),
             "splits": {name: {"jobs": size, **self.splits.get(name, _Part()).to_json()} for name, size in sizes},
             "families": {name: tally.to_json() for name, tally in sorted(self.families.items())},
+            "tools": self.executed.to_json(),
             **({"sql": self.sql.to_json()} if self.sql.levels else {}),
         }

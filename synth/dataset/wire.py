@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn, cast
 
 from envs.json_text import compact
 from synth.dataset.clean import CleanRow, SafeText
-from synth.dataset.columns import BY_NAME, COLUMNS, JSON_COLUMNS, SCHEMA_VERSION, VOLATILE, Col, Kind
+from synth.dataset.columns import BY_NAME, COLUMNS, JSON_COLUMNS, LATE, SCHEMA_VERSION, VOLATILE, Col, Kind
 from synth.dataset.sanitize import INT64, sanitize
 from synth.errors import DatasetError, SynthError
 
@@ -251,6 +251,8 @@ def decode(data: bytes) -> dict[str, Json]:
         place = _HEAD.size + size
         header = cast("list[Json]", json.loads(data[_HEAD.size : place]))
         row: dict[str, Json] = {}
+        if 0 < (missing := len(COLUMNS) - len(header)) <= len(LATE):
+            header += [None] * missing
         for col, entry in zip(COLUMNS, header, strict=True):
             if entry is None:
                 row[col.name] = None

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from synth.dataset.executed import Executed
 from synth.dataset.reader import Dataset
 from synth.dataset.sql_scores import SqlScores
 from synth.report.tool_use import tool_uses
@@ -21,7 +22,7 @@ _SUMS = (*_TOKENS, "cost_usd", *_USER)
 _COLUMNS = [
     *("trajectory_id", "family", "split", "env", "model", "user_model", "outcome", "stop_reason", "reward"),
     *("num_turns", "num_tool_calls", "num_tool_errors", "error_categories", "messages", "events", "latency_s"),
-    "verdicts",
+    *("verdicts", "executions"),
     *_SUMS,
 ]
 _PERCENTILES = (50, 90, 99)
@@ -88,6 +89,7 @@ class _Tally:
         self.families: dict[str, _Part] = {}
         self.splits: dict[str, _Part] = {}
         self.sql = SqlScores()
+        self.executed = Executed()
         self.calls: Counter[str] = Counter()
         self.failed_calls: Counter[str] = Counter()
         self.error_categories: Counter[str] = Counter()
@@ -121,6 +123,7 @@ class _Tally:
         for name, part in self.sums.items():
             part.add(row[name])
         self.sql.add(row["verdicts"])
+        self.executed.add(row["executions"])
         self.family(row["family"]).add(row)
         self.split(row["split"]).add(row)
         for use in tool_uses(row["messages"], row["events"]):
@@ -163,6 +166,7 @@ def summarize(dataset: Dataset) -> dict[str, Json]:
             {"tool": name, "calls": calls, "errors": (bad := tally.failed_calls[name]), "error_rate": bad / calls}
             for name, calls in _sorted(tally.calls).items()
         ],
+        "executions": tally.executed.to_json(),
         "error_categories": _sorted(tally.error_categories),
         "infrastructure_errors": _error_types(errors),
         "tokens": {name.removesuffix("_tokens"): tally.sums[name].to_json() for name in _TOKENS},

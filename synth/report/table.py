@@ -43,11 +43,7 @@ def show_summary(screen: Screen, summary: Mapping[str, Json]) -> None:
         _questions(screen, summary["sql"])
     if summary["tools"]:
         screen.heading("Tools")
-        rows = [
-            (tool["tool"], str(tool["calls"]), str(tool["errors"]), f"{tool['error_rate']:.1%}")
-            for tool in summary["tools"]
-        ]
-        screen.table(("tool", "calls", "errors", "error rate"), rows, right=(1, 2, 3))
+        _tools(screen, summary["tools"], summary["executions"])
     if summary["error_categories"]:
         screen.heading("Tool errors by category")
         screen.table(("", ""), [(name, str(n)) for name, n in summary["error_categories"].items()], right=(1,))
@@ -173,6 +169,27 @@ def _questions(screen: Screen, levels: Iterable[Mapping[str, Json]]) -> None:
         for level in levels
     ]
     screen.table(header, rows, right=range(1, len(header)))
+
+
+def _tools(screen: Screen, tools: Iterable[Mapping[str, Json]], executions: Mapping[str, Json]) -> None:
+    """Calls and errors of each tool, and its times where they were kept."""
+    header = ("tool", "calls", "errors", "error rate", *(("mean", "p50", "p95", "max") if executions else ()))
+    rows = [
+        (
+            tool["tool"],
+            str(tool["calls"]),
+            str(tool["errors"]),
+            f"{tool['error_rate']:.1%}",
+            *(_times(executions.get(tool["tool"])) if executions else ()),
+        )
+        for tool in tools
+    ]
+    screen.table(header, rows, right=range(1, len(header)))
+
+
+def _times(metrics: Mapping[str, Json] | None) -> list[str]:
+    names = ("mean_ms", "p50_ms", "p95_ms", "max_ms")
+    return ["-" if metrics is None else _seconds(metrics[name] / 1000) for name in names]
 
 
 def _number(value: float | None, form: str) -> str:

@@ -138,3 +138,28 @@ def test_a_whole_number_reaches_the_executor_as_one():
         '{"one": 2.0, "many": [1.0, 2], "inner": {"deep": 3.0, "free": 4.0}}',
     )
     assert outcome.content == '[[0,1],[1,2],{"deep":3,"free":4.0}]'
+
+
+def test_each_call_that_came_to_a_result_is_timed_and_counted_once():
+    def work(arguments: Any, db: Any) -> ToolResult:
+        if arguments.get("one") == 1:
+            raise ToolError("No.", category="conflict")
+        return ToolResult({}, category="ignored") if arguments else fails(ZeroDivisionError())(arguments, db)
+
+    with Plain(Toolbox([Tool("work", "Do it.", NUMBERS, work)])) as environment:
+        for at, (name, arguments) in enumerate(
+            [("work", '{"one": 2}'), ("work", '{"one": 1}'), ("work", "{"), ("wrk", "{}")]
+        ):
+            environment.call(ToolCall(f"call_{at}", name, arguments))
+        with pytest.raises(ExecutorError):
+            environment.call(ToolCall("call_4", "work", "{}"))
+        said = [(each.call_id, each.tool, each.category) for each in environment.executions]
+        assert said == [
+            ("call_0", "work", None),
+            ("call_1", "work", "conflict"),
+            ("call_2", "work", "malformed_call"),
+            ("call_3", None, "unknown_tool"),
+        ]
+        assert all(each.ms > 0 for each in environment.executions)
+        metrics = environment.metrics
+        assert (metrics["work"].count, metrics["work"].failed, metrics[None].count) == (3, 2, 1)

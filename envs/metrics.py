@@ -1,0 +1,137 @@
+"""What tool calls cost and how they end: one :class:`Execution` per call, and counts of them that merge."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+from envs.types import Json
+
+STEPS = 20
+"""Buckets of the histogram per power of ten: a percentile is at most 12.2 percent above the true one."""
+
+FLOOR_MS = 0.001
+"""The upper edge of the first bucket; bucket n ends at ``FLOOR_MS * 10 ** (n / STEPS)``."""
+
+LAST = 10 * STEPS
+"""The last bucket ends after nearly three hours and holds whatever took longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One call that an environment answered. ``tool`` is None where there is no tool of that name, ``category`` None
+    where the call succeeded; ``ms`` is wall-clock time, from the call to its outcome.
+    """
+
+    call_id: str
+    tool: str | None
+    category: str | None
+    ms: float
+    rows_changed: int = 0
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "id": self.call_id,
+            "tool": self.tool,
+            "category": self.category,
+            "ms": round(self.ms, 3),
+            "rows_changed": self.rows_changed,
+        }
+
+
+@dataclass(slots=True)
+class ExecutionMetrics:
+    """Counts, times in milliseconds and errors by category, of one tool or of many.
+
+    Times are counted in fixed buckets, so that metrics of several workers or runs :meth:`merge` into what one counter of
+    all of them would hold. ``max_ms`` and the mean are exact.
+    """
+
+    count: int = 0
+    errors: Counter[str] = field(default_factory=Counter[str])
+    total_ms: float = 0.0
+    max_ms: float = 0.0
+    buckets: Counter[int] = field(default_factory=Counter[int])
+
+    def record(self, ms: float, category: str | None = None) -> None:
+        """Count one call; ``category`` says how it failed (:class:`~envs.types.ErrorCategory`, or a world's own word)."""
+        self.count += 1
+        self.total_ms += ms
+        self.max_ms = max(self.max_ms, ms)
+        self.buckets[_bucket(ms)] += 1
+        if category is not None:
+            self.errors[str(category)] += 1
+
+    def merge(self, other: Self) -> None:
+        """Add what another one has counted; the other stays as it is."""
+        self.count += other.count
+        self.total_ms += other.total_ms
+        self.max_ms = max(self.max_ms, other.max_ms)
+        self.buckets.update(other.buckets)
+        self.errors.update(other.errors)
+
+    @property
+    def failed(self) -> int:
+        """Calls that ended in an error."""
+        return self.errors.total()
+
+    @property
+    def mean_ms(self) -> float | None:
+        """None where nothing was counted."""
+        return self.total_ms / self.count if self.count else None
+
+    def percentile_ms(self, percent: float) -> float | None:
+        """The time that so many percent of the calls stay within (nearest rank): never below the true one, at most a
+        bucket above it. None where nothing was counted; ValueError for what is not in (0, 100].
+        """
+        if not 0 < percent <= 100:
+            raise ValueError(f"a percentile is in (0, 100], not {percent}")
+        rank, seen = math.ceil(percent / 100 * self.count), 0
+        for bucket in sorted(self.buckets):
+            seen += self.buckets[bucket]
+            if seen >= rank:
+                return self.max_ms if bucket >= LAST else min(_edge_ms(bucket), self.max_ms)
+        return None
+
+    def to_json(self) -> dict[str, Json]:
+        """Plain JSON; times are null where nothing was counted. :meth:`from_json` reads it back to what gives the same."""
+        total_ms = round(self.total_ms, 3)
+        percentiles = {f"p{percent}_ms": _rounded(self.percentile_ms(percent)) for percent in (50, 95)}
+        return {
+            "count": self.count,
+            "errors": dict(sorted(self.errors.items())),
+            "total_ms": total_ms,
+            "mean_ms": _rounded(total_ms / self.count if self.count else None),
+            **percentiles,
+            "max_ms": _rounded(self.max_ms) if self.count else None,
+            "buckets": {str(bucket): self.buckets[bucket] for bucket in sorted(self.buckets)},
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Json]) -> Self:
+        """The inverse of :meth:`to_json`. KeyError or ValueError for what it did not write."""
+        buckets = Counter({int(bucket): int(count) for bucket, count in raw["buckets"].items()})
+        return cls(raw["count"], Counter(raw["errors"]), raw["total_ms"], raw["max_ms"] or 0.0, buckets)
+
+
+def metrics_of(executions: Iterable[Execution]) -> dict[str | None, ExecutionMetrics]:
+    """Metrics per tool; under None those of calls that named no tool."""
+    out: dict[str | None, ExecutionMetrics] = {}
+    for each in executions:
+        out.setdefault(each.tool, ExecutionMetrics()).record(each.ms, each.category)
+    return out
+
+
+def _bucket(ms: float) -> int:
+    return 0 if ms <= FLOOR_MS else min(LAST, math.ceil(STEPS * math.log10(ms / FLOOR_MS)))
+
+
+def _edge_ms(bucket: int) -> float:
+    return FLOOR_MS * 10 ** (bucket / STEPS)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
