@@ -46,7 +46,7 @@ def clean_row(row: Mapping[str, Json]) -> CleanRow:
     seen: dict[str, tuple[Json, Sequence[SafeText] | None]] = {}
     touched = False
     for name in JSON_COLUMNS:
-        value = values[name]
+        value = values.get(name)  # a nullable column may be missing
         if value is None:
             continue
         texts = _texts_of(cast("list[Json]", value)) if name in _RECURRING and isinstance(value, list) else None
