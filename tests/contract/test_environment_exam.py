@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -13,6 +13,9 @@ from envs.base import BaseEnvironment
 from envs.database import DatabaseExecutableEnvironment
 from envs.errors import ExecutorError
 from envs.executable import ExecutableEnvironment, ExecutionContext
+from envs.folder import World, load_world
+from envs.processes import close_pools
+from envs.sandboxes.base import Template
 from envs.sandboxes.sqlite import SqliteTemplate
 from envs.testing import EnvironmentExam
 from envs.toolbox import Toolbox
@@ -67,6 +70,65 @@ class TestDatabase(EnvironmentExam):
             assert [each.op for each in second.changes] == ["update"]
             assert [dict(each.after or {}) for each in environment.diff().changes] == [{"name": "a", "value": 6}]
             assert environment.state_hash() != before
+
+
+APART = """
+from sqlalchemy import Connection, text
+from envs import ToolError, tool
+
+@tool(free_sql=True)
+def remember(db: Connection, key: str, value: int) -> dict:
+    \"\"\"Keep a value.
+
+    Args:
+        key: Its name.
+        value: The value.
+    \"\"\"
+    db.execute(text("INSERT OR REPLACE INTO kept (name, value) VALUES (:k, :v)"), {"k": key, "v": value})
+    if value < 0:
+        raise ToolError("No negative values.", category="refused")
+    return {"value": value}
+
+@tool(read_only=True, free_sql=True)
+def recall(db: Connection, key: str) -> dict:
+    \"\"\"Give a value back.
+
+    Args:
+        key: Its name.
+    \"\"\"
+    return {"value": db.execute(text("SELECT value FROM kept WHERE name = :k"), {"k": key}).scalar()}
+
+@tool(free_sql=True)
+def broken(db: Connection) -> dict:
+    \"\"\"Fail.\"\"\"
+    return {"value": 1 // 0}
+"""
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, Template]]:
+    folder = tmp_path_factory.mktemp("apart") / "notes"
+    folder.mkdir()
+    (folder / "schema.sql").write_text("CREATE TABLE kept (name TEXT PRIMARY KEY, value INTEGER);")
+    (folder / "seed.sql").write_text("")
+    (folder / "executors.py").write_text(APART)
+    world = load_world(folder)
+    with world.template() as template:
+        yield world, template
+    close_pools()
+
+
+class TestApart(EnvironmentExam):
+    """All calls in processes that may be killed."""
+
+    @pytest.fixture(autouse=True)
+    def _notes(self, notes: tuple[World, Template]):
+        self.world, self.made = notes
+
+    def environment(self) -> BaseEnvironment:
+        environment = self.world.environment(self.made, Pins())
+        assert not any(environment.inline(each.name) for each in environment.tools)
+        return environment
 
 
 class _Notes(ExecutionContext):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from envs.database import DatabaseExecutableEnvironment
 from envs.folder import World, load_world
 from envs.sandboxes.base import Template
 from envs.types import Limits, Pins, ToolCall
+from tests.e2e.command import stable_rows
+from tests.e2e.command import synth as command
 
 FILES = {
     "schema.sql": """\
@@ -127,6 +131,34 @@ def test_the_world_proves_itself(folder: Path):
         [sys.executable, "-m", "synth", "check", str(folder)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.ray
+def test_free_sql_runs_in_processes_of_ray_workers(folder: Path, tmp_path: Path):
+    """Two workers give what one process gives, and the processes of their free SQL end with them."""
+    job = (f"env.path={folder}", "tasks.count=8", "runtime.workers=2", "seed=4")
+    mark = {"SYNTH_TEST_MARK": tmp_path.as_uri()}
+    for runtime in ("ray", "inline"):
+        shown = command("run", *job, f"runtime={runtime}", f"output.dir={runtime}", cwd=tmp_path, env=mark)
+        assert shown.returncode == 0, shown.stderr
+        assert {row["reward"] for row in stable_rows(tmp_path / runtime)} == {1.0}
+    assert stable_rows(tmp_path / "ray") == stable_rows(tmp_path / "inline")
+    for _ in range(500):
+        if not (left := free_sql_processes(tmp_path.as_uri())):
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"processes of free SQL are left: {left}")
+
+
+def free_sql_processes(mark: str) -> list[str]:
+    """Processes that were started for free SQL by descendants of a command with this mark."""
+    found: list[str] = []
+    for each in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (each / "cmdline").read_bytes()
+            if b"envs.processes.zygote" in words and mark.encode() in (each / "environ").read_bytes():
+                found.append(each.name)
+    return found
 
 
 HOSTILE = [
