@@ -74,7 +74,8 @@ class SqliteGuard:
         self.read_only = False
         self.deadline = NEVER
         self.trusted = False
-        """True while the sandbox itself speaks: BEGIN, COMMIT, SAVEPOINT. Such statements are never cached."""
+        """True while the sandbox itself speaks: BEGIN, COMMIT, SAVEPOINT. What is compiled meanwhile must never serve the SQL
+        of a call: apsw keeps it under a mark of its own."""
         self.reason: str | None = None
         """Why the last statement was refused, for its error message."""
 

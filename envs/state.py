@@ -32,15 +32,12 @@ def to_json_value(value: Any) -> Json:
     Bytes become ``{"$bytes": base64}``, NaN and the infinities ``{"$float": name}``, integers past 64 bits,
     decimals and UUIDs strings, dates and times ISO 8601. TypeError for what no database gives.
     """
-    kind = value.__class__
-    if value is None or kind is str or (kind is int and value in INT64):
-        return value
-    if isinstance(value, str | bool):
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"$float": _float_name(value)}
+    if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, int):
         return value if value in INT64 else str(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"$float": _float_name(value)}
     if isinstance(value, bytes | bytearray | memoryview):
         return {"$bytes": base64.b64encode(bytes(cast("bytes", value))).decode("ascii")}
     if isinstance(value, decimal.Decimal | uuid.UUID):
@@ -71,11 +68,14 @@ def row_change(
 
     No old image: inserted. No new one: deleted. 25 and 25.0 are one number, as they are to a database.
     """
-    key = _row(tuple(key), tuple(key.values()))
+    for each in key.values():
+        if each.__class__ is not str and (each.__class__ is not int or each not in INT64):
+            key = _row(key, key.values())
+            break
     if old is None:
-        return None if new is None else RowChange(table, "insert", key, after=_row(columns, new))
+        return None if new is None else RowChange(table, "insert", key, None, _row(columns, new))
     if new is None:
-        return RowChange(table, "delete", key, before=_row(columns, old))
+        return RowChange(table, "delete", key, _row(columns, old))
     before: dict[str, Json] = {}
     after: dict[str, Json] = {}
     for column, was, now in zip(columns, old, new, strict=True):
@@ -84,16 +84,27 @@ def row_change(
     return RowChange(table, "update", key, before, after) if before else None
 
 
-def _row(columns: Sequence[str], values: Sequence[Any]) -> dict[str, Json]:
-    return dict(zip(columns, map(to_json_value, values), strict=True))
+def _row(columns: Iterable[str], values: Iterable[Any]) -> dict[str, Json]:
+    row: dict[str, Json] = {}
+    for column, value in zip(columns, values, strict=True):
+        kind = value.__class__  # nearly all values are of these, and a call costs more than a look
+        if kind is str or value is None or (kind is int and value in INT64):
+            row[column] = value
+        else:
+            row[column] = to_json_value(value)
+    return row
 
 
 def canonical_order(changes: Iterable[RowChange]) -> tuple[RowChange, ...]:
     """Sorted by table, key and operation; numbers by value, so that row 9 stands before row 10."""
-    return tuple(sorted(changes, key=_place))
+    return tuple(sorted(changes, key=place))
 
 
-def _place(change: RowChange) -> tuple[str, list[tuple[int, float, str]], str]:
+Place = tuple[str, list[tuple[int, float, str]], str]
+
+
+def place(change: RowChange) -> Place:
+    """Where a change stands in canonical order: what to sort by."""
     return change.table, [_rank(value) for value in change.key.values()], change.op
 
 
@@ -102,8 +113,7 @@ def _rank(value: Json) -> tuple[int, float, str]:
     if value is None:
         return (0, 0, "")
     if isinstance(value, int | float):
-        # A double holds no more than 53 bits: the text, padded to one width, settles what it cannot.
-        return (1, float(value), f"{value + 2**63:020d}" if isinstance(value, int) else "")
+        return (1, value, "")  # Python compares an integer with a double exactly
     if isinstance(value, str):
         return (2, 0, value)
     return (3, 0, json.dumps(value, sort_keys=True))

@@ -22,7 +22,44 @@ from typing import Any, NoReturn
 import apsw
 
 from envs.guard import NEVER, SqliteGuard
+from envs.sandboxes.apsw_errors import (
+    MISMATCH,
+    DatabaseError,
+    DataError,
+    Error,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+    RowLimitError,
+    translate,
+)
 from envs.sandboxes.sqlite_pins import NOW
+
+__all__ = [
+    "Binary",
+    "Call",
+    "Cursor",
+    "DataError",
+    "DatabaseError",
+    "Error",
+    "IntegrityError",
+    "InterfaceError",
+    "InternalError",
+    "NotSupportedError",
+    "OperationalError",
+    "ProgrammingError",
+    "RowLimitError",
+    "Session",
+    "apilevel",
+    "paramstyle",
+    "sqlite_version",
+    "sqlite_version_info",
+    "threadsafety",
+    "translate",
+]
 
 apilevel = "2.0"
 threadsafety = 1
@@ -37,95 +74,16 @@ CHUNK = 200
 MAX_FETCHED = 64 * 2**20
 """Text and bytes that a statement may give to its call, in characters: what bounds the memory of its rows."""
 
-_MISMATCH = (apsw.SQLITE_MISMATCH, "SQLITE_MISMATCH")
+FIRST = 8
+"""Rows that are fetched at once with the execution of their statement."""
+
+KNOWN, KNOWN_LENGTH = 200, 2_000
+"""So many statements of a session, and so long ones, are looked at by its tracer once only."""
+
+_OURS = apsw.SQLITE_PREPARE_PERSISTENT
+"""Marks the sandbox's own statements: what is cached under the mark is never found for the SQL of a call, which has none."""
+
 _BLANK = re.compile(r"(?:[\s;]|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))*", re.DOTALL)
-
-
-class Error(Exception):
-    """Root of the tree that PEP 249 wants; the attributes are those of the standard library's sqlite3."""
-
-    def __init__(self, message: str, code: int = apsw.SQLITE_ERROR, name: str = "SQLITE_ERROR") -> None:
-        super().__init__(message, code, name)
-        self.message = message
-        self.sqlite_errorcode = code
-        self.sqlite_errorname = name
-
-    def __str__(self) -> str:
-        return self.message
-
-
-class InterfaceError(Error): ...
-
-
-class DatabaseError(Error): ...
-
-
-class DataError(DatabaseError): ...
-
-
-class OperationalError(DatabaseError): ...
-
-
-class IntegrityError(DatabaseError): ...
-
-
-class InternalError(DatabaseError): ...
-
-
-class ProgrammingError(DatabaseError): ...
-
-
-class NotSupportedError(DatabaseError): ...
-
-
-class RowLimitError(OperationalError):
-    """A statement gave more rows than its call may fetch."""
-
-
-_TREE: Mapping[int, type[Error]] = {
-    apsw.SQLITE_CONSTRAINT: IntegrityError,
-    apsw.SQLITE_MISMATCH: IntegrityError,
-    apsw.SQLITE_TOOBIG: DataError,
-    apsw.SQLITE_RANGE: InterfaceError,
-    apsw.SQLITE_MISUSE: InterfaceError,
-    apsw.SQLITE_INTERNAL: InternalError,
-    apsw.SQLITE_NOTFOUND: InternalError,
-    apsw.SQLITE_CORRUPT: DatabaseError,
-    apsw.SQLITE_NOTADB: DatabaseError,
-    apsw.SQLITE_AUTH: DatabaseError,
-}
-"""Primary result code -> class, as the standard library has it; every other code is an OperationalError."""
-
-
-def result_name(code: int) -> str:
-    """The name of an extended result code, for example SQLITE_CONSTRAINT_UNIQUE."""
-    named = apsw.mapping_extended_result_codes.get(code) or apsw.mapping_result_codes.get(code & 0xFF)
-    return str(named or "SQLITE_ERROR")
-
-
-def translate(error: BaseException, guard: SqliteGuard | None = None) -> Error | None:
-    """The PEP 249 error for what apsw or a binding raised; None for what is no error of the database."""
-    if isinstance(error, apsw.BindingsError | KeyError):
-        return ProgrammingError(
-            "the number of parameters does not match the statement"
-            if isinstance(error, apsw.BindingsError)
-            else f"there is no value for the parameter :{error.args[0]}"
-        )
-    if isinstance(error, apsw.Error):
-        result: int = getattr(error, "result", apsw.SQLITE_ERROR)
-        extended: int = getattr(error, "extendedresult", result)
-        message = str(error)
-        if result == apsw.SQLITE_AUTH and guard is not None and guard.reason is not None:
-            message = f"not authorized: {guard.reason}"
-        kind = _TREE.get(result, OperationalError)
-        return kind(message, extended, result_name(extended))
-    if isinstance(error, OverflowError):
-        return DataError("an integer is out of the range of 64 bits", apsw.SQLITE_RANGE, "SQLITE_RANGE")
-    if isinstance(error, UnicodeError):
-        return DataError("a text is not valid Unicode", *_MISMATCH)
-    if isinstance(error, TypeError) and "inding" in str(error):
-        return DataError("a parameter has a type that the database does not know", *_MISMATCH)
-    return None
 
 
 def adapt(cursor: apsw.Cursor, number: int, value: object) -> str:
@@ -140,7 +98,7 @@ def adapt(cursor: apsw.Cursor, number: int, value: object) -> str:
 
 
 class Session:
-    """One apsw connection with the state that its cursors share: guard, clock, and what the tracer last saw.
+    """One apsw connection with the state that its cursors share: guard, clock, and what the tracer saw.
 
     ``alarm(seconds)`` is called before a step that may take so long, and with 0 after it, where the process may be
     killed for a step that takes longer.
@@ -157,6 +115,8 @@ class Session:
         self.description: tuple[Any, ...] | None = None
         self.writes = False
         self.begun = False
+        self.known: dict[str, tuple[tuple[Any, ...] | None, bool]] = {}
+        """Statements that the tracer has let pass: what they give, and whether they write. The schema is fixed."""
         raw.convert_binding = adapt
 
     def trace(self, cursor: apsw.Cursor, sql: str, bindings: Any) -> bool:
@@ -170,11 +130,18 @@ class Session:
         self.writes = not cursor.is_readonly
         return True
 
+    def described(self) -> tuple[tuple[Any, ...] | None, bool]:
+        """What the last statement gives, and whether it writes, as the tracer saw it."""
+        seen = self.description, self.writes
+        if self.begun and len(self.operation) <= KNOWN_LENGTH and len(self.known) < KNOWN:
+            self.known[self.operation] = seen
+        return seen
+
     def speak(self, sql: str) -> None:
         """Execute a statement of our own (BEGIN, COMMIT ...) that the guard would refuse; raises :class:`Error`."""
         self.guard.trusted = True
         try:
-            self.raw.execute(sql, can_cache=False)
+            self.raw.execute(sql, prepare_flags=_OURS)
         except apsw.Error as error:
             raise translate(error) or error from error
         finally:
@@ -217,23 +184,29 @@ class Call:
 
 
 class Cursor:
-    """A cursor as PEP 249 has it. Rows are fetched as they are asked for, up to the call's limit."""
+    """A cursor as PEP 249 has it. Rows are fetched as they are asked for, up to the call's limit.
+
+    The first few are fetched when the statement is executed, for most of what a row costs is the watch over it.
+    """
 
     arraysize = 1
+    description: tuple[Any, ...] | None = None
+
+    _left: float | None = None
+    _rows_left: int | None = None
+    _size = 0
+    _ahead: Iterator[tuple[Any, ...]] = iter(())  # rows that are here and were not asked for yet
+    _over = True  # there are no more than these
+    _changed: int | None = -1
+    _total_before = 0
+    _writes = False
 
     def __init__(self, call: Call) -> None:
         call.check()
         self._call = call
-        self._session = call.session
-        self._cursor = cursor = call.session.raw.cursor()
-        cursor.exec_trace = call.session.trace  # not on the connection: hooks speak SQL of their own
+        self._session = session = call.session
+        self._cursor = cursor = session.raw.cursor()
         call.cursors.add(cursor)
-        self._left = call.timeout
-        self._rows_left = call.max_rows
-        self._size = 0
-        self._changed: int | None = None
-        self._total_before = 0
-        self.description: tuple[Any, ...] | None = None
 
     @property
     def rowcount(self) -> int:
@@ -263,12 +236,13 @@ class Cursor:
             session.alarm(0)
         if left < 0:
             late = OperationalError("interrupted", apsw.SQLITE_INTERRUPT, "SQLITE_INTERRUPT")
-            if session.writes:
+            if self._writes:
                 self._call.broken = late
             raise late
 
     def _fail(self, error: Exception) -> NoReturn:
         """What the driver raised, as PEP 249 has it."""
+        self._ahead, self._over = iter(()), True
         self._session.guard.deadline = NEVER
         if self._session.alarm is not None:
             self._session.alarm(0)
@@ -282,25 +256,32 @@ class Cursor:
         return self
 
     def _run(self, operation: str, parameters: Sequence[Any] | Mapping[str, Any]) -> None:
-        session, left = self._session, self._left
-        session.operation, session.begun = operation, False
-        session.description, session.writes = None, False
+        session, left, cursor = self._session, self._left, self._cursor
         session.guard.reason = None
+        known = session.known.get(operation)
+        if known is None:
+            session.operation, session.begun = operation, False
+            session.description, session.writes = None, False
+            cursor.exec_trace = session.trace  # not on the connection: hooks speak SQL of their own
+        else:
+            cursor.exec_trace = None
         for value in parameters.values() if isinstance(parameters, dict) else parameters:
             if value.__class__ is float and value != value:  # noqa: PLR0124 - SQLite would store NULL for it
-                raise DataError("NaN cannot be stored", *_MISMATCH)
+                raise DataError("NaN cannot be stored", *MISMATCH)
         self._total_before = session.raw.total_changes()
         NOW.julian_ms = session.now
         if left is not None:
             self._arm(left)
         try:
-            self._cursor.execute(operation, parameters or None)
+            cursor.execute(operation, parameters or None)
+            self.description, self._writes = known or session.described()
+            rows = [] if self.description is None else list(itertools.islice(cursor, FIRST))
         except Exception as error:
             self._fail(error)
         if left is not None:
             self._disarm()
-        self.description = session.description
-        self._changed = None if session.writes else -1
+        self._ahead, self._over = iter(rows), len(rows) < FIRST
+        self._changed = None if self._writes else -1
 
     def executemany(self, operation: str, rows: Sequence[Sequence[Any]]) -> Cursor:
         """Execute once per row under one timeout; ``rowcount`` is the sum."""
@@ -313,27 +294,33 @@ class Cursor:
         self._changed = total
         return self
 
-    def _take(self, wanted: int | None) -> list[tuple[Any, ...]]:
-        """The next rows, at most ``wanted``; RowLimitError where the call's limit ends first."""
-        if self.description is None:
+    def _batch(self, wanted: int) -> list[tuple[Any, ...]]:
+        """The next rows, fewer than wanted where there are no more."""
+        if self._over:
             return []
-        left = self._rows_left
-        asked = wanted if left is None else left + 1 if wanted is None else min(wanted, left + 1)
         if self._left is not None:
             self._arm(self._left)
         NOW.julian_ms = self._session.now
         try:
-            rows = list(itertools.islice(self._cursor, CHUNK if asked is None or asked > CHUNK else asked))
-            chunk = rows
-            while len(chunk) == CHUNK:
-                self._weigh(chunk)
-                more = CHUNK if asked is None else min(CHUNK, asked - len(rows))
-                chunk = list(itertools.islice(self._cursor, more))
-                rows += chunk
+            rows = list(itertools.islice(self._cursor, wanted))
         except Exception as error:
             self._fail(error)
         if self._left is not None:
             self._disarm()
+        self._over = len(rows) < wanted
+        if not self._over:
+            self._weigh(rows)
+        return rows
+
+    def _take(self, wanted: int | None) -> list[tuple[Any, ...]]:
+        """The next rows, at most ``wanted``; RowLimitError where the call's limit ends first."""
+        left = self._rows_left
+        asked = wanted if left is None else left + 1 if wanted is None else min(wanted, left + 1)
+        rows = list(self._ahead)
+        while not self._over and (asked is None or len(rows) < asked):
+            rows += self._batch(CHUNK if asked is None else min(CHUNK, asked - len(rows)))
+        if asked is not None:
+            rows, self._ahead = rows[:asked], iter(rows[asked:])
         if left is not None:
             if len(rows) > left:
                 self._refuse(f"more than {self._call.max_rows} rows")
@@ -347,23 +334,21 @@ class Cursor:
 
     def _refuse(self, what: str) -> NoReturn:
         self._cursor.close(True)
+        self._ahead, self._over = iter(()), False  # whoever asks for more meets the closed cursor
         raise RowLimitError(f"the statement gives {what}", apsw.SQLITE_FULL, "SQLITE_FULL")
 
     def fetchone(self) -> tuple[Any, ...] | None:
-        if self.description is None or self._rows_left is None or self._left is None:
-            rows = self._take(1)
-            return rows[0] if rows else None
-        NOW.julian_ms = self._session.now  # the way of every `for row in result`, hence all in one place
-        self._arm(self._left)
-        try:
-            row = next(self._cursor, None)
-        except Exception as error:
-            self._fail(error)
-        self._disarm()
-        if row is not None:
-            self._rows_left -= 1
-            if self._rows_left < 0:
+        row = next(self._ahead, None)
+        if row is None:
+            if self._over:
+                return None
+            left = self._rows_left
+            self._ahead = iter(self._batch(CHUNK if left is None else min(CHUNK, left + 1)))
+            row = next(self._ahead, None)
+        if row is not None and self._rows_left is not None:
+            if self._rows_left == 0:
                 self._refuse(f"more than {self._call.max_rows} rows")
+            self._rows_left -= 1
         return row
 
     def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:

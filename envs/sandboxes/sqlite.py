@@ -182,6 +182,7 @@ class SqliteSandbox(Sandbox):
             try:
                 raw.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 1)
                 raw.config(apsw.SQLITE_DBCONFIG_DQS_DML, int(self._plan.loose_quotes))
+                raw.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)  # or other parameters compile a statement anew
                 if self._unordered:
                     raw.execute("PRAGMA reverse_unordered_selects = ON")
                 self._random.install(raw)
@@ -209,13 +210,13 @@ class SqliteSandbox(Sandbox):
             session = self._connected()
             position = self._random.position
             proxied = CallConnection(session, limits.statement_timeout_ms, limits.max_rows, {"now": self._moment})
+            # The engine is ours, and nobody listens to its events: joining them is a quarter of a call's overhead.
+            connection = sqlalchemy.Connection(self._engine, connection=proxied, _has_events=False)
             committed = False
             try:
                 self._guard.restrict(session.raw, read_only=limits.read_only)
                 self._recorder.start()
                 session.speak("BEGIN")
-                # The engine is ours, and nobody listens to its events: joining them is a quarter of a call's overhead.
-                connection = sqlalchemy.Connection(self._engine, connection=proxied, _has_events=False)
                 transaction = SqliteTransaction(connection)
                 yield transaction
                 if not transaction.undone:
@@ -243,7 +244,7 @@ class SqliteSandbox(Sandbox):
                 session.speak("COMMIT")
                 return ()
             ends, whole = recorder.ends(session.raw)
-            changes = net_changes(self._plan.shapes, ends)
+            changes = net_changes(self._plan.shapes, ends, recorder.found)
             session.speak("COMMIT")
         except (apsw_dbapi.Error, UnicodeError) as error:
             refused = error if isinstance(error, apsw_dbapi.Error) else apsw_dbapi.translate(error)
@@ -292,12 +293,14 @@ class SqliteSandbox(Sandbox):
         """
         ends, self._recorder.total = self._recorder.total, {}
         whole, self._recorder.whole = self._recorder.whole, frozenset()
+        self._recorder.found.clear()
         return self._pages.take_written(), self._pages.size, self._random.position, ends, whole
 
     def diff(self) -> StateDiff:
         self._idle("a sandbox's diff is read between its calls")
         if self._diff is None:
-            self._diff = StateDiff(net_changes(self._plan.shapes, self._recorder.total))
+            recorder = self._recorder
+            self._diff = StateDiff(net_changes(self._plan.shapes, recorder.total, recorder.found))
         return self._diff
 
     def state_hash(self) -> str:

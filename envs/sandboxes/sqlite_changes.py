@@ -12,13 +12,14 @@ the extension overlooks rows with NULL in their key, and costs ten times more fo
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable, Mapping
 from typing import Any
 
 import apsw
 
 from envs.sandboxes.sqlite_schema import Shape
-from envs.state import ROWID, canonical_order, row_change
+from envs.state import ROWID, Place, place, row_change
 from envs.types import RowChange
 
 Row = tuple[Any, ...]
@@ -30,6 +31,9 @@ Identity = tuple[str, Any]
 Ends = dict[Identity, tuple[Row | None, Row | None]]
 """What rows were at first and what they have become; None where there was, or is, no such row."""
 
+Found = dict[Identity, tuple[Row | None, Row | None, Place, RowChange]]
+"""The changes that were made out between two ends already: a rollout's diff is mostly its calls' changes again."""
+
 
 class ChangeRecorder:
     """The first images of the rows that one call touches, and both ends of all rows that committed calls did."""
@@ -40,6 +44,7 @@ class ChangeRecorder:
         self._shapes = shapes
         self.touched: dict[Identity, Row | None] = {}
         self.total: Ends = dict(total or {})
+        self.found: Found = {}
         self.whole = whole
         """Tables that were kept as a whole: a row of theirs that is not in ``total`` has come since."""
         self.failed: Exception | None = None
@@ -123,19 +128,27 @@ class ChangeRecorder:
         self.whole |= whole
 
 
-def net_changes(shapes: Mapping[str, Shape], ends: Ends) -> tuple[RowChange, ...]:
-    """The changes between the two ends of rows, in canonical order.
+def net_changes(shapes: Mapping[str, Shape], ends: Ends, found: Found) -> tuple[RowChange, ...]:
+    """The changes between the two ends of rows, in canonical order; ``found`` remembers them.
 
     A row is known by its primary key. Without one, or with NULL in it, it is known by its rowid.
     """
-    found: list[RowChange | None] = []
+    changes: list[tuple[Place, RowChange]] = []
     by_key: dict[tuple[str, Hashable], list[Row | None]] = {}
-    for (table, identity), (old, new) in ends.items():
+    for known, (old, new) in ends.items():
+        before = found.get(known)
+        if before is not None and before[0] is old and before[1] is new:
+            changes.append(before[2:])
+            continue
         if old == new:
             continue
+        table, identity = known
         shape = shapes[table]
         if shape.aliased:
-            found.append(row_change(table, shape.columns, {shape.key_names[0]: identity}, old, new))
+            change = row_change(table, shape.columns, {shape.key_names[0]: identity}, old, new)
+            if change is not None:
+                found[known] = (old, new, where := place(change), change)
+                changes.append((where, change))
             continue
         # The same key may have gone from one row and come to another.
         for row, side in ((old, 0), (new, 1)):
@@ -143,9 +156,11 @@ def net_changes(shapes: Mapping[str, Shape], ends: Ends) -> tuple[RowChange, ...
                 by_key.setdefault((table, _known_by(shape, identity, row)), [None, None])[side] = row
     for (table, known), (old, new) in by_key.items():
         shape = shapes[table]
-        found.append(row_change(table, shape.columns, _key_columns(shape, known), old, new))
-    changes = [each for each in found if each is not None]
-    return canonical_order(changes) if len(changes) > 1 else tuple(changes)
+        change = row_change(table, shape.columns, _key_columns(shape, known), old, new)
+        if change is not None:
+            changes.append((place(change), change))
+    changes.sort(key=operator.itemgetter(0))
+    return tuple([change for _, change in changes])
 
 
 def _read(raw: apsw.Connection, shape: Shape, identity: Any) -> Row | None:

@@ -237,7 +237,7 @@ def connect(pages: Pages, growth: int) -> apsw.Connection:
     raw = apsw.Connection(name, vfs=VFS_NAME)
     most = (pages.base.size + growth) // pages.base.page_size
     # Alone on its file, a connection keeps its cache from one transaction to the next.
-    settings = f"PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA max_page_count = {most}"
+    settings = f"PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA max_page_count = {most}"
     raw.execute(settings).fetchall()
     return raw
 
