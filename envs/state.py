@@ -14,6 +14,7 @@ import json
 import math
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 from envs.types import Json, RowChange, StateDiff
@@ -121,5 +122,14 @@ def _rank(value: Json) -> tuple[int, float, str]:
 
 def state_digest(template_digest: str, diff: StateDiff) -> str:
     """Digest of a state: of the template it started from, and of the net changes since."""
+    return _digest_untouched(template_digest) if not diff else _digest(template_digest, diff)
+
+
+@lru_cache(maxsize=256)
+def _digest_untouched(template_digest: str) -> str:
+    return _digest(template_digest, StateDiff())
+
+
+def _digest(template_digest: str, diff: StateDiff) -> str:
     text = _sorted([template_digest, diff.to_json()])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

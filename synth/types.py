@@ -251,4 +251,11 @@ class Verdict:
     detail: Mapping[str, Json] = field(default_factory=dict[str, Any])
 
     def to_json(self) -> dict[str, Json]:
-        return asdict(self)
+        return {
+            "verifier": self.verifier,
+            "score": self.score,
+            "reason": self.reason,
+            "gate": self.gate,
+            "weight": self.weight,
+            "detail": dict(self.detail),
+        }

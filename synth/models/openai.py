@@ -31,7 +31,7 @@ from synth.models.prices import Prices
 from synth.models.redact import Redactor, public_url
 from synth.models.reply import NotACompletionError, load_body, read_completion
 from synth.models.stream import StreamedAnswer
-from synth.models.wire import encode, request_head, wire_message
+from synth.models.wire import encode, encode_message, request_head
 from synth.types import Completion, Message, Task
 
 Json = Any
@@ -293,7 +293,7 @@ class OpenAIConversation(Conversation):
         del self._messages[known:], self._encoded[known:], self._calls[known:]
         for index, message in enumerate(messages[known:], known):
             try:
-                encoded = encode(wire_message(message, self._model.echo_reasoning))
+                encoded = encode_message(message, self._model.echo_reasoning)
             except (KeyError, TypeError, ValueError) as error:
                 problem = f"{type(error).__name__}: {error}"
             else:

@@ -6,6 +6,7 @@ left out is None, or where something has to stand (a call's id), made up in a wa
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Mapping
@@ -49,7 +50,7 @@ def load_body(body: bytes) -> dict[str, Json]:
     if not body.strip():
         raise NotACompletionError("an empty body")
     try:
-        text = body.decode("utf-8-sig")
+        text = body.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError as error:
         raise NotACompletionError(f"a body that is not UTF-8 (byte {error.start})") from error
     if text.lstrip()[:1] == "<":

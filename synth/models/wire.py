@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 from envs.json_text import compact
@@ -46,6 +47,19 @@ def wire_message(message: Message, reasoning_key: str | None = None) -> dict[str
         # Some endpoints refuse empty text beside calls; null is what OpenAI itself answers with.
         out["content"] = out["content"] or None
     return out
+
+
+def encode_message(message: Message, reasoning_key: str | None = None) -> bytes:
+    """One message as it is sent: the bytes of its :func:`wire_message`. A world's policy, which opens every rollout, is kept."""
+    text = message.get("content")
+    if message["role"] == "system" and isinstance(text, str) and not message.get("name"):
+        return _encode_system(text)
+    return encode(wire_message(message, reasoning_key))
+
+
+@lru_cache(maxsize=64)
+def _encode_system(text: str) -> bytes:
+    return encode(wire_message({"role": "system", "content": text}))
 
 
 def _wire_call(call: Mapping[str, Json]) -> dict[str, Json]:

@@ -8,13 +8,13 @@ call does and undoes by itself is not seen: a call is one unit.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from envs.types import RowChange
+from synth.canonical import canonical
 from synth.verifiers.base import CallRecord
 from synth.verifiers.columns import Columns
 
@@ -36,7 +36,7 @@ class Write:
 
 def row_of(change: RowChange) -> Row:
     """Names the changed row."""
-    return change.table, json.dumps(dict(change.key), sort_keys=True)
+    return change.table, canonical(dict(change.key))
 
 
 def writes(calls: Sequence[CallRecord], columns: Columns) -> list[Write]:

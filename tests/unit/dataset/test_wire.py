@@ -114,6 +114,23 @@ def test_a_clean_row_is_kept_like_any_other(value: object, tool: object):
     assert encode(to_wire(clean)) == encode(to_wire(clean_row(made))) == encode(to_wire(plain))
 
 
+@pytest.mark.parametrize(
+    "opening",
+    [
+        {"role": "system", "content": "Be kind."},
+        {"content": "Be kind.", "role": "system"},
+        {"role": "system", "content": "Be kind.", "name": "a"},
+        {"role": "system", "content": ["Be kind."]},
+        {"role": "user", "content": "Be kind."},
+    ],
+)
+def test_an_opening_is_kept_as_it_stands(opening: dict[str, object]):
+    """A policy's text is kept from row to row; it stands for no other message."""
+    made = values(1, messages=[opening])
+    clean = [to_wire(clean_row(made))["messages"] for _ in range(2)]
+    assert clean == [to_wire(made)["messages"]] * 2
+
+
 def test_what_recurs_is_told_apart_by_type():
     """To Python 1, 1.0 and True are one value."""
     kept = [

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from synth.models.chat_request import check_request
-from synth.models.wire import canonical_message, encode, request_head, wire_message
+from synth.models.wire import canonical_message, encode, encode_message, request_head, wire_message
 
 
 def test_arguments_leave_as_a_string_and_private_keys_stay() -> None:
@@ -92,3 +92,19 @@ def test_text_parts_read_back_as_one_string() -> None:
     """Other clients send content in parts."""
     parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     assert canonical_message({"role": "user", "content": parts}) == {"role": "user", "content": "ab"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "system", "content": "Be kind \ud800."},
+        {"role": "system", "content": "Be kind.", "train": False},
+        {"role": "system", "content": "Be kind.", "name": "a"},
+        {"role": "system", "content": [{"type": "text", "text": "Be kind."}]},
+        {"role": "system"},
+        {"role": "user", "content": "Be kind."},
+    ],
+)
+def test_a_message_is_sent_as_the_wire_has_it(message: dict[str, object]):
+    """Also where its bytes are kept from an earlier rollout."""
+    assert [encode_message(message) for _ in range(2)] == [encode(wire_message(message))] * 2
