@@ -27,9 +27,9 @@ from synth.replay import differences
 from synth.rollout import Stage, play
 from synth.tasks.source import TaskSource
 from synth.types import Completion, StopReason, Task
+from tests.servers import server
 from tests.unit import meeting
 from tests.unit.agent.test_react import DONE, Lines
-from tests.unit.envs.test_sandbox_postgres import server
 from tests.unit.meeting import MEETING
 
 Turn = Sequence[tuple[str, dict[str, Any]]]
@@ -72,7 +72,10 @@ class Ground:
 def ground(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Ground]:
     kind: Literal["pooled", "cloned"] = request.param
     world = load_world(meeting.make(tmp_path_factory.mktemp("together") / "world"))
-    with Templates(world, "postgresql", place=Place(server(), kind)) as templates, templates.use() as template:
+    with (
+        Templates(world, "postgresql", place=Place(server("postgresql"), kind)) as templates,
+        templates.use() as template,
+    ):
         task = asyncio.run(prove(TaskSource(world, template).task("reprice", 0, 0), world, template))
         yield Ground(world, templates, template, task)
 

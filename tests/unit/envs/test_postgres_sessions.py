@@ -14,7 +14,8 @@ from envs.errors import SandboxError
 from envs.sandboxes.postgres import PostgresSandbox, PostgresTemplate
 from envs.sandboxes.postgres_server import PostgresServer
 from envs.types import Limits, Pins
-from tests.unit.envs.test_sandbox_postgres import call, server
+from tests.servers import server
+from tests.unit.envs.test_sandbox_postgres import call
 
 READ = Limits(read_only=True)
 PATIENCE_S = 20.0
@@ -22,7 +23,9 @@ PATIENCE_S = 20.0
 
 @pytest.fixture(scope="module")
 def template() -> Generator[PostgresTemplate]:
-    with PostgresTemplate.build(lambda c: c.execute("CREATE TABLE t (id serial PRIMARY KEY, n int)"), server()) as made:
+    with PostgresTemplate.build(
+        lambda c: c.execute("CREATE TABLE t (id serial PRIMARY KEY, n int)"), server("postgresql")
+    ) as made:
         yield made
 
 
