@@ -62,7 +62,9 @@ class Slot:
             raise
 
     def _connect(self) -> PostgresSession:
-        return PostgresSession(lambda: self._server.connect(self.name, self._login), self._server.terminate)
+        return PostgresSession(
+            lambda: self._server.connect(self.name, self._login), self._server.terminate, self._server.weigh
+        )
 
     def sessions(self) -> Sessions:
         """Its sessions, for one rollout."""

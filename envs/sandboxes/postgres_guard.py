@@ -23,15 +23,18 @@ FUNCTIONS_DENIED = (
     "pg\\_read%", "pg\\_ls%", "pg\\_stat\\_file", "pg\\_stat\\_get%activity", "pg\\_stat\\_reset%", "pg\\_lock\\_status",
     "pg\\_log%", "pg\\_switch%", "pg\\_create%", "pg\\_drop%", "pg\\_reload%", "pg\\_rotate%", "pg\\_promote",
     "pg\\_backup%", "pg\\_wal\\_%", "query\\_to\\_xml%", "cursor\\_to\\_xml%", "table\\_to\\_xml%", "schema\\_to\\_xml%",
-    "database\\_to\\_xml%", "dblink%", "inet\\_server%", "inet\\_client%", "pg\\_prepared%", "pg\\_cursor",
+    "database\\_to\\_xml%", "dblink%", "pg\\_stat\\_get\\_backend%", "pg\\_tablespace\\_databases", "inet\\_server%", "inet\\_client%", "pg\\_prepared%", "pg\\_cursor",
 )  # fmt: skip
 """Large objects outlive a rollback and a read-only transaction, set_config undoes limits, the others reach beyond the database."""
 
 VIEWS_DENIED = (
     "pg_stat_activity", "pg_locks", "pg_database", "pg_roles", "pg_user", "pg_group", "pg_auth_members",
-    "pg_stat_database", "pg_stat_replication", "pg_shdescription", "pg_largeobject_metadata", "pg_db_role_setting",
+    "pg_stat_database", "pg_stat_database_conflicts", "pg_shdepend", "pg_replication_slots", "pg_stat_replication", "pg_shdescription", "pg_largeobject_metadata", "pg_db_role_setting",
 )  # fmt: skip
 """Names of other sandboxes, and of what else is on the server."""
+
+MAX_CHANGED_BYTES = 64_000_000
+"""Text of the rows, before and after, that one call may change: all of it comes to this process, however small on disk."""
 
 _INSTALL = """
 CREATE SCHEMA envs_guard;
@@ -52,10 +55,19 @@ BEGIN
   RETURN NULL;
 END $$;
 
-CREATE FUNCTION envs_guard.taken(given text) RETURNS TABLE (rel oid, old text, new text) LANGUAGE sql SECURITY DEFINER AS $$
-  WITH gone AS (DELETE FROM envs_guard.log WHERE EXISTS (SELECT FROM envs_guard.secret s WHERE s.secret = given) RETURNING *)
-  SELECT g.rel, g.old, g.new FROM gone g ORDER BY g.id
-$$;
+CREATE FUNCTION envs_guard.taken(given text) RETURNS TABLE (rel oid, old text, new text) LANGUAGE plpgsql SECURITY DEFINER
+AS $$
+#variable_conflict use_column
+BEGIN
+  IF NOT EXISTS (SELECT FROM envs_guard.secret s WHERE s.secret = given) THEN
+    RETURN;
+  END IF;
+  IF (SELECT sum(COALESCE(octet_length(old), 0) + COALESCE(octet_length(new), 0)) FROM envs_guard.log) > {bytes} THEN
+    RAISE program_limit_exceeded USING MESSAGE = 'the call changes rows of more than {bytes} bytes';
+  END IF;
+  RETURN QUERY
+    WITH gone AS (DELETE FROM envs_guard.log RETURNING *) SELECT g.rel, g.old, g.new FROM gone g ORDER BY g.id;
+END $$;
 
 CREATE FUNCTION envs_guard.counters() RETURNS bigint[] LANGUAGE sql SECURITY DEFINER AS $$
   SELECT array_agg(pg_catalog.pg_sequence_last_value(seq) ORDER BY place) FROM envs_guard.counter
@@ -93,7 +105,7 @@ def install(db: psycopg.Connection[Any], shapes: Mapping[int, Shape], users: str
     """Build the guard into a template, as superuser; returns the secret of ``put``."""
     secret = secrets.token_hex(16)
     with db.transaction():
-        ask(db, _INSTALL)
+        ask(db, _INSTALL.replace("{bytes}", str(MAX_CHANGED_BYTES)))
         ask(db, "INSERT INTO envs_guard.secret VALUES (%s)", secret)
         for shape in shapes.values():
             ask(db, "INSERT INTO envs_guard.shape VALUES (%s, %s, %s)", shape.oid, shape.wipe, shape.fill)

@@ -26,6 +26,9 @@ _LOADED = frozenset(
 )
 """Types (and arrays of them) whose values have a form of their own in JSON; every other one is its text."""
 
+UNREADABLE = (psycopg.Error, ValueError, OverflowError, RecursionError)
+"""What psycopg raises for a value that Python has none for: infinity, a date before Christ, JSON that nests too deeply."""
+
 _FIELD = re.compile(r'"((?:[^"\\]|""|\\.)*)"|([^,]*)', re.DOTALL)
 _ESCAPED = re.compile(r'""|\\(.)', re.DOTALL)
 
@@ -90,7 +93,7 @@ class Shape:
                 continue
             try:
                 out.append(load(text.encode()))
-            except (psycopg.Error, ValueError, OverflowError):  # infinity, a date before Christ: no Python value
+            except UNREADABLE:
                 out.append(text)
         return out
 

@@ -27,6 +27,9 @@ class Watched(Protocol):
     def terminate(self) -> None:
         """End the session from outside; called from the watchdog's thread."""
 
+    def look(self) -> None:
+        """See what the session takes of its server, from outside too. May end it, may find nothing to see."""
+
 
 class Watchdog:
     """Starts its thread with the first session, and ends it with the last."""
@@ -59,9 +62,13 @@ class Watchdog:
                     for each in self._sessions
                     if each.deadline is not None and time.monotonic() > each.deadline + GRACE_S
                 ]
+                watched = list(self._sessions)
             for each in late:
                 each.deadline = None
                 each.terminate()
+            for each in watched:
+                each.look()
+            watched.clear()
 
 
 WATCHDOG = Watchdog()

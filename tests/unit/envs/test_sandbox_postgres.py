@@ -15,6 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from envs.connection import parse_url
+from envs.sandboxes import postgres_session
 from envs.sandboxes.base import Sandbox
 from envs.sandboxes.postgres import Kind, PostgresTemplate
 from envs.sandboxes.postgres_schema import fields_of
@@ -203,6 +204,9 @@ ATTACKS = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity",
     "SELECT query FROM pg_stat_activity",
     "SELECT datname FROM pg_database",
+    "SELECT datname FROM pg_stat_database_conflicts",
+    "SELECT * FROM pg_stat_get_backend_idset() b, pg_stat_get_backend_pid(b)",
+    "SELECT * FROM pg_shdepend",
     "SELECT query_to_xml('SELECT 1', true, true, '')",
     "SELECT pg_advisory_lock(1)",
     "SELECT pg_notify('x', 'y')",
@@ -260,6 +264,47 @@ def test_an_errors_words_do_not_name_the_sandbox(template: PostgresTemplate):
         with pytest.raises(DBAPIError) as caught:
             call(sandbox, "SELECT CAST(current_database() AS int)")
         assert "envs_" not in str(to_result(caught.value, "postgresql").message)
+
+
+def test_a_value_without_a_counterpart_in_python_is_its_text(template: PostgresTemplate):
+    """Read and changed: nothing of it breaks the driver, the call or the session."""
+    odd = "SELECT 'infinity'::date, '0044-03-15 BC'::date, '10000-01-01'::timestamp, '24:00'::time, 7 FROM generate_series(1, 3)"
+    deep = "(repeat('[', 3000) || repeat(']', 3000))::jsonb"
+    with template.open(Pins()) as sandbox:
+        assert ask(sandbox, odd) == [("infinity", "0044-03-15 BC", "10000-01-01 00:00:00", "24:00:00", 7)] * 3
+        assert ask(sandbox, f"SELECT {deep}, repeat('9', 5000)::json") == [("[" * 3000 + "]" * 3000, "9" * 5000)]
+        (change,) = call(sandbox, f"INSERT INTO kinds (day, doc) VALUES ('infinity', {deep})")
+        assert change.after is not None
+        assert (change.after["day"], change.after["doc"]) == ("infinity", "[" * 3000 + "]" * 3000)
+
+
+LARGE = {
+    "one value": "SELECT repeat('x', 100000000), pg_sleep(20)",
+    "a table that grows": (
+        "INSERT INTO audit SELECT CASE i WHEN 1 THEN pg_sleep(1)::text WHEN 90000 THEN pg_sleep(20)::text ELSE md5(i::text) END"
+        " FROM generate_series(1, 90000) i"
+    ),
+    "rows that shrink on disk": "INSERT INTO audit SELECT repeat('x', 1000000) FROM generate_series(1, 65)",
+    "an array": "SELECT array_fill(1000, ARRAY[4000000])",
+    "comments": "/**/" * 200_000 + "SELECT 1",
+    "nested comments": "/*" * 100_000 + "*/" * 100_000 + "SELECT 1",
+    "operators": "SELECT " + "+" * 500_000 + "1",
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_what_would_fill_memory_or_disk_is_ended(
+    template: PostgresTemplate, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    """Of the server and of this process; the sandbox goes on from the state before the call."""
+    monkeypatch.setattr(postgres_session, "MEMORY_BYTES", 32 * 2**20)
+    monkeypatch.setattr(postgres_session, "DISK_BYTES", 2**20)
+    with template.open(Pins()) as sandbox:
+        with pytest.raises(DBAPIError) as caught:
+            call(sandbox, LARGE[name], limits=Limits(statement_timeout_ms=15_000))
+        assert classify(caught.value, "postgresql") is ErrorCategory.LIMIT_EXCEEDED
+        assert not sandbox.diff()
+        assert ask(sandbox, "SELECT count(*) FROM audit") == [(3,)]
 
 
 def test_a_flood_of_rows_is_cut(template: PostgresTemplate):
