@@ -356,6 +356,8 @@ _EXCLUDED = {
     "model.price_input_usd_per_mtok": "decides what a token is said to cost, not which token it is",
     "model.price_output_usd_per_mtok": "decides what a token is said to cost, not which token it is",
     "model.price_cached_usd_per_mtok": "decides what a token is said to cost, not which token it is",
+    "agent.approval.price_input_usd_per_mtok": "decides what a token is said to cost, not which token it is",
+    "agent.approval.price_output_usd_per_mtok": "decides what a token is said to cost, not which token it is",
     "agent.logging.level": "a log is not part of the data",
     "agent.logging.contents": "a log is not part of the data",
     "agent.logging.max_mb": "a log is not part of the data",

@@ -97,7 +97,7 @@ class ApprovalConfig(Section):
 
     ``deny`` and ``allow`` are rules that come first: a glob of tools, ``refund_*``, or one with an argument's,
     ``refund_*:reason=*test*``. ``callback`` is a function of yours (``package.module:attribute``), ``model`` a model that reads
-    ``policy``; with neither, what would be asked is denied.
+    ``policy``; with neither, what would be asked is denied. What that model costs is counted apart, in dollars by its own prices.
     """
 
     mode: Literal["auto_approve", "normal", "strict"] = "normal"
@@ -112,6 +112,8 @@ class ApprovalConfig(Section):
         "Answer Yes, or No and the reason in one sentence."
     )
     timeout_s: MoreThanZero = 60.0
+    price_input_usd_per_mtok: NotNegative | None = None
+    price_output_usd_per_mtok: NotNegative | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

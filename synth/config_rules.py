@@ -250,10 +250,15 @@ def _cost(config: Plain) -> Iterator[Finding]:
 
 def _budget(config: Plain) -> Iterator[Finding]:
     prices = ("price_input_usd_per_mtok", "price_output_usd_per_mtok")
-    for section, model in _models(config):
-        asked = section == "model" or config["users"]["kind"] == "simulated"
+    approval = config["agent"]["approval"]
+    asks = [
+        (section, model, model["kind"] == "openai" and (section == "model" or config["users"]["kind"] == "simulated"))
+        for section, model in _models(config)
+    ]
+    approves = "approval" in config["agent"]["middleware"] and approval["model"] is not None
+    for section, model, asked in (*asks, ("agent.approval", approval, approves)):
         missing = [f"{section}.{name}" for name in prices if model[name] is None]
-        if config["budget"]["usd"] is not None and model["kind"] == "openai" and asked and missing:
+        if config["budget"]["usd"] is not None and asked and missing:
             yield (
                 ("budget.usd", "users.kind", f"{section}.kind", *missing),
                 f"budget.usd: cannot be kept without prices: set {' and '.join(missing)}",

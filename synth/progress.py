@@ -16,13 +16,16 @@ LINE_EVERY_S = 10.0
 """Seconds between two lines without a terminal."""
 
 
-TOKENS = ("input_tokens", "output_tokens", "user_input_tokens", "user_output_tokens")
-COSTS = ("cost_usd", "user_cost_usd")
+WHOSE = ("", "user_", "policy_")
+"""Of the rollout's model, of the one that plays the user, and of the one that approves calls."""
+
+TOKENS = tuple(f"{who}{kind}" for who in WHOSE for kind in ("input_tokens", "output_tokens"))
+COSTS = tuple(f"{who}cost_usd" for who in WHOSE)
 
 
 @dataclass
 class Totals:
-    """Sums over the rows of a run, those of earlier sessions included, and over the agent's model and the user's.
+    """Sums over the rows of a run, those of earlier sessions included, and over the agent's model, the user's and the policy's.
 
     Unknown costs are left out; where none is known the sum is unknown.
     """

@@ -100,7 +100,7 @@ async def play(job: Job, stage: Stage, spent: Spent | None = None) -> dict[str, 
 
 def cost_of(run: AgentRun) -> dict[str, Json]:
     """What a rollout cost, as its row has it."""
-    usage, user = run.usage, run.user_usage
+    usage, user, policy = run.usage, run.user_usage, run.policy_usage
     return {
         "num_turns": len(run.completions),
         "input_tokens": usage.input_tokens,
@@ -109,6 +109,9 @@ def cost_of(run: AgentRun) -> dict[str, Json]:
         "user_input_tokens": user.input_tokens,
         "user_output_tokens": user.output_tokens,
         "user_cost_usd": run.user_cost_usd,
+        "policy_input_tokens": policy.input_tokens,
+        "policy_output_tokens": policy.output_tokens,
+        "policy_cost_usd": run.policy_cost_usd,
     }
 
 
@@ -176,6 +179,9 @@ def to_row(job: Job, stage: Stage, played: Played) -> dict[str, Json]:
         "user_input_tokens": user_usage.input_tokens,
         "user_output_tokens": user_usage.output_tokens,
         "user_cost_usd": run.user_cost_usd,
+        "policy_input_tokens": run.policy_usage.input_tokens,
+        "policy_output_tokens": run.policy_usage.output_tokens,
+        "policy_cost_usd": run.policy_cost_usd,
         "model": stage.model.name,
         "sampling": stage.sampling.to_json(),
         "config_digest": stage.config_digest,

@@ -341,6 +341,7 @@ def make_middleware(which: MiddlewareSetup, setup: WorkerSetup, scratch: Path) -
 STATS = (
     *("family", "reward", "outcome", "stop_reason", "num_tool_calls", "num_turns"),
     *("input_tokens", "output_tokens", "cost_usd", "user_input_tokens", "user_output_tokens", "user_cost_usd"),
+    *("policy_input_tokens", "policy_output_tokens", "policy_cost_usd"),
 )
 """The columns that totals and progress are made of."""
 

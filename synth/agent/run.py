@@ -39,7 +39,8 @@ class AgentRun:
     """What a rollout did. ``events`` are the raw emissions, results and user's turns in order, without times.
 
     ``completions`` are the turns, ``side`` is what else the model was asked: side questions of a middleware, and answers
-    that one threw away. A ``stop_reason`` of None: it has not stopped.
+    that one threw away, and ``policy`` what the model that approves its calls was asked. A ``stop_reason`` of None: it has not
+    stopped.
     """
 
     messages: list[Message]
@@ -49,6 +50,7 @@ class AgentRun:
     completions: list[Completion] = field(default_factory=list[Completion])
     turns: list[UserTurn] = field(default_factory=list[UserTurn])
     side: list[Completion] = field(default_factory=list[Completion])
+    policy: list[Completion] = field(default_factory=list[Completion])
 
     @property
     def said(self) -> str:
@@ -57,7 +59,7 @@ class AgentRun:
 
     @property
     def usage(self) -> Usage:
-        """Of the model; the user's is apart."""
+        """Of the model; the user's and the policy's are apart."""
         return _sum([*self.completions, *self.side])
 
     @property
@@ -72,6 +74,14 @@ class AgentRun:
     @property
     def user_cost_usd(self) -> float | None:
         return _cost(self.turns)
+
+    @property
+    def policy_usage(self) -> Usage:
+        return _sum(self.policy)
+
+    @property
+    def policy_cost_usd(self) -> float | None:
+        return _cost(self.policy)
 
     def beyond(self, limits: AgentLimits) -> StopReason | None:
         """The budget of tokens or money that is spent, if one is. What is unknown counts nothing."""

@@ -23,11 +23,12 @@ TALLIED: Final = (
     "output_tokens",
     "cost_usd",
     "user_cost_usd",
+    "policy_cost_usd",
     "executions",
 )
 """The columns that :meth:`Census.add_row` looks at."""
 
-_SUMS: Final = ("input_tokens", "output_tokens", "cost_usd", "user_cost_usd")
+_SUMS: Final = ("input_tokens", "output_tokens", "cost_usd", "user_cost_usd", "policy_cost_usd")
 
 
 @dataclass(slots=True)

@@ -18,7 +18,8 @@ Json = Any
 
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 _USER = ("user_input_tokens", "user_output_tokens", "user_cost_usd")
-_SUMS = (*_TOKENS, "cost_usd", *_USER)
+_POLICY = ("policy_input_tokens", "policy_output_tokens", "policy_cost_usd")
+_SUMS = (*_TOKENS, "cost_usd", *_USER, *_POLICY)
 _COLUMNS = [
     *("trajectory_id", "family", "split", "env", "model", "user_model", "outcome", "stop_reason", "reward"),
     *("num_turns", "num_tool_calls", "num_tool_errors", "error_categories", "messages", "events", "latency_s"),
@@ -172,6 +173,7 @@ def summarize(dataset: Dataset) -> dict[str, Json]:
         "tokens": {name.removesuffix("_tokens"): tally.sums[name].to_json() for name in _TOKENS},
         "cost_usd": tally.sums["cost_usd"].to_json(),
         "user": {name.removeprefix("user_"): tally.sums[name].to_json() for name in _USER},
+        "policy": {name.removeprefix("policy_"): tally.sums[name].to_json() for name in _POLICY},
         "latency_s": _percentiles(tally.latencies),
         "example": tally.first,
         "failed_example": tally.first_failed,

@@ -130,6 +130,8 @@ def _overview(summary: Mapping[str, Json]) -> list[tuple[str, str]]:
         out += [("tokens", _tokens(summary["tokens"], summary["rows"])), ("cost", _cost(summary["cost_usd"], summary))]
         if summary["user_models"]:
             out.append(("user's cost", _cost(summary["user"]["cost_usd"], summary)))
+        if summary["policy"]["input_tokens"]["known_rows"]:
+            out.append(("policy's cost", _cost(summary["policy"]["cost_usd"], summary)))
     if latency := cast("dict[str, float] | None", summary["latency_s"]):
         out.append(("latency", ", ".join(f"{name} {_seconds(value)}" for name, value in latency.items())))
     return out

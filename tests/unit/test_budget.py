@@ -13,7 +13,8 @@ from synth.progress import Totals
 
 
 def cost(tokens: int = 0, usd: float | None = None, turns: int = 1) -> dict[str, Any]:
-    users = dict.fromkeys(("user_input_tokens", "user_output_tokens", "user_cost_usd"))
+    kinds = ("input_tokens", "output_tokens", "cost_usd")
+    users = dict.fromkeys(f"{who}_{kind}" for who in ("user", "policy") for kind in kinds)
     return {"num_turns": turns, "input_tokens": tokens, "output_tokens": 0, "cost_usd": usd, "reward": 1.0, **users}
 
 

@@ -15,7 +15,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib import import_module
 from typing import Any, Final, cast
@@ -28,7 +28,8 @@ from synth.agent.state import AgentState, Risk
 from synth.errors import ModelError, OperatorError
 from synth.models import MODELS
 from synth.models.base import Model, Sampling
-from synth.types import Message, Task
+from synth.models.emission import completion_event
+from synth.types import Completion, Message, Task
 
 Json = Any
 
@@ -37,6 +38,7 @@ ASKED: Final[Mapping[str, frozenset[str]]] = {
     "normal": frozenset({"destructive"}),
     "strict": frozenset({"write", "destructive"}),
 }
+PRICES: Final = ("price_input_usd_per_mtok", "price_output_usd_per_mtok")
 NOBODY: Final = "there is nobody to approve it"
 _YES: Final = re.compile(r"\W*yes\b", re.IGNORECASE)
 _NO: Final = re.compile(r"^\W*no\b[\s,.:;*-]*", re.IGNORECASE)
@@ -44,12 +46,15 @@ _NO: Final = re.compile(r"^\W*no\b[\s,.:;*-]*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be decided. ``messages`` is the conversation so far."""
+    """What is to be decided. ``messages`` is the conversation so far. Who asks a model about it tells ``spent`` its answer: its
+    tokens and cost count in the run's budget, apart from the rollout's own model.
+    """
 
     tool: str
     arguments: Mapping[str, Json]
     risk: Risk
     messages: Sequence[Message]
+    spent: Callable[[Completion], None] = field(default=lambda _: None, repr=False, compare=False)
 
 
 class Decider(ABC):
@@ -93,7 +98,9 @@ class PolicyModel(Decider):
         heard = [each["content"] for each in request.messages if each["role"] == "user"]
         question = f"The user said: {json.dumps(heard[-3:])}\nThe agent wants to call: {json.dumps(call, default=str)}"
         messages = [{"role": "system", "content": self._policy}, {"role": "user", "content": question}]
-        said = (await self._model.start(_NO_TASK, (), 0).complete(messages)).content.strip()
+        completion = await self._model.start(_NO_TASK, (), 0).complete(messages)
+        request.spent(completion)
+        said = completion.content.strip()
         if _YES.match(said):
             return None
         return _NO.sub("", said.partition("\n")[0])[:200] or "it was refused"
@@ -123,7 +130,12 @@ class ApprovalMiddleware(AgentMiddleware):
         if info.risk not in ASKED[self._options["mode"]]:
             return None
         agent.emit(ApprovalRequest(rollout_id=agent.rollout_id, step=agent.step, call=call, risk=info.risk))
-        why = await self._ask(Request(call.name, arguments, info.risk, tuple(agent.memory.messages)))
+
+        def spent(completion: Completion) -> None:
+            agent.run.policy.append(completion)
+            agent.record(completion_event(completion) | {"event": "policy_completion", "id": call.id})
+
+        why = await self._ask(Request(call.name, arguments, info.risk, tuple(agent.memory.messages), spent))
         return None if why is None else _denied(why)
 
     async def _ask(self, request: Request) -> str | None:
@@ -181,7 +193,7 @@ def _decider(options: Mapping[str, Json], home: MiddlewareHome) -> Decider:
     if options["model"] is None:
         return Nobody()
     module, _, attribute = MODELS["openai"].partition(":")
-    model = {"name": options["model"], "base_url": options["base_url"], "timeout_s": options["timeout_s"]}
+    model = {"name": options["model"]} | {key: options[key] for key in ("base_url", "timeout_s", *PRICES)}
     key = home.keys.get(options["api_key_env"] or "")
     return PolicyModel(getattr(import_module(module), attribute)(model, Sampling(), key), options["policy"])
 

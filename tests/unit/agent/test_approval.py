@@ -146,9 +146,11 @@ async def test_a_model_decides_by_the_policy():
         def start(self, task: Any, tools: Any, seed: int) -> Conversation:
             return self.talk
 
-    request = Request("find", {"name": "Ada"}, "write", OPENING)
+    heard: list[Completion] = []
+    request = Request("find", {"name": "Ada"}, "write", OPENING, heard.append)
     judge = Judge("Yes, go on.")
     assert await PolicyModel(judge, "Be strict.").decide(request) is None
+    assert [each.content for each in heard] == ["Yes, go on."]
     assert judge.talk.shown[0][0]["content"] == "Be strict."
     assert '"Ada"' in judge.talk.shown[0][1]["content"]
     for said, why in [
