@@ -15,7 +15,6 @@ import datetime as dt
 import decimal
 import itertools
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -153,7 +152,7 @@ class Call:
 
     def __init__(self, session: Session, timeout_ms: int | None, max_rows: int | None) -> None:
         self.session = session
-        self.timeout = None if timeout_ms is None else timeout_ms / 1000
+        self.timeout = NEVER if timeout_ms is None else timeout_ms / 1000
         self.max_rows = max_rows
         self.cursors: set[apsw.Cursor] = set()
         self.in_transaction = True
@@ -192,7 +191,7 @@ class Cursor:
     arraysize = 1
     description: tuple[Any, ...] | None = None
 
-    _left: float | None = None
+    _left = NEVER
     _rows_left: int | None = None
     _size = 0
     _ahead: Iterator[tuple[Any, ...]] = iter(())  # rows that are here and were not asked for yet
@@ -220,18 +219,17 @@ class Cursor:
     def lastrowid(self) -> int:
         return self._session.raw.last_insert_rowid()
 
-    def _arm(self, left: float) -> None:
-        """Before what makes SQLite work: the moment at which it is broken off."""
+    def _arm(self) -> None:
+        """Before what makes SQLite work: the moment, and the memory, at which it is broken off."""
         session = self._session
-        session.guard.deadline = time.monotonic() + left
-        if session.alarm is not None:
-            session.alarm(left)
+        session.guard.watch(self._left)
+        if session.alarm is not None and self._left < NEVER:
+            session.alarm(self._left)
 
     def _disarm(self) -> None:
         """After it: what is left of the statement's time. Raises where it took too long."""
         session = self._session
-        left = self._left = session.guard.deadline - time.monotonic()
-        session.guard.deadline = NEVER
+        left = self._left = session.guard.rest()
         if session.alarm is not None:
             session.alarm(0)
         if left < 0:
@@ -243,9 +241,12 @@ class Cursor:
     def _fail(self, error: Exception) -> NoReturn:
         """What the driver raised, as PEP 249 has it."""
         self._ahead, self._over = iter(()), True
-        self._session.guard.deadline = NEVER
+        guard = self._session.guard
+        guard.rest()
         if self._session.alarm is not None:
             self._session.alarm(0)
+        if guard.swollen and isinstance(error, apsw.InterruptError):
+            error = OperationalError("out of memory", apsw.SQLITE_NOMEM, "SQLITE_NOMEM")
         self._call.fail(error)
 
     def execute(self, operation: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Cursor:
@@ -256,7 +257,7 @@ class Cursor:
         return self
 
     def _run(self, operation: str, parameters: Sequence[Any] | Mapping[str, Any]) -> None:
-        session, left, cursor = self._session, self._left, self._cursor
+        session, cursor = self._session, self._cursor
         session.guard.reason = None
         known = session.known.get(operation)
         if known is None:
@@ -270,16 +271,14 @@ class Cursor:
                 raise DataError("NaN cannot be stored", *MISMATCH)
         self._total_before = session.raw.total_changes()
         NOW.julian_ms = session.now
-        if left is not None:
-            self._arm(left)
+        self._arm()
         try:
             cursor.execute(operation, parameters or None)
             self.description, self._writes = known or session.described()
             rows = [] if self.description is None else list(itertools.islice(cursor, FIRST))
         except Exception as error:
             self._fail(error)
-        if left is not None:
-            self._disarm()
+        self._disarm()
         self._ahead, self._over = iter(rows), len(rows) < FIRST
         self._changed = None if self._writes else -1
 
@@ -298,15 +297,13 @@ class Cursor:
         """The next rows, fewer than wanted where there are no more."""
         if self._over:
             return []
-        if self._left is not None:
-            self._arm(self._left)
+        self._arm()
         NOW.julian_ms = self._session.now
         try:
             rows = list(itertools.islice(self._cursor, wanted))
         except Exception as error:
             self._fail(error)
-        if self._left is not None:
-            self._disarm()
+        self._disarm()
         self._over = len(rows) < wanted
         if not self._over:
             self._weigh(rows)

@@ -19,6 +19,7 @@ from sqlalchemy.pool import NullPool, PoolProxiedConnection
 
 from envs.sandboxes import apsw_dbapi
 from envs.sandboxes.apsw_dbapi import Call, Cursor, Error, Session
+from envs.sandboxes.apsw_results import SandboxContext
 
 _UNIT = "envs_unit"
 
@@ -139,6 +140,7 @@ class SandboxDialect(SQLiteDialect_pysqlite):
     """SQLAlchemy's SQLite dialect over :mod:`envs.sandboxes.apsw_dbapi`."""
 
     driver = "apsw"
+    execution_ctx_cls = SandboxContext
     supports_statement_cache = True
 
     @classmethod

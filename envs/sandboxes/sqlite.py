@@ -22,7 +22,7 @@ import apsw
 import sqlalchemy
 
 from envs.errors import SandboxError, WorldError
-from envs.guard import VALUE_BYTES, SqliteGuard
+from envs.guard import HEAP_BYTES, VALUE_BYTES, SqliteGuard
 from envs.processes import ChildLost, Pool
 from envs.sandboxes import apsw_dbapi
 from envs.sandboxes.apsw_dialect import CallConnection, make_engine, wrapped
@@ -188,6 +188,7 @@ class SqliteSandbox(Sandbox):
                 self._random.install(raw)
                 self._recorder.install(raw)
                 self._guard = SqliteGuard()
+                self._guard.heap_bytes = HEAP_BYTES + self._pages.base.size
                 self._guard.install(raw, self._plan.value_bytes)
             except BaseException:
                 raw.close(True)

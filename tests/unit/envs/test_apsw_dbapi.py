@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+import sqlalchemy as sa
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
@@ -89,6 +90,39 @@ class TestStatements:
             for number in [*range(5), *range(5)]:
                 found = transaction.connection.exec_driver_sql(f"SELECT {number} AS n{number}").mappings().one()
                 assert dict(found) == {f"n{number}": number}
+
+
+class TestColumns:
+    def test_one_text_over_tables_of_other_columns(self) -> None:
+        """Worlds of one process share what is kept of a statement; each has the columns that its own table has."""
+        every = text("SELECT * FROM t WHERE 1 = :one")
+        shapes = [("a", "b"), ("b", "a"), ("c",), ("a", "b", "c"), *((f"d{at}",) for at in range(10))]
+        scripts = [
+            f"CREATE TABLE t ({', '.join(each)}); INSERT INTO t VALUES ({', '.join('12345'[: len(each)])});"
+            for each in shapes
+        ]
+        templates = [SqliteTemplate.build(lambda db, script=script: db.executescript(script)) for script in scripts]
+        for _ in range(3):
+            for template, names in zip(templates, shapes, strict=True):
+                with template.open(Pins()) as opened, opened.transaction(Limits()) as transaction:
+                    row = transaction.connection.execute(every, {"one": 1}).mappings().one()
+                assert list(row.items()) == list(zip(names, (1, 2, 3), strict=False))
+
+    def test_columns_of_one_name(self, sandbox: SqliteSandbox) -> None:
+        for _ in range(3):
+            with sandbox.transaction(Limits()) as transaction:
+                found = transaction.connection.execute(text("SELECT a, b AS a FROM t WHERE a = 1"))
+                assert list(found.keys()) == ["a", "a"]
+                assert [tuple(row) for row in found] == [(1, "x1")]
+
+    def test_columns_that_the_author_names(self, sandbox: SqliteSandbox) -> None:
+        """With types of their own, and by position."""
+        for _ in range(3):
+            with sandbox.transaction(Limits()) as transaction:
+                db = transaction.connection
+                assert db.execute(text("SELECT a FROM t WHERE a = 1")).mappings().one() == {"a": 1}
+                typed = db.execute(text("SELECT a FROM t WHERE a = 1").columns(a=sa.Boolean)).mappings().one()
+                assert typed["a"] is True
 
 
 class TestRows:
