@@ -110,21 +110,24 @@ class DatabaseConfig(Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsersConfig(Section):
-    """Who answers the agent in tasks that have a user: ``scripted`` (by rule), ``simulated`` (a model, ``model``), ``none``
-    (such tasks cannot be asked) or ``package.module:attribute``.
+    """Who answers the agent in tasks that have a user: ``scripted`` (by rule), ``simulated`` (a model, ``model``), ``replay`` (who
+    answered in the recorded run at ``path``), ``none`` (such tasks cannot be asked) or ``package.module:attribute``.
 
     ``decides`` says who decides what a simulated user does: ``rules`` (the scripted user's; the model finds the words) or
     ``model`` (what it says is held against the rules). See :mod:`synth.users.simulated`.
     """
 
     kind: Text = "scripted"
+    path: Text | None = None
     decides: Literal["rules", "model"] = "rules"
     model: EndpointConfig = field(default_factory=EndpointConfig)
 
     @property
     def asks(self) -> bool:
         """Whether the user has a model to ask: the simulated one, or one of somebody's own that names it."""
-        return self.kind == "simulated" or (self.kind not in {"scripted", "none"} and self.model.name is not None)
+        return self.kind == "simulated" or (
+            self.kind not in {"scripted", "replay", "none"} and self.model.name is not None
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,6 +347,7 @@ _EXCLUDED = {
     "env.path": "a world may be moved: its digest, checked beside the fingerprint, says whether it is the same",
     "model.base_url": "a server may move to another host or port; model.name says what it serves",
     "model.path": "a recording may be moved; each job finds its own in it, by task and seed",
+    "users.path": "a recording may be moved; each job finds its own in it, by task and seed",
     "model.api_key_env": "who pays does not change what is said",
     "model.timeout_s": "decides when a request is given up and tried again, never what an answer is",
     "model.max_retries": "decides how patient a request is, never what an answer is",

@@ -21,7 +21,7 @@ Finding = tuple[tuple[str, ...], str]
 
 KINDS = ("scripted", "openai", "replay")
 ENDPOINTS = ("openai",)
-USERS = ("scripted", "simulated", "none")
+USERS = ("scripted", "simulated", "replay", "none")
 _MODELS = ("model", "users.model")
 """The sections that describe a model."""
 NAMES_OF_VARIABLES = frozenset(
@@ -145,6 +145,12 @@ def _recording(config: Plain) -> Iterator[Finding]:
         yield keys, "model.path: model=replay needs the directory of a recorded run, as in model.path=out/ehr"
     if kind in {"scripted", "openai"} and path is not None:
         yield keys, f"model.path: only model=replay plays a recorded run back, and the model is {kind}"
+    user, heard = config["users"]["kind"], config["users"]["path"]
+    keys = ("users.kind", "users.path")
+    if user == "replay" and heard is None:
+        yield keys, "users.path: users=replay needs the directory of a recorded run, as in users.path=out/ehr"
+    if user in {"scripted", "simulated", "none"} and heard is not None:
+        yield keys, f"users.path: only users=replay plays a recorded user back, and the user is {user}"
 
 
 def _is_url(url: str) -> bool:
@@ -369,7 +375,7 @@ def notices(config: Plain) -> list[str]:
         lines.append(f"{', '.join(rates)}: set, but model={model['kind']} asks no endpoint")
     users = config["users"]
     idle = [f"users.model.{name}" for name in ("name", "temperature", "top_p", "max_tokens") if users["model"][name]]
-    if users["kind"] in {"scripted", "none"} and idle:
+    if users["kind"] in {"scripted", "replay", "none"} and idle:
         lines.append(
             f"{', '.join(idle)}: set, but users={users['kind']} asks no model; to ask one, add users=simulated"
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from envs.types import ErrorStyle, ToolOutcome
+from synth.models.emission import spent
 from synth.types import Completion, Message, StopReason, Usage, UserTurn
 
 Json = Any
@@ -126,4 +127,4 @@ def user_event(turn: UserTurn) -> dict[str, Json]:
     }
     if turn.discarded:
         out |= {"discarded": [dict(each) for each in turn.discarded], "by_rule": turn.by_rule}
-    return out
+    return out | spent(turn.usage, turn.cost_usd)

@@ -28,11 +28,17 @@ def completion_event(completion: Completion) -> dict[str, Json]:
     event["tool_calls"] = [call_entry(each) for each in completion.tool_calls]
     if any(text is not None and _UNREADABLE.search(text) for text in texts.values()):
         event["escaped"] = json.dumps(texts)
-    if usage := {key: count for key in _COUNTS if (count := getattr(completion.usage, key)) is not None}:
-        event["usage"] = usage
-    if completion.cost_usd is not None:
-        event["cost_usd"] = completion.cost_usd
-    return event
+    return event | spent(completion.usage, completion.cost_usd)
+
+
+def spent(usage: Usage, cost_usd: float | None) -> dict[str, Json]:
+    """What an event says of its cost: the keys of what is known."""
+    out: dict[str, Json] = {}
+    if counts := {key: count for key in _COUNTS if (count := getattr(usage, key)) is not None}:
+        out["usage"] = counts
+    if cost_usd is not None:
+        out["cost_usd"] = cost_usd
+    return out
 
 
 def completion_of(

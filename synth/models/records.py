@@ -18,11 +18,14 @@ from synth.dataset.wire import to_values
 from synth.errors import DatasetError
 from synth.models.base import Sampling
 from synth.models.emission import completion_of
-from synth.types import Completion, Message
+from synth.types import Completion, Message, Usage, UserTurn
 
 Json = Any
 Key = tuple[str, int]
 """Task id and seed of a rollout: what its trajectory id is made of, as far as a model is told."""
+
+Talk = Sequence[tuple[str, UserTurn]]
+"""What a user heard and answered, turn by turn."""
 
 _COLUMNS = ("task_id", "seed", "messages", "tools", "events", "stop_reason", "token_ids", "logprobs", "provider_fields")
 _OPEN_PARTS = 4
@@ -42,6 +45,7 @@ class Record:
     stop_reason: str
     summaries: Mapping[int, Completion] = field(default_factory=dict[int, Completion])
     overflows: AbstractSet[tuple[int, int]] = frozenset()
+    talk: Talk = ()
 
     def __post_init__(self) -> None:
         turns = [at for at, each in enumerate(self.messages) if each["role"] == "assistant"]
@@ -57,7 +61,7 @@ class Record:
 
 
 class Records:
-    """The rollouts of a run's directory. ``model`` and ``sampling`` are those that the rows name.
+    """The rollouts of a run's directory. ``model``, ``sampling`` and ``user`` are those that the rows name; None: nobody answered.
 
     Raises :class:`DatasetError` where there is no dataset, or one without a row.
     """
@@ -66,8 +70,12 @@ class Records:
         self.path = path
         self._dataset = Dataset.open(path)
         self._places: dict[Key, tuple[int, int]] = {}
-        for at, row, values in self._scan(["task_id", "seed"]):
+        self._tasks: dict[int, list[str]] = {}
+        self.user: str | None = None
+        for at, row, values in self._scan(["task_id", "seed", "user_model"]):
+            self.user = self.user or values["user_model"]
             self._places[values["task_id"], values["seed"]] = (at, row)
+            self._tasks.setdefault(values["seed"], []).append(values["task_id"])
         self._open: OrderedDict[int, list[dict[str, Json]]] = OrderedDict()
         self.model, self.sampling = spoken_by(self._dataset)
 
@@ -87,6 +95,14 @@ class Records:
                 self._open.popitem(last=False)
         self._open.move_to_end(part)
         return _record(to_values(self._open[part][row]))
+
+    def talk(self, opening: str, seed: int) -> Talk | None:
+        """The user's part of the rollout under a seed that the user opened with these words; None where there is none."""
+        for task in self._tasks.get(seed, ()):
+            record = self.find((task, seed))
+            if record is not None and opening in [each["content"] for each in record.before(0)]:
+                return record.talk
+        return None
 
     def openings(self) -> Iterator[tuple[Key, Sequence[Message]]]:
         """Each rollout's key and the messages that it began with, in the plan's order."""
@@ -115,7 +131,26 @@ def _record(row: Mapping[str, Json]) -> Record:
     events = [each for each in row["events"] if each["event"] == "completion"]
     columns = [chain(row[name] or (), repeat(None)) for name in ("token_ids", "logprobs", "provider_fields")]
     completions = [completion_of(*each) for each in zip(events, *columns, strict=False)]
-    return Record(row["messages"], row["tools"], completions, row["stop_reason"], *_compactions(row["events"]))
+    return Record(
+        row["messages"],
+        row["tools"],
+        completions,
+        row["stop_reason"],
+        *_compactions(row["events"]),
+        _talk(row["events"]),
+    )
+
+
+def _talk(events: Sequence[Json]) -> Talk:
+    talk: list[tuple[str, UserTurn]] = []
+    heard = ""
+    for event in events:
+        if event["event"] == "completion":
+            heard = event["content"]
+        elif event["event"] == "user_turn":
+            known: dict[str, Json] = {key: value for key, value in event.items() if key not in {"event", "usage"}}
+            talk.append((heard, UserTurn(**known, usage=Usage(**event.get("usage", {})))))
+    return talk
 
 
 def _compactions(events: Sequence[Json]) -> tuple[dict[int, Completion], set[tuple[int, int]]]:

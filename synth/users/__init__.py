@@ -6,5 +6,6 @@
 USERS = {
     "scripted": "synth.users.scripted:make",
     "simulated": "synth.users.simulated:make",
+    "replay": "synth.users.replay:make",
     "none": "synth.users.none:make",
 }

@@ -12,8 +12,9 @@ from synth.dataset.reader import Dataset
 from synth.dataset.task_table import TaskTable
 from synth.errors import ModelError
 from synth.types import Task
-from tests.e2e.command import synth
+from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import endpoint
+from tests.e2e.test_serve_model import differing
 from tests.unit import talking_world
 from tests.user_endpoint import Player, actor, obedient
 
@@ -58,7 +59,36 @@ def test_where_the_model_behaves_rewards_are_full_and_the_run_can_be_replayed_an
     assert json.loads(replayed.stdout)["identical"]
     graded = synth("grade", "run", "--json", cwd=tmp_path)
     assert graded.returncode == 0, graded.stdout + graded.stderr
-    assert len(player.requests) == asked, "neither asks anybody"
+    again = ("model=replay", "model.path=run", "users=replay", "users.path=run", "runtime=inline", "output.dir=again")
+    repeated = synth(*job[:-1], *again, cwd=tmp_path)
+    assert repeated.returncode == 0, repeated.stderr
+    assert differing(stable_rows(tmp_path / "again"), stable_rows(tmp_path / "run")) == {"config_digest"}
+    assert len(player.requests) == asked, "none of them asks anybody"
+
+
+def test_a_recorded_user_answers_what_it_heard_and_nothing_else(tmp_path: Path):
+    """The expert says what was said; one that errs says something else, and its rollouts are errors that name it."""
+    job = ("run", "env=shop", "tasks.families=[misread_number]", "tasks.count=4", "runtime=inline")
+    assert synth(*job, "output.dir=run", cwd=tmp_path).returncode == 0
+    back = (*job, "users=replay", "users.path=run")
+    same = synth(*back, "output.dir=same", cwd=tmp_path)
+    assert same.returncode == 0, same.stderr
+    assert differing(stable_rows(tmp_path / "same"), stable_rows(tmp_path / "run")) == {"config_digest"}
+    other = synth(*back, "seed=9", "output.dir=other", cwd=tmp_path)
+    assert other.returncode == 3, other.stderr
+    with Dataset.open(tmp_path / "other") as dataset:
+        errors = [str(each) for each in dataset.errors()]
+    assert len(errors) == 4
+    assert all("is not there; a replay answers the jobs of its own plan" in each for each in errors)
+    for wrong, words in (
+        (["users=replay"], "users.path: users=replay needs the directory of a recorded run"),
+        (["users=scripted", "users.path=run"], "users.path: only users=replay plays a recorded user back"),
+        (["users=replay", "users.path=nowhere"], "users.path: "),
+    ):
+        refused = synth(*job, *wrong, "output.dir=refused", cwd=tmp_path)
+        assert refused.returncode == 2, (wrong, refused.stderr)
+        assert words in refused.stderr
+        assert not (tmp_path / "refused").exists()
 
 
 def test_a_model_that_decides_itself_earns_the_same(tmp_path: Path):

@@ -1,0 +1,68 @@
+"""The user of a recorded run, played back: a run whose user was a model can be repeated without asking it again.
+
+Each rollout of the same plan finds its record by its seed, and its user says what it said there. What it hears must be what
+it heard; where it is not, the rollout is an error, because this user never answered that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from synth.dataset.sanitize import sanitize
+from synth.errors import DatasetError, ModelRefusedRequest, OperatorError
+from synth.models.base import Model
+from synth.models.records import Records
+from synth.types import UserRole, UserTurn
+from synth.users.base import User, UserConversation
+
+Json = Any
+
+
+class RecordedUser(User):
+    """The user of a run's directory; ``name`` is the recorded one's, because these are its words."""
+
+    def __init__(self, records: Records) -> None:
+        if records.user is None:
+            raise DatasetError(f"{records.path} holds no rollout with a user")
+        self._records = records
+        self.name = records.user
+
+    def start(self, role: UserRole, seed: int) -> RecordedTalk:
+        return RecordedTalk(self._records, role.opening, seed)
+
+
+class RecordedTalk(UserConversation):
+    """One recorded rollout's user."""
+
+    def __init__(self, records: Records, opening: str, seed: int) -> None:
+        self._records, self._opening, self._seed = records, opening, seed
+        self._turn = 0
+
+    async def reply(self, text: str) -> UserTurn:
+        where = f"{self._records.path}: the user of the rollout under seed {self._seed}"
+        try:
+            talk = self._records.talk(self._opening, self._seed)
+        except DatasetError as error:
+            raise ModelRefusedRequest(f"{where} cannot be read: {error}", False) from None
+        if talk is None:
+            advice = "a replay answers the jobs of its own plan: the same world, tasks, samples and seed"
+            raise ModelRefusedRequest(f"{where} is not there; {advice}", False)
+        if self._turn >= len(talk):
+            raise ModelRefusedRequest(f"{where} spoke {len(talk)} times, and is asked once more", False)
+        heard, turn = talk[self._turn]
+        now = sanitize(text)[0]
+        if now != heard:
+            raise ModelRefusedRequest(f"{where} heard {heard[:200]!r}, and would now hear {now[:200]!r}", False)
+        self._turn += 1
+        return replace(turn)
+
+
+def make(options: Mapping[str, Json], model: Model | None = None) -> RecordedUser:
+    """The factory that ``users=replay`` names; ``path`` is the run's directory. Raises OperatorError where there is none."""
+    try:
+        return RecordedUser(Records(Path(options["path"]).expanduser()))
+    except DatasetError as error:
+        raise OperatorError(f"users.path: {error}") from None
