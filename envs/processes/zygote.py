@@ -27,6 +27,9 @@ FILE_BYTES = 64 * 2**20
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
+_LOOK = getattr(os, "WEXITED", 0) | os.WNOHANG | getattr(os, "WNOWAIT", 0)
+"""Whether a process has ended, which leaves its number to it."""
+
 
 def main(descriptor: int) -> None:
     """Prepare what the first message names, then fork and kill as told, until the parent is gone."""
@@ -43,15 +46,28 @@ def main(descriptor: int) -> None:
     gc.collect()
     gc.freeze()
     children: set[int] = set()
+    ended: dict[int, int] = {}
+    """How children ended that somebody else has killed; their parent has not asked yet."""
+
+    def reap(*_: object) -> None:
+        for each in [each for each in children if os.waitid(os.P_PID, each, _LOOK) is not None]:
+            children.discard(each)
+            ended[each] = _end(each)
+
+    if hasattr(os, "waitid"):  # macOS before Python 3.13 has it not: there they wait for the next call
+        signal.signal(signal.SIGCHLD, reap)
     try:
         while True:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
             (pid, _) = receive(control)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # whoever is ended here is waited for here
             if pid is None:
                 _fork(control, module, prepared, children)
             else:
                 children.discard(pid)
-                send(control, _end(pid))
+                send(control, ended.pop(pid) if pid in ended else _end(pid))
     except (EOFError, OSError):
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
         for each in children:
             _end(each)
 
@@ -111,7 +127,7 @@ def _settle(zygote: int) -> None:
         Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
     if os.getppid() != zygote:
         os._exit(0)
-    for number in (signal.SIGALRM, signal.SIGXCPU, signal.SIGTERM):
+    for number in (signal.SIGALRM, signal.SIGXCPU, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

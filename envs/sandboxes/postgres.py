@@ -3,7 +3,8 @@
 Two kinds. A ``pooled`` one is undone when it is closed and serves again: for the typed tools of a world's author. A
 ``cloned`` one is dropped: for the SQL of an agent. Both have a login of their own that may read and write rows and
 nothing else, a timeout that a watchdog backs, and every changed row on record (:mod:`envs.sandboxes.postgres_guard`).
-The clock is not pinned by the server: executors take the time from :func:`envs.now`.
+The time is pinned in the defaults of columns (:mod:`envs.sandboxes.postgres_clock`); in SQL the server's clock runs on, and
+executors take the time from :func:`envs.now`.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
@@ -23,6 +24,7 @@ from envs.connection import parse_url
 from envs.errors import SandboxError
 from envs.sandboxes.base import Place, Sandbox, Template, Transaction
 from envs.sandboxes.contained import ContainedConnection
+from envs.sandboxes.postgres_clock import pin
 from envs.sandboxes.postgres_dialect import PostgresCall, make_engine, wrapped
 from envs.sandboxes.postgres_guard import install
 from envs.sandboxes.postgres_schema import Shape, content_digest, read_seeds, read_shapes, read_tables
@@ -245,7 +247,7 @@ class PostgresSandbox(Sandbox):
         self._calls += not limits.read_only
         draw = (hash((self._pins.seed, self._calls, limits.read_only)) % 2_000_001 - 1_000_000) / 1_000_000
         begin = (
-            f"BEGIN {'READ ONLY' if limits.read_only else 'READ WRITE'};"
+            f"BEGIN {'READ ONLY' if limits.read_only else f'READ WRITE; {pin(self._pins)}'};"
             f" SET LOCAL statement_timeout = {limits.statement_timeout_ms or 0}; SELECT setseed({draw})"
         )
         rewind = self._put({}, self._counters, None) if self._counters and not limits.read_only else None

@@ -15,6 +15,7 @@ from typing import Any
 
 import psycopg
 
+from envs.sandboxes.postgres_clock import MOMENT, pin_defaults
 from envs.sandboxes.postgres_schema import WORLD, Shape, ask, quoted
 
 FUNCTIONS_DENIED = (
@@ -105,7 +106,8 @@ def install(db: psycopg.Connection[Any], shapes: Mapping[int, Shape], users: str
     """Build the guard into a template, as superuser; returns the secret of ``put``."""
     secret = secrets.token_hex(16)
     with db.transaction():
-        ask(db, _INSTALL.replace("{bytes}", str(MAX_CHANGED_BYTES)))
+        ask(db, _INSTALL.replace("{bytes}", str(MAX_CHANGED_BYTES)) + MOMENT)
+        pin_defaults(db)
         ask(db, "INSERT INTO envs_guard.secret VALUES (%s)", secret)
         for shape in shapes.values():
             ask(db, "INSERT INTO envs_guard.shape VALUES (%s, %s, %s)", shape.oid, shape.wipe, shape.fill)

@@ -292,6 +292,19 @@ def test_the_process_that_forks_may_die_too(environment: DatabaseExecutableEnvir
     assert names(environment) == ["kept", "ink", "pad"]
 
 
+def test_an_idle_process_that_somebody_kills_is_gone_at_once(environment: DatabaseExecutableEnvironment):
+    """No zombie waits for the next call, which has another process."""
+    assert ask(environment, "run_mutation_query", sql="UPDATE item SET name = 'kept' WHERE id = 1").result.ok
+    pid = ask(environment, "act", what="nothing", sql="SELECT 1").result.output["pid"]
+    os.kill(pid, signal.SIGKILL)
+    for _ in range(500):
+        if not Path(f"/proc/{pid}").exists():
+            break
+        time.sleep(0.01)
+    assert not Path(f"/proc/{pid}").exists()
+    assert names(environment) == ["kept", "ink", "pad"]
+
+
 def test_processes_end_with_their_parent(world: World, tmp_path: Path):
     """Killed, the parent takes all of them along, also one that is at work."""
     code = f"""

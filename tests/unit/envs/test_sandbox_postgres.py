@@ -18,6 +18,7 @@ from envs.connection import parse_url
 from envs.sandboxes import postgres_session
 from envs.sandboxes.base import Sandbox
 from envs.sandboxes.postgres import Kind, PostgresTemplate
+from envs.sandboxes.postgres_clock import pinned
 from envs.sandboxes.postgres_schema import fields_of
 from envs.sandboxes.postgres_server import MARK, PostgresServer
 from envs.sandboxes.postgres_verbs import refusal
@@ -36,6 +37,8 @@ INSERT INTO parent VALUES (1, 'a'), (2, 'b');
 CREATE TABLE child (id int PRIMARY KEY, parent_id int NOT NULL REFERENCES parent ON DELETE CASCADE ON UPDATE CASCADE);
 CREATE TABLE tree (id int PRIMARY KEY, up int REFERENCES tree DEFERRABLE INITIALLY DEFERRED);
 CREATE TABLE audit (what text);
+CREATE TABLE stamped (id int PRIMARY KEY, a timestamptz DEFAULT now(), b timestamp(0) DEFAULT CURRENT_TIMESTAMP,
+  c date DEFAULT CURRENT_DATE, d text DEFAULT 'now() ' || to_char(clock_timestamp(), 'YYYY'), "CURRENT_DATE" timestamp DEFAULT LOCALTIMESTAMP(3));
 CREATE TABLE ranked (place int, name text, CONSTRAINT place_once PRIMARY KEY (place) DEFERRABLE);
 CREATE FUNCTION watch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   INSERT INTO audit VALUES (TG_OP || ' ' || COALESCE(NEW.name, OLD.name));
@@ -73,6 +76,42 @@ def call(sandbox: Sandbox, *statements: str, limits: Limits | None = None) -> tu
 def ask(sandbox: Sandbox, sql: str) -> list[tuple[object, ...]]:
     with sandbox.transaction(Limits(read_only=True)) as transaction:
         return [tuple(row) for row in transaction.connection.execute(text(sql))]
+
+
+@pytest.mark.parametrize("kind", ["pooled", "cloned"])
+def test_what_a_statement_leaves_out_is_at_the_pinned_time(kind: str, request: pytest.FixtureRequest):
+    """Defaults that tell the time, however they are written; again where a pooled database is used again, and in a fork."""
+    template = request.getfixturevalue("template" if kind == "pooled" else "clones")
+    for year in (2031, 2032):
+        with template.open(Pins(now=f"{year}-02-03T04:05:06.789012")) as sandbox:
+            (change,) = call(sandbox, "INSERT INTO stamped (id) VALUES (1)")
+            stamped = {
+                "id": 1,
+                "a": f"{year}-02-03T04:05:06.789012+00:00",
+                "b": f"{year}-02-03T04:05:07",
+                "c": f"{year}-02-03",
+                "d": f"now() {year}",
+                "CURRENT_DATE": f"{year}-02-03T04:05:06.789000",
+            }
+            assert change.after == stamped
+            with sandbox.fork() as fork:
+                (change,) = call(fork, "INSERT INTO stamped (id) VALUES (2)")
+                assert change.after == {**stamped, "id": 2}
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("now()", "(envs_guard.moment())::timestamptz"),
+        ("(CURRENT_TIMESTAMP(3) + '1 day'::interval)", "((envs_guard.moment())::timestamptz(3) + '1 day'::interval)"),
+        ("timezone('utc'::text, now())", "timezone('utc'::text, (envs_guard.moment())::timestamptz)"),
+        ("('it''s now()'::text || \"CURRENT_DATE\")", "('it''s now()'::text || \"CURRENT_DATE\")"),
+        ("public.now()", "public.now()"),
+        ("nextval('t_id_seq'::regclass)", "nextval('t_id_seq'::regclass)"),
+    ],
+)
+def test_what_tells_the_time_in_an_expression(expression: str, expected: str):
+    assert pinned(expression) == expected
 
 
 def test_values_of_every_type_keep_their_meaning_in_json(template: PostgresTemplate):
