@@ -82,7 +82,8 @@ KNOWN, KNOWN_LENGTH = 200, 2_000
 _OURS = apsw.SQLITE_PREPARE_PERSISTENT
 """Marks the sandbox's own statements: what is cached under the mark is never found for the SQL of a call, which has none."""
 
-_BLANK = re.compile(r"(?:[\s;]|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))*", re.DOTALL)
+_BLANK = re.compile(r"(?:[\s;]|--[^\n]*(?:\n|\Z)|/\*(?>.*?(?:\*/|\Z)))*+", re.DOTALL)
+"""Blanks and comments. Atomic: a comment ends at its first end, and no second try lets it swallow a statement."""
 
 
 def adapt(cursor: apsw.Cursor, number: int, value: object) -> str:
@@ -124,7 +125,7 @@ class Session:
             return True  # a comment behind the statement
         self.begun = True
         if len(sql) != len(self.operation) and not _BLANK.fullmatch(self.operation, len(sql)):
-            raise ProgrammingError("only one statement can be executed at a time", apsw.SQLITE_MISUSE, "SQLITE_MISUSE")
+            raise ProgrammingError("only one statement can be executed at a time")
         self.description = cursor.get_description() or None
         self.writes = not cursor.is_readonly
         return True

@@ -35,14 +35,14 @@ SQLITE_WORDS = _words(
     (r"^foreign key constraint failed", Category.FK_VIOLATION),
     (r"^not null constraint failed", Category.NOT_NULL_VIOLATION),
     (r"^check constraint failed", Category.CHECK_VIOLATION),
-    (r"too complex|too large|too big|too many|^at most \d+ |stack overflow|^out of memory|is full$|parser stack",
+    (r"too complex|too large|too big|too many|^at most \d+ |stack overflow|^out of memory|is full$|parser stack|^recursion limit|nested too deep",
      Category.LIMIT_EXCEEDED),
     (r"^interrupted|is locked", Category.TIMEOUT),
     (r"closed database|unable to open|not a database|disk i/o", Category.CONNECTION_ERROR),
     ((r"syntax error|values? for \d+ columns?|columns? but \d+ values?"
      r"|^all values must|do not have the same number|sub-select returns|^row value misused|^no tables specified"
      r"|^(order by|limit) clause should|term out of range|does not match any column in the result"
-     r"|one statement at a time|^circular reference|^recursive reference|^multiple (recursive )?references"
+     r"|one statement .*at a time|null character|^circular reference|^recursive reference|^multiple (recursive )?references"
      r"|number of (parameters|bindings)|no value for the parameter|^near "), Category.SYNTAX_ERROR),
 )  # fmt: skip
 

@@ -167,11 +167,33 @@ class TestAttacks:
 
     def test_several_statements_at_once(self, sandbox: SqliteSandbox) -> None:
         """Nothing of them runs; a semicolon at the end, with a comment, is one statement."""
-        for sql in ("DELETE FROM vital; SELECT 1", "SELECT 1;;\n-- x\nDELETE FROM vital", "SELECT 1; COMMIT"):
+        for sql in (
+            "DELETE FROM vital; SELECT 1",
+            "SELECT 1;;\n-- x\nDELETE FROM vital",
+            "SELECT 1; COMMIT",
+            "DELETE FROM vital;/**/SELECT 1",
+            "SELECT 1;/* a *//* b */DELETE FROM vital",
+        ):
             with pytest.raises(DBAPIError, match="one statement"):
                 ask(sandbox, sql)
         assert not sandbox.diff()
         assert ask(sandbox, "SELECT ';' ; -- done; really\n/* ; */") == [(";",)]
+
+    @pytest.mark.parametrize(
+        ("sql", "category"),
+        [
+            ("SELECT 1\0; DELETE FROM vital", ErrorCategory.SYNTAX_ERROR),
+            ("SELECT '\udc80'", ErrorCategory.TYPE_MISMATCH),
+            ("SELECT " + "(" * 50_000 + "1" + ")" * 50_000, ErrorCategory.LIMIT_EXCEEDED),
+            ("SELECT " + "NOT " * 50_000 + "1", ErrorCategory.LIMIT_EXCEEDED),
+            ("SELECT 1;" + "/**/" * 100_000 + "DELETE FROM vital", ErrorCategory.SYNTAX_ERROR),
+        ],
+    )
+    def test_text_that_is_no_statement(self, sandbox: SqliteSandbox, sql: str, category: ErrorCategory) -> None:
+        with pytest.raises(DBAPIError) as caught, sandbox.transaction(Limits()) as transaction:
+            transaction.connection.exec_driver_sql(sql)
+        assert classify(caught.value) is category
+        assert not sandbox.diff()
 
     def test_insert_or_rollback_loses_the_call_and_no_more(self, sandbox: SqliteSandbox) -> None:
         """SQLite ends the transaction by itself there: what an executor would do after it must not commit."""
