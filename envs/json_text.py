@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import json
+import json.encoder
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
-compact: Final[Callable[[Any], str]] = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), allow_nan=False
-).encode
-"""The text of a JSON value. Raises TypeError for what is no JSON, ValueError for NaN and infinities, RecursionError.
 
-One encoder for all: ``json.dumps`` builds one for each call with options, which takes longer than most texts do.
+def _made_once() -> Callable[[Any], str]:
+    """``JSONEncoder.encode`` with its inner encoder built once. It builds one for each call, which takes longer than most texts do."""
+    plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:  # a Python without the C part of json
+        return plain.encode
+    escape: Any = json.encoder.encode_basestring  # type: ignore[attr-defined]
+    pieces: Callable[[Any, int], tuple[str, ...]] = make(
+        None, plain.default, escape, None, ":", ",", False, False, False
+    )
+    return lambda value: "".join(pieces(value, 0))
+
+
+compact = _made_once()
+"""The text of a JSON value. Raises TypeError for what is no JSON, ValueError for NaN and infinities, and RecursionError for what is
+nested too deeply or holds itself (ValueError on a Python without the C part of json).
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 Json = Any
@@ -18,7 +18,7 @@ _BREAKING = re.compile("[\x00\ud800-\udfff]")
 
 
 def _text(value: str) -> str:
-    if value.isascii() and "\x00" not in value:
+    if _is_plain(value):
         return value
     return _BREAKING.sub(lambda hit: f"\\u{ord(hit[0]):04x}", value)
 
@@ -37,25 +37,37 @@ def _too_deep(value: Json) -> str:
 def _fits(value: Json, depth: int) -> bool:
     """Whether nothing has to change: nearly always, so it is found out without building anything."""
     if isinstance(value, dict):
-        pairs = cast("dict[str, Json]", value)
-        return depth > 0 and _all_fit(pairs, depth) and _all_fit(pairs.values(), depth)
+        pairs = cast("dict[Json, Json]", value)
+        return depth > 0 and _keys_fit(pairs, depth) and _all_fit(pairs.values(), depth - 1)
     if isinstance(value, list | tuple):
-        return depth > 0 and _all_fit(cast("Sequence[Json]", value), depth)
+        return depth > 0 and _all_fit(cast("Sequence[Json]", value), depth - 1)
     if isinstance(value, str):
-        return (value.isascii() and "\x00" not in value) or _BREAKING.search(value) is None
+        return _is_plain(value) or _BREAKING.search(value) is None
     if isinstance(value, float):
         return math.isfinite(value)
     return value is None or isinstance(value, bool) or (isinstance(value, int) and value in INT64)
 
 
 def _all_fit(items: Iterable[Json], depth: int) -> bool:
-    """Whether what stands in a container fits. Short texts, the bulk of every row, cost no call of their own."""
+    """Whether what stands in a container fits. What rows mostly hold costs no call of its own."""
     for item in items:
-        if item.__class__ is str and item.isascii() and "\x00" not in item:
+        kind = item.__class__
+        if item is None or kind is bool or (kind is str and item.isascii() and "\x00" not in item):
             continue
-        if not _fits(item, depth - 1):
+        if not _fits(item, depth):
             return False
     return True
+
+
+def _keys_fit(pairs: Mapping[Json, Json], depth: int) -> bool:
+    try:
+        return _is_plain("".join(pairs)) or _all_fit(pairs, depth)
+    except TypeError:  # keys that are no text
+        return _all_fit(pairs, depth)
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and "\x00" not in text
 
 
 def _clean(value: Json, depth: int) -> Json:
