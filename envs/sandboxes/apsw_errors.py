@@ -95,6 +95,8 @@ def translate(error: BaseException, guard: SqliteGuard | None = None) -> Error |
         return kind(message, extended, result_name(extended))
     if isinstance(error, OverflowError):
         return DataError("an integer is out of the range of 64 bits", apsw.SQLITE_RANGE, "SQLITE_RANGE")
+    if isinstance(error, ValueError) and "null character" in str(error):
+        return ProgrammingError("a statement cannot hold a null character")
     if isinstance(error, UnicodeError):
         return DataError("a text is not valid Unicode", *MISMATCH)
     if isinstance(error, TypeError) and "inding" in str(error):
