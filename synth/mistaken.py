@@ -9,10 +9,12 @@ from typing import Any, Literal, cast, get_args
 
 Json = Any
 
-MistakeKind = Literal["wrong_argument", "forgotten_step", "stray_write", "invented_fact", "premature_answer"]
+MistakeInAnyWorld = Literal["wrong_argument", "forgotten_step", "stray_write", "invented_fact", "premature_answer"]
+MistakeKind = MistakeInAnyWorld | Literal["wrong_sql"]
 """What the scripted expert can be told to do wrong (:mod:`synth.models.mistakes`)."""
 
-MISTAKE_KINDS: tuple[str, ...] = get_args(MistakeKind)
+MISTAKE_KINDS: tuple[str, ...] = get_args(MistakeInAnyWorld)
+"""Those that take no SQL tools."""
 
 NO_SCHEMA: Mapping[str, Json] = {}
 

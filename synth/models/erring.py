@@ -42,6 +42,11 @@ WRONG = (
     "I passed the wrong {field}; let me correct that.",
     "Not right: I mixed up the {field}. Trying again.",
 )
+WRONG_SQL = (
+    "That query does not run as it stands. Once more.",
+    "The database refuses this; let me correct the query.",
+    "I got the query wrong. Trying again.",
+)
 FORGOTTEN = (
     "I left out a step. Making up for it now.",
     "One step is still missing; I do it now.",
@@ -150,8 +155,9 @@ class ErringConversation(ScriptedConversation):
         self._make(f"{tool} {slip.field}={wrong[slip.field]!r} instead of {arguments.get(slip.field)!r}")
         content = yield from self._call(step, tool, wrong)
         reads = at not in self._gold.end.writes and tool != SUBMIT
-        if failed(content) or (reads and (self._gold.heeded or self._finds_nothing(step, content))):
-            self._mend(WRONG)
+        in_sql = slip.kind == "wrong_sql"
+        if failed(content) or in_sql or (reads and (self._gold.heeded or self._finds_nothing(step, content))):
+            self._mend(WRONG_SQL if in_sql else WRONG)
             content = yield from self._call(step, tool, arguments)
         else:
             self._astray = reads

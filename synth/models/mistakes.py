@@ -5,6 +5,7 @@
 ``stray_write``       one more write than gold makes: a repetition, or the same with another argument
 ``invented_fact``     another value in the submitted answer, or a wrong fact put to the user for consent
 ``premature_answer``  the closing words (and the answer, where one is due) before the work
+``wrong_sql``         a query that fails: a table or a column that is not there, a comma too many; always set right
 
 A rollout holds one mistake at most, and only one that must cost reward unless it is set right: it concerns what lands
 in a column that the world compares exactly, or in the answer. Its log stands in the record's ``provider_fields``, in
@@ -28,7 +29,8 @@ from jsonschema import Draft202012Validator
 
 from synth.canonical import derive_seed
 from synth.mistaken import other_values, slip_of_the_pen
-from synth.tasks.words import SUBMIT
+from synth.models.wrong_sql import wrong_queries
+from synth.tasks.words import SUBMIT, SUBMIT_SQL
 from synth.types import Task
 
 Json = Any
@@ -255,6 +257,14 @@ def _premature_answers(gold: Gold) -> Iterator[Slip]:
         yield Slip("premature_answer", gold.submits[0], SUBMIT)
 
 
+def _wrong_sql(gold: Gold) -> Iterator[Slip]:
+    for at, (tool, arguments) in enumerate(gold.calls):
+        sql = arguments.get("sql")
+        if isinstance(sql, str) and tool != SUBMIT_SQL and at not in gold.end.writes:
+            for wrong in wrong_queries(sql):
+                yield Slip("wrong_sql", at, tool, {**arguments, "sql": wrong}, "sql", mends=True)
+
+
 def _flat(steps: Sequence[Json]) -> Iterator[Json]:
     for step in steps:
         yield step
@@ -267,4 +277,5 @@ _SLIPS = {
     "stray_write": _stray_writes,
     "invented_fact": _invented_facts,
     "premature_answer": _premature_answers,
+    "wrong_sql": _wrong_sql,
 }

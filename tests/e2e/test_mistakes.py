@@ -99,3 +99,23 @@ def test_a_kind_that_there_is_not_is_refused_with_the_nearest(tmp_path: Path):
     done = synth("run", "model.mistakes=[forgoten_step]", cwd=tmp_path)
     assert done.returncode == 2
     assert "did you mean forgotten_step?" in done.stderr
+
+
+def test_queries_that_fail_are_set_right(tmp_path: Path):
+    """Every rollout has one query that the database refuses, in three ways, the right one after it, and the full reward."""
+    job = ("run", "env=shop_sql", "model.mistakes=wrong_sql", "model.mistake_rate=1.0", "tasks.count=24", "seed=3")
+    done = synth(*job, "runtime=inline", "output.dir=sql", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = list(Dataset.open(tmp_path / "sql").rows())
+    assert {(row["reward"], row["num_tool_errors"]) for row in rows} == {(1.0, 1)}
+    assert {"syntax_error", "column_not_found", "table_not_found"} == {
+        each for row in rows for each in row["error_categories"]
+    }
+    for row in rows:
+        made, mended = log(row)
+        assert (made["kind"], made["recovered"], mended["recovered"]) == ("wrong_sql", False, True)
+        results = [each for each in row["events"] if each["event"] == "tool_result"]
+        at = next(place for place, each in enumerate(results) if each["result"].get("status") == "error")
+        assert results[at]["name"] == results[at + 1]["name"] == "run_select_query"
+    again = synth("replay", "sql", cwd=tmp_path)
+    assert again.returncode == 0, again.stdout

@@ -77,7 +77,9 @@ def make_own(options: dict[str, str], model: Model | None) -> Own:
 
 def test_a_misspelt_user_is_told_the_nearest():
     (line,) = problems({"env": {"name": "shop"}, "users": {"kind": "scriptet"}})
-    assert line.startswith("users.kind: must be scripted, simulated, replay, none or package.module:attribute, not 'scriptet'")
+    assert line.startswith(
+        "users.kind: must be scripted, simulated, replay, none or package.module:attribute, not 'scriptet'"
+    )
     assert "scripted?" in line
 
 
