@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from envs import ToolCall
-from envs.database import DatabaseExecutableEnvironment
 from envs.folder import World, load_world
 from envs.sandboxes.base import Template
-from envs.types import Pins, RowChange, ToolOutcome
+from envs.types import Pins, RowChange
+from tests.unit.examples.alive import Alive, plain_database
 
 FOLDER = Path(__file__).parents[3] / "examples" / "ehr_db"
 NOW = "2026-03-02T11:30:00"
@@ -31,27 +30,7 @@ def template(world: World) -> Iterator[Template]:
         yield made
 
 
-class Chart:
-    """The world alive, with calls by name."""
-
-    def __init__(self, environment: DatabaseExecutableEnvironment) -> None:
-        self.environment = environment
-
-    def outcome(self, tool: str, /, **arguments: Any) -> ToolOutcome:
-        return self.environment.call(ToolCall.of(tool, arguments))
-
-    def ok(self, tool: str, /, **arguments: Any) -> Any:
-        outcome = self.outcome(tool, **arguments)
-        assert outcome.result.ok, outcome.content
-        return outcome.result.output
-
-    def refused(self, tool: str, /, **arguments: Any) -> str:
-        """The category of a refusal that left nothing behind."""
-        outcome = self.outcome(tool, **arguments)
-        assert not outcome.result.ok
-        assert not outcome.changes
-        return str(outcome.result.category)
-
+class Chart(Alive):
     def id_of(self, name: str) -> int:
         found = self.ok("find_patients", name=name)
         assert found["count"] == 1
@@ -68,12 +47,8 @@ def chart(world: World, template: Template) -> Iterator[Chart]:
 
 
 @pytest.fixture(scope="module")
-def rows() -> Iterator[sqlite3.Connection]:
-    """Schema and seed in the database that everybody has, without any code of this project."""
-    connection = sqlite3.connect(":memory:")
-    connection.execute("PRAGMA foreign_keys = ON")
-    for name in ("schema.sql", "seed.sql"):
-        connection.executescript((FOLDER / name).read_text("utf-8"))
+def rows(world: World) -> Iterator[sqlite3.Connection]:
+    connection = plain_database(world)
     yield connection
     connection.close()
 

@@ -16,6 +16,7 @@ import pytest
 
 from envs.folder import World, load_world
 from synth.tasks.source import TaskSource
+from tests.unit.examples.alive import plain_database
 from tests.unit.examples.test_ehr_db import FOLDER, INCOHERENT
 
 MADE = range(1, 9)
@@ -45,19 +46,7 @@ def world() -> World:
 
 @pytest.fixture(scope="module")
 def universes(world: World) -> Mapping[int, sqlite3.Connection]:
-    """Universe 0 from its script, the others from their rows, without any loader of this project."""
-    found: dict[int, sqlite3.Connection] = {}
-    for number in (0, *MADE):
-        made = sqlite3.connect(":memory:")
-        made.execute("PRAGMA foreign_keys = ON")
-        made.executescript((FOLDER / "schema.sql").read_text("utf-8"))
-        if number == 0:
-            made.executescript((FOLDER / "seed.sql").read_text("utf-8"))
-        for row in world.seed_rows(number) if number else ():
-            columns, marks = ", ".join(row.values), ", ".join("?" * len(row.values))
-            made.execute(f"INSERT INTO {row.table} ({columns}) VALUES ({marks})", list(row.values.values()))
-        found[number] = made
-    return found
+    return {number: plain_database(world, number) for number in (0, *MADE)}
 
 
 def column(universe: sqlite3.Connection, sql: str) -> list[Any]:

@@ -6,15 +6,13 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from envs import ToolCall
-from envs.database import DatabaseExecutableEnvironment
 from envs.folder import World, load_world
 from envs.sandboxes.base import Template
-from envs.types import Pins, RowChange, ToolOutcome
+from envs.types import Pins, RowChange
+from tests.unit.examples.alive import Alive, plain_database
 
 FOLDER = Path(__file__).parents[3] / "examples" / "shop"
 NOW = "2026-03-02T11:30:00"
@@ -31,27 +29,7 @@ def template(world: World) -> Iterator[Template]:
         yield made
 
 
-class Desk:
-    """The world alive, with calls by name."""
-
-    def __init__(self, environment: DatabaseExecutableEnvironment) -> None:
-        self.environment = environment
-
-    def outcome(self, tool: str, /, **arguments: Any) -> ToolOutcome:
-        return self.environment.call(ToolCall.of(tool, arguments))
-
-    def ok(self, tool: str, /, **arguments: Any) -> Any:
-        outcome = self.outcome(tool, **arguments)
-        assert outcome.result.ok, outcome.content
-        return outcome.result.output
-
-    def refused(self, tool: str, /, **arguments: Any) -> str:
-        """The category of a refusal that left nothing behind."""
-        outcome = self.outcome(tool, **arguments)
-        assert not outcome.result.ok
-        assert not outcome.changes
-        return str(outcome.result.category)
-
+class Desk(Alive):
     def changes(self, table: str) -> list[RowChange]:
         return [each for each in self.environment.diff().changes if each.table == table]
 
@@ -63,13 +41,9 @@ def desk(world: World, template: Template) -> Iterator[Desk]:
 
 
 @pytest.fixture(scope="module")
-def rows() -> Iterator[sqlite3.Connection]:
-    """Schema and seed in the database that everybody has, without any code of this project."""
-    connection = sqlite3.connect(":memory:")
+def rows(world: World) -> Iterator[sqlite3.Connection]:
+    connection = plain_database(world)
     connection.row_factory = sqlite3.Row
-    connection.execute("PRAGMA foreign_keys = ON")
-    for name in ("schema.sql", "seed.sql"):
-        connection.executescript((FOLDER / name).read_text("utf-8"))
     yield connection
     connection.close()
 

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from envs.folder import World, load_world
+from tests.unit.examples.alive import plain_database
 
 FOLDER = Path(__file__).parents[3] / "examples" / "shop"
 MADE = range(1, 9)
@@ -100,20 +101,9 @@ def world() -> World:
 
 @pytest.fixture(scope="module")
 def universes(world: World) -> Mapping[int, sqlite3.Connection]:
-    """Universe 0 from its script, the others from their rows, without any loader of this project."""
-    schema = (FOLDER / "schema.sql").read_text("utf-8")
-    found: dict[int, sqlite3.Connection] = {}
-    for number in (0, *MADE):
-        made = sqlite3.connect(":memory:")
+    found = {number: plain_database(world, number) for number in (0, *MADE)}
+    for made in found.values():
         made.row_factory = sqlite3.Row
-        made.execute("PRAGMA foreign_keys = ON")
-        made.executescript(schema)
-        if number == 0:
-            made.executescript((FOLDER / "seed.sql").read_text("utf-8"))
-        for row in world.seed_rows(number) if number else ():
-            columns, marks = ", ".join(row.values), ", ".join("?" * len(row.values))
-            made.execute(f"INSERT INTO {row.table} ({columns}) VALUES ({marks})", list(row.values.values()))
-        found[number] = made
     return found
 
 
