@@ -11,12 +11,14 @@ import math
 import os
 import resource
 import signal
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import apsw
 
 from envs.asking import ASKING
+from envs.audit import Trace, traced
 from envs.database import DatabaseExecutableEnvironment
 from envs.folder import World, load_world
 from envs.sandboxes.sqlite import SqliteSandbox
@@ -70,8 +72,9 @@ def answer(service: Service, question: Question, descriptors: list[int]) -> Answ
     sandbox.draw_from(question.position)
     toolbox = ASKING if question.call.name in ASKING else service.world.toolbox
     environment = DatabaseExecutableEnvironment(toolbox, sandbox, plan.tables, question.limits)
-    outcome = environment.call(question.call)
-    return Answer(outcome, *sandbox.take_kept())
+    with traced(Trace()) if question.traced else nullcontext() as trace:
+        outcome = environment.call(question.call)
+    return Answer(outcome, *sandbox.take_kept(), () if trace is None else trace.statements)
 
 
 def _alarm(seconds: float) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 
 from sqlalchemy.exc import DBAPIError
 
+from envs.audit import TRACE, Audit
 from envs.executable import ExecutableEnvironment, ExecutionContext
 from envs.processes import Pool
 from envs.sandboxes.base import Sandbox, Transaction
@@ -49,8 +50,10 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
         tables: Mapping[str, Table],
         limits: Limits | None = None,
         apart: Pool | None = None,
+        audit: Audit | None = None,
     ) -> None:
-        super().__init__(toolbox)
+        super().__init__(toolbox, audit)
+        self._engine = sandbox.engine
         self.sandbox = sandbox
         self.in_place = sandbox.in_place
         self.concurrent_reads = sandbox.concurrent_reads
@@ -68,12 +71,18 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
             outcome = replace(outcome, arguments=parsed[1])  # of a call that was killed
         return outcome
 
+    def _names(self) -> Collection[str]:
+        columns = (column.name for table in self._tables.values() for column in table.columns)
+        return {name.lower() for name in (*self._tables, *columns)}
+
     def inline(self, tool: str) -> bool:
         return self.in_place and tool not in self._free
 
     @contextmanager
     def _build_execution_context(self, tool: Tool) -> Generator[ExecutionContext]:
         with self.sandbox.transaction(self._limits[tool.name]) as transaction:
+            if (trace := TRACE.get()) is not None:
+                trace.listen(transaction.connection.connection)
             if tool.name in BUILTIN:  # they name tables in what they tell
                 transaction.connection.execution_options(**{TABLES: self._tables})
             yield _InTransaction(transaction)

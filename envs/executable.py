@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import time
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
+from envs.audit import Audit, Trace, digest_of, traced
 from envs.base import BaseEnvironment
 from envs.errors import EnvsError, ExecutorError, ToolError
 from envs.metrics import Execution, ExecutionMetrics, metrics_of
@@ -36,11 +37,15 @@ class ExecutableEnvironment(BaseEnvironment):
     """Runs executors between two validations. Subclasses say what an executor is given.
 
     A subclass implements :meth:`_build_execution_context`, a context manager around one call, and may
-    translate its resource's own errors into results by :meth:`_error_result`.
+    translate its resource's own errors into results by :meth:`_error_result`. ``audit`` logs each call.
     """
 
-    def __init__(self, toolbox: Toolbox) -> None:
+    _engine = ""
+    """The SQL that statements are in, where there are any."""
+
+    def __init__(self, toolbox: Toolbox, audit: Audit | None = None) -> None:
         self.toolbox = toolbox
+        self.audit = audit
         self.executions: list[Execution] = []
         """The calls so far that came to a result, in the order in which they did."""
 
@@ -48,6 +53,10 @@ class ExecutableEnvironment(BaseEnvironment):
     def metrics(self) -> Mapping[str | None, ExecutionMetrics]:
         """Of :attr:`executions`, per tool; under None those of calls that named no tool."""
         return metrics_of(self.executions)
+
+    def _names(self) -> Collection[str]:
+        """Names of the schema, in lower case: those that an audit may show."""
+        return ()
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -62,12 +71,43 @@ class ExecutableEnvironment(BaseEnvironment):
         return None
 
     def call(self, call: ToolCall) -> ToolOutcome:
+        return self._timed(call) if self.audit is None else self._audited(call, self.audit)
+
+    def _timed(self, call: ToolCall) -> ToolOutcome:
         began = time.perf_counter()
         outcome = self._execute(call)
         ms = (time.perf_counter() - began) * 1000
         tool = call.name if call.name in self.toolbox else None
         category = None if outcome.result.ok else outcome.result.category
         self.executions.append(Execution(call.id, tool, category, ms, len(outcome.changes)))
+        return outcome
+
+    def _audited(self, call: ToolCall, audit: Audit) -> ToolOutcome:
+        """The outcome of a call that is logged, also where it raises."""
+        began, trace = time.perf_counter(), Trace()
+        known = call.name in self.toolbox
+        arguments: Mapping[str, Json] | None = None
+        changed, end = 0, "ok"
+        try:
+            with traced(trace):
+                outcome = self._timed(call)
+            arguments, changed = outcome.arguments, len(outcome.changes)
+            end = "ok" if outcome.result.ok else outcome.result.category or "unknown"
+        except BaseException as error:
+            end = type(error).__name__
+            raise
+        finally:
+            audit.call(
+                call,
+                call.name if known else None,
+                digest_of(call, arguments, self.toolbox[call.name].secret) if known else None,
+                ms=(time.perf_counter() - began) * 1000,
+                outcome=end,
+                trace=trace,
+                rows_changed=changed,
+                names=self._names,
+                engine=self._engine,
+            )
         return outcome
 
     def _execute(self, call: ToolCall) -> ToolOutcome:

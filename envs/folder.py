@@ -30,6 +30,7 @@ from typing import Any, cast
 
 import yaml
 
+from envs.audit import Audit
 from envs.connection import require_driver
 from envs.database import DatabaseExecutableEnvironment
 from envs.databases import FILE as DATABASES_FILE
@@ -61,7 +62,7 @@ SUFFIXES = frozenset({".sql", ".py", ".yaml", ".yml", ".md", ".json", ".csv", ".
 """Files that make a world; everything else (databases, caches, keys) neither counts nor travels."""
 
 TOOL_KEYS = frozenset(
-    {"name", "description", "parameters", "output_schema", "read_only", "risk", "free_sql", "executor"}
+    {"name", "description", "parameters", "output_schema", "read_only", "risk", "free_sql", "secret", "executor"}
     | {"statement_timeout_ms", "max_rows", "max_result_bytes"}
 )
 
@@ -161,15 +162,21 @@ class World:
         return None
 
     def environment(
-        self, template: Template, pins: Pins, limits: Limits | None = None, *, unordered: bool = False
+        self,
+        template: Template,
+        pins: Pins,
+        limits: Limits | None = None,
+        *,
+        unordered: bool = False,
+        audit: Audit | None = None,
     ) -> DatabaseExecutableEnvironment:
-        """The world alive on a fresh sandbox; the caller closes it."""
+        """The world alive on a fresh sandbox; the caller closes it. ``audit`` logs each call."""
         sandbox = template.open(pins, unordered=unordered)
         pool = None
         if sandbox.apart and any(each.free_sql for each in self.tools):
             pool = pool_of(APART, (str(self.path), self.digest))
             pool.start()
-        return DatabaseExecutableEnvironment(self.toolbox, sandbox, template.tables, limits, pool)
+        return DatabaseExecutableEnvironment(self.toolbox, sandbox, template.tables, limits, pool, audit)
 
 
 def load_world(path: str | Path) -> World:
@@ -390,11 +397,20 @@ def _from_entry(entry: Any, node: Any, folder: Path, package: str, file: Path) -
         risk=item.get("risk"),
         limits=Limits(read_only=read_only, **caps),
         free_sql=free_sql,
+        secret=_names(item, "secret", fail),
     )
     if problems := lint(made):
         told = [each.removeprefix(f"tool {name}: ") for each in problems]
-        raise fail("; ".join(told), "parameters" if told[0].startswith("parameters") else "name")
+        raise fail("; ".join(told), next((key for key in ("parameters", "secret") if told[0].startswith(key)), "name"))
     return [made]
+
+
+def _names(item: Mapping[Any, Json], key: str, fail: Callable[[str, str], WorldError]) -> frozenset[str]:
+    value: Json = item.get(key) or []
+    names = cast("list[Json]", value if isinstance(value, list) else [value])
+    if not all(isinstance(each, str) for each in names):
+        raise fail(f"`{key}` is the name of a parameter or a list of such, not {value!r}", key)
+    return frozenset(cast("list[str]", names))
 
 
 def _flag(item: Mapping[Any, Json], key: str, fail: Callable[[str, str], WorldError]) -> bool:

@@ -19,7 +19,7 @@ import inspect
 import json
 import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
@@ -69,6 +69,7 @@ class Tool:
     ``risk`` says how much depends on a call, for whoever approves calls; None: as ``read_only`` says, read or write.
     ``free_sql`` says that the executor runs SQL which the agent wrote. Where the engine cannot break off every statement
     (SQLite), such a call runs in a process that can be killed: it keeps nothing in memory from one call to the next.
+    ``secret`` names parameters whose values leave no trace in an audit, not even in a digest (:mod:`envs.audit`).
     """
 
     name: str
@@ -80,6 +81,7 @@ class Tool:
     risk: Risk | None = None
     limits: Limits = field(default_factory=lambda: Limits(False, None, None, None))
     free_sql: bool = False
+    secret: frozenset[str] = frozenset()
 
     def to_openai(self) -> dict[str, Json]:
         """The tool as an OpenAI-compatible endpoint is shown it."""
@@ -100,11 +102,13 @@ def tool(
     max_rows: int | None = None,
     max_result_bytes: int | None = None,
     free_sql: bool = False,
+    secret: Collection[str] = (),
 ) -> Any:
     """Make a :class:`Tool` from a typed function whose first parameter is the connection.
 
     The function returns a JSON value, or a :class:`ToolResult`; it raises :class:`~envs.errors.ToolError` to
-    speak to the model. ``free_sql``: it runs SQL that the agent wrote. Raises :class:`~envs.errors.WorldError` for a signature that has no JSON Schema.
+    speak to the model. ``free_sql``: it runs SQL that the agent wrote. ``secret``: parameters whose
+    values no audit may show. Raises :class:`~envs.errors.WorldError` for a signature that has no JSON Schema.
     """
 
     def make(inner: Callable[..., Any]) -> Tool:
@@ -137,6 +141,7 @@ def tool(
             risk=risk,
             limits=Limits(read_only, statement_timeout_ms, max_rows, max_result_bytes),
             free_sql=free_sql,
+            secret=frozenset([secret] if isinstance(secret, str) else secret),
         )
         if problems := lint(made):
             raise WorldError("; ".join(problems), code.co_filename, code.co_firstlineno)
@@ -247,6 +252,13 @@ def lint(item: Tool) -> list[str]:
     if item.risk is not None and (item.risk not in RISKS or (item.risk == "read") is not item.read_only):
         allowed = "read, as it is read_only" if item.read_only else "write or destructive"
         problems.append(f"tool {item.name}: risk must be {allowed}, not {item.risk!r}")
+    known: Mapping[str, Json] = {}
+    if isinstance(cast("object", item.parameters), Mapping) and isinstance(item.parameters.get("properties"), Mapping):
+        known = item.parameters["properties"]
+    problems += [
+        f"tool {item.name}: secret names {name!r}, which is no parameter; there are {', '.join(known) or 'none'}"
+        for name in sorted(item.secret - known.keys())
+    ]
     for label, schema in (("parameters", item.parameters), ("output_schema", item.output_schema)):
         if schema is None:
             continue

@@ -97,7 +97,8 @@ class DatabaseConfig(Section):
     """The engine of the sandboxes, and what one tool call may use of it.
 
     ``dsn_env_var`` names a variable that holds a server's URL (None: the server on this machine); a sandbox there is
-    ``pooled`` (undone, used again) or ``cloned`` (dropped).
+    ``pooled`` (undone, used again) or ``cloned`` (dropped). ``audit`` logs each tool call, at ``audit_level`` debug each
+    statement too (:mod:`envs.audit`).
     """
 
     engine: Literal["sqlite", "postgresql", "mysql"] = "sqlite"
@@ -106,6 +107,8 @@ class DatabaseConfig(Section):
     statement_timeout_ms: Positive = 5_000
     max_rows: Positive = 10_000
     max_result_bytes: Positive = 200_000
+    audit: Annotated[bool, Strict()] = False
+    audit_level: Literal["info", "debug"] = "info"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -366,6 +369,8 @@ _EXCLUDED = {
     "agent.logging.contents": "a log is not part of the data",
     "agent.logging.max_mb": "a log is not part of the data",
     "database.dsn_env_var": "a server may be reached by another address",
+    "database.audit": "a log is not part of the data",
+    "database.audit_level": "a log is not part of the data",
     "database.sandbox": "decides what becomes of a sandbox, not what happens in it",
     "agent.retry.max_retries": "decides how patient a request is, never what an answer is",
     "agent.retry.first_s": "decides how patient a request is, never what an answer is",

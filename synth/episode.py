@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -25,6 +26,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from envs.asking import ANSWER_LIMITS, Answer, ask
+from envs.audit import Audit, digest_of
 from envs.database import DatabaseExecutableEnvironment
 from envs.folder import World
 from envs.metrics import Execution
@@ -69,7 +71,7 @@ class Episode:
     """One task on one fresh sandbox, with its user. Single use; close it, or use it as a context manager.
 
     ``messages`` begins with the opening and grows by :meth:`step`. ``done`` says that nothing more is to be played. A task that
-    has a user is played with ``user`` under ``seed``, by default the scripted one under the task's own seed.
+    has a user is played with ``user`` under ``seed``, by default the scripted one under the task's own seed. ``audit`` logs each call.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class Episode:
         unordered: bool = False,
         user: User | None = None,
         seed: int | None = None,
+        audit: Audit | None = None,
     ) -> None:
         self.task = task
         self.done = False
@@ -100,7 +103,7 @@ class Episode:
         timeout = ANSWER_LIMITS.statement_timeout_ms if limits is None else limits.statement_timeout_ms
         self._asking = ANSWER_LIMITS.tightened(Limits(True, timeout, None, None))
         self._environment: DatabaseExecutableEnvironment = world.environment(
-            template, Pins(task.now, task.seed), limits, unordered=unordered
+            template, Pins(task.now, task.seed), limits, unordered=unordered, audit=audit
         )
         self._submit = None if task.answer is None else _submit_box(canonical(task.answer))
         shown: list[Tool] = [*self._environment.tools, *(self._submit.tools if self._submit else ())]
@@ -153,7 +156,12 @@ class Episode:
         """As :meth:`call`; raises :class:`CalledOffError` with the outcome where it was cancelled meanwhile."""
         called_off = False
         if self._submit is not None and call.name == SUBMIT:
+            began = time.perf_counter()
             outcome, read_only = self._hand_in(call, self._submit), True
+            if (audit := self._environment.audit) is not None:
+                end = "ok" if outcome.result.ok else outcome.result.category or "unknown"
+                ms = (time.perf_counter() - began) * 1000
+                audit.call(call, SUBMIT, digest_of(call, outcome.arguments, ()), ms=ms, outcome=end)
         else:
             environment = self._environment
             known = call.name in environment.toolbox

@@ -242,6 +242,7 @@ def worker_setup(run: Run, archive: bytes, directory: Path | None = None) -> Wor
         run_dir=directory,
         gated=model.kind not in ASKS_NOBODY,
         user_model=user_model(config),
+        audit=config.database.audit_level if config.database.audit else None,
     )
 
 

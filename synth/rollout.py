@@ -16,6 +16,7 @@ from synth.agent.middleware.faults import injected
 from synth.agent.run import AgentLimits, AgentRun
 from synth.agent.segments import segments
 from synth.agent.state import Identity
+from synth.audit import AuditBook
 from synth.dataset.clean import clean_row
 from synth.dataset.sanitize import sanitize
 from synth.episode import Episode, Score
@@ -33,7 +34,8 @@ SCHEMA_VERSION = 1
 class Stage:
     """What all rollouts of a worker share. ``user`` is who answers in tasks that have a user; None: the scripted one.
 
-    ``middlewares`` are what wraps each rollout's calls, by their names in the config, the first outermost.
+    ``middlewares`` are what wraps each rollout's calls, by their names in the config, the first outermost. ``audit`` logs
+    every tool call, if any does.
     """
 
     world: World
@@ -43,6 +45,7 @@ class Stage:
     agent: AgentLimits
     user: User | None = None
     middlewares: Sequence[tuple[str, MiddlewareMaker]] = ()
+    audit: AuditBook | None = None
     sampling: Sampling = field(default_factory=Sampling)
     config_digest: str = ""
     synth_version: str = ""
@@ -76,9 +79,10 @@ async def play(job: Job, stage: Stage, spent: Spent | None = None) -> dict[str, 
     :class:`~envs.errors.ExecutorError`: a rollout that could not be held is no row.
     """
     started = time.perf_counter()
+    audit = None if stage.audit is None else stage.audit.start({"job": job.index, "rollout": job.id})
     with (
         stage.templates.use(job.task.universe) as template,
-        Episode(job.task, stage.world, template, stage.limits, user=stage.user, seed=job.seed) as episode,
+        Episode(job.task, stage.world, template, stage.limits, user=stage.user, seed=job.seed, audit=audit) as episode,
     ):
         agent = episode.agent(
             stage.model,
@@ -86,6 +90,8 @@ async def play(job: Job, stage: Stage, spent: Spent | None = None) -> dict[str, 
             middlewares=[start(name, maker) for name, maker in stage.middlewares],
             identity=Identity(job.id, job.index, job.seed, job.task.id),
         )
+        if audit is not None:
+            audit.step = lambda: 0 if agent.so_far is None else len(agent.so_far.completions)
         try:
             run = await agent.run(episode.messages, episode.say if job.task.user is not None else None)
         except BaseException:

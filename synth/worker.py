@@ -28,6 +28,7 @@ from synth.admission.proof import prove
 from synth.agent.middleware.base import Factory, MiddlewareHome, MiddlewareMaker
 from synth.agent.run import AgentLimits
 from synth.archive import unpack_world
+from synth.audit import AuditBook, AuditLevel
 from synth.dataset.wire import encode, to_wire
 from synth.errors import ModelAuthError, SynthError, TaskError
 from synth.limits import Grant, LeasedGate, Report
@@ -101,6 +102,7 @@ class WorkerSetup:
     run_dir: Path | None = None
     gated: bool = False
     user_model: ModelSetup | None = None
+    audit: AuditLevel | None = None
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,7 @@ class Worker:
         self._news = asyncio.Event()
         self._gate = LeasedGate(self._news.set) if setup.gated else None
         self._stage: Stage | None = None
+        self._audit: AuditBook | None = None
         self._home: Scratch | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._collector: tuple[int, int, int] | None = None
@@ -161,8 +164,10 @@ class Worker:
         world = load_world(unpack_world(setup.world_archive, self._home.path / setup.world_name))
         model, user = make_model(setup), make_user(setup)
         makers = [(each.name, make_middleware(each, setup, self._home.path)) for each in setup.middlewares]
+        warnings = self._open_audit()
         self._stage = Stage(
             middlewares=makers,
+            audit=self._audit,
             world=world,
             templates=Templates(world, setup.engine, place=setup.place),
             model=model,
@@ -173,9 +178,20 @@ class Worker:
             config_digest=setup.config_digest,
             synth_version=setup.synth_version,
         )
-        warnings = [*await model.preflight(), *(await user.preflight() if user is not None else ())]
+        warnings += [*await model.preflight(), *(await user.preflight() if user is not None else ())]
         model.gate = self._gate  # which opens with the first grant
         return warnings
+
+    def _open_audit(self) -> list[str]:
+        """Begin the worker's audit where the run wants one; returns warnings."""
+        setup = self._setup
+        if setup.audit is None:
+            return []
+        home = _reachable(setup)
+        self._audit = AuditBook(_run_id(setup), _worker_id(), setup.audit, home)
+        if home is not None:
+            return []
+        return [f"worker {_worker_id()} cannot reach {setup.run_dir}: its audit is on its standard error"]
 
     async def lease(self, work: Sequence[Assignment]) -> None:
         """Take on work; it starts as places become free."""
@@ -220,6 +236,8 @@ class Worker:
                 await self._stage.user.aclose()
             self._stage.templates.close()
             self._stage = None
+        if self._audit is not None:
+            self._audit.close()
         if self._home is not None:
             self._home.remove()
 
@@ -322,16 +340,28 @@ def _factory(path: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
+def _run_id(setup: WorkerSetup) -> str:
+    return "" if setup.run_dir is None else setup.run_dir.name
+
+
+def _worker_id() -> str:
+    return f"{socket.gethostname()}-{os.getpid()}"
+
+
+def _reachable(setup: WorkerSetup) -> Path | None:
+    """The run's directory, where this worker sees it."""
+    return setup.run_dir if setup.run_dir is not None and setup.run_dir.is_dir() else None
+
+
 def make_middleware(which: MiddlewareSetup, setup: WorkerSetup, scratch: Path) -> MiddlewareMaker:
     """The maker of a middleware, built in this process by ``factory(options, home)``."""
     module, _, attribute = which.factory.partition(":")
     factory: Factory = getattr(import_module(module), attribute)
-    reachable = setup.run_dir is not None and setup.run_dir.is_dir()
     home = MiddlewareHome(
         scratch=scratch,
-        run_id="" if setup.run_dir is None else setup.run_dir.name,
-        worker=f"{socket.gethostname()}-{os.getpid()}",
-        run_dir=setup.run_dir if reachable else None,
+        run_id=_run_id(setup),
+        worker=_worker_id(),
+        run_dir=_reachable(setup),
         engine=setup.engine,
         keys={name: key.value for name, key in setup.keys.items()},
     )

@@ -17,7 +17,18 @@ FLOORS: dict[str, list[set[str]]] = {
     "envs": [
         {"json_text"},
         {"errors", "types", "clock"},
-        {"acceptance", "tool", "metrics", "sql_errors", "connection", "sql_script", "guard", "state", "processes"},
+        {
+            "acceptance",
+            "tool",
+            "metrics",
+            "audit",
+            "sql_errors",
+            "connection",
+            "sql_script",
+            "guard",
+            "state",
+            "processes",
+        },
         {"toolbox", "sandboxes", "base", "seed_rows", "sql_critic"},
         {"executable", "sql_tools"},
         {"database", "databases"},
@@ -25,7 +36,7 @@ FLOORS: dict[str, list[set[str]]] = {
         {"reseed", "templates", "testing", "apart"},
     ],
     "synth": [
-        {"errors", "types", "canonical", "nearest", "credentials", "scratch", "mistaken"},
+        {"errors", "types", "audit", "canonical", "nearest", "credentials", "scratch", "mistaken"},
         {"config_rules", "config_types", "shipped", "archive", "places"},
         {"config_agent"},
         {"config"},

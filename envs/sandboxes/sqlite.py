@@ -21,6 +21,7 @@ from typing import Any
 import apsw
 import sqlalchemy
 
+from envs.audit import TRACE
 from envs.errors import SandboxError, WorldError
 from envs.guard import HEAP_BYTES, VALUE_BYTES, SqliteGuard
 from envs.processes import ChildLost, Pool
@@ -265,7 +266,9 @@ class SqliteSandbox(Sandbox):
                 pages.take_written()
                 self._version += 1
             state = State(self._pins, self._unordered, pages.own, pages.size)
-            asked = Question(self._number, self._version, state, self._random.position, self._plan, call, limits)
+            trace = TRACE.get()
+            place = (self._number, self._version, state, self._random.position, self._plan)
+            asked = Question(*place, call, limits, traced=trace is not None)
             try:
                 answer = ask(pool, asked, pages.base)
             except ChildLost as lost:
@@ -273,6 +276,8 @@ class SqliteSandbox(Sandbox):
             if self._closed:
                 raise SandboxError("the sandbox was closed during a call")
             self._random.position = answer.position
+            if trace is not None:
+                trace.statements += answer.statements
             if answer.pages:
                 self._disconnect()  # an open connection would not notice
                 pages.put(answer.pages, answer.size)

@@ -8,12 +8,13 @@ changed. So a process that is killed loses the call that it was at, and nothing 
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import apsw
 from sqlalchemy.exc import DBAPIError
 
+from envs.audit import Statement
 from envs.errors import SandboxError
 from envs.processes import Child, ChildLost, Pool
 from envs.sandboxes import apsw_dbapi
@@ -58,7 +59,7 @@ class State:
 @dataclass(frozen=True, slots=True)
 class Question:
     """A call on the sandbox of that number and version. ``state`` and ``plan`` are None where they are known already;
-    with a plan comes the descriptor of its pages.
+    with a plan comes the descriptor of its pages. ``traced``: somebody wants to hear of the statements.
     """
 
     sandbox: int
@@ -69,6 +70,7 @@ class Question:
     call: ToolCall
     limits: Limits
     template: int = -1
+    traced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class Answer:
     position: int
     ends: Ends
     whole: frozenset[str]
+    statements: Sequence[Statement] = ()
 
 
 def ask(pool: Pool, question: Question, base: Base) -> Answer:

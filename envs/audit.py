@@ -1,0 +1,207 @@
+"""The audit: one line per tool call, and at debug level one per statement, as JSON on the logger ``envs.audit``.
+
+No line holds a value. Arguments appear as a digest, and those that a world declares secret do not go into it; a statement
+appears without its parameters, its literals and whatever else is not the schema's; of an error its category is told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import logging
+import time
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from envs.types import Json, ToolCall
+
+LOGGER = logging.getLogger("envs.audit")
+
+_CLIPPED = 100
+"""Characters of an id or a category, which others choose."""
+
+_MASK = "envs.sql_critic.masked:masked"
+"""What takes the values out of a statement; imported where a statement is logged, as sqlglot is heavy."""
+
+
+@dataclass(slots=True)
+class Statement:
+    """One statement of a call as the driver got it; ``ms`` counts its execution and the fetching of its rows."""
+
+    sql: str
+    ms: float = 0.0
+    read: int = 0
+    changed: int = 0
+    failed: bool = False
+
+
+@dataclass(slots=True)
+class Trace:
+    """The statements of one call, in order. It travels."""
+
+    statements: list[Statement] = field(default_factory=list[Statement])
+
+    @property
+    def rows_read(self) -> int:
+        """Rows that the call fetched."""
+        return sum(each.read for each in self.statements)
+
+    def listen(self, connection: Any) -> None:
+        """Have every cursor of a call's DBAPI connection heard. The connection ends with its call."""
+        cursor = connection.cursor
+
+        def heard(*args: Any, **kwargs: Any) -> _Cursor:
+            return _Cursor(cursor(*args, **kwargs), self)
+
+        connection.cursor = heard
+
+
+TRACE: ContextVar[Trace | None] = ContextVar("TRACE", default=None)
+"""Set while a call runs whose statements somebody wants to hear of."""
+
+
+@contextmanager
+def traced(trace: Trace) -> Generator[Trace]:
+    """Calls within are heard."""
+    token = TRACE.set(trace)
+    try:
+        yield trace
+    finally:
+        TRACE.reset(token)
+
+
+class _Cursor:
+    """A DBAPI cursor that tells what passes through it."""
+
+    def __init__(self, cursor: Any, trace: Trace) -> None:
+        self._cursor, self._trace = cursor, trace
+        self._now = Statement("")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cursor, name)
+
+    @contextmanager
+    def _timed(self) -> Generator[None]:
+        began = time.perf_counter()
+        try:
+            yield
+        except BaseException:
+            self._now.failed = True
+            raise
+        finally:
+            self._now.ms += (time.perf_counter() - began) * 1000
+
+    def _begin(self, sql: object) -> None:
+        self._now = Statement(str(sql))
+        self._trace.statements.append(self._now)
+
+    def execute(self, operation: Any, *parameters: Any) -> Any:
+        self._begin(operation)
+        with self._timed():
+            self._cursor.execute(operation, *parameters)
+        self._count_changed()
+        return self
+
+    def executemany(self, operation: Any, rows: Any) -> Any:
+        self._begin(operation)
+        with self._timed():
+            self._cursor.executemany(operation, rows)
+        self._count_changed()
+        return self
+
+    def _count_changed(self) -> None:
+        if self._cursor.description is None:
+            self._now.changed = max(0, self._cursor.rowcount)
+
+    def fetchone(self) -> Any:
+        with self._timed():
+            row = self._cursor.fetchone()
+        self._now.read += row is not None
+        return row
+
+    def fetchmany(self, size: int | None = None) -> Any:
+        with self._timed():
+            rows = self._cursor.fetchmany(size)
+        self._now.read += len(rows)
+        return rows
+
+    def fetchall(self) -> Any:
+        with self._timed():
+            rows = self._cursor.fetchall()
+        self._now.read += len(rows)
+        return rows
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.fetchone, None)
+
+
+class Audit:
+    """The audit of one rollout. ``about`` stands in each of its lines; ``step`` is asked for the turn of each call.
+
+    Lines of calls go to ``logger`` at INFO, those of statements at DEBUG.
+    """
+
+    def __init__(
+        self,
+        logger: logging.Logger = LOGGER,
+        about: Mapping[str, Json] | None = None,
+        step: Callable[[], int] | None = None,
+    ) -> None:
+        self._logger = logger
+        self._about = dict(about or {})
+        self.step = step
+
+    def call(
+        self,
+        call: ToolCall,
+        tool: str | None,
+        digest: str | None,
+        *,
+        ms: float,
+        outcome: str = "ok",
+        trace: Trace | None = None,
+        rows_changed: int = 0,
+        names: Callable[[], Collection[str]] = frozenset[str],
+        engine: str = "sqlite",
+    ) -> None:
+        """Log a call, after its statements. ``outcome`` is ok, an error's category, or the type of what broke it; ``names``
+        gives those of the schema, in lower case, which statements in the SQL of ``engine`` may show.
+        """
+        step = {} if self.step is None else {"step": self.step()}
+        place = {**self._about, **step, "id": call.id[:_CLIPPED], "tool": tool}
+        if trace is not None and self._logger.isEnabledFor(logging.DEBUG):
+            module, _, name = _MASK.partition(":")
+            masked = getattr(importlib.import_module(module), name)
+            shown = names()
+            for at, each in enumerate(trace.statements):
+                told = {"sql": masked(each.sql, engine, shown), "ms": round(each.ms, 3), "ok": not each.failed}
+                rows = {"rows_read": each.read, "rows_changed": each.changed}
+                self._write(logging.DEBUG, {"event": "statement", **place, "nth": at, **told, **rows})
+        rows = {"rows_read": 0 if trace is None else trace.rows_read, "rows_changed": rows_changed}
+        end = {"ok": outcome == "ok", "outcome": outcome[:_CLIPPED]}
+        self._write(
+            logging.INFO, {"event": "tool_call", **place, "arguments": digest, "ms": round(ms, 3), **rows, **end}
+        )
+
+    def _write(self, level: int, entry: Mapping[str, Json]) -> None:
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._logger.log(level, "%s", json.dumps({"at": at, **entry}))
+
+
+def digest_of(call: ToolCall, arguments: Mapping[str, Json] | None, secret: Collection[str]) -> str | None:
+    """16 hexadecimal digits of the canonical arguments without the secret ones, or of the text of what could not be parsed
+    (None where that may hold a secret). Equal arguments have equal digests.
+    """
+    if arguments is not None:
+        kept = {name: None if name in secret else value for name, value in arguments.items()}
+        text = json.dumps(kept, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    elif secret:
+        return None
+    else:
+        text = call.arguments
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
