@@ -46,7 +46,7 @@ class LoggingMiddleware(AgentMiddleware):
         try:
             completion = await ask()
         except Exception as error:
-            self._write(agent, "llm_error", ms=_ms(began), error=type(error).__name__, message=str(error)[:CLIPPED])
+            self._write(agent, "llm_error", ms=_ms(began), error=type(error).__name__, message=str(error))
             raise
         usage = completion.usage
         self._write(
@@ -88,7 +88,7 @@ class LoggingMiddleware(AgentMiddleware):
             "rollout_end",
             ms=_ms(self._began),
             stop_reason=agent.run.stop_reason,
-            error=None if error is None else f"{type(error).__name__}: {error}"[:CLIPPED],
+            error=None if error is None else f"{type(error).__name__}: {error}",
             turns=len(agent.run.completions),
             tool_calls=len(agent.run.outcomes),
             input_tokens=usage.input_tokens,
@@ -98,15 +98,19 @@ class LoggingMiddleware(AgentMiddleware):
 
     def _write(self, agent: AgentState, event: str, **told: Json) -> None:
         where = {"job": agent.job_index, "rollout": agent.rollout_id, "step": agent.step}
-        self._book.write({"event": event, **where, **{key: _clip(value) for key, value in told.items()}})
+        self._book.write({"event": event, **where, **told})
 
 
 def _ms(began: float) -> float:
     return round((time.monotonic() - began) * 1000, 1)
 
 
-def _clip(value: Json) -> Json:
-    return f"{value[:CLIPPED]}..." if isinstance(value, str) and len(value) > CLIPPED else value
+def _written(secret: str) -> set[str]:
+    """A secret as it stands in a text, in JSON, and in JSON inside of JSON."""
+    forms = {secret}
+    for _ in range(2):
+        forms |= {json.dumps(each, ensure_ascii=plain)[1:-1] for each in forms for plain in (True, False)}
+    return forms
 
 
 class LogBook(MiddlewareMaker):
@@ -116,7 +120,8 @@ class LogBook(MiddlewareMaker):
         self._level, self._contents = options["level"], options["contents"]
         self._left: int = options["max_mb"] * 1_000_000
         self._about = {"run": home.run_id, "worker": home.worker}
-        self._secrets = sorted((key for key in home.keys.values() if key), key=len, reverse=True)
+        forms = {form for key in home.keys.values() if key for form in _written(key)}
+        self._secrets = sorted(forms, key=len, reverse=True)
         self._file: TextIOWrapper | None = None
         if home.run_dir is not None:
             folder = home.run_dir / "logs"
@@ -131,9 +136,8 @@ class LogBook(MiddlewareMaker):
         if self._left <= 0:
             return
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        line = redact(json.dumps({"at": at, **self._about, **entry}, default=str))
-        for secret in self._secrets:
-            line = line.replace(secret, HIDDEN)
+        shown = {key: self._clip(value) for key, value in entry.items()}
+        line = self._hide(json.dumps({"at": at, **self._about, **shown}, default=str))
         self._left -= len(line) + 1
         if self._left <= 0:
             line = json.dumps({"at": at, **self._about, "event": "log_full"})
@@ -141,6 +145,16 @@ class LogBook(MiddlewareMaker):
             _log.info(line)
         else:
             self._file.write(f"{line}\n")
+
+    def _clip(self, value: Json) -> Json:
+        """A long text cut short, its secrets hidden before: half of one would not be found."""
+        return f"{self._hide(value)[:CLIPPED]}..." if isinstance(value, str) and len(value) > CLIPPED else value
+
+    def _hide(self, text: str) -> str:
+        text = redact(text)
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return text
 
     def flush(self) -> None:
         if self._file is not None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from synth.agent.middleware.base import MiddlewareHome, start
-from synth.agent.middleware.logging import make
+from synth.agent.middleware.logging import CLIPPED, make
 from synth.agent.react import ReactAgent
 from synth.agent.run import AgentLimits
 from synth.agent.state import Identity
@@ -54,6 +54,24 @@ async def test_contents_are_logged_on_demand_without_keys(tmp_path: Path, monkey
     assert KEY not in text
     assert "another-secret-value" not in text
     assert {"llm_call", "tool_call", "tool_executed"} < {each["event"] for each in told}
+
+
+@pytest.mark.parametrize("key", [KEY, 'quo"ted\\key', "schlüssel-wörter"])
+async def test_no_part_of_a_key_is_logged_however_it_is_written(tmp_path: Path, key: str):
+    """In an argument (JSON in JSON), in prose, and where a long text is cut in the middle of it."""
+    home = MiddlewareHome(tmp_path, "run", "w0", tmp_path, keys={"X_KEY": key})
+    maker = make(asdict(LoggingConfig(contents=True)), home)
+    texts = [key, json.dumps({"name": key}), "x" * (CLIPPED - 5) + key, json.dumps({"a": "x" * (CLIPPED - 12) + key})]
+    for text in texts:
+        maker.write({"event": "x", "arguments": text})
+    await maker.aclose()
+    written = [
+        json.loads(line)["arguments"] for line in (tmp_path / "logs" / "agent-w0.jsonl").read_text().splitlines()
+    ]
+    assert len(written) == len(texts)
+    for text in written:
+        assert key[:5] not in text
+        assert len(text) <= CLIPPED + 3
 
 
 async def test_what_breaks_a_rollout_off_is_logged(tmp_path: Path):
