@@ -55,8 +55,8 @@ LIMITS = (
 )
 
 HEAP_BYTES = 256 * 2**20
-"""Memory that SQLite may take for one statement beyond what it had before, and beyond the size of the world's data (which a
-statement may change as a whole). ``json_group_array`` and its like heed no limit of a value's length until they are done."""
+"""Memory that SQLite may take for one call beyond what it had before, and beyond the size of the world's data (which a
+call may change as a whole). ``json_group_array`` and its like heed no limit of a value's length until they are done."""
 
 NEVER = float("inf")
 
@@ -79,9 +79,9 @@ class SqliteGuard:
         self.deadline = NEVER
         self.heap_bytes = HEAP_BYTES
         self.ceiling = NEVER
-        """Bytes of SQLite's memory, all of the process's, at which the statement is broken off."""
+        """Bytes of SQLite's memory, all of the process's, at which a statement is broken off."""
         self.swollen = False
-        """True where the last statement was broken off for its memory, not for its time."""
+        """True where a statement of this call was broken off for its memory, not for its time."""
         self.trusted = False
         """True while the sandbox itself speaks: BEGIN, COMMIT, SAVEPOINT. What is compiled meanwhile must never serve the SQL
         of a call: apsw keeps it under a mark of its own."""
@@ -101,6 +101,8 @@ class SqliteGuard:
         """Say what the next call may do. Setting the authorizer anew expires the statements that SQLite has
         compiled under the old permission: a cached INSERT would run unasked.
         """
+        self.ceiling = apsw.memory_used() + self.heap_bytes
+        self.swollen = False
         if read_only != self.read_only:
             self.read_only = read_only
             raw.authorizer = self.authorize
@@ -111,18 +113,6 @@ class SqliteGuard:
             self.swollen = True
             return True
         return time.monotonic() > self.deadline
-
-    def watch(self, seconds: float) -> None:
-        """A statement begins, or goes on: it may take that long, and so much memory."""
-        self.deadline = time.monotonic() + seconds
-        self.ceiling = apsw.memory_used() + self.heap_bytes
-        self.swollen = False
-
-    def rest(self) -> float:
-        """No statement runs. What is left of its seconds."""
-        left = self.deadline - time.monotonic()
-        self.deadline = self.ceiling = NEVER
-        return left
 
     def authorize(self, action: int, first: str | None, second: str | None, schema: str | None, by: str | None) -> int:
         """The authorizer; ``first`` and ``second`` depend on the action, ``by`` is the trigger or view that asks."""

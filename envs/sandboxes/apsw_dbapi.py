@@ -15,6 +15,7 @@ import datetime as dt
 import decimal
 import itertools
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -202,7 +203,8 @@ class Cursor:
     _writes = False
 
     def __init__(self, call: Call) -> None:
-        call.check()
+        if call.ended or call.broken is not None:
+            call.check()
         self._call = call
         self._session = session = call.session
         self._cursor = cursor = session.raw.cursor()
@@ -221,16 +223,18 @@ class Cursor:
         return self._session.raw.last_insert_rowid()
 
     def _arm(self) -> None:
-        """Before what makes SQLite work: the moment, and the memory, at which it is broken off."""
+        """Before what makes SQLite work: the moment at which it is broken off."""
         session = self._session
-        session.guard.watch(self._left)
+        session.guard.deadline = time.monotonic() + self._left
         if session.alarm is not None and self._left < NEVER:
             session.alarm(self._left)
 
     def _disarm(self) -> None:
         """After it: what is left of the statement's time. Raises where it took too long."""
         session = self._session
-        left = self._left = session.guard.rest()
+        guard = session.guard
+        left = self._left = guard.deadline - time.monotonic()
+        guard.deadline = NEVER
         if session.alarm is not None:
             session.alarm(0)
         if left < 0:
@@ -243,7 +247,7 @@ class Cursor:
         """What the driver raised, as PEP 249 has it."""
         self._ahead, self._over = iter(()), True
         guard = self._session.guard
-        guard.rest()
+        guard.deadline = NEVER
         if self._session.alarm is not None:
             self._session.alarm(0)
         if guard.swollen and isinstance(error, apsw.InterruptError):
@@ -252,7 +256,8 @@ class Cursor:
 
     def execute(self, operation: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Cursor:
         call = self._call
-        call.check()
+        if call.ended or call.broken is not None:
+            call.check()
         self._left, self._rows_left, self._size = call.timeout, call.max_rows, 0
         self._run(operation, parameters)
         return self

@@ -150,7 +150,8 @@ class _DatabaseFile(_InMemory):
         pages = self._pages
         self._own[offset] = bytes(data)
         pages.written.add(offset)
-        pages.size = max(pages.size, offset + len(data))
+        end = offset + len(data)
+        pages.size = max(pages.size, end)
 
     def xTruncate(self, newsize: int) -> None:  # noqa: N802
         self._pages.resize(newsize)
@@ -230,15 +231,17 @@ _vfs = _PagesVFS()
 _numbers = itertools.count()
 
 
+_SETTINGS = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"
+"""Alone on its file, a connection keeps its cache from one transaction to the next, and there is no disk to wait for."""
+
+
 def connect(pages: Pages, growth: int) -> apsw.Connection:
     """A connection to a database that nobody else has open, and that may grow by so many bytes beyond its base."""
     name = f"/{next(_numbers)}"
     _vfs.announced[name] = pages
     raw = apsw.Connection(name, vfs=VFS_NAME)
     most = (pages.base.size + growth) // pages.base.page_size
-    # Alone on its file, a connection keeps its cache from one transaction to the next.
-    settings = f"PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA max_page_count = {most}"
-    raw.execute(settings).fetchall()
+    raw.execute(f"{_SETTINGS}; PRAGMA max_page_count = {most}").fetchall()
     return raw
 
 

@@ -12,6 +12,7 @@ replaced per sandbox.
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import hashlib
 import threading
 from typing import Any
@@ -32,6 +33,7 @@ class _Now(threading.local):
 NOW = _Now()
 
 
+@functools.lru_cache(64)
 def julian_ms(now: str) -> int:
     """``Pins.now`` as SQLite counts time: milliseconds of the Julian day. ValueError for what is no ISO 8601."""
     moment = dt.datetime.fromisoformat(now)
