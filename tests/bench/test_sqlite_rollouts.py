@@ -5,7 +5,8 @@
 A rollout opens a sandbox, makes ten tool calls (each a transaction of a query over two tables, an update and an insert
 through SQLAlchemy), reads the diff, and closes. The bare statements are the same ones through SQLAlchemy and the standard
 library's driver on one database in memory that stays open, with a commit after every three: no guard, pin, record of
-changes or copy. Both take turns in short slices, and CPU time is what is compared: the machine's moods strike both.
+changes or copy. Both take turns in short slices, and CPU time is what is compared: the machine's moods strike both, the
+sandbox's larger share of code and memory a little more. The goals are 70 percent at 20 KB and 1 MB, 60 at 100 MB.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def ratio(one: Callable[[int], None], other: Callable[[int], None], rounds: int 
 
 @pytest.mark.parametrize(
     ("size", "authors", "padding", "least"),
-    [("20 KB", 41, 40, 0.55), ("1 MB", 1_800, 90, 0.55), ("100 MB", 50_000, 450, 0.5)],
+    [("20 KB", 41, 40, 0.62), ("1 MB", 1_800, 90, 0.62), ("100 MB", 50_000, 450, 0.57)],
 )
 def test_rollouts(size: str, authors: int, padding: int, least: float):
     engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
