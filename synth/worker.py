@@ -32,7 +32,7 @@ from synth.audit import AuditBook, AuditLevel
 from synth.dataset.wire import encode, to_wire
 from synth.errors import ModelAuthError, SynthError, TaskError
 from synth.limits import Grant, LeasedGate, Report
-from synth.models.base import Model, Sampling
+from synth.models.base import Gate, Model, Sampling
 from synth.rollout import Spent, Stage, play
 from synth.scratch import Scratch
 from synth.types import Job, Task
@@ -162,7 +162,7 @@ class Worker:
             gc.set_threshold(*COLLECTOR)
         self._home = Scratch("worker")
         world = load_world(unpack_world(setup.world_archive, self._home.path / setup.world_name))
-        model, user = make_model(setup), make_user(setup)
+        model, user = make_model(setup), make_user(setup, self._gate)
         makers = [(each.name, make_middleware(each, setup, self._home.path)) for each in setup.middlewares]
         warnings = self._open_audit()
         self._stage = Stage(
@@ -322,12 +322,25 @@ def _unexpected(work: Assignment, error: BaseException, spent: Spent) -> Deliver
 
 def make_model(setup: WorkerSetup) -> Model:
     """The model that a setup names, built in this process by ``factory(options, sampling, api_key)``."""
-    return _build(ModelSetup(setup.model, setup.model_options, setup.sampling, setup.api_key))
+    return _build(_asked(setup))
 
 
-def make_user(setup: WorkerSetup) -> User | None:
-    """The user that a setup names, built in this process by ``factory(options, model)``; None: nobody."""
+def _asked(setup: WorkerSetup) -> ModelSetup:
+    return ModelSetup(setup.model, setup.model_options, setup.sampling, setup.api_key)
+
+
+def _endpoint(setup: ModelSetup) -> tuple[Json, ...]:
+    """What an endpoint's limits go by."""
+    return setup.factory, setup.api_key, *(setup.options.get(key) for key in ("name", "base_url"))
+
+
+def make_user(setup: WorkerSetup, gate: Gate | None = None) -> User | None:
+    """The user that a setup names, built in this process by ``factory(options, model)``; None: nobody. ``gate`` stands before
+    the agent's model, and before the user's where that is the same one at the same endpoint.
+    """
     model = None if setup.user_model is None else _build(setup.user_model)
+    if model is not None and setup.user_model is not None and _endpoint(setup.user_model) == _endpoint(_asked(setup)):
+        model.gate = gate
     return _factory(setup.user)(setup.user_options, model)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from synth.config import difference, from_dict, problems
 from synth.errors import OperatorError
+from synth.limits import LeasedGate
 from synth.models.base import Model
 from synth.preparation import prepare, worker_setup
 from synth.users.scripted import ScriptedUser
@@ -65,14 +66,34 @@ def test_the_worker_gets_the_user_that_was_named(tmp_path: Path):
     assert user.name == f"{__name__}:make_own None"
 
 
+@pytest.mark.parametrize(
+    ("other", "shared"),
+    [({}, True), ({"name": "n"}, False), ({"base_url": "http://127.0.0.1:8/v1"}, False), ({"max_retries": 9}, True)],
+)
+def test_the_agents_gate_stands_before_the_user_too_where_both_are_one_model(
+    tmp_path: Path, other: dict[str, object], shared: bool
+):
+    """Rates and requests at once are an endpoint's: whoever asks it, waits for them."""
+    model = {"kind": "openai", "name": "m", "base_url": "http://127.0.0.1:9/v1", "api_key_env": None}
+    users = {"kind": f"{__name__}:make_own", "model": model | other}
+    world = talking_world.make(tmp_path / "world")
+    setup = worker_setup(prepare(from_dict({"env": {"path": str(world)}, "model": model, "users": users})), b"")
+    gate = LeasedGate(lambda: None)
+    user = make_user(setup, gate)
+    assert isinstance(user, Own)
+    assert user.model is not None
+    assert (user.model.gate is gate) is shared
+    assert shared or user.model.gate is None
+
+
 class Own(ScriptedUser):
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, model: Model | None = None) -> None:
+        self.name, self.model = name, model
 
 
 def make_own(options: dict[str, str], model: Model | None) -> Own:
     """A factory as an extension would have it; it is given the config's section, and the model that it names."""
-    return Own(f"{options['kind']} {None if model is None else model.name}")
+    return Own(f"{options['kind']} {None if model is None else model.name}", model)
 
 
 def test_a_misspelt_user_is_told_the_nearest():
