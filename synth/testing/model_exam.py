@@ -14,7 +14,7 @@ from typing import Any
 from envs.types import ToolCall, ToolOutcome, ToolResult
 from synth.agent.memory import ConversationMemory
 from synth.models.base import Conversation, Model
-from synth.types import Completion, Message, Task
+from synth.types import Completion, Delta, Message, Task
 
 Json = Any
 
@@ -73,8 +73,10 @@ class ModelExam:
         """The model, ready to work on tasks like this one (an endpoint may need to know them)."""
         raise AssertionError("an exam says how its model is opened")
 
-    async def play(self, model: Model, task: Task) -> tuple[list[Message], list[Completion]]:
-        """Work on the task until a turn without calls; every message and completion."""
+    async def play(
+        self, model: Model, task: Task, heard: list[list[Delta]] | None = None
+    ) -> tuple[list[Message], list[Completion]]:
+        """Work on the task until a turn without calls; every message and completion. ``heard`` gets what was told meanwhile."""
         memory = ConversationMemory(
             [{"role": "system", "content": task.system}, {"role": "user", "content": task.prompt}]
         )
@@ -82,7 +84,11 @@ class ModelExam:
         completions: list[Completion] = []
         for _ in range(MAX_TURNS):
             shown = copy.deepcopy(memory.messages)
-            completion = await conversation.complete(memory.messages)
+            if heard is None:
+                completion = await conversation.complete(memory.messages)
+            else:
+                heard.append([])
+                completion = await conversation.complete(memory.messages, heard[-1].append)
             assert memory.messages == shown, "a model changed the messages that it was shown"
             completions.append(completion)
             calls = memory.add_completion(completion)
@@ -113,6 +119,20 @@ class ModelExam:
                 assert each.cost_usd is None or each.cost_usd >= 0
                 assert pickle.loads(pickle.dumps(each)) == each  # noqa: S301 - our own bytes
 
+    async def test_a_listener_changes_nothing_and_hears_what_is_said(self) -> None:
+        """A model may tell nothing while it answers; what it tells, put together, is its answer."""
+        async with self.opened(exam_task(4)) as model:
+            alone, _ = await self.play(model, exam_task(4))
+            heard: list[list[Delta]] = []
+            messages, completions = await self.play(model, exam_task(4), heard)
+            assert [_unnamed(each) for each in messages] == [_unnamed(each) for each in alone]
+            for each, deltas in zip(completions, heard, strict=True):
+                assert {delta.kind for delta in deltas} <= {"content", "reasoning", "tool_call"}
+                if deltas:
+                    assert _joined(deltas, "content") == each.content
+                    assert _joined(deltas, "reasoning") == (each.reasoning_content or "")
+                    assert _joined(deltas, "tool_call") == "".join(f"{c.name}{c.arguments}" for c in each.tool_calls)
+
     async def test_calls_of_one_rollout_have_distinct_ids(self) -> None:
         async with self.opened(exam_task(4)) as model:
             _, completions = await self.play(model, exam_task(4))
@@ -128,6 +148,16 @@ class ModelExam:
         async with self.opened(exam_task(4)) as model:
             await model.aclose()
             await model.aclose()
+
+
+def _joined(deltas: Sequence[Delta], kind: str) -> str:
+    return "".join(each.text for each in deltas if each.kind == kind)
+
+
+def _unnamed(message: Message) -> Message:
+    """A message without the ids of its calls, which may be drawn anew each time."""
+    calls = [call["function"] for call in message.get("tool_calls", ())]
+    return {"role": message["role"], "content": message["content"], "calls": calls}
 
 
 def answered(call: ToolCall) -> ToolOutcome:

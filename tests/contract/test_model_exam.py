@@ -37,6 +37,17 @@ class TestOpenAI(ModelExam):
                 await model.aclose()
 
 
+class TestStreamed(ModelExam):
+    @asynccontextmanager
+    async def opened(self, task: Task) -> AsyncGenerator[Model]:
+        async with serve(Expert([task]), models=("expert",)) as url:
+            model = OpenAIModel("expert", url, stream=True)
+            try:
+                yield model
+            finally:
+                await model.aclose()
+
+
 class TestReplay(ModelExam):
     @asynccontextmanager
     async def opened(self, task: Task) -> AsyncGenerator[Model]:
