@@ -13,7 +13,7 @@ import pytest
 from synth.dataset.reader import Dataset
 from synth.verifiers.result_sets import Rules, same_rows
 from tests.e2e.command import synth
-from tests.e2e.test_engines import SERVERS, server
+from tests.e2e.test_engines import SERVERS, variable
 
 FEW = "paid_by_method,products_of_category,refunds_for_reason,share_of_status,median_order,running_total"
 """Sums, averages, quotients and texts; without and with an order."""
@@ -75,7 +75,7 @@ def test_a_question_has_one_answer_on_every_engine(
     tmp_path: Path, on_sqlite: Callable[..., dict[str, Submitted]], job: tuple[str, ...], database: str
 ):
     """The digest of its rows, which knows no order; only a quotient may differ in its last digits."""
-    there = submitted(tmp_path / database, f"database={database}", f"database.dsn_env_var={server(database)}", *job)
+    there = submitted(tmp_path / database, f"database={database}", f"database.dsn_env_var={variable(database)}", *job)
     here = on_sqlite(*job)
     assert here.keys() == there.keys()
     for task, ours in here.items():

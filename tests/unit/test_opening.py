@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from envs.connection import connect_args, parse_url
 from synth.errors import OperatorError
 from synth.models.scripted import ScriptedModel
 from synth.types import Message
+from tests.servers import VARIABLES, server
 from tests.unit import small_world
 
 README = Path(__file__).parents[2] / "README.md"
@@ -89,17 +89,13 @@ def test_the_five_lines_for_reinforcement_learning_earn_the_reward_that_the_poli
     assert len(messages) == 60
 
 
-SERVERS = {"postgres": "SYNTH_TEST_POSTGRES_URL", "mysql": "SYNTH_TEST_MYSQL_URL"}
+SERVERS = {"postgres": "postgresql", "mysql": "mysql"}
 
 
-def server(database: str) -> dict[str, Any]:
+def place_on(database: str) -> dict[str, Any]:
     """Where an engine's episodes are opened."""
-    variable = SERVERS[database]
-    if not os.environ.get(variable):
-        if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
-            pytest.fail(f"set {variable}")
-        pytest.skip(f"set {variable} to a server where databases may be created")
-    return {"database": database, "dsn_env_var": variable}
+    server(SERVERS[database])
+    return {"database": database, "dsn_env_var": VARIABLES[SERVERS[database]]}
 
 
 def played(**place: Any) -> tuple[Any, ...]:
@@ -114,7 +110,7 @@ def played(**place: Any) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize(("database", "sandbox"), [("postgres", "pooled"), ("postgres", "cloned"), ("mysql", "pooled")])
 def test_an_episode_on_a_server_is_the_same(database: str, sandbox: str):
-    place = server(database)
+    place = place_on(database)
     *here, _, score = played()
     for _ in range(2):  # the second finds what the first has built
         *there, _, judged = played(**place, sandbox=sandbox)
@@ -142,7 +138,7 @@ def test_a_place_that_is_none_is_told(place: dict[str, Any], words: str):
 @pytest.mark.parametrize("database", SERVERS)
 def test_what_was_built_on_a_server_is_dropped_when_the_process_ends(database: str):
     """Also where an episode was left open."""
-    place = server(database)
+    place = place_on(database)
     code = f"""
 import synth
 episode = synth.open("ehr_db", "record_heart_rate", **{place!r})
@@ -155,7 +151,7 @@ print(vars(template).get("database") or vars(template)["_database"])
     assert done.returncode == 0, done.stderr
     token = done.stdout.strip().rpartition("_")[0]
     assert re.fullmatch("envs_[0-9a-f]{12}", token)
-    url = parse_url(os.environ[SERVERS[database]])
+    url = parse_url(server(SERVERS[database]))
     engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool, connect_args=connect_args(url))
     listed = "SELECT datname FROM pg_database" if database == "postgres" else "SHOW DATABASES"
     with engine.connect() as connection:

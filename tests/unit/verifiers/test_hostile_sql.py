@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +14,16 @@ import synth
 from envs import asking
 from envs.folder import World, load_world
 from envs.processes import close_pools
-from envs.sandboxes.base import Template
+from envs.sandboxes.base import Place, Template
 from envs.types import Limits, ToolResult
+from synth.admission.proof import prove
 from synth.episode import Episode
+from synth.tasks.source import TaskSource
 from synth.types import Task, Verdict
+from tests.servers import server
 from tests.unit.asking_world import asking_world
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
 LIMITS = Limits(statement_timeout_ms=300)
 ENDLESS = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT"
 SHIFTED = "substr(hex(zeroblob(120000)), 1, 200000 + {} % 7)"
@@ -71,6 +76,28 @@ def judged(world: World, template: Template, task: Task, *queries: str) -> tuple
     with Episode(task, world, template, LIMITS) as episode:
         score = asyncio.run(work(episode))
     return next(each for each in score.verdicts if each.verifier == "sql"), score.reward
+
+
+ANYWHERE = {
+    "recursion": f"{ENDLESS} count(*) FROM n",
+    "cartesian": "SELECT count(*) FROM " + ", ".join(f"order_items i{n}" for n in range(12)),
+    "padding": "SELECT length(repeat(repeat('x', 30000), 100000)) FROM orders",
+    "sort": "SELECT a.number FROM orders a, order_items b, order_items c, messages d ORDER BY repeat(a.number, 50), b.quantity",
+}
+"""What both servers read."""
+
+
+@pytest.mark.parametrize("engine", ["postgresql", "mysql"])
+def test_a_bomb_is_a_wrong_answer_on_a_server_too(engine: str):
+    world = load_world(EXAMPLES / "shop_sql")
+    with world.template(engine, 0, Place(server(engine))) as made:
+        source = TaskSource(world, made, ["refunds_for_reason"], 0)
+        asked = asyncio.run(prove(source.task("refunds_for_reason", 0, 0), world, made))
+        for name, sql in ANYWHERE.items():
+            verdict, reward = judged(world, made, asked, sql)
+            assert (verdict.score, reward) == (0.0, 0.0), name
+            assert verdict.detail["category"] in {"timeout", "limit_exceeded"}, (name, verdict)
+        assert judged(world, made, asked, asked.gates[1]["sql"]["query"])[1] == 1.0
 
 
 @pytest.mark.parametrize("name", BOMBS)
