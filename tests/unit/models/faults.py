@@ -303,4 +303,35 @@ BODY: dict[str, Scene] = {
     "a refusal": says(answer(None, refusal="no"), "filtered"),
 }  # fmt: skip
 
+SSE = b'data: {"choices": [{"index": 0, "delta": {"content": "fine"}}]}\n\n'
+END = b'data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+PING = b": ping\n\n"
+EVENTS = head("Content-Type: text/event-stream")
+
+STREAM: dict[str, Scene] = {
+    "comments for ever": Scene(repeats(EVENTS, PING, 0.01), "retry", SHORT),
+    "comments before the answer": Scene(sends(EVENTS + PING * 1000 + SSE + END), "answer"),
+    "words for ever": Scene(repeats(EVENTS, SSE * 500), "final", SMALL_CAP),
+    "one event for ever": Scene(repeats(EVENTS + b"data: ", b"x" * 65536), "final", SMALL_CAP),
+    "reset in the middle": Scene(sends_and_resets(EVENTS + SSE), "retry"),
+    "closed in the middle": Scene(sends(EVENTS + SSE), "retry"),
+    "closed in the middle of an event": Scene(sends(EVENTS + SSE + SSE[:20]), "retry"),
+    "silence in the middle": Scene(sends_and_hangs(EVENTS + SSE), "retry", SHORT),
+    "closed before the first event": Scene(sends(EVENTS), "retry"),
+    "nothing but the end": Scene(sends(EVENTS + b"data: [DONE]\n\n"), "retry"),
+    "an error in the middle": Scene(
+        sends(EVENTS + SSE + b'event: error\ndata: {"error": {"message": "overloaded", "code": 503}}\n\n'), "retry"
+    ),
+    "an error of the request": Scene(
+        sends(EVENTS + b'data: {"error": {"message": "no such model", "code": 404}}\n\n'), "final"
+    ),
+    "no JSON in the middle": Scene(sends(EVENTS + SSE + b"data: {oops}\n\n" + END), "retry"),
+    "a stream in gzip": Scene(
+        sends(head("Content-Type: text/event-stream", "Content-Encoding: gzip") + gzip.compress(SSE + END)), "answer"
+    ),
+    "a stream in UTF-16": Scene(sends(EVENTS + (SSE + END).decode().encode("utf-16")), "retry"),
+    "a stream in pieces of a byte": Scene(sends(chunked(*(bytes([each]) for each in SSE + END))), "answer"),
+}
+"""What only an answer in pieces can meet."""
+
 SCENES: dict[str, Scene] = CONNECTION | PROTOCOL | STATUS | BODY

@@ -14,7 +14,7 @@ from synth.models.openai import OpenAIModel
 from synth.types import Completion
 
 from .conftest import KEY, opening, refused, talk
-from .faults import GOOD, SCENES, End, Scene
+from .faults import GOOD, SCENES, STREAM, End, Scene
 from .raw_endpoint import Raw, raw_endpoint, reply, sends, sends_and_hangs
 
 
@@ -51,11 +51,23 @@ def check_words(error: ModelError) -> None:
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
+STREAMED = SCENES | STREAM
+
+
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
 async def test_each_fault_comes_to_its_end(scene: Scene) -> None:
+    await comes_to_its_end(scene, stream=False)
+
+
+@pytest.mark.parametrize("scene", STREAMED.values(), ids=STREAMED.keys())
+async def test_each_fault_of_a_stream_comes_to_its_end(scene: Scene) -> None:
+    await comes_to_its_end(scene, stream=True)
+
+
+async def comes_to_its_end(scene: Scene, *, stream: bool) -> None:
     """The type that it should be; then the same model, over the same connections, gets its next answer."""
     async with raw_endpoint(scene.act, sends(reply(GOOD)), at_once=scene.at_once) as server:
-        model = model_of(server, **scene.options)
+        model = model_of(server, stream=stream, **scene.options)
         found = await ask(model)
         assert end_of(found) == scene.end, found
         if isinstance(found, ModelError):
