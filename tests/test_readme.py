@@ -34,7 +34,7 @@ def run_lines() -> list[str]:
 
 @pytest.mark.parametrize("line", run_lines())
 def test_a_run_line_plans(line: str, tmp_path: Path):
-    arguments = shlex.split(line)[1:]
+    arguments = shlex.split(line, comments=True)[1:]
     more = ["--cfg"] if "-m" in arguments else [] if "--dry-run" in arguments else ["--dry-run"]
     done = synth(*arguments, *more, cwd=tmp_path, env={"OPENAI_API_KEY": "not-used-by-a-dry-run"})
     assert done.returncode == 0, done.stderr
