@@ -26,7 +26,7 @@ from envs.sandboxes.base import Place, Sandbox, Template, Transaction
 from envs.sandboxes.contained import ContainedConnection
 from envs.sandboxes.postgres_clock import pin
 from envs.sandboxes.postgres_dialect import PostgresCall, make_engine, wrapped
-from envs.sandboxes.postgres_guard import install
+from envs.sandboxes.postgres_guard import install, loading
 from envs.sandboxes.postgres_schema import Shape, content_digest, read_seeds, read_shapes, read_tables
 from envs.sandboxes.postgres_server import PostgresServer, borrow, give_back, literal
 from envs.sandboxes.postgres_session import PostgresSession
@@ -119,7 +119,11 @@ class PostgresTemplate(Template):
         try:
             database = server.new_database("t")
             try:
-                with server.connect(database, server.owner) as connection:
+                with (
+                    server.connect(database) as admin,
+                    loading(admin, server.owner),
+                    server.connect(database, server.owner) as connection,
+                ):
                     load(connection)
                 return cls(server, database, kind)
             except BaseException:

@@ -10,7 +10,8 @@ the world's own triggers, and the log is in the order of the changes. ``taken()`
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -100,6 +101,28 @@ BEGIN
 END $$;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA envs_guard FROM PUBLIC;
 """
+
+
+_LOADING = """
+CREATE SCHEMA envs_load;
+CREATE FUNCTION envs_load.replica(role text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+BEGIN
+  PERFORM set_config('session_replication_role', CASE role WHEN 'replica' THEN 'replica' ELSE 'origin' END, false);
+END $$;
+REVOKE ALL ON FUNCTION envs_load.replica(text) FROM PUBLIC;
+GRANT USAGE ON SCHEMA envs_load TO {owner};
+GRANT EXECUTE ON FUNCTION envs_load.replica(text) TO {owner};
+"""
+
+
+@contextmanager
+def loading(db: psycopg.Connection[Any], owner: str) -> Generator[None]:
+    """While a template is loaded by its owner, as superuser: rows may come in any order, past triggers and foreign keys,
+    where a script asks for it.
+    """
+    ask(db, _LOADING.format(owner=owner))
+    yield
+    ask(db, "DROP SCHEMA envs_load CASCADE")
 
 
 def install(db: psycopg.Connection[Any], shapes: Mapping[int, Shape], users: str) -> str:

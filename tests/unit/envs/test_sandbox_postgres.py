@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -15,6 +16,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from envs.connection import parse_url
+from envs.errors import ScriptError
 from envs.sandboxes import postgres_session
 from envs.sandboxes.base import Sandbox
 from envs.sandboxes.postgres import Kind, PostgresTemplate
@@ -23,6 +25,7 @@ from envs.sandboxes.postgres_schema import fields_of
 from envs.sandboxes.postgres_server import MARK, PostgresServer
 from envs.sandboxes.postgres_verbs import refusal
 from envs.sql_errors import classify, to_result
+from envs.sql_script import run_script
 from envs.types import ErrorCategory, Limits, Pins, RowChange
 from tests.servers import server
 
@@ -344,6 +347,34 @@ def test_what_would_fill_memory_or_disk_is_ended(
         assert classify(caught.value, "postgresql") is ErrorCategory.LIMIT_EXCEEDED
         assert not sandbox.diff()
         assert ask(sandbox, "SELECT count(*) FROM audit") == [(3,)]
+
+
+@pytest.mark.parametrize(
+    ("off", "on"),
+    [
+        ("ALTER TABLE ONLY public.leaf DISABLE TRIGGER ALL;", "ALTER TABLE ONLY public.leaf ENABLE TRIGGER ALL;"),
+        ("SET session_replication_role = 'replica';", "SET session_replication_role = DEFAULT;"),
+    ],
+)
+def test_a_dump_of_data_alone_loads_its_rows_in_any_order(tmp_path: Path, off: str, on: str):
+    """As a superuser's psql does it; foreign keys hold again afterwards, and nothing of it is left in the template."""
+    script = tmp_path / "seed.sql"
+    script.write_text(
+        "CREATE TABLE root (id int PRIMARY KEY); CREATE TABLE leaf (id int PRIMARY KEY, up int REFERENCES root);"
+        f"\n{off}\nINSERT INTO leaf VALUES (1, 5);\n{on}\nINSERT INTO root VALUES (5);"
+    )
+    made = PostgresTemplate.build(lambda db: run_script(script, db, "postgresql"), server("postgresql"))
+    with made, made.open(Pins()) as sandbox:
+        assert ask(sandbox, "SELECT * FROM leaf") == [(1, 5)]
+        assert ask(sandbox, "SELECT count(*) FROM pg_namespace WHERE nspname = 'envs_load'") == [(0,)]
+        with pytest.raises(DBAPIError) as caught:
+            call(sandbox, "INSERT INTO leaf VALUES (2, 6)")
+        assert classify(caught.value, "postgresql") is ErrorCategory.FK_VIOLATION
+    script.write_text(
+        f"CREATE TABLE leaf (id int PRIMARY KEY, up int REFERENCES leaf);\n{off}\n{on}\nINSERT INTO leaf VALUES (1, 5);"
+    )
+    with pytest.raises(ScriptError, match="foreign key"):
+        PostgresTemplate.build(lambda db: run_script(script, db, "postgresql"), server("postgresql"))
 
 
 def test_a_flood_of_rows_is_cut(template: PostgresTemplate):
