@@ -41,6 +41,9 @@ _SKIPPED: dict[Dialect, re.Pattern[str]] = {
         r"VACUUM\b",
         r"ANALY[ZS]E(?: VERBOSE)?$",  # of the whole database
         r"(?:SECURITY LABEL|CHECKPOINT)\b",
+        # what watches the server or the schema, and is a superuser's to make: no row depends on it
+        r"(?:CREATE|ALTER|DROP|COMMENT ON) EVENT TRIGGER\b",
+        r"CREATE EXTENSION (?:IF NOT EXISTS )?\"?(?:pg_stat_statements|pg_buffercache|pgstattuple|pg_cron|pgaudit)\b",
     ),
     "mysql": _any(
         r"(?:GRANT|REVOKE|FLUSH|RESET)\b",

@@ -377,6 +377,18 @@ def test_a_dump_of_data_alone_loads_its_rows_in_any_order(tmp_path: Path, off: s
         PostgresTemplate.build(lambda db: run_script(script, db, "postgresql"), server("postgresql"))
 
 
+def test_what_watches_the_server_is_left_out_of_a_script(tmp_path: Path):
+    script = tmp_path / "schema.sql"
+    script.write_text(
+        "CREATE EXTENSION IF NOT EXISTS pg_stat_statements WITH SCHEMA public; CREATE TABLE kept (id int PRIMARY KEY);"
+        "CREATE FUNCTION watch() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN NULL; END $$;"
+        "CREATE EVENT TRIGGER watcher ON ddl_command_start EXECUTE FUNCTION watch();"
+        "ALTER EVENT TRIGGER watcher DISABLE; COMMENT ON EVENT TRIGGER watcher IS 'x';"
+    )
+    with PostgresTemplate.build(lambda db: run_script(script, db, "postgresql"), server("postgresql")) as made:
+        assert list(made.tables) == ["kept"]
+
+
 def test_a_flood_of_rows_is_cut(template: PostgresTemplate):
     flood = "SELECT repeat('x', 1000000) FROM generate_series(1, 1000000)"
     with template.open(Pins()) as sandbox:
