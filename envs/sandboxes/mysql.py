@@ -284,7 +284,10 @@ class MysqlSandbox(Sandbox):
     def _commit(self, slot: Slot, call: MysqlCall, limits: Limits) -> tuple[RowChange, ...]:
         if call.broken is not None:
             raise wrapped(call.broken, self._engine) if isinstance(call.broken, err.Error) else call.broken
-        entries = slot.log.entries()
+        try:
+            entries = slot.log.entries()
+        except err.OperationalError as error:  # too much of it
+            raise wrapped(error, self._engine) from error
         if not entries:
             return ()
         if limits.read_only:

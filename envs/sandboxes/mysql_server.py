@@ -43,6 +43,9 @@ SESSION = (
 averages have as many places as a double would show: with the server's four, 1/3 said in two ways is two figures.
 """
 
+MAX_CHANGED_BYTES = 128_000_000
+"""What one look at the rows that a call changed, before and after, may bring to this process."""
+
 _GONE = frozenset({2006, 2013, 2055, 4031})
 
 
@@ -72,14 +75,18 @@ class MysqlServer:
             self._make_user(self.owner)
             own = self.token.replace("_", "\\_")
             self._ask(f"GRANT ALL PRIVILEGES ON `{own}\\_%`.* TO {self.owner}@'%'")
-            self._reader = self.connect()
-            self._reader.query("SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED")
+            self._reader = self._open_reader()
         except err.OperationalError as error:
             self._admin.close()
             raise DatabaseConfigError(f"MariaDB refuses what sandboxes need: {error.args[-1]}") from None
         except BaseException:
             self._admin.close()
             raise
+
+    def _open_reader(self) -> BoundedConnection:
+        reader = self.connect()
+        reader.query("SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED")
+        return reader
 
     def _check(self) -> None:
         version = str(self._ask("SELECT VERSION()")[0][0])
@@ -159,11 +166,16 @@ class MysqlServer:
         return self._ask(sql)
 
     def peek(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Rows as they are now, those of an open transaction too."""
+        """Rows as they are now, those of an open transaction too. OperationalError 1153 for more than MAX_CHANGED_BYTES."""
         with self._reading:
-            cursor = self._reader.cursor()
-            cursor.execute(sql, values or None)
-            return list(cursor.fetchall())
+            self._reader.allowance = MAX_CHANGED_BYTES
+            try:
+                cursor = self._reader.cursor()
+                cursor.execute(sql, values or None)
+                return list(cursor.fetchall())
+            finally:
+                if not self._reader.open:
+                    self._reader = self._open_reader()
 
     def kill(self, thread: int, *, query: bool = False) -> None:
         """End a session, or only its statement, from outside; does not wait for what the administrator is at."""

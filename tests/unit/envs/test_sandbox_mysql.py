@@ -14,6 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from envs.connection import parse_url
+from envs.sandboxes import mysql_server
 from envs.sandboxes.base import Sandbox
 from envs.sandboxes.mysql import Kind, MysqlTemplate
 from envs.sandboxes.mysql_server import MysqlServer
@@ -309,6 +310,17 @@ def test_what_would_fill_the_process_lie_or_reach_out_is_an_error(
         assert classify(caught.value, "mysql") is category
         assert len(sandbox.diff().changes) == 1
         assert ask(sandbox, "SELECT count(*) FROM audit") == [(0,)]
+
+
+def test_changes_that_would_fill_the_process_fail_their_call(template: MysqlTemplate, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(mysql_server, "MAX_CHANGED_BYTES", 1_000_000)
+    with template.open(Pins()) as sandbox:
+        call(sandbox, "DELETE FROM audit")
+        with pytest.raises(DBAPIError) as caught:
+            call(sandbox, "INSERT INTO kinds (words) SELECT REPEAT('x', 9000) FROM seq_1_to_200")
+        assert classify(caught.value, "mysql") is ErrorCategory.LIMIT_EXCEEDED
+        assert len(sandbox.diff().changes) == 1
+        assert call(sandbox, "INSERT INTO kinds (words) VALUES ('x')")[0].key == {"id": 1}
 
 
 def test_a_flood_of_rows_is_cut(template: MysqlTemplate):
