@@ -13,6 +13,7 @@ from typing import Literal
 
 from envs.errors import ScriptError
 from envs.sql_script.lexis import Lexis, code_only, rewrite_code
+from envs.sql_script.roles import without_roles
 from envs.sql_script.statement import Dialect, Statement
 
 _I = re.IGNORECASE
@@ -34,7 +35,7 @@ _SKIPPED: dict[Dialect, re.Pattern[str]] = {
         r"ALTER \w+.* OWNER TO ",
         r"(?:REASSIGN|DROP) OWNED\b",
         r"(?:SET|RESET) (?:SESSION |LOCAL )?(?:ROLE|AUTHORIZATION|SESSION AUTHORIZATION)\b",
-        r"SET (?:SESSION |LOCAL )?(?:client_encoding|NAMES|\w+_timeout)\b",
+        r"SET (?:SESSION |LOCAL )?(?:client_encoding|NAMES|\w+_timeout|log_\w+|track_\w+|temp_file_limit)\b",
         r"COMMENT ON (?:DATABASE|EXTENSION|ROLE|TABLESPACE|SCHEMA \"?public\"? )",
         r"CREATE (?:OR REPLACE )?(?:TRUSTED )?(?:PROCEDURAL )?LANGUAGE '?\"?plpgsql\b",
         r"DROP SCHEMA (?:IF EXISTS )?\"?public\"?(?: |$)",
@@ -43,7 +44,10 @@ _SKIPPED: dict[Dialect, re.Pattern[str]] = {
         r"(?:SECURITY LABEL|CHECKPOINT)\b",
         # what watches the server or the schema, and is a superuser's to make: no row depends on it
         r"(?:CREATE|ALTER|DROP|COMMENT ON) EVENT TRIGGER\b",
-        r"CREATE EXTENSION (?:IF NOT EXISTS )?\"?(?:pg_stat_statements|pg_buffercache|pgstattuple|pg_cron|pgaudit)\b",
+        r"CREATE EXTENSION (?:IF NOT EXISTS )?\"?(?:pg_stat_statements|pg_buffercache|pgstattuple|pg_cron|pgaudit|adminpack"
+        r"|pageinspect|pg_prewarm|pg_freespacemap|pg_visibility|pg_walinspect|pg_surgery|pgrowlocks|amcheck|sslinfo)\b",
+        r"(?:CREATE|ALTER|DROP|COMMENT ON) PUBLICATION\b",
+        r"COPY\b.* TO STDOUT\b",
     ),
     "mysql": _any(
         r"(?:GRANT|REVOKE|FLUSH|RESET)\b",
@@ -98,10 +102,6 @@ _QUALIFIER = re.compile(rf"({_NAME}) ?\. ?{_NAME}")
 _SYSTEM = {"mysql", "information_schema", "performance_schema", "sys", "postgres", "template0", "template1"}
 _DEFINER = re.compile(rf"\bDEFINER\s*=\s*(?:CURRENT_USER(?:\s*\(\s*\))?|''|{_NAME}(?:\s*@\s*(?:''|{_NAME}))?)", _I)
 _DEFINER_QUOTED = re.compile(r"\bDEFINER\s*=\s*'[^']*'\s*@\s*'[^']*'", _I)
-_PUBLIC = re.compile(r'^(CREATE\s+SCHEMA)\s+("public"|public)(?![\w$"])', _I)
-_AUTHORIZATION = re.compile(
-    rf"^(CREATE\s+SCHEMA\s+(?:IF\s+NOT\s+EXISTS\s+)?(?!AUTHORIZATION\b){_NAME})\s+AUTHORIZATION\s+{_NAME}", _I
-)
 _BEGIN = re.compile(r"(?:BEGIN(?! NOT ATOMIC)|START TRANSACTION)\b", _I)
 _COMMIT = re.compile(r"(?:COMMIT|END)\b", _I)
 _ROLLBACK = re.compile(r"(?:ROLLBACK(?! .*\bTO\b)|ABORT)\b", _I)
@@ -124,12 +124,14 @@ _HEAD = 2_000
 """Characters of a long statement that are looked at: an INSERT of megabytes says what it is at once."""
 
 _PSQL_SILENT = _any(
-    r"\\(?:restrict|unrestrict|echo|qecho|warn|timing|pset|unset|encoding|x|t|a|f|H|h|\?|l|d\w*|prompt|conninfo|errverbose|C|T)\b",
+    r"\\(?:restrict|unrestrict|echo|qecho|warn|timing|pset|unset|encoding|x|t|a|f|H|h|\?|l|d\w*|sf|sv|z|o|prompt|conninfo|errverbose|C|T|gx|crosstabview|setenv)\b",
+    r"\\copy\b.* to\b",
     r"\\set(?: +(?:ON_ERROR_STOP|ON_ERROR_ROLLBACK|QUIET|ECHO\w*|VERBOSITY|PROMPT\d|HIST\w+|FETCH_COUNT|SHOW_CONTEXT)\b| *$)",
 )
 _SQLITE_SILENT = _any(
     r"\.(?:headers?|mode|echo|bail|timer|print|width|nullvalue|separator|changes|stats|eqp|explain|prompt|tables?|schema|"
-    r"show|help|log off|indexes|indices|databases|timeout|once|output)\b"
+    r"show|help|log off|indexes|indices|databases|timeout|once|output|dbconfig|dbinfo|limit|version|fullschema|lint|auth|trace"
+    r"|progress|scanstats|parameter (?:init|list|clear))\b"
 )
 _MYSQL_SILENT = _any(
     r"(?:tee|notee|pager|nopager|prompt|rehash|status|warnings|nowarning|charset)\b", r"\\[tTnPRsWwC#?hpc-]"
@@ -138,6 +140,7 @@ _QUIT = _any(r"(?:exit|quit)\b", r"\\q\b", r"\.(?:quit|exit)\b")
 _INCLUDE = _any(
     r"(?:source\s+|\\\.\s*|\\ir?\s+|\\include(?:_relative)?\s+|\.read\s+)(?P<file>.+)",
 )
+_OPEN = re.compile(r"\.open\b(?:\s+--?\w+)*(?P<rest>.*)")
 _CONNECT = re.compile(r"(?:\\c(?:onnect)?\b|(?i:connect|use)\b|\\u\b)(?P<rest>.*)")
 
 
@@ -188,8 +191,8 @@ class Policy:
             off = _REPLICA.search(statement.text) is not None or (found["verb"] or "").upper() == "DISABLE"
             role = "replica" if off else "origin"
             return _AS_REPLICA.format(statement=statement.text.replace("'", "''"), role=role)
-        if self.dialect == "postgresql" and code[:13].upper() == "CREATE SCHEMA":
-            return _AUTHORIZATION.sub(r"\1", _PUBLIC.sub(r"\1 IF NOT EXISTS \2", statement.text))
+        if self.dialect == "postgresql":
+            return without_roles(statement.text, self._lexis)
         if self.dialect != "mysql":
             return statement.text
         text = statement.text
@@ -252,13 +255,13 @@ class Policy:
         include = _INCLUDE.match(words)
         if include is not None and not (self.dialect == "postgresql" and words.startswith("\\.")):
             return Verdict("include", include.group("file").strip(" \t;'\""))
+        if silent.match(words):
+            return Verdict("skip")
         if words.lower().startswith("\\copy"):
             return Verdict("copy", words)
-        connect = _CONNECT.match(words)
-        if connect is not None and self.dialect != "sqlite":
+        connect = (_OPEN if self.dialect == "sqlite" else _CONNECT).match(words)
+        if connect is not None:
             self._adopt(_database_of(connect.group("rest")), statement)
-            return Verdict("skip")
-        if silent.match(words):
             return Verdict("skip")
         if self.dialect == "postgresql" and re.match(r"\\(?:g|p|r|;)?(?:\s|$)", words):
             return Verdict("skip")  # \g only ends the query before it

@@ -237,13 +237,13 @@ class _Postgres(_Splitter):
 class _MySQL(_Splitter):
     """DELIMITER, client commands by word, and conditional comments, whose content is code up to their own end."""
 
-    _DELIMITER = re.compile(r"delimiter[ \t]+(\S+)", re.IGNORECASE)
+    _DELIMITER = re.compile(r"delimiter[ \t]+(?P<quote>['\"]?)(\S+?)(?P=quote)(?=\s|\Z)", re.IGNORECASE)
     _LINE = re.compile(
         r"(?:source|tee|notee|pager|nopager|prompt|rehash|status|warnings|nowarning|charset|connect|system|exit|quit)"
         r"(?![\w$(.=`])|\\[a-zA-Z.!#?]",
         re.IGNORECASE,
     )
-    _USE = re.compile(r"use[ \t]+(?:`[^`\n]+`|[^\s;`]+)[ \t\r]*(?:;|$)", re.IGNORECASE | re.MULTILINE)
+    _USE = re.compile(r"use[ \t]+(?:`[^`\n]+`|[^\s;`]+)[ \t]*", re.IGNORECASE)
     _MODE = re.compile(r"^SET\b.*\bsql_mode\b\s*:?=\s*(.*)", re.IGNORECASE | re.DOTALL)
 
     def __init__(self, text: str) -> None:
@@ -258,10 +258,9 @@ class _MySQL(_Splitter):
             return True
         if self._change_delimiter(start):
             return True
-        use = self._USE.match(self.text, start)
+        use = self._use(start)
         if use is not None:
-            self.pos = use.end()
-            return self.command(use.group().rstrip("; \t\r"), start)
+            return self.command(use, start)
         if self._LINE.match(self.text, start):
             return self.command(self.rest_of_line().removesuffix(self.lexis.delimiter).rstrip(), start)
         return False
@@ -294,10 +293,24 @@ class _MySQL(_Splitter):
             self.lexis = replace(self.lexis, backslash=True)
         return statement
 
+    def _use(self, start: int) -> str | None:
+        """A USE up to the delimiter, a semicolon or the line's end."""
+        found = self._USE.match(self.text, start)
+        if found is None:
+            return None
+        pos, ends = found.end(), (self.lexis.delimiter, ";")
+        words = found.group().rstrip()
+        shortened = words.removesuffix(self.lexis.delimiter)
+        ended = next((end for end in ends if self.text.startswith(end, pos)), "")
+        if not ended and shortened == words and self.text[pos : pos + 1] not in {"", "\r", "\n"}:
+            return None
+        self.pos = pos + len(ended)
+        return shortened
+
     def _change_delimiter(self, start: int) -> bool:
         found = self._DELIMITER.match(self.text, start)
         if found is None:
             return False
         self.rest_of_line()
-        self.lexis = replace(self.lexis, delimiter=found.group(1))
+        self.lexis = replace(self.lexis, delimiter=found.group(2))
         return True

@@ -1,0 +1,148 @@
+"""What public dumps say beyond plain SQL: carried out as the engine's client does, or left out where it is the server's."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from envs.errors import ScriptError
+from envs.sandboxes import mysql, postgres
+from envs.sql_script import Dialect, run_script
+
+
+class Asked(Protocol):
+    def __call__(self, text: str, question: str = "SELECT 1") -> list[Any]:
+        """Load the text, then the first column of what the question gives."""
+        ...
+
+
+def load(folder: Path, text: str, connection: Any, dialect: Dialect) -> int:
+    path = folder / "schema.sql"
+    path.write_text(text, encoding="utf-8")
+    return run_script(path, connection, dialect)
+
+
+@pytest.fixture
+def owned(postgres_url: str, tmp_path: Path) -> Asked:
+    """Load a text as a template's owner does, who has no rights on the server; what it leaves is asked within."""
+
+    def build(text: str, question: str = "SELECT 1") -> list[Any]:
+        found: list[Any] = []
+
+        def fill(connection: Any) -> None:
+            load(tmp_path, text, connection, "postgresql")
+            found.extend(row[0] for row in connection.execute(question).fetchall())
+
+        postgres.PostgresTemplate.build(fill, postgres_url).close()
+        return found
+
+    return build
+
+
+@pytest.fixture
+def owned_mysql(mysql_url: str, tmp_path: Path) -> Asked:
+    def build(text: str, question: str = "SELECT 1") -> list[Any]:
+        found: list[Any] = []
+
+        def fill(connection: Any) -> None:
+            load(tmp_path, text, connection, "mysql")
+            cursor = connection.cursor()
+            cursor.execute(question)
+            found.extend(row[0] for row in cursor.fetchall())
+
+        mysql.MysqlTemplate.build(fill, mysql_url).close()
+        return found
+
+    return build
+
+
+@pytest.fixture
+def lite() -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        yield connection
+
+
+class TestPostgres:
+    def test_rows_that_are_only_shown_are_left_out(self, owned: Asked):
+        text = "CREATE TABLE t (a int);\nCOPY t TO stdout;\nCOPY (SELECT 1) TO STDOUT;\n\\copy t to 'x.csv'\nSELECT 1 \\gx\n\\o\n"
+        assert owned(text + "INSERT INTO t VALUES (1);", "SELECT a FROM t") == [1]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "SET log_min_messages TO warning; SET LOCAL log_statement = 'none'; SET temp_file_limit = -1",
+            "CREATE EXTENSION IF NOT EXISTS adminpack; CREATE EXTENSION pageinspect",
+            "CREATE TABLE t (a int); CREATE PUBLICATION p FOR ALL TABLES; ALTER PUBLICATION p OWNER TO nobody",
+        ],
+    )
+    def test_what_is_the_servers_is_left_out(self, owned: Asked, text: str):
+        assert owned(text, "SELECT count(*) FROM pg_publication") == [0]
+
+    def test_roles_are_left_out_of_a_block_whose_other_acts_are_done(self, owned: Asked):
+        text = """
+            CREATE TABLE t (a text);
+            DO $body$
+            BEGIN
+              -- Create role if it is missing; it isn't
+              IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'envs_test_clerk') THEN
+                CREATE ROLE envs_test_clerk LOGIN PASSWORD 'a;b';
+                EXECUTE format('GRANT %I TO %I', 'envs_test_clerk', 'envs_test_boss');
+                EXECUTE 'CREATE USER envs_test_boss';
+              END IF;
+              GRANT ALL ON t TO envs_test_clerk;
+              INSERT INTO t VALUES ('CREATE ROLE x;');
+            END
+            $body$;
+            DO 'BEGIN CREATE ROLE envs_test_clerk; INSERT INTO t VALUES (''b''); END';
+        """
+        asked = "SELECT a FROM t UNION ALL SELECT rolname FROM pg_roles WHERE rolname LIKE 'envs\\_test\\_%'"
+        assert sorted(owned(text, asked)) == ["CREATE ROLE x;", "b"]
+
+    def test_a_policy_for_a_role_that_is_left_out_holds_for_everybody(self, owned: Asked):
+        text = """
+            CREATE ROLE clerk; CREATE TABLE t (a text); ALTER TABLE t ENABLE ROW LEVEL SECURITY;
+            CREATE POLICY "to clerk" ON t FOR SELECT TO clerk, "the boss" USING (a <> 'TO clerk USING');
+            CREATE POLICY plain ON t WITH CHECK (true);
+        """
+        assert owned(text, "SELECT polroles::text || pg_get_expr(polqual, polrelid) FROM pg_policy ORDER BY polname")[
+            1
+        ] == ("{0}(a <> 'TO clerk USING'::text)")
+
+    def test_a_schema_of_a_role_has_the_roles_name(self, owned: Asked):
+        text = "CREATE SCHEMA AUTHORIZATION clerk; CREATE SCHEMA IF NOT EXISTS AUTHORIZATION clerk; CREATE TABLE clerk.t (a int);"
+        assert owned(text, "SELECT nspname::text FROM pg_namespace WHERE nspname = 'clerk'") == ["clerk"]
+
+
+class TestMariaDB:
+    def test_a_client_takes_a_quoted_delimiter_and_a_use_that_the_delimiter_ends(self, owned_mysql: Asked):
+        text = """
+CREATE SCHEMA IF NOT EXISTS `shop`;
+USE `shop` ;
+CREATE TABLE `shop`.`t` (a int);
+DELIMITER $$
+USE `shop`$$
+CREATE DEFINER = CURRENT_USER TRIGGER `shop`.`g` BEFORE INSERT ON `t` FOR EACH ROW
+BEGIN
+  SET NEW.a = NEW.a + 1;
+END$$
+DELIMITER '//'
+CREATE PROCEDURE p() BEGIN INSERT INTO t VALUES (1); END//
+DELIMITER ;
+CALL p();
+"""
+        assert owned_mysql(text, "SELECT a FROM t") == [2]
+
+
+class TestSqlite:
+    def test_settings_of_the_shell_are_left_out(self, tmp_path: Path, lite: sqlite3.Connection):
+        text = ".open shop.db\n.dbconfig defensive off\n.parameter init\n.limit length 100\nCREATE TABLE t (a);\n"
+        assert load(tmp_path, text, lite, "sqlite") == 1
+
+    def test_a_second_database_is_refused_by_name(self, tmp_path: Path, lite: sqlite3.Connection):
+        with pytest.raises(ScriptError, match=r"a\.db and b\.db"):
+            load(tmp_path, ".open a.db\n.open --new 'b.db'\n", lite, "sqlite")
