@@ -103,7 +103,8 @@ def _statements(
         try:
             verdict = policy.judge(statement)
             if verdict.action == "include":
-                yield from _statements(beside(script, verdict.text, depth), script, dialect, policy, depth + 1)
+                included = beside(script, verdict.text, depth, path if verdict.relative else None)
+                yield from _statements(included, script, dialect, policy, depth + 1)
         except ScriptError as error:
             raise ScriptError(error.message, error.file or path, error.line or statement.line) from error
         if verdict.action == "quit":

@@ -27,6 +27,8 @@ class Engine(ABC):
         error = getattr(connection, "Error", None)
         self.errors: tuple[type[Exception], ...] = (error,) if error is not None else (sqlite3.Error, apsw.Error)
         self._begun = False
+        self.last: tuple[Sequence[str], Sequence[Sequence[Any]]] = ((), ())
+        """Column names and rows of the statement that :meth:`execute` ran last."""
 
     def __enter__(self) -> Self:
         return self
@@ -148,6 +150,16 @@ class Postgres(Engine):
         super().transaction(action, text)
         if self._owned:
             self.rows(f"SET CONSTRAINTS ALL {'DEFERRED' if action == 'begin' else 'IMMEDIATE'}")
+
+    def execute(self, text: str) -> None:
+        cursor = self.connection.cursor()
+        try:
+            cursor.execute(text)
+            self.last = ((), ())
+            if cursor.description:
+                self.last = ([str(column.name) for column in cursor.description], cursor.fetchall())
+        finally:
+            cursor.close()
 
     def copy(self, text: str, data: str) -> None:
         cursor = self.connection.cursor()

@@ -8,11 +8,13 @@ the server, shell commands). Everything else runs as it is written.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from envs.errors import ScriptError
 from envs.sql_script.lexis import Lexis, code_only, rewrite_code
+from envs.sql_script.psql import Psql
 from envs.sql_script.roles import without_roles
 from envs.sql_script.statement import Dialect, Statement
 
@@ -124,9 +126,8 @@ _HEAD = 2_000
 """Characters of a long statement that are looked at: an INSERT of megabytes says what it is at once."""
 
 _PSQL_SILENT = _any(
-    r"\\(?:restrict|unrestrict|echo|qecho|warn|timing|pset|unset|encoding|x|t|a|f|H|h|\?|l|d\w*|sf|sv|z|o|prompt|conninfo|errverbose|C|T|gx|crosstabview|setenv)\b",
+    r"\\(?:restrict|unrestrict|echo|qecho|warn|timing|pset|encoding|x|t|a|f|H|h|\?|l|d\w*|sf|sv|z|o|prompt|conninfo|errverbose|C|T|gx|crosstabview|setenv)\b",
     r"\\copy\b.* to\b",
-    r"\\set(?: +(?:ON_ERROR_STOP|ON_ERROR_ROLLBACK|QUIET|ECHO\w*|VERBOSITY|PROMPT\d|HIST\w+|FETCH_COUNT|SHOW_CONTEXT)\b| *$)",
 )
 _SQLITE_SILENT = _any(
     r"\.(?:headers?|mode|echo|bail|timer|print|width|nullvalue|separator|changes|stats|eqp|explain|prompt|tables?|schema|"
@@ -140,6 +141,7 @@ _QUIT = _any(r"(?:exit|quit)\b", r"\\q\b", r"\.(?:quit|exit)\b")
 _INCLUDE = _any(
     r"(?:source\s+|\\\.\s*|\\ir?\s+|\\include(?:_relative)?\s+|\.read\s+)(?P<file>.+)",
 )
+_RESULT = re.compile(r"\\gexec\b|\\gset\b[ \t]*(?P<prefix>\w*)")
 _OPEN = re.compile(r"\.open\b(?:\s+--?\w+)*(?P<rest>.*)")
 _CONNECT = re.compile(r"(?:\\c(?:onnect)?\b|(?i:connect|use)\b|\\u\b)(?P<rest>.*)")
 
@@ -148,8 +150,10 @@ _CONNECT = re.compile(r"(?:\\c(?:onnect)?\b|(?i:connect|use)\b|\\u\b)(?P<rest>.*
 class Verdict:
     r"""What to do with a statement; ``text`` is the statement to run, the file to include or the ``\\copy`` line."""
 
-    action: Literal["run", "skip", "begin", "commit", "rollback", "include", "copy", "quit"]
+    action: Literal["run", "skip", "begin", "commit", "rollback", "include", "copy", "quit", "gexec", "gset"]
     text: str = ""
+    relative: bool = False
+    """Whether a file to include is looked for beside the file that includes it, and not in the script's own folder."""
 
 
 class Policy:
@@ -160,9 +164,16 @@ class Policy:
         self.current = current
         self.own: str | None = None
         self._lexis = Lexis.of(dialect)
+        self._psql = Psql() if dialect == "postgresql" else None
 
     def judge(self, statement: Statement) -> Verdict:
         """ScriptError (without a file) for what is refused by name."""
+        if self._psql is not None:
+            if statement.kind == "command" and self._psql.command(statement.text):
+                return Verdict("skip")
+            if not self._psql.active:
+                return Verdict("skip")
+            statement = replace(statement, text=self._psql.filled(statement.text, self._lexis))
         if statement.kind == "command":
             return self._command(statement)
         if statement.kind == "copy":
@@ -185,6 +196,16 @@ class Policy:
         if _ROLLBACK.match(code):
             return Verdict("rollback", statement.text)
         return Verdict("run", self._rewritten(statement, code))
+
+    def finish(self) -> None:
+        """The script has been read to its end; ScriptError (without a file) where something is left open."""
+        if self._psql is not None:
+            self._psql.finish()
+
+    def take(self, prefix: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        r"""The result that a ``\gset`` asked for. ScriptError (without a file) where it is not one row."""
+        if self._psql is not None:
+            self._psql.gset(prefix, names, rows)
 
     def _rewritten(self, statement: Statement, code: str) -> str:
         if self.dialect == "postgresql" and (found := _WITHOUT_TRIGGERS.match(code)) is not None:
@@ -254,9 +275,12 @@ class Policy:
             return Verdict("quit")
         include = _INCLUDE.match(words)
         if include is not None and not (self.dialect == "postgresql" and words.startswith("\\.")):
-            return Verdict("include", include.group("file").strip(" \t;'\""))
+            name = include.group("file").strip(" \t;'\"")
+            return Verdict("include", name, words.startswith(("\\ir", "\\include_relative")))
         if silent.match(words):
             return Verdict("skip")
+        if self._psql is not None and (found := _RESULT.match(words)) is not None:
+            return Verdict("gset" if found["prefix"] is not None else "gexec", found["prefix"] or "")
         if words.lower().startswith("\\copy"):
             return Verdict("copy", words)
         connect = (_OPEN if self.dialect == "sqlite" else _CONNECT).match(words)

@@ -42,15 +42,15 @@ def read_script(path: Path) -> str:
         ) from error
 
 
-def beside(script: Path, name: str, depth: int = 0) -> Path:
-    """A file that a script at ``depth`` includes, from the script's folder; it cannot reach out of it.
+def beside(script: Path, name: str, depth: int = 0, base: Path | None = None) -> Path:
+    """A file that a script at ``depth`` includes, from the script's folder or ``base``'s; it cannot reach out of the first.
 
     Where the script is a link, the file may be one too, into the folder that the script's own leads to.
     """
     if depth >= MAX_DEPTH:
         raise ScriptError(f"scripts include each other more than {MAX_DEPTH} deep")
     root = script.parent.absolute()
-    named = Path(os.path.normpath(root / name))
+    named = Path(os.path.normpath((base or script).parent.absolute() / name))
     path = named.resolve()
     inside = path.is_relative_to(root.resolve()) or path.is_relative_to(script.resolve().parent)
     if not (named.is_relative_to(root) and inside):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def run_script(path: Path, connection: Any, dialect: Dialect) -> int:
     with engine_for(dialect, raw) as engine:
         run = _Run(path, engine, Policy(dialect, engine.database()))
         count = run.file(path, 0)
-        engine.finish(path)
+        run.finish()
         return count
 
 
@@ -54,6 +55,14 @@ class _Run:
         self._engine = engine
         self._policy = policy
 
+    def finish(self) -> None:
+        """ScriptError where the script left something open."""
+        try:
+            self._policy.finish()
+        except ScriptError as error:
+            raise ScriptError(error.message, self._script) from error
+        self._engine.finish(self._script)
+
     def file(self, path: Path, depth: int) -> int:
         count = 0
         for statement in self._statements(path):
@@ -61,7 +70,7 @@ class _Run:
                 verdict = self._policy.judge(statement)
                 if verdict.action == "quit":
                     return count
-                count += self._one(statement, verdict, depth)
+                count += self._one(statement, verdict, path, depth)
             except ScriptError as error:
                 if error.file is not None:
                     raise
@@ -76,22 +85,37 @@ class _Run:
         except ScriptError as error:
             raise ScriptError(error.message, error.file or path, error.line) from error
 
-    def _one(self, statement: Statement, verdict: Verdict, depth: int) -> int:
-        if statement.kind == "copy":
-            self._copy(statement.text, statement.data)
+    def _one(self, statement: Statement, verdict: Verdict, path: Path, depth: int) -> int:
+        if statement.kind == "copy" and verdict.action != "skip":
+            self._copy(verdict.text, statement.data)
             return 1
         match verdict.action:
             case "skip" | "quit":
                 return 0
             case "include":
-                return self.file(beside(self._script, verdict.text, depth), depth + 1)
+                base = path if verdict.relative else None
+                return self.file(beside(self._script, verdict.text, depth, base), depth + 1)
             case "copy":
                 self._copy(verdict.text)
             case "run":
                 self._engine.execute(verdict.text)
+            case "gexec":
+                return self._run_result(statement, path, depth)
+            case "gset":
+                self._policy.take(verdict.text, *self._engine.last)
+                return 0
             case "begin" | "commit" | "rollback":
                 self._engine.transaction(verdict.action, verdict.text)
         return 1
+
+    def _run_result(self, statement: Statement, path: Path, depth: int) -> int:
+        """Run what the last query gave, cell by cell."""
+        count = 0
+        for cell in [str(value) for row in self._engine.last[1] for value in row if value is not None]:
+            for each in split(cell, self._policy.dialect):
+                made = replace(each, line=statement.line)
+                count += self._one(made, self._policy.judge(made), path, depth)
+        return count
 
     def _copy(self, words: str, data: str | None = None) -> None:
         r"""COPY with its rows, or psql's ``\\copy`` with its rows in the script or in a file beside it."""

@@ -146,3 +146,47 @@ class TestSqlite:
     def test_a_second_database_is_refused_by_name(self, tmp_path: Path, lite: sqlite3.Connection):
         with pytest.raises(ScriptError, match=r"a\.db and b\.db"):
             load(tmp_path, ".open a.db\n.open --new 'b.db'\n", lite, "sqlite")
+
+
+class TestPsql:
+    r"""Variables, conditions and ``\gexec`` of psql."""
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("\\set who 'O''Neil' ' B'\nSELECT :'who';", "O'Neil B"),
+            ("\\set tab 'T x'\n\\set n 3\nCREATE TABLE :\"tab\" (a int);INSERT INTO \"T x\" VALUES (1);\nSELECT ':n' || :n || $$:n$$ || '3'::text;", ":n3:n3"),
+            ("\\set a 1\n\\set b :a 2 :'a'\nSELECT :'b';", "12'1'"),
+            ("SELECT 'x;y' AS v, 7 AS n \\gset p_\nSELECT :'p_v' || :p_n;", "x;y7"),
+            ("\\set a 1\n\\unset a\nSELECT array_to_string((array[1,2,3])[1:2], ':a');", "1:a2"),
+            ("\\if :{?a}\nSELECT 1/0;\n\\! ls\n\\elif yes\n\\set a '\\t'\n\\else\nnonsense;\n\\endif\nSELECT :'a';", "\t"),
+            ("\\if false\n\\if true\nSELECT 1/0;\n\\endif\nCOPY t FROM stdin;\n1\n\\.\n\\else\nSELECT 'c';\n\\endif\n", None),
+            ("SELECT 'CREATE DATABASE x' WHERE true\\gexec\nSELECT 'SELECT 1', 'CREATE TABLE made (a int)' \\gexec\nSELECT 'a' FROM made;", None),
+        ],
+    )  # fmt: skip
+    def test_a_script_says_what_psql_makes_of_it(self, text: str, expected: str | None, owned: Asked):
+        made = "" if expected is None else f"CREATE TABLE said AS {text.splitlines()[-1]}"
+        body = text if expected is None else "\n".join([*text.splitlines()[:-1], made])
+        asked = "SELECT 1" if expected is None else "SELECT * FROM said"
+        assert owned(body, asked) == [1 if expected is None else expected]
+
+    @pytest.mark.parametrize(
+        ("text", "named"),
+        [
+            ("\\set a `ls`", "shell"),
+            ("\\if maybe\n\\endif", "maybe"),
+            ("\\else", r"\\else"),
+            ("\\if true\nSELECT 1;", r"\\endif"),
+            ("SELECT 1 WHERE false\\gset", "one row"),
+        ],
+    )
+    def test_what_psql_would_not_take_is_named(self, text: str, named: str, owned: Asked):
+        with pytest.raises(ScriptError, match=named):
+            owned(text)
+
+    def test_a_file_may_include_one_beside_itself(self, owned: Asked, tmp_path: Path):
+        (tmp_path / "parts").mkdir()
+        (tmp_path / "parts" / "one.sql").write_text("\\ir two.sql\n\\i parts/two.sql\n")
+        (tmp_path / "parts" / "two.sql").write_text("INSERT INTO t VALUES (1);\n")
+        text = "\\set dir parts\nCREATE TABLE t (a int);\n\\ir :dir/one.sql\n"
+        assert owned(text, "SELECT count(*) FROM t") == [2]
