@@ -109,18 +109,29 @@ CREATE FUNCTION envs_load.replica(role text) RETURNS void LANGUAGE plpgsql SECUR
 BEGIN
   PERFORM set_config('session_replication_role', CASE role WHEN 'replica' THEN 'replica' ELSE 'origin' END, false);
 END $$;
-REVOKE ALL ON FUNCTION envs_load.replica(text) FROM PUBLIC;
+CREATE FUNCTION envs_load.extension(name text, place text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+BEGIN
+  IF name NOT IN ({extensions}) THEN
+    RAISE insufficient_privilege USING MESSAGE = format('permission denied to create extension "%s"', name);
+  END IF;
+  EXECUTE format('CREATE EXTENSION IF NOT EXISTS %I SCHEMA %I', name, place);
+END $$;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA envs_load FROM PUBLIC;
 GRANT USAGE ON SCHEMA envs_load TO {owner};
-GRANT EXECUTE ON FUNCTION envs_load.replica(text) TO {owner};
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA envs_load TO {owner};
 """
+
+EXTENSIONS = ("autoinc", "bloom", "earthdistance", "insert_username", "intagg", "moddatetime", "refint")
+"""Extensions that PostgreSQL trusts to superusers only, though they reach nothing but rows: types, indexes and triggers."""
 
 
 @contextmanager
 def loading(db: psycopg.Connection[Any], owner: str) -> Generator[None]:
     """While a template is loaded by its owner, as superuser: rows may come in any order, past triggers and foreign keys,
-    where a script asks for it.
+    where a script asks for it, and with EXTENSIONS.
     """
-    ask(db, _LOADING.format(owner=owner))
+    names = ", ".join(f"'{name}'" for name in EXTENSIONS)
+    ask(db, _LOADING.format(owner=owner, extensions=names))
     yield
     ask(db, "DROP SCHEMA envs_load CASCADE")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from envs.errors import ScriptError
 from envs.sql_script.lexis import Lexis, rewrite_code
 from envs.sql_script.statement import Dialect
 
+_QUOTED_COLLATION = re.compile(r"(?<!')(\bCOLLATE\s*=?\s*)'(utf8mb4_0900_\w+)'(?!')", re.IGNORECASE)
 _IN_TRANSACTION = 1
 """SERVER_STATUS_IN_TRANS of the MySQL protocol; the driver is an extra and is not imported here."""
 
@@ -235,6 +237,7 @@ class MySQL(Engine):
 
     def execute(self, text: str) -> None:
         if "utf8mb4_0900_" in text:
+            text = _QUOTED_COLLATION.sub(r"\1\2", text)
             text = rewrite_code(text, self._lexis, self._known_collations)
         self.rows(text)
 

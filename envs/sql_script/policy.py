@@ -115,13 +115,23 @@ _WITHOUT_TRIGGERS = re.compile(
 )
 _REPLICA = re.compile(r"\bsession_replication_role\s*(?:=|TO\b)\s*'?replica\b", _I)
 _AS_REPLICA = """DO $envs_script$ BEGIN
-  EXECUTE '{statement}';
+  EXECUTE {statement};
 EXCEPTION WHEN insufficient_privilege THEN
   IF to_regprocedure('envs_load.replica(text)') IS NULL THEN RAISE; END IF;
   PERFORM envs_load.replica('{role}');
 END $envs_script$"""
 """Rows in any order, as dumps of data alone load them, are a superuser's right. Where a sandbox's template is loaded by
 somebody less, a function stands ready that does this and nothing else (:mod:`envs.sandboxes.postgres_guard`)."""
+_EXTENSION = re.compile(
+    rf"CREATE EXTENSION (?:IF NOT EXISTS )?(?P<name>{_NAME})(?: WITH)?(?: SCHEMA (?P<place>{_NAME}))?(?: |$)", _I
+)
+_WITH_EXTENSION = """DO $envs_script$ BEGIN
+  EXECUTE {statement};
+EXCEPTION WHEN insufficient_privilege THEN
+  IF to_regprocedure('envs_load.extension(text, text)') IS NULL THEN RAISE; END IF;
+  PERFORM envs_load.extension({name}, {place});
+END $envs_script$"""
+"""Likewise for some extensions, which only a superuser may make."""
 _HEAD = 2_000
 """Characters of a long statement that are looked at: an INSERT of megabytes says what it is at once."""
 
@@ -211,7 +221,12 @@ class Policy:
         if self.dialect == "postgresql" and (found := _WITHOUT_TRIGGERS.match(code)) is not None:
             off = _REPLICA.search(statement.text) is not None or (found["verb"] or "").upper() == "DISABLE"
             role = "replica" if off else "origin"
-            return _AS_REPLICA.format(statement=statement.text.replace("'", "''"), role=role)
+            return _AS_REPLICA.format(statement=_literal(statement.text), role=role)
+        if self.dialect == "postgresql" and (found := _EXTENSION.match(code)) is not None:
+            place = "current_schema()" if found["place"] is None else _literal(_bare(found["place"]))
+            return _WITH_EXTENSION.format(
+                statement=_literal(statement.text), name=_literal(_bare(found["name"])), place=place
+            )
         if self.dialect == "postgresql":
             return without_roles(statement.text, self._lexis)
         if self.dialect != "mysql":
@@ -314,6 +329,10 @@ _CLAUSE = re.compile(
 
 def _bare(name: str) -> str:
     return name[1:-1] if name[:1] in {'"', "`", "'"} else name
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _database_of(rest: str) -> str:

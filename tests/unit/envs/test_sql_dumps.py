@@ -113,6 +113,22 @@ class TestPostgres:
             1
         ] == ("{0}(a <> 'TO clerk USING'::text)")
 
+    def test_an_extension_of_types_and_triggers_is_made_though_it_takes_a_superuser(self, owned: Asked):
+        text = """
+            CREATE EXTENSION cube; CREATE EXTENSION earthdistance;
+            CREATE SCHEMA more; SET search_path = more, public; CREATE EXTENSION refint;
+            CREATE EXTENSION IF NOT EXISTS "moddatetime" WITH SCHEMA public;
+            CREATE EXTENSION IF NOT EXISTS "moddatetime" WITH SCHEMA public;
+            CREATE TABLE t (a float8); CREATE INDEX i ON t USING gist (ll_to_earth(a, a));
+        """
+        asked = "SELECT extname || ' ' || extnamespace::regnamespace FROM pg_extension WHERE extname <> 'plpgsql' ORDER BY 1"
+        assert owned(text, asked) == ["cube public", "earthdistance public", "moddatetime public", "refint more"]
+
+    @pytest.mark.parametrize("name", ["file_fdw", "plpython3u", "old_snapshot", "lo_that_is_none"])
+    def test_any_other_extension_of_a_superuser_is_refused(self, owned: Asked, name: str):
+        with pytest.raises(ScriptError, match=f"schema.sql:1: .*{name}"):
+            owned(f"CREATE EXTENSION {name}")
+
     def test_a_schema_of_a_role_has_the_roles_name(self, owned: Asked):
         text = "CREATE SCHEMA AUTHORIZATION clerk; CREATE SCHEMA IF NOT EXISTS AUTHORIZATION clerk; CREATE TABLE clerk.t (a int);"
         assert owned(text, "SELECT nspname::text FROM pg_namespace WHERE nspname = 'clerk'") == ["clerk"]
@@ -136,6 +152,14 @@ DELIMITER ;
 CALL p();
 """
         assert owned_mysql(text, "SELECT a FROM t") == [2]
+
+    def test_mysqls_collations_have_mariadbs_names_in_quotes_too(self, owned_mysql: Asked):
+        text = """
+            CREATE TABLE `t` (`s` varchar(50) NOT NULL DEFAULT 'COLLATE ''utf8mb4_0900_ai_ci''' COLLATE 'utf8mb4_0900_ai_ci')
+            COLLATE='utf8mb4_0900_ai_ci' ENGINE=InnoDB;
+            INSERT INTO t () VALUES ();
+        """
+        assert owned_mysql(text, "SELECT s FROM t") == ["COLLATE 'utf8mb4_0900_ai_ci'"]
 
 
 class TestSqlite:
