@@ -16,6 +16,7 @@ from envs.errors import ScriptError
 from envs.sql_script.lexis import Lexis, code_only, rewrite_code
 from envs.sql_script.psql import Psql
 from envs.sql_script.roles import without_roles
+from envs.sql_script.sqlite_import import Import, Separators
 from envs.sql_script.statement import Dialect, Statement
 
 _I = re.IGNORECASE
@@ -49,6 +50,7 @@ _SKIPPED: dict[Dialect, re.Pattern[str]] = {
         r"CREATE EXTENSION (?:IF NOT EXISTS )?\"?(?:pg_stat_statements|pg_buffercache|pgstattuple|pg_cron|pgaudit|adminpack"
         r"|pageinspect|pg_prewarm|pg_freespacemap|pg_visibility|pg_walinspect|pg_surgery|pgrowlocks|amcheck|sslinfo)\b",
         r"(?:CREATE|ALTER|DROP|COMMENT ON) PUBLICATION\b",
+        r"UPDATE (?:pg_catalog ?\. ?)?pg_database\b",
         r"COPY\b.* TO STDOUT\b",
     ),
     "mysql": _any(
@@ -160,10 +162,11 @@ _CONNECT = re.compile(r"(?:\\c(?:onnect)?\b|(?i:connect|use)\b|\\u\b)(?P<rest>.*
 class Verdict:
     r"""What to do with a statement; ``text`` is the statement to run, the file to include or the ``\\copy`` line."""
 
-    action: Literal["run", "skip", "begin", "commit", "rollback", "include", "copy", "quit", "gexec", "gset"]
+    action: Literal["run", "skip", "begin", "commit", "rollback", "include", "copy", "quit", "gexec", "gset", "import"]
     text: str = ""
     relative: bool = False
     """Whether a file to include is looked for beside the file that includes it, and not in the script's own folder."""
+    rows: Import | None = None
 
 
 class Policy:
@@ -175,6 +178,7 @@ class Policy:
         self.own: str | None = None
         self._lexis = Lexis.of(dialect)
         self._psql = Psql() if dialect == "postgresql" else None
+        self._separators = Separators()
 
     def judge(self, statement: Statement) -> Verdict:
         """ScriptError (without a file) for what is refused by name."""
@@ -292,12 +296,16 @@ class Policy:
         if include is not None and not (self.dialect == "postgresql" and words.startswith("\\.")):
             name = include.group("file").strip(" \t;'\"")
             return Verdict("include", name, words.startswith(("\\ir", "\\include_relative")))
+        if self.dialect == "sqlite":
+            self._separators.note(words)
         if silent.match(words):
             return Verdict("skip")
         if self._psql is not None and (found := _RESULT.match(words)) is not None:
             return Verdict("gset" if found["prefix"] is not None else "gexec", found["prefix"] or "")
         if words.lower().startswith("\\copy"):
             return Verdict("copy", words)
+        if self.dialect == "sqlite" and words.split(maxsplit=1)[0] == ".import":
+            return Verdict("import", rows=self._separators.wanted(words))
         connect = (_OPEN if self.dialect == "sqlite" else _CONNECT).match(words)
         if connect is not None:
             self._adopt(_database_of(connect.group("rest")), statement)

@@ -19,6 +19,7 @@ from envs.sql_script.engines import Engine, engine_for
 from envs.sql_script.policy import Policy, Verdict
 from envs.sql_script.read import beside, read_script
 from envs.sql_script.split import split
+from envs.sql_script.sqlite_import import import_rows
 from envs.sql_script.statement import Dialect, Statement
 
 _CLIENT_COPY = re.compile(
@@ -99,6 +100,9 @@ class _Run:
                 self._copy(verdict.text)
             case "run":
                 self._engine.execute(verdict.text)
+            case "import":
+                if verdict.rows is not None:
+                    import_rows(self._engine, verdict.rows, beside(self._script, verdict.rows.file))
             case "gexec":
                 return self._run_result(statement, path, depth)
             case "gset":

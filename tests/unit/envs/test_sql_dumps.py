@@ -76,6 +76,7 @@ class TestPostgres:
         "text",
         [
             "SET log_min_messages TO warning; SET LOCAL log_statement = 'none'; SET temp_file_limit = -1",
+            "UPDATE pg_catalog.pg_database SET datistemplate = false WHERE datname = 'template1'; DROP DATABASE template1",
             "CREATE EXTENSION IF NOT EXISTS adminpack; CREATE EXTENSION pageinspect",
             "CREATE TABLE t (a int); CREATE PUBLICATION p FOR ALL TABLES; ALTER PUBLICATION p OWNER TO nobody",
         ],
@@ -170,6 +171,46 @@ class TestSqlite:
     def test_a_second_database_is_refused_by_name(self, tmp_path: Path, lite: sqlite3.Connection):
         with pytest.raises(ScriptError, match=r"a\.db and b\.db"):
             load(tmp_path, ".open a.db\n.open --new 'b.db'\n", lite, "sqlite")
+
+    def test_an_import_takes_rows_of_a_file_as_the_shell_does(self, tmp_path: Path, lite: sqlite3.Connection):
+        rows = '\ufeffa,b,c\r\n1,"x ""q"", y",\r\n2,z\r\n3,"multi\nline",w,extra\r\n\r\n'
+        (tmp_path / "rows.csv").write_text(rows, newline="")
+        (tmp_path / "rows.tsv").write_text("7\tt\n")
+        (tmp_path / "rows.txt").write_text("8|p\n")
+        text = """
+CREATE TABLE t (a INT, b TEXT, c, d AS (a * 2));
+.mode csv
+.import --skip 1 rows.csv t
+.import 'rows.csv' "new t"
+.mode tabs
+.import ./rows.tsv t
+.separator |
+.import rows.txt t
+.import rows.csv t --csv -skip 4
+"""
+        load(tmp_path, text, lite, "sqlite")
+        assert lite.execute("SELECT a, b, c FROM t").fetchall() == [
+            (1, 'x "q", y', ""), (2, "z", None), (3, "multi\nline", "w"), ("", None, None), (7, "t", None), (8, "p", None),
+            ("", None, None),
+        ]  # fmt: skip
+        assert lite.execute("SELECT count(*), sum(typeof(a) = 'text') FROM \"new t\"").fetchone() == (4, 4)
+
+    @pytest.mark.parametrize(
+        ("line", "named"),
+        [
+            (".import '|ls' t", "shell"),
+            (".import ../rows.csv t", "own folder"),
+            (".import rows.csv", "FILE TABLE"),
+            (".import rows.csv t --csv", r"rows.csv:2: CHECK constraint failed"),
+        ],
+    )
+    def test_an_import_that_cannot_be_made_is_named(
+        self, line: str, named: str, tmp_path: Path, lite: sqlite3.Connection
+    ):
+        (tmp_path / "rows.csv").write_text("1\n-1\n")
+        with pytest.raises(ScriptError, match=named):
+            load(tmp_path, f"CREATE TABLE t (a INT CHECK (a > 0));\n{line}\n", lite, "sqlite")
+        assert lite.execute("SELECT count(*) FROM t").fetchone() == (0,)
 
 
 class TestPsql:
