@@ -17,6 +17,8 @@ from envs.sql_script.lexis import Lexis, rewrite_code
 from envs.sql_script.statement import Dialect
 
 _QUOTED_COLLATION = re.compile(r"(?<!')(\bCOLLATE\s*=?\s*)'(utf8mb4_0900_\w+)'(?!')", re.IGNORECASE)
+_CONCURRENTLY = re.compile(r"^((?:CREATE\s+(?:UNIQUE\s+)?|DROP\s+)INDEX)\s+CONCURRENTLY\b", re.IGNORECASE)
+"""What cannot be done inside a transaction, and takes none while nobody else is there."""
 _IN_TRANSACTION = 1
 """SERVER_STATUS_IN_TRANS of the MySQL protocol; the driver is an extra and is not imported here."""
 
@@ -154,6 +156,8 @@ class Postgres(Engine):
             self.rows(f"SET CONSTRAINTS ALL {'DEFERRED' if action == 'begin' else 'IMMEDIATE'}")
 
     def execute(self, text: str) -> None:
+        if self._owned:
+            text = _CONCURRENTLY.sub(r"\1", text)
         cursor = self.connection.cursor()
         try:
             cursor.execute(text)

@@ -29,7 +29,10 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 _SKIPPED: dict[Dialect, re.Pattern[str]] = {
     "sqlite": _any(
-        r"VACUUM$", r"VACUUM (?!.*\bINTO\b)", r"PRAGMA (?:\w+\.)?(?:journal_mode|locking_mode|synchronous|wal_|mmap)"
+        r"(?:CREATE|DROP) TABLE (?:IF (?:NOT )?EXISTS )?[\"'`\[]?sqlite_sequence\b",
+        r"VACUUM$",
+        r"VACUUM (?!.*\bINTO\b)",
+        r"PRAGMA (?:\w+\.)?(?:journal_mode|locking_mode|synchronous|wal_|mmap)",
     ),
     "postgresql": _any(
         r"(?:GRANT|REVOKE)\b",
@@ -176,6 +179,7 @@ class Policy:
         self.dialect: Dialect = dialect
         self.current = current
         self.own: str | None = None
+        self._filled = False  # whether anything has been put into the database that is taken for the script's own
         self._lexis = Lexis.of(dialect)
         self._psql = Psql() if dialect == "postgresql" else None
         self._separators = Separators()
@@ -201,7 +205,9 @@ class Policy:
         if self.dialect in _DATABASE:
             database = _DATABASE[self.dialect].match(code)
             if database is not None:
-                self._adopt(_bare(database.group(1)), statement)
+                if self.own is None and code[:4].upper() != "DROP":
+                    self._adopt(_bare(database.group(1)), statement)
+                    self._filled = False
                 return Verdict("skip")
         if _BEGIN.match(code):
             return Verdict("begin", statement.text)
@@ -238,6 +244,7 @@ class Policy:
         text = statement.text
         if "DEFINER" in code.upper():
             text = rewrite_code(_DEFINER_QUOTED.sub("", text), self._lexis, lambda run: _DEFINER.sub("", run))
+        self._filled = self._filled or code[:4].upper() not in {"SET ", "SELE"}
         if self.own is not None:
             text = self._without_own_name(text)
         self._refuse_other_database(code, statement)
@@ -322,7 +329,7 @@ class Policy:
             return
         if name.lower() in _SYSTEM:
             raise ScriptError(f"a script may not use the server's own database {name}", None, statement.line)
-        if self.own is None:
+        if self.own is None or (not self._filled and self.dialect == "mysql"):
             self.own = name
         elif self.own.lower() != name.lower():
             raise ScriptError(

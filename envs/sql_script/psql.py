@@ -64,7 +64,7 @@ class Psql:
 
     def filled(self, text: str, lexis: Lexis) -> str:
         """The text with its variables' values, outside literals and comments; what is not set stays as it is."""
-        if ":" not in text or not (self._values or ":{?" in text):
+        if ":{?" not in text and not any(name in text for name in self._values):
             return text
         parts: list[str] = []
         pos = 0

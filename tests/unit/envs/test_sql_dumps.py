@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
+import psycopg
 import pytest
 
 from envs.errors import ScriptError
@@ -134,6 +135,12 @@ class TestPostgres:
         text = "CREATE SCHEMA AUTHORIZATION clerk; CREATE SCHEMA IF NOT EXISTS AUTHORIZATION clerk; CREATE TABLE clerk.t (a int);"
         assert owned(text, "SELECT nspname::text FROM pg_namespace WHERE nspname = 'clerk'") == ["clerk"]
 
+    def test_an_index_is_built_within_a_callers_transaction(self, tmp_path: Path, postgres_url: str):
+        with psycopg.connect(postgres_url.replace("+psycopg", "")) as connection:
+            text = "CREATE TABLE t (a int);\nCREATE UNIQUE INDEX CONCURRENTLY i ON t (a);\nDROP INDEX CONCURRENTLY IF EXISTS none;"
+            load(tmp_path, text, connection, "postgresql")
+            assert connection.execute("SELECT count(*) FROM pg_indexes WHERE indexname = 'i'").fetchone() == (1,)
+
 
 class TestMariaDB:
     def test_a_client_takes_a_quoted_delimiter_and_a_use_that_the_delimiter_ends(self, owned_mysql: Asked):
@@ -161,6 +168,28 @@ CALL p();
             INSERT INTO t () VALUES ();
         """
         assert owned_mysql(text, "SELECT s FROM t") == ["COLLATE 'utf8mb4_0900_ai_ci'"]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "DROP DATABASE IF EXISTS old; CREATE DATABASE shop; USE shop; CREATE TABLE shop.t (a int); INSERT INTO t VALUES (1);",
+            "CREATE DATABASE old; CREATE DATABASE shop; SET @a = 1; USE shop; CREATE TABLE shop.t (a int); INSERT INTO t VALUES (1);",
+            "CREATE DATABASE shop; CREATE TABLE shop.t (a int); INSERT INTO shop.t VALUES (1); DROP DATABASE IF EXISTS rest;",
+        ],
+    )
+    def test_databases_that_are_made_or_dropped_and_never_filled_are_left_out(self, owned_mysql: Asked, text: str):
+        assert owned_mysql(text, "SELECT a FROM t") == [1]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "CREATE DATABASE one; CREATE TABLE one.t (a int); CREATE DATABASE two; USE two;",
+            "CREATE DATABASE one; USE one; CREATE DATABASE two; CREATE TABLE two.t (a int);",
+        ],
+    )
+    def test_a_second_database_that_is_filled_is_refused_by_name(self, owned_mysql: Asked, text: str):
+        with pytest.raises(ScriptError, match="two"):
+            owned_mysql(text)
 
 
 class TestSqlite:
@@ -211,6 +240,15 @@ CREATE TABLE t (a INT, b TEXT, c, d AS (a * 2));
         with pytest.raises(ScriptError, match=named):
             load(tmp_path, f"CREATE TABLE t (a INT CHECK (a > 0));\n{line}\n", lite, "sqlite")
         assert lite.execute("SELECT count(*) FROM t").fetchone() == (0,)
+
+    def test_a_table_of_sqlites_own_is_not_made_again(self, tmp_path: Path, lite: sqlite3.Connection):
+        text = """
+            DROP TABLE IF EXISTS "t"; CREATE TABLE "t" (i INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO t VALUES (1);
+            DROP TABLE IF EXISTS "sqlite_sequence"; CREATE TABLE "sqlite_sequence" ("name", "seq");
+            UPDATE "sqlite_sequence" SET seq = 7 WHERE name = 't'; INSERT INTO t DEFAULT VALUES;
+        """
+        load(tmp_path, text, lite, "sqlite")
+        assert lite.execute("SELECT max(i) FROM t").fetchone() == (8,)
 
 
 class TestPsql:

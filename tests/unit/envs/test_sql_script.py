@@ -418,7 +418,7 @@ class TestMariaDB:
     @pytest.mark.parametrize(
         ("text", "named"),
         [
-            ("USE a; USE b;", "a and b"),
+            ("USE a; CREATE TABLE t (i int); USE b;", "a and b"),
             ("USE mysql;", "mysql"),
             ("INSERT INTO mysql.help_topic VALUES (1)", "another database"),
             ("CREATE TABLE other.t (a int)", "another database"),
