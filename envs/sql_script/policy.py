@@ -41,8 +41,8 @@ _SKIPPED: dict[Dialect, re.Pattern[str]] = {
         r"ALTER \w+.* OWNER TO ",
         r"(?:REASSIGN|DROP) OWNED\b",
         r"(?:SET|RESET) (?:SESSION |LOCAL )?(?:ROLE|AUTHORIZATION|SESSION AUTHORIZATION)\b",
-        r"SET (?:SESSION |LOCAL )?(?:client_encoding|NAMES|\w+_timeout|log_\w+|track_\w+|temp_file_limit)\b",
-        r"COMMENT ON (?:DATABASE|EXTENSION|ROLE|TABLESPACE|SCHEMA \"?public\"? )",
+        r"SET (?:SESSION |LOCAL )?(?:client_encoding|NAMES|\w+_timeout|log_\w+|track_\w+|temp_file_limit|lc_messages|\w+_preload_libraries)\b",
+        r"COMMENT ON (?:DATABASE|EXTENSION|ROLE|TABLESPACE|(?:PROCEDURAL )?LANGUAGE|SCHEMA \"?public\"? )",
         r"CREATE (?:OR REPLACE )?(?:TRUSTED )?(?:PROCEDURAL )?LANGUAGE '?\"?plpgsql\b",
         r"DROP SCHEMA (?:IF EXISTS )?\"?public\"?(?: |$)",
         r"VACUUM\b",
@@ -317,7 +317,7 @@ class Policy:
         if connect is not None:
             self._adopt(_database_of(connect.group("rest")), statement)
             return Verdict("skip")
-        if self.dialect == "postgresql" and re.match(r"\\(?:g|p|r|;)?(?:\s|$)", words):
+        if self.dialect == "postgresql" and re.match(r"\\(?:g|p|r)?(?:\s|$)", words):
             return Verdict("skip")  # \g only ends the query before it
         word = words.split(maxsplit=1)[0]
         client = {"sqlite": "sqlite3", "postgresql": "psql", "mysql": "mysql"}[self.dialect]

@@ -159,6 +159,8 @@ class _Postgres(_Splitter):
 
     _ROUTINE = re.compile(rf"create{_GAP}+(?:or{_GAP}+replace{_GAP}+)?(?:function|procedure)\b", re.IGNORECASE)
     _COPY = re.compile(r"COPY\b.*\bFROM STDIN\b", re.IGNORECASE)
+    _WHOLE_LINE = re.compile(r"\\(?:copy\b|!)", re.IGNORECASE)
+    _COMMAND = re.compile(r"\\[^\s\\]+(?:'(?:[^'\\\n]|''|\\.)*'|\"[^\"\n]*\"|`[^`\n]*`|[^\\\n])*")
     _CLIENT_COPY = re.compile(r"\\copy\b.*\bfrom\s+p?stdin\b", re.IGNORECASE)
     _STRINGS = re.compile(r"SET (?:SESSION |LOCAL )?standard_conforming_strings (?:=|TO) ?(\S+)", re.IGNORECASE)
     _DATA_END = re.compile(r"^\\\.[ \t\r]*(?:\n|\Z)", re.MULTILINE)
@@ -173,6 +175,16 @@ class _Postgres(_Splitter):
         if self.text[self.pos] != "\\":
             return False
         start = self.pos
+        if self.text.startswith("\\;", start):
+            self.pos += 2
+            return True
+        if self._WHOLE_LINE.match(self.text, start) is None:
+            found = self._COMMAND.match(self.text, start)
+            self.pos = start + 2 if found is None else found.end()
+            words = self.text[start : self.pos].rstrip()
+            if self.text.startswith("\\\\", self.pos):  # ends a command, and SQL goes on behind it
+                self.pos += 2
+            return self.command(words, start)
         words = self.rest_of_line()
         if self._CLIENT_COPY.match(words):
             return Statement(words, self.line_at(start), "copy", self._rows())

@@ -78,6 +78,7 @@ class TestPostgres:
         [
             "SET log_min_messages TO warning; SET LOCAL log_statement = 'none'; SET temp_file_limit = -1",
             "UPDATE pg_catalog.pg_database SET datistemplate = false WHERE datname = 'template1'; DROP DATABASE template1",
+            "COMMENT ON LANGUAGE plpgsql IS 'x'; SET lc_messages = 'C'; SET session_preload_libraries = ''",
             "CREATE EXTENSION IF NOT EXISTS adminpack; CREATE EXTENSION pageinspect",
             "CREATE TABLE t (a int); CREATE PUBLICATION p FOR ALL TABLES; ALTER PUBLICATION p OWNER TO nobody",
         ],
@@ -263,6 +264,7 @@ class TestPsql:
             ("SELECT 'x;y' AS v, 7 AS n \\gset p_\nSELECT :'p_v' || :p_n;", "x;y7"),
             ("\\set a 1\n\\unset a\nSELECT array_to_string((array[1,2,3])[1:2], ':a');", "1:a2"),
             ("\\if :{?a}\nSELECT 1/0;\n\\! ls\n\\elif yes\n\\set a '\\t'\n\\else\nnonsense;\n\\endif\nSELECT :'a';", "\t"),
+            ("\\if :{?a} \\echo 'x \\ y' \\else \\set a '\\\\;' \\endif \\\\ SELECT 2;\nSELECT :'a';", "\\;"),
             ("\\if false\n\\if true\nSELECT 1/0;\n\\endif\nCOPY t FROM stdin;\n1\n\\.\n\\else\nSELECT 'c';\n\\endif\n", None),
             ("SELECT 'CREATE DATABASE x' WHERE true\\gexec\nSELECT 'SELECT 1', 'CREATE TABLE made (a int)' \\gexec\nSELECT 'a' FROM made;", None),
         ],

@@ -97,6 +97,7 @@ class TestSplitting:
                 "SET standard_conforming_strings = off;select 'a\\';';SET standard_conforming_strings TO on;select 'a\\';b",
                 ["SET standard_conforming_strings = off", "select 'a\\';'", "SET standard_conforming_strings TO on", "select 'a\\'", "b"],
             ),
+            ("postgresql", "select 1\\; select 2\\;\nselect 3;", ["select 1", "select 2", "select 3"]),
             ("mysql", "a # ;\n; b -- ;\n; c--1;\n--x;\nd", ["a # ;", "b -- ;", "c--1", "d"]),
             ("mysql", r"""select '\';', "\";", `a\`; b""", [r"""select '\';', "\";", `a\`""", "b"]),
             ("mysql", "DELIMITER $$\r\na; b$$\r\nDELIMITER ;\r\nc;", ["a; b", "c"]),
