@@ -21,7 +21,8 @@ _SCHEMA_OF_ROLE = re.compile(
     rf"^(CREATE\s+SCHEMA\s+(?:IF\s+NOT\s+EXISTS\s+)?)AUTHORIZATION\s+(?!{_NOT_A_ROLE})(?={_NAME})", _I
 )
 _POLICY_ROLES = re.compile(
-    rf"\bTO\s+(?!{_NOT_A_ROLE}){_NAME}(?:\s*,\s*{_NAME})*(?=\s*(?:\bUSING\b|\bWITH\s+CHECK\b|\Z))", _I
+    rf"\b(?P<renamed>RENAME\s+)?TO\s+(?!{_NOT_A_ROLE}){_NAME}(?:\s*,\s*{_NAME})*(?=\s*(?:\bUSING\b|\bWITH\s+CHECK\b|\Z))",
+    _I,
 )
 
 _TEXT = r"'(?:[^']|'')*+'"
@@ -36,7 +37,7 @@ _IN_BLOCK = re.compile(
 
 
 def without_roles(text: str, lexis: Lexis) -> str:
-    """CREATE SCHEMA, CREATE POLICY and DO without the roles that they name or make; any other statement as it is.
+    """CREATE SCHEMA, CREATE or ALTER POLICY and DO without the roles that they name or make; any other statement as it is.
 
     A policy for a role holds for everybody. A block's own acts on roles and rights become NULL statements.
     """
@@ -45,12 +46,16 @@ def without_roles(text: str, lexis: Lexis) -> str:
         case ["CREATE", "SCHEMA"]:
             text = _NAMED_SCHEMA.sub(r"\1", _PUBLIC.sub(r"\1 IF NOT EXISTS \2", text))
             return _SCHEMA_OF_ROLE.sub(r"\1", text)
-        case ["CREATE", "POLICY"]:
-            return rewrite_code(text, lexis, lambda run: _POLICY_ROLES.sub("TO PUBLIC", run))
+        case ["CREATE" | "ALTER", "POLICY"]:
+            return rewrite_code(text, lexis, lambda run: _POLICY_ROLES.sub(_for_everybody, run))
         case ["DO", *_]:
             return _block(text, lexis)
         case _:
             return text
+
+
+def _for_everybody(found: re.Match[str]) -> str:
+    return found.group() if found["renamed"] else "TO PUBLIC"
 
 
 def _block(text: str, lexis: Lexis) -> str:

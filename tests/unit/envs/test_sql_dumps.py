@@ -110,7 +110,8 @@ class TestPostgres:
         text = """
             CREATE ROLE clerk; CREATE TABLE t (a text); ALTER TABLE t ENABLE ROW LEVEL SECURITY;
             CREATE POLICY "to clerk" ON t FOR SELECT TO clerk, "the boss" USING (a <> 'TO clerk USING');
-            CREATE POLICY plain ON t WITH CHECK (true);
+            CREATE POLICY old ON t WITH CHECK (true);
+            ALTER POLICY old ON t RENAME TO plain; ALTER POLICY plain ON t TO clerk;
         """
         assert owned(text, "SELECT polroles::text || pg_get_expr(polqual, polrelid) FROM pg_policy ORDER BY polname")[
             1
