@@ -11,7 +11,6 @@ import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from itertools import chain
 from typing import Any, Final, NoReturn, cast
 
@@ -76,24 +75,12 @@ def to_wire(row: Mapping[str, Json]) -> dict[str, Json]:
         listed = BY_NAME[name].kind == "list<json>"
         if clean is not None and clean.is_fit(name):
             texts = clean.texts(name)
-            out[name] = texts or [_safe(item) for item in value] if listed else _safe(value)
+            if texts is None:
+                texts = [SafeText(json_text(each)) for each in (value if listed else [value])]
+            out[name] = texts if listed else texts[0]
         else:
             out[name] = [json_text(item) for item in value] if listed else json_text(value)
     return out
-
-
-def _safe(value: Json) -> SafeText:
-    """The text of a value that is fit; that of a world's policy, which opens every conversation, is kept."""
-    if isinstance(value, dict) and len(pair := cast("dict[str, Json]", value)) == 2 and pair.get("role") == "system":
-        first, last = pair
-        if (first, last) == ("role", "content") and type(pair["content"]) is str:
-            return _system_text(pair["content"])
-    return SafeText(json_text(value))
-
-
-@lru_cache(maxsize=64)
-def _system_text(content: str) -> SafeText:
-    return SafeText(json_text({"role": "system", "content": content}))
 
 
 def to_values(row: Mapping[str, Json]) -> dict[str, Json]:
