@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from rich.console import Console
 
+from synth import event_loop
 from synth.budget import Budget
 from synth.dataset.error_row import ErrorRow
 from synth.dataset.executed import Executed
@@ -84,7 +85,7 @@ class Session:
         """Run the session on an event loop of its own. Raises KeyboardInterrupt where it was stopped at once."""
         with self._signals():
             try:
-                return asyncio.run(self._main())
+                return event_loop.run(self._main())
             except (asyncio.CancelledError, SystemExit):  # SystemExit: Ray's own answer to SIGTERM while it starts
                 raise KeyboardInterrupt from None
 

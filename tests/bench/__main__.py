@@ -5,13 +5,12 @@ uv run python -m tests.bench
 
 from __future__ import annotations
 
-import asyncio
-
+from synth import event_loop
 from tests.bench import calls, rollouts
 from tests.bench.endpoint import endpoint
 
 if __name__ == "__main__":
     with endpoint(calls.bodies()) as address:
-        asyncio.run(calls.main(address, with_default=True))
+        event_loop.run(calls.main(address, with_default=True))
     print()
-    asyncio.run(rollouts.main(in_flight=128, rollouts=1_000, profile=False))
+    event_loop.run(rollouts.main(in_flight=128, rollouts=1_000, profile=False))

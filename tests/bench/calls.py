@@ -19,6 +19,7 @@ from typing import Any
 
 import openai
 
+from synth import event_loop
 from synth.models.openai import OpenAIModel
 from synth.types import Task
 from synth.worker import COLLECTOR
@@ -135,4 +136,4 @@ if __name__ == "__main__":
     parser.add_argument("--ours-only", action="store_true", help="leave the openai default out")
     options = parser.parse_args()
     with endpoint(bodies()) as address:
-        asyncio.run(main(address, with_default=not options.ours_only))
+        event_loop.run(main(address, with_default=not options.ours_only))

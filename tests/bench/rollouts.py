@@ -26,6 +26,7 @@ import openai
 from envs.folder import load_world
 from envs.templates import Templates
 from envs.types import Limits
+from synth import event_loop
 from synth.admission.proof import prove
 from synth.agent.react import AgentLimits
 from synth.dataset.wire import encode, to_wire
@@ -159,4 +160,4 @@ if __name__ == "__main__":
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--ours-only", action="store_true", help="leave the loops written by hand out")
     options = parser.parse_args()
-    asyncio.run(main(options.in_flight, options.rollouts, profile=options.profile, alone=options.ours_only))
+    event_loop.run(main(options.in_flight, options.rollouts, profile=options.profile, alone=options.ours_only))
