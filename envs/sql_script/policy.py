@@ -157,6 +157,7 @@ _INCLUDE = _any(
     r"(?:source\s+|\\\.\s*|\\ir?\s+|\\include(?:_relative)?\s+|\.read\s+)(?P<file>.+)",
 )
 _RESULT = re.compile(r"\\gexec\b|\\gset\b[ \t]*(?P<prefix>\w*)")
+_COPY_PROGRAM = re.compile(r"\\copy\b.*\bfrom\s+program\b", _I)
 _OPEN = re.compile(r"\.open\b(?:\s+--?\w+)*(?P<rest>.*)")
 _CONNECT = re.compile(r"(?:\\c(?:onnect)?\b|(?i:connect|use)\b|\\u\b)(?P<rest>.*)")
 
@@ -309,6 +310,8 @@ class Policy:
             return Verdict("skip")
         if self._psql is not None and (found := _RESULT.match(words)) is not None:
             return Verdict("gset" if found["prefix"] is not None else "gexec", found["prefix"] or "")
+        if _COPY_PROGRAM.match(words):
+            raise ScriptError(f"a script may not run a program: {words[:60]}", None, statement.line)
         if words.lower().startswith("\\copy"):
             return Verdict("copy", words)
         if self.dialect == "sqlite" and words.split(maxsplit=1)[0] == ".import":

@@ -336,6 +336,7 @@ class TestPostgres:
             ("COPY t FROM '/etc/passwd'", "COPY t FROM"),
             ("COPY t FROM PROGRAM 'ls'", "PROGRAM"),
             ("\\! ls", r"\\!"),
+            ("\\copy t from program 'ls'", "run a program"),
             ("\\set x `ls`", "shell"),
             ("\\watch", r"\\watch"),
             ("ALTER SYSTEM SET a = 1", "ALTER SYSTEM"),
