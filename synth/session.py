@@ -97,6 +97,8 @@ class Session:
             self._listen()
             await runtime.open(self.setup)
             self._listen()  # Ray puts its own handler of SIGTERM in place of ours
+            if self._asked:  # an interrupt that was swallowed on the way, as a destructor does
+                raise KeyboardInterrupt
             # Before, and while sealing, nothing is in flight to be finished: a signal stops at once.
             self._task = asyncio.current_task()
             count = runtime.worker_count(self.config.runtime.workers)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -88,6 +89,42 @@ def test_an_interrupt_while_ray_starts_leaves_nothing_behind(place: Place):
     assert code == 130
     assert "Traceback" not in said
     assert not (place.home / "out").exists()
+
+
+SWALLOWING = """
+import os, signal, sys
+import synth.session
+from synth.__main__ import main
+
+real = synth.session.open_runtime
+
+def open_runtime(config):
+    runtime = real(config)
+    opened = runtime.open
+
+    async def swallow(setup):
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+        except KeyboardInterrupt:
+            pass
+        await opened(setup)
+
+    runtime.open = swallow
+    return runtime
+
+synth.session.open_runtime = open_runtime
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_an_interrupt_that_somebody_swallows_while_the_run_starts_is_heard_all_the_same(tmp_path: Path):
+    job = ("run", "tasks.count=4", "runtime=inline", "output.dir=out")
+    done = subprocess.run(
+        [sys.executable, "-c", SWALLOWING, *job], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 130, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("how", ["sys.exit", "interrupt", "cancel", "base", "recursion"])
