@@ -22,15 +22,16 @@ from pymysql import err
 
 from envs.connection import parse_url
 from envs.errors import SandboxError
-from envs.sandboxes.base import Place, Sandbox, Template, Transaction
+from envs.sandboxes.base import Place, Sandbox, Template
 from envs.sandboxes.contained import ContainedConnection
 from envs.sandboxes.mysql_copy import Log, copy, put
 from envs.sandboxes.mysql_dialect import SAVEPOINT, MysqlCall, make_engine, wrapped
 from envs.sandboxes.mysql_schema import Shape, content_digest, read_schema, read_seeds
-from envs.sandboxes.mysql_server import MysqlServer, borrow, give_back, quoted
+from envs.sandboxes.mysql_server import MysqlServer, quoted, servers
 from envs.sandboxes.mysql_session import MysqlSession
 from envs.sandboxes.mysql_verbs import DENIED, Insertion
 from envs.sandboxes.row_log import Chains, Ends, RowLog
+from envs.sandboxes.served import ServedTransaction
 from envs.state import state_digest
 from envs.types import Limits, Pins, RowChange, StateDiff, Table
 
@@ -104,7 +105,7 @@ class MysqlTemplate(Template):
         ``load`` receives a PyMySQL connection in autocommit mode, as an account that owns the database and has no
         other rights on the server.
         """
-        server = borrow(parse_url(url) if isinstance(url, str) else url)
+        server = servers.borrow(parse_url(url) if isinstance(url, str) else url)
         try:
             database = server.new_database(server.new_name("t"))
             try:
@@ -115,7 +116,7 @@ class MysqlTemplate(Template):
                 server.drop(database)
                 raise
         except BaseException:
-            give_back(server)
+            servers.give_back(server)
             raise
 
     def open(self, pins: Pins, *, unordered: bool = False) -> MysqlSandbox:
@@ -176,19 +177,7 @@ class MysqlTemplate(Template):
         for slot in slots:
             slot.drop()
         self.server.drop(self.database)
-        give_back(self.server)
-
-
-class MysqlTransaction(Transaction):
-    """One tool call on a MariaDB sandbox."""
-
-    def __init__(self, connection: sqlalchemy.Connection) -> None:
-        self.connection = connection
-        self.changes: tuple[RowChange, ...] = ()
-        self.undone = False
-
-    def rollback(self) -> None:
-        self.undone = True
+        servers.give_back(self.server)
 
 
 class MysqlSandbox(Sandbox):
@@ -228,7 +217,7 @@ class MysqlSandbox(Sandbox):
         return self._template.shapes[number]
 
     @contextmanager
-    def transaction(self, limits: Limits) -> Generator[MysqlTransaction]:
+    def transaction(self, limits: Limits) -> Generator[ServedTransaction]:
         """See :meth:`Sandbox.transaction`. An error that an executor swallowed although it had ended the transaction
         raises a :class:`sqlalchemy.exc.DBAPIError` when the block ends.
         """
@@ -242,7 +231,7 @@ class MysqlSandbox(Sandbox):
         try:
             call = self._begin(slot, limits)
             proxied = ContainedConnection(call, limits, self._now)
-            transaction = MysqlTransaction(sqlalchemy.Connection(self._engine, connection=proxied))
+            transaction = ServedTransaction(sqlalchemy.Connection(self._engine, connection=proxied))
             yield transaction
             if not transaction.undone:
                 transaction.changes = self._commit(slot, call, limits)

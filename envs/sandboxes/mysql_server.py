@@ -24,6 +24,7 @@ from pymysql import err
 from envs.connection import connect_args, driver_args
 from envs.errors import DatabaseConfigError, SandboxError
 from envs.sandboxes.mysql_wire import BoundedConnection
+from envs.sandboxes.served import Lent
 
 _CONNECT_S = 10
 _log = logging.getLogger(__name__)
@@ -256,26 +257,4 @@ class MysqlServer:
                 raise
 
 
-_servers: dict[str, tuple[MysqlServer, int]] = {}
-_servers_lock = threading.Lock()
-
-
-def borrow(url: sqlalchemy.URL) -> MysqlServer:
-    """The process's session on that server; :func:`give_back` it."""
-    key = url.render_as_string(hide_password=False)
-    with _servers_lock:
-        server, users = _servers.get(key, (None, 0))
-        server = server or MysqlServer(url)
-        _servers[key] = (server, users + 1)
-        return server
-
-
-def give_back(server: MysqlServer) -> None:
-    key = server.url.render_as_string(hide_password=False)
-    with _servers_lock:
-        known, users = _servers[key]
-        if users > 1:
-            _servers[key] = (known, users - 1)
-            return
-        del _servers[key]
-    server.close()
+servers = Lent(MysqlServer)

@@ -22,16 +22,17 @@ import sqlalchemy
 
 from envs.connection import parse_url
 from envs.errors import SandboxError
-from envs.sandboxes.base import Place, Sandbox, Template, Transaction
+from envs.sandboxes.base import Place, Sandbox, Template
 from envs.sandboxes.contained import ContainedConnection
 from envs.sandboxes.postgres_clock import pin
 from envs.sandboxes.postgres_dialect import PostgresCall, make_engine, wrapped
 from envs.sandboxes.postgres_guard import install, loading
 from envs.sandboxes.postgres_schema import Shape, content_digest, read_seeds, read_shapes, read_tables
-from envs.sandboxes.postgres_server import PostgresServer, borrow, give_back, literal
+from envs.sandboxes.postgres_server import PostgresServer, literal, servers
 from envs.sandboxes.postgres_session import PostgresSession
 from envs.sandboxes.postgres_sessions import Sessions
 from envs.sandboxes.row_log import Chains, RowLog
+from envs.sandboxes.served import ServedTransaction
 from envs.state import state_digest
 from envs.types import Limits, Pins, RowChange, StateDiff, Table
 
@@ -115,7 +116,7 @@ class PostgresTemplate(Template):
         ``load`` receives a psycopg connection in autocommit mode, as a role that owns the database and has no other
         rights on the server.
         """
-        server = borrow(parse_url(url) if isinstance(url, str) else url)
+        server = servers.borrow(parse_url(url) if isinstance(url, str) else url)
         try:
             database = server.new_database("t")
             try:
@@ -130,7 +131,7 @@ class PostgresTemplate(Template):
                 server.drop(database)
                 raise
         except BaseException:
-            give_back(server)
+            servers.give_back(server)
             raise
 
     def open(self, pins: Pins, *, unordered: bool = False) -> PostgresSandbox:
@@ -180,19 +181,7 @@ class PostgresTemplate(Template):
         for slot in slots:
             slot.drop()
         self._server.drop(self._database)
-        give_back(self._server)
-
-
-class PostgresTransaction(Transaction):
-    """One tool call on a PostgreSQL sandbox."""
-
-    def __init__(self, connection: sqlalchemy.Connection) -> None:
-        self.connection = connection
-        self.changes: tuple[RowChange, ...] = ()
-        self.undone = False
-
-    def rollback(self) -> None:
-        self.undone = True
+        servers.give_back(self._server)
 
 
 class PostgresSandbox(Sandbox):
@@ -226,7 +215,7 @@ class PostgresSandbox(Sandbox):
             self._session.ask(self._put(log.total, self._counters, template.counters, forward=True) or "SELECT")
 
     @contextmanager
-    def transaction(self, limits: Limits) -> Generator[PostgresTransaction]:
+    def transaction(self, limits: Limits) -> Generator[ServedTransaction]:
         """See :meth:`Sandbox.transaction`. A commit that PostgreSQL refuses, and an error that an executor swallowed
         although it had ended the transaction, raise a :class:`sqlalchemy.exc.DBAPIError` when the block ends.
         """
@@ -236,7 +225,7 @@ class PostgresSandbox(Sandbox):
             call = self._begin(session, limits)
             proxied = ContainedConnection(call, limits, self._now)
             try:
-                transaction = PostgresTransaction(sqlalchemy.Connection(self._engine, connection=proxied))
+                transaction = ServedTransaction(sqlalchemy.Connection(self._engine, connection=proxied))
                 yield transaction
                 if not transaction.undone:
                     transaction.changes = self._commit(call, session, limits)

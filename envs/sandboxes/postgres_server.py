@@ -22,6 +22,7 @@ import sqlalchemy
 from envs.connection import connect_args, driver_args
 from envs.errors import DatabaseConfigError, SandboxError
 from envs.sandboxes.postgres_sessions import SPARE
+from envs.sandboxes.served import Lent
 
 _log = logging.getLogger(__name__)
 
@@ -248,26 +249,4 @@ def _key(token: str) -> int:
     return value - 2**32 if value >= 2**31 else value
 
 
-_servers: dict[str, tuple[PostgresServer, int]] = {}
-_servers_lock = threading.Lock()
-
-
-def borrow(url: sqlalchemy.URL) -> PostgresServer:
-    """The process's session on that server; :func:`give_back` it."""
-    key = url.render_as_string(hide_password=False)
-    with _servers_lock:
-        server, users = _servers.get(key, (None, 0))
-        server = server or PostgresServer(url)
-        _servers[key] = (server, users + 1)
-        return server
-
-
-def give_back(server: PostgresServer) -> None:
-    key = server.url.render_as_string(hide_password=False)
-    with _servers_lock:
-        known, users = _servers[key]
-        if users > 1:
-            _servers[key] = (known, users - 1)
-            return
-        del _servers[key]
-    server.close()
+servers = Lent(PostgresServer)

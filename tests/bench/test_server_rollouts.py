@@ -98,11 +98,19 @@ def bare(connection: Any, begin: str) -> Callable[[int], None]:
     return once
 
 
-def shown(engine: str, bound: float, pooled: float, cloned: float) -> None:
+def measure(engine: str, built: Callable[[str], Any], connect: Callable[[Any, Any], Any], begin: str) -> None:
+    """Bare statements, pooled and cloned rollouts in turns; ``connect`` opens a plain connection to a slot of a template."""
+    with built("pooled") as template, built("cloned") as copied:
+        slot = template.take()
+        connection = connect(template, slot)
+        bound, pooled, cloned = rates(bare(connection, begin), rollouts(template), rollouts(copied))
+        connection.close()
+        slot.drop()
     print(
         f"\n{engine}: bare statements {bound:.0f} rollouts/s; pooled {pooled:.0f} ({pooled / bound:.0%}),"
         f" cloned {cloned:.1f} ({cloned / bound:.1%})"
     )
+    assert pooled / bound > 0.25
 
 
 def test_postgresql():
@@ -110,15 +118,12 @@ def test_postgresql():
         for each in script("postgresql"):
             connection.execute(each.encode())
 
-    place = server("postgresql")
-    with PostgresTemplate.build(load, place) as template, PostgresTemplate.build(load, place, "cloned") as copied:
-        slot = template.take()
-        connection = template._server.connect(slot.name, slot.name)
-        bound, pooled, cloned = rates(bare(connection, "BEGIN"), rollouts(template), rollouts(copied))
-        connection.close()
-        slot.drop()
-    shown("PostgreSQL", bound, pooled, cloned)
-    assert pooled / bound > 0.25
+    measure(
+        "PostgreSQL",
+        lambda kind: PostgresTemplate.build(load, server("postgresql"), kind),
+        lambda template, slot: template._server.connect(slot.name, slot.name),
+        "BEGIN",
+    )
 
 
 def test_mariadb():
@@ -126,12 +131,9 @@ def test_mariadb():
         for each in script("mysql"):
             connection.query(each)
 
-    place = server("mysql")
-    with MysqlTemplate.build(load, place) as template, MysqlTemplate.build(load, place, "cloned") as copied:
-        slot = template.take()
-        connection = template.server.connect(slot.name, slot.name)
-        bound, pooled, cloned = rates(bare(connection, "START TRANSACTION"), rollouts(template), rollouts(copied))
-        connection.close()
-        slot.drop()
-    shown("MariaDB", bound, pooled, cloned)
-    assert pooled / bound > 0.25
+    measure(
+        "MariaDB",
+        lambda kind: MysqlTemplate.build(load, server("mysql"), kind),
+        lambda template, slot: template.server.connect(slot.name, slot.name),
+        "START TRANSACTION",
+    )

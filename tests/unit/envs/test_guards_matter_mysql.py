@@ -14,10 +14,11 @@ from pymysql.constants import CLIENT
 from sqlalchemy.exc import DBAPIError
 
 from envs.connection import parse_url
-from envs.sandboxes import mysql_server, mysql_session, watchdog
+from envs.sandboxes import mysql, mysql_server, mysql_session, watchdog
 from envs.sandboxes.mysql import MysqlSandbox, MysqlTemplate
 from envs.sandboxes.mysql_server import MysqlServer
 from envs.sandboxes.mysql_session import MysqlSession
+from envs.sandboxes.served import Lent
 from envs.types import Limits, Pins
 from tests.servers import server
 
@@ -245,6 +246,6 @@ def test_without_it_its_attack_succeeds(guarded: MysqlTemplate, monkeypatch: pyt
     if not name.startswith(BUILT_IN):
         assert attack(guarded)
         return
-    monkeypatch.setattr(mysql_server, "_servers", {})
+    monkeypatch.setattr(mysql, "servers", Lent(MysqlServer))
     with build() as unguarded:
         assert attack(unguarded)

@@ -14,11 +14,12 @@ from sqlalchemy.exc import DBAPIError
 
 from envs.connection import parse_url
 from envs.errors import DatabaseConfigError
-from envs.sandboxes import postgres_guard, postgres_server, postgres_session, watchdog
+from envs.sandboxes import postgres, postgres_guard, postgres_server, postgres_session, watchdog
 from envs.sandboxes.postgres import PostgresTemplate
 from envs.sandboxes.postgres_dialect import PostgresCall
 from envs.sandboxes.postgres_server import PostgresServer
 from envs.sandboxes.postgres_session import PostgresSession
+from envs.sandboxes.served import Lent
 from envs.types import Limits, Pins
 from tests.servers import server
 
@@ -218,6 +219,6 @@ def test_without_it_its_attack_succeeds(guarded: PostgresTemplate, monkeypatch: 
     if not name.startswith(BUILT_IN):
         assert attack(guarded)
         return
-    monkeypatch.setattr(postgres_server, "_servers", {})
+    monkeypatch.setattr(postgres, "servers", Lent(PostgresServer))
     with build() as unguarded:
         assert attack(unguarded)
