@@ -1,18 +1,51 @@
-.PHONY: check fix test test-long
+.PHONY: check fix test test-all test-long coverage house docs notebooks picture
 RUN = uv run --frozen --all-extras
+PYTEST = $(RUN) pytest -n 2 --dist loadfile
+QUICK = env -u SYNTH_TEST_POSTGRES_URL -u SYNTH_TEST_MYSQL_URL -u SYNTH_REQUIRE_DATABASES
 
+# Format, lint, types, quick tests: what to run before a commit.
 check:
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
 	$(RUN) pyright
-	$(RUN) pytest -n 2 --dist loadfile
+	$(MAKE) test
 
 fix:
 	$(RUN) ruff format .
 	$(RUN) ruff check --fix .
 
+# Unit and contract tests, without servers, Ray or `datasets`: under 90 seconds on two cores.
 test:
-	$(RUN) pytest -n 2 --dist loadfile
+	$(QUICK) $(PYTEST) -m "not long and not ray and not slow" tests/unit tests/contract tests/test_architecture.py tests/test_house.py
+
+# Everything that CI runs; server tests want SYNTH_TEST_POSTGRES_URL and SYNTH_TEST_MYSQL_URL.
+test-all:
+	$(PYTEST)
 
 test-long:
 	$(RUN) pytest -m long
+
+# The share of lines and branches that the quick tests reach, with the processes that they start.
+coverage:
+	@mkdir -p out
+	$(RUN) coverage erase
+	$(QUICK) $(RUN) coverage run -m pytest -p no:xdist -m "not long and not ray and not slow" tests/unit tests/contract
+	$(RUN) coverage combine -q
+	$(RUN) coverage report > out/coverage.txt
+	@cat out/coverage.txt
+
+# The shape of the code base in figures; tests/test_house.py holds the bounds.
+house:
+	$(RUN) python -m tests.house
+
+# The site in out/site, with the pages that are made from the code; a link that leads nowhere is an error.
+docs:
+	$(RUN) python docs/site/build.py
+
+# Execute the notebooks in place, so that their outputs are those of now.
+notebooks:
+	$(RUN) python docs/site/notebooks.py
+
+# The picture of a transcript in README.md.
+picture:
+	$(RUN) python docs/site/picture.py

@@ -1,13 +1,14 @@
-"""The audit: one line per tool call, and at debug level one per statement, as JSON on the logger ``envs.audit``.
+"""The audit: one line per tool call, and at debug level one per statement, as JSON on the logger
+``envs.audit``.
 
-No line holds a value. Arguments appear as a digest, and those that a world declares secret do not go into it; a statement
-appears without its parameters, its literals and whatever else is not the schema's; of an error its category is told.
+No line holds a value. Arguments appear as a digest, and those that a world declares secret do not
+go into it; a statement appears without its parameters, its literals and whatever else is not the
+schema's; of an error its category is told.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import logging
 import time
@@ -18,20 +19,22 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from envs.types import Json, ToolCall
+from envs.types import ToolCall
 
 LOGGER = logging.getLogger("envs.audit")
 
 _CLIPPED = 100
 """Characters of an id or a category, which others choose."""
 
-_MASK = "envs.sql_critic.masked:masked"
-"""What takes the values out of a statement; imported where a statement is logged, as sqlglot is heavy."""
+Mask = Callable[[str], str | None]
+"""Removes the values from a statement; None for one that cannot be read."""
 
 
 @dataclass(slots=True)
-class Statement:
-    """One statement of a call as the driver got it; ``ms`` counts its execution and the fetching of its rows."""
+class AuditedStatement:
+    """One statement of a call as the driver got it; ``ms`` counts its execution and the fetching of
+    its rows.
+    """
 
     sql: str
     ms: float = 0.0
@@ -44,15 +47,17 @@ class Statement:
 class Trace:
     """The statements of one call, in order. It travels."""
 
-    statements: list[Statement] = field(default_factory=list[Statement])
+    statements: list[AuditedStatement] = field(default_factory=list[AuditedStatement])
 
     @property
     def rows_read(self) -> int:
         """Rows that the call fetched."""
-        return sum(each.read for each in self.statements)
+        return sum(statement.read for statement in self.statements)
 
     def listen(self, connection: Any) -> None:
-        """Have every cursor of a call's DBAPI connection heard. The connection ends with its call."""
+        """Have every cursor of a call's DBAPI connection heard. The connection ends with its
+        call.
+        """
         cursor = connection.cursor
 
         def heard(*args: Any, **kwargs: Any) -> _Cursor:
@@ -80,7 +85,7 @@ class _Cursor:
 
     def __init__(self, cursor: Any, trace: Trace) -> None:
         self._cursor, self._trace = cursor, trace
-        self._now = Statement("")
+        self._now = AuditedStatement("")
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._cursor, name)
@@ -97,7 +102,7 @@ class _Cursor:
             self._now.ms += (time.perf_counter() - began) * 1000
 
     def _begin(self, sql: object) -> None:
-        self._now = Statement(str(sql))
+        self._now = AuditedStatement(str(sql))
         self._trace.statements.append(self._now)
 
     def execute(self, operation: Any, *parameters: Any) -> Any:
@@ -141,7 +146,8 @@ class _Cursor:
 
 
 class Audit:
-    """The audit of one rollout. ``about`` stands in each of its lines; ``step`` is asked for the turn of each call.
+    """The audit of one rollout. ``about`` stands in each of its lines; ``step`` is asked for the
+    turn of each call.
 
     Lines of calls go to ``logger`` at INFO, those of statements at DEBUG.
     """
@@ -149,7 +155,7 @@ class Audit:
     def __init__(
         self,
         logger: logging.Logger = LOGGER,
-        about: Mapping[str, Json] | None = None,
+        about: Mapping[str, object] | None = None,
         step: Callable[[], int] | None = None,
     ) -> None:
         self._logger = logger
@@ -166,36 +172,47 @@ class Audit:
         outcome: str = "ok",
         trace: Trace | None = None,
         rows_changed: int = 0,
-        names: Callable[[], Collection[str]] = frozenset[str],
-        engine: str = "sqlite",
+        mask: Callable[[], Mask] = lambda: lambda _: None,
     ) -> None:
-        """Log a call, after its statements. ``outcome`` is ok, an error's category, or the type of what broke it; ``names``
-        gives those of the schema, in lower case, which statements in the SQL of ``engine`` may show.
+        """Log a call, after its statements.
+
+        ``outcome`` is ok, an error's category, or the type of the exception that ended the call.
+        ``mask`` is called once if statements are logged, and returns what removes their values.
         """
         step = {} if self.step is None else {"step": self.step()}
         place = {**self._about, **step, "id": call.id[:_CLIPPED], "tool": tool}
         if trace is not None and self._logger.isEnabledFor(logging.DEBUG):
-            module, _, name = _MASK.partition(":")
-            masked = getattr(importlib.import_module(module), name)
-            shown = names()
-            for at, each in enumerate(trace.statements):
-                told = {"sql": masked(each.sql, engine, shown), "ms": round(each.ms, 3), "ok": not each.failed}
-                rows = {"rows_read": each.read, "rows_changed": each.changed}
-                self._write(logging.DEBUG, {"event": "statement", **place, "nth": at, **told, **rows})
+            masked = mask()
+            for index, statement in enumerate(trace.statements):
+                entry = {
+                    "event": "statement",
+                    **place,
+                    "nth": index,
+                    "sql": masked(statement.sql),
+                    "ms": round(statement.ms, 3),
+                    "ok": not statement.failed,
+                    "rows_read": statement.read,
+                    "rows_changed": statement.changed,
+                }
+                self._write(logging.DEBUG, entry)
         rows = {"rows_read": 0 if trace is None else trace.rows_read, "rows_changed": rows_changed}
         end = {"ok": outcome == "ok", "outcome": outcome[:_CLIPPED]}
         self._write(
-            logging.INFO, {"event": "tool_call", **place, "arguments": digest, "ms": round(ms, 3), **rows, **end}
+            logging.INFO,
+            {"event": "tool_call", **place, "arguments": digest, "ms": round(ms, 3), **rows, **end},
         )
 
-    def _write(self, level: int, entry: Mapping[str, Json]) -> None:
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._logger.log(level, "%s", json.dumps({"at": at, **entry}))
+    def _write(self, level: int, entry: Mapping[str, object]) -> None:
+        time = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._logger.log(level, "%s", json.dumps({"at": time, **entry}))
 
 
-def digest_of(call: ToolCall, arguments: Mapping[str, Json] | None, secret: Collection[str]) -> str | None:
-    """16 hexadecimal digits of the canonical arguments without the secret ones, or of the text of what could not be parsed
-    (None where that may hold a secret). Equal arguments have equal digests.
+def digest_of(
+    call: ToolCall, arguments: Mapping[str, object] | None, secret: Collection[str]
+) -> str | None:
+    """16 hexadecimal digits of the canonical arguments without the secret ones, or of the text of
+    what could not be parsed (None where that may hold a secret). Equal arguments have equal
+    digests.
     """
     if arguments is not None:
         kept = {name: None if name in secret else value for name, value in arguments.items()}

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 def now(db: Connection) -> dt.datetime:
     """The time at which the sandbox of this connection stands: UTC, without offset.
 
-    SQLite's ``CURRENT_TIMESTAMP`` stands still there too, a server's runs on: an executor that asks here
-    writes the same rows on every engine. A connection that is no sandbox's has the real time.
+    SQLite's ``CURRENT_TIMESTAMP`` stands still there too, a server's runs on: an executor that asks
+    here writes the same rows on every engine. A connection that is no sandbox's has the real time.
     """
     pinned = db.info.get("now")
     if isinstance(pinned, dt.datetime):

@@ -1,4 +1,4 @@
-"""What can go wrong in the world wing, sorted by who reads it.
+"""Exceptions of the world wing, sorted by their reader.
 
     EnvsError
     ├── WorldError            the author of a world: which file, line or tool, and why
@@ -6,6 +6,7 @@
     │   └── ExecutorError     an executor that broke its contract: a bug, never retried
     ├── DatabaseConfigError   the operator: a connection that cannot be described
     └── SandboxError          infrastructure: a sandbox that was lost; worth another attempt
+        └── SandboxBusyError  the server still computes a statement that was ended
 
     ToolError                 the model: raised by an executor, becomes a tool result
 
@@ -27,7 +28,9 @@ class EnvsError(Exception):
 class WorldError(EnvsError):
     """A world that its author has to mend; ``file`` and ``line`` say where, as far as known."""
 
-    def __init__(self, message: str, file: str | Path | None = None, line: int | None = None) -> None:
+    def __init__(
+        self, message: str, file: str | Path | None = None, line: int | None = None
+    ) -> None:
         super().__init__(message, file, line)
         self.message = message
         self.file = str(file) if file is not None else None
@@ -43,7 +46,9 @@ class ScriptError(WorldError):
 
 
 class ExecutorError(WorldError):
-    """A tool's code broke its contract (crashed, wrong result type, result off its output schema)."""
+    """A tool's code broke its contract (crashed, wrong result type, result off its output
+    schema).
+    """
 
 
 class DatabaseConfigError(EnvsError):
@@ -56,8 +61,15 @@ class SandboxError(EnvsError):
     retryable = True
 
 
+class SandboxBusyError(SandboxError):
+    """The server still computes a statement of the sandbox that was ended for its time. To a tool
+    call it is a timeout, which the model reads.
+    """
+
+
 class ToolError(Exception):
-    """Raise it in an executor to speak to the model: the call becomes an error result, its writes are undone.
+    """Raise it in an executor to speak to the model: the call becomes an error result, its writes
+    are undone.
 
     ``category`` is a short machine-readable word, for example ``conflict`` or ``not_found``.
     """

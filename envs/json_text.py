@@ -1,4 +1,6 @@
-"""JSON as it is shown, sent and kept: compact, in the order of its keys, nothing escaped beyond need."""
+"""JSON as it is shown, sent and kept: compact, in the order of its keys, nothing escaped beyond
+need.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from typing import Any
 
 
 def _made_once() -> Callable[[Any], str]:
-    """``JSONEncoder.encode`` with its inner encoder built once. It builds one for each call, which takes longer than most texts do."""
+    """``JSONEncoder.encode`` with its inner encoder built once. It builds one for each call, which
+    takes longer than most texts do.
+    """
     plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     make: Any = getattr(json.encoder, "c_make_encoder", None)
     if make is None:  # a Python without the C part of json
@@ -21,7 +25,18 @@ def _made_once() -> Callable[[Any], str]:
     return lambda value: "".join(pieces(value, 0))
 
 
+lenient: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Like :data:`compact`, but for values that may hold NaN or infinities: they are written as
+``NaN``, ``Infinity`` and ``-Infinity``.
+"""
+
+canonical: Callable[[Any], str] = json.JSONEncoder(
+    sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+).encode
+"""Like :data:`compact`, with sorted keys: equal values give equal text."""
+
 compact = _made_once()
-"""The text of a JSON value. Raises TypeError for what is no JSON, ValueError for NaN and infinities, and RecursionError for what is
-nested too deeply or holds itself (ValueError on a Python without the C part of json).
+"""The text of a JSON value. Raises TypeError for what is no JSON, ValueError for NaN and
+infinities, and RecursionError for what is nested too deeply or holds itself (ValueError on a Python
+without the C part of json).
 """

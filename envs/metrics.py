@@ -1,17 +1,17 @@
-"""What tool calls cost and how they end: one :class:`Execution` per call, and counts of them that merge."""
+"""Cost and outcome of tool calls: an :class:`Execution` per call, and counts that merge."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Self
-
-from envs.types import Json
+from typing import Self, TypedDict
 
 STEPS = 20
-"""Buckets of the histogram per power of ten: a percentile is at most 12.2 percent above the true one."""
+"""Buckets of the histogram per power of ten: a percentile is at most 12.2 percent above the true
+one.
+"""
 
 FLOOR_MS = 0.001
 """The upper edge of the first bucket; bucket n ends at ``FLOOR_MS * 10 ** (n / STEPS)``."""
@@ -22,8 +22,9 @@ LAST = 10 * STEPS
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One call that an environment answered. ``tool`` is None where there is no tool of that name, ``category`` None
-    where the call succeeded; ``ms`` is wall-clock time, from the call to its outcome.
+    """One call that an environment answered. ``tool`` is None where there is no tool of that name,
+    ``category`` None where the call succeeded; ``ms`` is wall-clock time, from the call to its
+    outcome.
     """
 
     call_id: str
@@ -32,7 +33,7 @@ class Execution:
     ms: float
     rows_changed: int = 0
 
-    def to_json(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, str | float | None]:
         return {
             "id": self.call_id,
             "tool": self.tool,
@@ -42,12 +43,27 @@ class Execution:
         }
 
 
+class MetricsJson(TypedDict):
+    """JSON form of :class:`ExecutionMetrics`; times are in milliseconds, null where none was
+    counted.
+    """
+
+    count: int
+    errors: dict[str, int]
+    total_ms: float
+    mean_ms: float | None
+    p50_ms: float | None
+    p95_ms: float | None
+    max_ms: float | None
+    buckets: dict[str, int]
+
+
 @dataclass(slots=True)
 class ExecutionMetrics:
     """Counts, times in milliseconds and errors by category, of one tool or of many.
 
-    Times are counted in fixed buckets, so that metrics of several workers or runs :meth:`merge` into what one counter of
-    all of them would hold. ``max_ms`` and the mean are exact.
+    Times are counted in fixed buckets, so that metrics of several workers or runs :meth:`merge`
+    into what one counter of all of them would hold. ``max_ms`` and the mean are exact.
     """
 
     count: int = 0
@@ -57,7 +73,9 @@ class ExecutionMetrics:
     buckets: Counter[int] = field(default_factory=Counter[int])
 
     def record(self, ms: float, category: str | None = None) -> None:
-        """Count one call; ``category`` says how it failed (:class:`~envs.types.ErrorCategory`, or a world's own word)."""
+        """Count one call; ``category`` says how it failed (:class:`~envs.types.ErrorCategory`, or a
+        world's own word).
+        """
         self.count += 1
         self.total_ms += ms
         self.max_ms = max(self.max_ms, ms)
@@ -84,8 +102,9 @@ class ExecutionMetrics:
         return self.total_ms / self.count if self.count else None
 
     def percentile_ms(self, percent: float) -> float | None:
-        """The time that so many percent of the calls stay within (nearest rank): never below the true one, at most a
-        bucket above it. None where nothing was counted; ValueError for what is not in (0, 100].
+        """The time that so many percent of the calls stay within (nearest rank): never below the
+        true one, at most a bucket above it. None where nothing was counted; ValueError for what is
+        not in (0, 100].
         """
         if not 0 < percent <= 100:
             raise ValueError(f"a percentile is in (0, 100], not {percent}")
@@ -96,32 +115,34 @@ class ExecutionMetrics:
                 return self.max_ms if bucket >= LAST else min(_edge_ms(bucket), self.max_ms)
         return None
 
-    def to_json(self) -> dict[str, Json]:
-        """Plain JSON; times are null where nothing was counted. :meth:`from_json` reads it back to what gives the same."""
+    def to_json(self) -> MetricsJson:
+        """Plain JSON; times are null if nothing was counted. :meth:`from_json` is the inverse."""
         total_ms = round(self.total_ms, 3)
-        percentiles = {f"p{percent}_ms": _rounded(self.percentile_ms(percent)) for percent in (50, 95)}
         return {
             "count": self.count,
             "errors": dict(sorted(self.errors.items())),
             "total_ms": total_ms,
             "mean_ms": _rounded(total_ms / self.count if self.count else None),
-            **percentiles,
+            "p50_ms": _rounded(self.percentile_ms(50)),
+            "p95_ms": _rounded(self.percentile_ms(95)),
             "max_ms": _rounded(self.max_ms) if self.count else None,
             "buckets": {str(bucket): self.buckets[bucket] for bucket in sorted(self.buckets)},
         }
 
     @classmethod
-    def from_json(cls, raw: Mapping[str, Json]) -> Self:
+    def from_json(cls, raw: MetricsJson) -> Self:
         """The inverse of :meth:`to_json`. KeyError or ValueError for what it did not write."""
         buckets = Counter({int(bucket): int(count) for bucket, count in raw["buckets"].items()})
-        return cls(raw["count"], Counter(raw["errors"]), raw["total_ms"], raw["max_ms"] or 0.0, buckets)
+        return cls(
+            raw["count"], Counter(raw["errors"]), raw["total_ms"], raw["max_ms"] or 0.0, buckets
+        )
 
 
 def metrics_of(executions: Iterable[Execution]) -> dict[str | None, ExecutionMetrics]:
     """Metrics per tool; under None those of calls that named no tool."""
     out: dict[str | None, ExecutionMetrics] = {}
-    for each in executions:
-        out.setdefault(each.tool, ExecutionMetrics()).record(each.ms, each.category)
+    for execution in executions:
+        out.setdefault(execution.tool, ExecutionMetrics()).record(execution.ms, execution.category)
     return out
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
-from envs.json_text import compact
+from envs.json_text import compact, lenient
 
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict with str keys."""
@@ -19,7 +18,7 @@ ErrorStyle = Literal["plain", "structured", "advice"]
 
 
 class ErrorCategory(StrEnum):
-    """What kind of mistake a failed tool call was, in words that a model and a histogram can use."""
+    """Category of a failed tool call, in words that a model and a histogram can use."""
 
     COLUMN_NOT_FOUND = "column_not_found"
     TABLE_NOT_FOUND = "table_not_found"
@@ -44,7 +43,9 @@ class ErrorCategory(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """What the model asked. ``arguments`` is the string it emitted, untouched: it may be no JSON at all."""
+    """A tool call as the model emitted it. ``arguments`` is the untouched string, which may not be
+    JSON.
+    """
 
     id: str
     name: str
@@ -53,15 +54,16 @@ class ToolCall:
     @classmethod
     def of(cls, name: str, arguments: Mapping[str, Json], call_id: str = "call_0") -> ToolCall:
         """Make a call from arguments that are already an object."""
-        return cls(call_id, name, json.dumps(arguments, ensure_ascii=False, separators=(",", ":")))
+        return cls(call_id, name, lenient(arguments))
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What an executor returns.
+    """Return value of an executor.
 
-    ``output`` is a JSON value. ``updated_state`` exists only to be refused: a database world keeps its
-    state in the database, so an executor that fills it in has a bug (:class:`~envs.errors.ExecutorError`).
+    ``output`` is a JSON value. ``updated_state`` exists only to be refused: a database world keeps
+    its state in the database, so an executor that fills it in has a bug
+    (:class:`~envs.errors.ExecutorError`).
     """
 
     output: Json = None
@@ -85,7 +87,12 @@ class ToolResult:
     ) -> ToolResult:
         """Make an error result: one sentence for the model, a category for the statistics."""
         return cls(
-            status="error", error=error, category=str(category), message=message, sql_state=sql_state, advice=advice
+            status="error",
+            error=error,
+            category=str(category),
+            message=message,
+            sql_state=sql_state,
+            advice=advice,
         )
 
     @property
@@ -93,9 +100,11 @@ class ToolResult:
         return self.status == "ok"
 
     def payload(self, style: ErrorStyle = "advice") -> Json:
-        """The JSON value that stands for this result: the output, or the error with its filled fields.
+        """The JSON value that stands for this result: the output, or the error with its filled
+        fields.
 
-        ``plain`` is the error's sentence alone, ``structured`` adds names and codes, ``advice`` adds what to try.
+        ``plain`` is the error's sentence alone, ``structured`` adds names and codes, ``advice``
+        adds what to try.
         """
         if self.ok:
             return self.output
@@ -108,7 +117,10 @@ class ToolResult:
             "sql_state": self.sql_state,
             "advice": self.advice if style == "advice" else None,
         }
-        return {"status": "error", **{key: value for key, value in named.items() if value is not None}}
+        return {
+            "status": "error",
+            **{key: value for key, value in named.items() if value is not None},
+        }
 
     def content(self, style: ErrorStyle = "advice") -> str:
         """The text of the tool message: a string as it is, everything else as compact JSON.
@@ -123,10 +135,11 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class RowChange:
-    """One row's net change: ``before`` and ``after`` hold whole rows for delete and insert, for an update
-    only the columns that differ. ``key`` holds the primary key's columns (``{"rowid": n}`` without one).
-    Values are JSON: bytes as ``{"$bytes": base64}``, NaN and infinities as ``{"$float": name}``, integers past
-    64 bits and decimals as strings. Generated columns are left out: they follow from the others.
+    """One row's net change: ``before`` and ``after`` hold whole rows for delete and insert, for an
+    update only the columns that differ. ``key`` holds the primary key's columns (``{"rowid": n}``
+    without one). Values are JSON: bytes as ``{"$bytes": base64}``, NaN and infinities as
+    ``{"$float": name}``, integers past 64 bits and decimals as strings. Generated columns are left
+    out: they follow from the others.
     """
 
     table: str
@@ -150,7 +163,9 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True)
 class StateDiff:
-    """Net row changes against the template, sorted by table, key and operation; no entry for what was undone."""
+    """Net row changes against the template, sorted by table, key and operation; no entry for what
+    was undone.
+    """
 
     changes: tuple[RowChange, ...] = ()
 
@@ -167,7 +182,9 @@ class StateDiff:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """One executed call: the result, the text shown to the model, and the rows it changed (committed ones only)."""
+    """One executed call: the result, the text shown to the model, and the rows it changed
+    (committed ones only).
+    """
 
     call: ToolCall
     result: ToolResult
@@ -178,8 +195,9 @@ class ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as the live database describes it; ``references`` is the (table, column) that a foreign key, of this column or of
-    several, looks its value up in, ``about`` what its author says that it holds.
+    """A column as the live database describes it; ``references`` is the (table, column) that a
+    foreign key, of this column or of several, looks its value up in, ``about`` what its author says
+    that it holds.
     """
 
     name: str
@@ -206,7 +224,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one tool call may use; None means no limit of that kind."""
+    """Limits of one tool call; None means no limit of that kind."""
 
     read_only: bool = False
     statement_timeout_ms: int | None = 30_000
@@ -235,7 +253,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """The clock and the randomness of a sandbox: ``now`` is ISO 8601 without offset, taken as UTC."""
+    """The clock and the randomness of a sandbox: ``now`` is ISO 8601 without offset, taken as
+    UTC.
+    """
 
     now: str = "2026-01-01T09:00:00"
     seed: int = 0

@@ -1,12 +1,11 @@
-"""The command line's front door: finds the command, runs it, and turns what goes wrong into one clear message.
+"""Entry point of the command line: find the command, run it, and turn an error into one message.
 
-Commands are imported by path, and only when called, so that ``synth --help`` answers at once.
+A command is imported only when it is called, so that ``synth --help`` answers at once.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import sys
 import traceback
@@ -14,23 +13,59 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from envs.errors import DatabaseConfigError, EnvsError, WorldError
-from synth.credentials import redact
-from synth.errors import ConfigProblems, DatasetError, ModelError, OperatorError, SynthError, TaskError
-from synth.nearest import hint, nearest
-from synth.shipped import version
+from envs.plugins import PluginError, resolve
+from synth.errors import (
+    ConfigProblems,
+    DatasetError,
+    ModelError,
+    OperatorError,
+    SynthError,
+    TaskError,
+)
+from synth.foundation.credentials import redact
+from synth.foundation.shipped import version
+from synth.foundation.suggestions import hint, nearest
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "run": ("synth.cli.run", "make a dataset: a world, a model, tasks (Hydra overrides, -m for a sweep)"),
-    "inspect": ("synth.cli.inspect", "look into a dataset, also of a run that is going on or was killed"),
-    "check": ("synth.cli.check", "let a world prove itself: tools, tasks, gold solutions, verifiers"),
+    "run": (
+        "synth.cli.run",
+        "make a dataset: a world, a model, tasks (Hydra overrides, -m for a sweep)",
+    ),
+    "inspect": (
+        "synth.cli.inspect",
+        "show what is in a dataset, also of a run that is going on or was killed",
+    ),
+    "view": (
+        "synth.cli.view",
+        "write a dataset as one HTML page: transcripts beside their row changes, plots",
+    ),
+    "check": (
+        "synth.cli.check",
+        "prove a world: tools, tasks, gold solutions, verifiers",
+    ),
+    "play": ("synth.cli.play", "play a task by hand in the terminal, with the score at the end"),
     "schema": ("synth.cli.schema", "print the JSON Schema of tasks.yaml, for editors"),
-    "replay": ("synth.cli.replay", "do a dataset's tool calls again on fresh databases and compare"),
-    "grade": ("synth.cli.grade", "judge a dataset's trajectories again, by the verifiers and tasks of today"),
-    "reseed": ("synth.cli.reseed", "(re)create a world's database from its schema.sql and seed.sql"),
-    "export": ("synth.cli.export", "write a dataset in the form that a trainer reads"),
-    "serve-model": ("synth.cli.serve_model", "serve the expert, or a recorded run, as an OpenAI-compatible endpoint"),
+    "replay": (
+        "synth.cli.replay",
+        "execute a dataset's tool calls again on fresh databases and compare",
+    ),
+    "grade": (
+        "synth.cli.grade",
+        "judge a dataset's trajectories again with the current verifiers and tasks",
+    ),
+    "reseed": (
+        "synth.cli.reseed",
+        "(re)create a world's database from its schema.sql and seed.sql",
+    ),
+    "clean": ("synth.cli.clean", "drop databases, roles and files that dead runs left behind"),
+    "export": ("synth.cli.export", "write a dataset in the format of a trainer"),
+    "list": ("synth.cli.extensions", "list worlds, models, users and other extensions"),
+    "serve-model": (
+        "synth.cli.serve_model",
+        "serve the expert, or a recorded run, as an OpenAI-compatible endpoint",
+    ),
 }
-"""Each command: the module whose ``main(argv) -> int`` it is, and one line of help."""
+"""Each command: its module, whose ``main(argv) -> int`` is called, and one line of help."""
 
 EXAMPLES = """\
 examples:
@@ -45,19 +80,49 @@ examples:
 
 OPERATOR, FAILED, INTERRUPTED, PIPE_CLOSED = 2, 1, 130, 141
 
-# What somebody has to mend before anything can start; everything else that fails is a failure of the work itself.
-# A model's error comes this far only from the preflight: during a run it becomes a row. A dataset that is not there or
-# cannot be read is among them, so that 1 from `synth replay` always means a difference.
-_TO_MEND = (OperatorError, WorldError, DatabaseConfigError, TaskError, ModelError, DatasetError)
+# Errors that somebody has to mend before anything can start; any other error is a failure of the
+# work itself. A model's error gets here only from the preflight: during a run it becomes a row. A
+# dataset that is missing or cannot be read is one of them, so that exit code 1 of `synth replay`
+# always means a difference.
+_TO_MEND = (
+    OperatorError,
+    PluginError,
+    WorldError,
+    DatabaseConfigError,
+    TaskError,
+    ModelError,
+    DatasetError,
+)
+
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "make and use data": ("run", "inspect", "view", "export"),
+    "trust it": ("check", "replay", "grade"),
+    "worlds and databases": ("play", "reseed", "schema", "clean"),
+    "extend and serve": ("list", "serve-model"),
+}
+"""The commands as the help groups them; one that is in no group is shown last."""
+
+EXPERIMENTAL = frozenset({"play", "serve-model"})
+"""Commands whose options and output may change in any release; the others are stable."""
 
 
 def usage() -> str:
     width = max(len(name) for name in COMMANDS)
-    table = "\n".join(f"  {name:<{width}}  {words}" for name, (_, words) in COMMANDS.items())
+    grouped = {name for names in GROUPS.values() for name in names}
+    rest = tuple(name for name in COMMANDS if name not in grouped)
+    lines: list[str] = []
+    for title, names in (*GROUPS.items(), ("more", rest)):
+        shown = [name for name in names if name in COMMANDS]
+        lines += [f"\n{title}:"] if shown else []
+        for name in shown:
+            mark = " (experimental)" if name in EXPERIMENTAL else ""
+            lines.append(f"  {name:<{width}}  {COMMANDS[name][1]}{mark}")
+    table = "\n".join(lines).lstrip()
     return (
         "usage: synth COMMAND [arguments]\n\n"
         "Verified tool-use training data from real databases.\n\n"
-        f"commands:\n{table}\n\n"
+        f"{table}\n\n"
         "options:\n"
         "  --help     this text; `synth COMMAND --help` has the command's own\n"
         "  --version  the version\n"
@@ -69,8 +134,8 @@ def usage() -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code.
 
-    0 done; 1 failed or different; 2 something to mend first (arguments, paths, config, world, tasks, dataset, key,
-    endpoint); 130 interrupted.
+    0 done; 1 failed or different; 2 something to mend first (arguments, paths, config, world,
+    tasks, dataset, key, endpoint); 130 interrupted.
     """
     given = list(sys.argv[1:] if argv is None else argv)
     options = given[: given.index("--")] if "--" in given else given
@@ -106,19 +171,22 @@ def _dispatch(words: Sequence[str]) -> int:
     if command not in COMMANDS:
         raise OperatorError(_unknown(command, rest))
     module, _ = COMMANDS[command]
-    return int(importlib.import_module(module).main(list(rest)))
+    return int(resolve(f"{module}:main")(list(rest)))
 
 
 def _unknown(command: str, rest: Sequence[str]) -> str:
     if "=" in command:
-        return f"{command!r} is an override; the command comes first: synth run {' '.join([command, *rest])}"
-    what = "option" if command.startswith("-") else "command"
+        return (
+            f"{command!r} is an override; the command comes first: synth run"
+            f" {' '.join([command, *rest])}"
+        )
+    kind = "option" if command.startswith("-") else "command"
     near = hint(nearest(command, COMMANDS))
-    return f"{command!r} is no {what} of synth{near} (commands: {', '.join(COMMANDS)}; see `synth --help`)"
+    return f"unknown {kind} {command!r}{near} (commands: {', '.join(COMMANDS)}; see `synth --help`)"
 
 
 def _report(error: Exception, words: Sequence[str], *, debug: bool) -> None:
-    """One message on stderr, without secrets; the traceback only where it was asked for."""
+    """Print one message on stderr, without secrets, and the traceback if it was asked for."""
     if debug:
         print(redact("".join(traceback.format_exception(error))), file=sys.stderr, end="")
     print(redact(_message(error, words)), file=sys.stderr)
@@ -133,7 +201,7 @@ def _message(error: Exception, words: Sequence[str]) -> str:
     if isinstance(error, (SynthError, EnvsError)):
         return f"error: {error}"
     again = " ".join(["synth", *words, "--debug"])
-    if isinstance(error, OSError):  # a full disk, a missing permission: the machine's doing
+    if isinstance(error, OSError):  # a full disk, a missing permission: not an error of synth
         return f"error: {error}\nWhere it happened: {again}"
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
@@ -151,8 +219,8 @@ def _exit_code(leaving: SystemExit) -> int:
 
 
 def _close_stdout() -> None:
-    """Keep the interpreter's own flush at exit from complaining about a reader that has left."""
-    # Under a test or a notebook standard output has no file behind it, and there is nothing to keep quiet.
+    """Keep the interpreter's flush at exit from reporting that the reader has gone."""
+    # Under a test or in a notebook, standard output may have no file descriptor.
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

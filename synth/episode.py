@@ -1,6 +1,8 @@
-"""A task to play: messages, tools, calls, a user to talk to, and a score that the player cannot reach into.
+"""An episode: one task to play, with messages, tools, calls, a user, and a score that the player
+cannot influence.
 
-The rollout is built on it; so are notebooks, by ``call`` and ``say``, and adapters for reinforcement learning, by ``step``::
+Rollouts are built on it; so are notebooks, by ``call`` and ``say``, and adapters for reinforcement
+learning, by ``step``::
 
     with synth.open("ehr_db", family="record_heart_rate") as episode:
         outcome = await episode.call("find_patients", {"name": "Ada"})
@@ -9,7 +11,8 @@ The rollout is built on it; so are notebooks, by ``call`` and ``say``, and adapt
 
     with synth.open("ehr_db", index=7) as episode:
         while not episode.done:
-            await episode.step(policy(episode.messages, episode.tools))  # an assistant message in, what follows out
+            # An assistant message in, the messages that follow it out.
+            await episode.step(policy(episode.messages, episode.tools))
         print(episode.score().reward)
 """
 
@@ -17,7 +20,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,53 +27,71 @@ from functools import lru_cache, partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from envs.asking import ANSWER_LIMITS, Answer, ask
 from envs.audit import Audit, digest_of
-from envs.database import DatabaseExecutableEnvironment
-from envs.folder import World
+from envs.environments.database import DatabaseExecutableEnvironment
+from envs.errors import SandboxError
 from envs.metrics import Execution
 from envs.sandboxes.base import Template
-from envs.tool import Tool
-from envs.toolbox import Toolbox
+from envs.tools.tool import Tool
+from envs.tools.toolbox import Toolbox
 from envs.types import Limits, Pins, StateDiff, ToolCall, ToolOutcome, ToolResult
-from synth.agent.acting import CalledOffError, Hands
-from synth.agent.bus import EventBus
+from envs.world.loader import World
+from envs.world.query import ANSWER_LIMITS, QueryResult, ask
+from synth.agent.assistant_message import parse_assistant_message
+from synth.agent.event_stream import EventStream
 from synth.agent.middleware.base import AgentMiddleware
 from synth.agent.react import ReactAgent
-from synth.agent.run import AgentLimits
-from synth.agent.state import Identity, ToolInfo
-from synth.canonical import canonical
+from synth.agent.rollout_result import AgentLimits
+from synth.agent.state import RolloutIdentity, ToolInfo
+from synth.agent.submit_tool import submit_toolbox
+from synth.agent.turn import CalledOffError, ToolInterface
 from synth.dataset.sanitize import sanitize
+from synth.dataset.transcript_html import changes_html, framed, messages_html, text_html
 from synth.errors import OperatorError, TaskError
 from synth.models.base import Model
+from synth.personal import people_of
+from synth.rewards import (
+    CallRecord,
+    Databases,
+    Evidence,
+    asks_databases,
+    judge,
+    solved,
+    total_reward,
+    world_rewards,
+)
+from synth.rewards.base import Ask, TurnRecord, Utterance
 from synth.tasks.queries import run_query
-from synth.tasks.sql_question import sql_gate
-from synth.tasks.words import SUBMIT
+from synth.tasks.yaml.words import SUBMIT
 from synth.types import Message, Task, UserTurn, Verdict
 from synth.users.base import User, UserConversation
-from synth.users.scripted import ScriptedUser
-from synth.verifiers import CallRecord, Databases, Evidence, judge, reward
-from synth.verifiers.base import Ask, TurnRecord
+from synth.users.none import AbsentUser
+from synth.users.scripted.user import ScriptedUser
 
-Json = Any
 T = TypeVar("T")
-
-SUBMIT_DESCRIPTION = "Hand in the final answer, once, when the work is done. Then reply to the user in words."
 
 
 @dataclass(frozen=True)
 class Score:
-    """The verdicts and what they come to; ``reward`` is None where a verifier could not judge."""
+    """The verdicts and their reward; ``reward`` is None if a verifier could not judge."""
 
     verdicts: Sequence[Verdict]
     reward: float | None
 
+    @property
+    def solved(self) -> bool:
+        """True if the rollout has a reward and passes every gate."""
+        return self.reward is not None and solved(self.verdicts)
+
 
 class Episode:
-    """One task on one fresh sandbox, with its user. Single use; close it, or use it as a context manager.
+    """One task on one fresh sandbox, with its user. Single use; close it, or use it as a context
+    manager.
 
-    ``messages`` begins with the opening and grows by :meth:`step`. ``done`` says that nothing more is to be played. A task that
-    has a user is played with ``user`` under ``seed``, by default the scripted one under the task's own seed. ``audit`` logs each call.
+    ``messages`` begins with the opening and grows by :meth:`step`. ``done`` is true once the
+    conversation is over. The task is played with ``user`` under ``seed``, by default with the
+    scripted one under the task's own seed; its role is ``task.role``. With
+    :class:`~synth.users.none.AbsentUser`, ``user`` is None afterwards. ``audit`` logs each call.
     """
 
     def __init__(
@@ -90,26 +110,38 @@ class Episode:
         self.done = False
         self.turns: list[TurnRecord] = []
         self.said = ""
-        self.user = None if task.user is None else user or ScriptedUser()
+        self.utterances: list[Utterance] = []
+        self.user = None if isinstance(user, AbsentUser) else user or ScriptedUser()
         self._talk: UserConversation | None = None
-        if self.user is not None and task.user is not None:
-            self._talk = self.user.start(task.user, task.seed if seed is None else seed)
-        self.messages: list[Message] = [{"role": "system", "content": task.system}] if task.system else []
+        if self.user is not None:
+            self._talk = self.user.start(task.role, task.seed if seed is None else seed)
+        self.messages: list[Message] = (
+            [{"role": "system", "content": task.system}] if task.system else []
+        )
         self.messages.append({"role": "user", "content": task.prompt})
-        self.submitted: Mapping[str, Json] | None = None
+        self.submitted: Mapping[str, Any] | None = None
         self.calls: list[CallRecord] = []
         self._call_ids: list[str] = []
-        self._template = template
-        timeout = ANSWER_LIMITS.statement_timeout_ms if limits is None else limits.statement_timeout_ms
+        self._world, self._template = world, template
+        self._rewards = world_rewards(world)
+        timeout = (
+            ANSWER_LIMITS.statement_timeout_ms if limits is None else limits.statement_timeout_ms
+        )
         self._asking = ANSWER_LIMITS.tightened(Limits(True, timeout, None, None))
         self._environment: DatabaseExecutableEnvironment = world.environment(
             template, Pins(task.now, task.seed), limits, unordered=unordered, audit=audit
         )
-        self._submit = None if task.answer is None else _submit_box(canonical(task.answer))
-        shown: list[Tool] = [*self._environment.tools, *(self._submit.tools if self._submit else ())]
-        self.tools: list[Json] = [each.to_openai() for each in shown]
+        self._submit = None if task.answer is None else submit_toolbox(task.answer)
+        tools: list[Tool] = [
+            *self._environment.tools,
+            *(self._submit.tools if self._submit else ()),
+        ]
+        self.tools: list[dict[str, Any]] = [tool.to_openai() for tool in tools]
+        self._offered = copy.deepcopy(self.tools)  # those above are in the player's hands
         boxes = (self._environment.toolbox, *((self._submit,) if self._submit else ()))
-        self.infos: Mapping[str, ToolInfo] = {name: info for box in boxes for name, info in _infos(box).items()}
+        self.infos: Mapping[str, ToolInfo] = {
+            name: info for box in boxes for name, info in _infos(box).items()
+        }
         self.concurrent_reads = self._environment.concurrent_reads
         self.state_hash_before = self._environment.state_hash()
 
@@ -119,28 +151,39 @@ class Episode:
         limits: AgentLimits | None = None,
         *,
         middlewares: Sequence[AgentMiddleware] = (),
-        identity: Identity | None = None,
-        bus: EventBus | None = None,
+        identity: RolloutIdentity | None = None,
+        event_stream: EventStream | None = None,
     ) -> ReactAgent:
-        """An agent that works on the task with this model: ``await agent.run(episode.messages)``, or ``agent.stream(...)``.
+        """An agent that works on the task with this model: ``await agent.run(episode.messages)``,
+        or ``agent.stream(...)``.
 
-        Where the task has a user, ``run`` and ``stream`` want ``episode.say`` beside the messages.
+        ``run`` and ``stream`` take ``episode.say`` beside the messages, so that the user answers.
         """
-        identity = identity or Identity(self.task.id, 0, self.task.seed, self.task.id)
+        identity = identity or RolloutIdentity(self.task.id, 0, self.task.seed, self.task.id)
         return ReactAgent(
             lambda tools: model.start(self.task, tools, identity.seed),
-            Hands(self._act, self.tools, self.infos, self.check, self.concurrent_reads, self._settle),
+            ToolInterface(
+                self._act,
+                self.tools,
+                self.infos,
+                self.check,
+                self.concurrent_reads,
+                self._settle,
+                self.utter,
+            ),
             limits or AgentLimits(),
             middlewares=middlewares,
             identity=identity,
-            bus=bus,
+            event_stream=event_stream,
         )
 
-    async def call(self, call: ToolCall | str, arguments: Mapping[str, Json] | None = None) -> ToolOutcome:
+    async def call(
+        self, call: ToolCall | str, arguments: Mapping[str, object] | None = None
+    ) -> ToolOutcome:
         """Execute a tool call, given as the model emitted it or as a name with arguments.
 
-        Where it is cancelled, a call that runs in a thread is waited for first: nothing goes on in the sandbox behind anybody's
-        back. Its limits bound that wait.
+        If it is cancelled, it waits for a call that runs in a thread, so that nothing changes the
+        sandbox afterwards. The limits of the call bound that wait.
 
         Raises :class:`envs.errors.ExecutorError` for a bug of the world's author and
         :class:`envs.errors.SandboxError` for broken infrastructure.
@@ -153,7 +196,9 @@ class Episode:
             raise asyncio.CancelledError from None
 
     async def _act(self, call: ToolCall) -> ToolOutcome:
-        """As :meth:`call`; raises :class:`CalledOffError` with the outcome where it was cancelled meanwhile."""
+        """As :meth:`call`; raises :class:`CalledOffError` with the outcome if it was cancelled
+        meanwhile.
+        """
         called_off = False
         if self._submit is not None and call.name == SUBMIT:
             began = time.perf_counter()
@@ -169,10 +214,18 @@ class Episode:
             if environment.inline(call.name):
                 outcome = environment.call(call)
             else:
-                outcome, called_off = await _to_its_end(partial(environment.call, call))
+                outcome, called_off = await _in_thread(partial(environment.call, call))
         result = outcome.result
         self.calls.append(
-            CallRecord(call.name, outcome.arguments, result.ok, result.category, read_only, outcome.changes)
+            CallRecord(
+                call.name,
+                outcome.arguments,
+                result.ok,
+                result.category,
+                read_only,
+                outcome.changes,
+                result,
+            )
         )
         self._call_ids.append(call.id)
         if called_off:
@@ -180,50 +233,92 @@ class Episode:
         return outcome
 
     def _settle(self, calls: Sequence[ToolCall], count: int) -> None:
-        """Put calls that overlapped, the last ones, into their order, and forget those behind the first ``count``."""
-        places = {call.id: at for at, call in enumerate(calls)}
+        """Sort the last calls, which overlapped, into the order of ``calls``, and drop all but the
+        first ``count``.
+        """
+        positions = {call.id: index for index, call in enumerate(calls)}
         first = len(self.calls)
-        while first and self._call_ids[first - 1] in places:
+        while first and self._call_ids[first - 1] in positions:
             first -= 1
         ended = zip(self._call_ids[first:], self.calls[first:], strict=True)
-        kept = sorted((pair for pair in ended if places[pair[0]] < count), key=lambda pair: places[pair[0]])
+        kept = sorted(
+            (pair for pair in ended if positions[pair[0]] < count),
+            key=lambda pair: positions[pair[0]],
+        )
         self.calls[first:] = [record for _, record in kept]
         self._call_ids[first:] = [call_id for call_id, _ in kept]
 
     def check(self, call: ToolCall) -> ToolResult | None:
-        """What is wrong with a call itself (no JSON, no such tool, arguments off its schema); None for a sound one."""
-        box = self._submit if self._submit is not None and call.name == SUBMIT else self._environment.toolbox
+        """The fault of a call itself (not JSON, an unknown tool, arguments against its schema);
+        None if there is none.
+        """
+        box = (
+            self._submit
+            if self._submit is not None and call.name == SUBMIT
+            else self._environment.toolbox
+        )
         parsed = box.parse(call)
         return parsed if isinstance(parsed, ToolResult) else None
 
-    async def say(self, text: str) -> UserTurn:
-        """Speak to the user; its turn ``ends`` where nobody answers (any more). Raises what the user raises.
+    def utter(self, text: str) -> str:
+        """Take note of words of the assistant that go to nobody, such as those beside tool calls.
 
-        The user hears what a record can hold, so that a replay tells it the same.
+        Returns the text as a record can hold it.
         """
-        self.said = text = sanitize(text)[0]
+        text = sanitize(text)[0]
+        self.utterances.append(Utterance(len(self.calls), text, len(self.turns)))
+        return text
+
+    async def say(self, text: str) -> UserTurn:
+        """Speak to the user. Its turn ``ends`` if there is no user, or the conversation is over.
+
+        The user receives the text as a record can hold it, so that a replay gives it the same text.
+        Raises what the user raises.
+        """
+        self.said = text = self.utter(text)
         if self._talk is None or self.done:
             self.done = True
             return UserTurn(ends=True)
         turn = await self._talk.reply(text)
         self.done = turn.ends
-        self.turns.append(TurnRecord(len(self.calls), turn.told, turn.consents, turn.declines, turn.fault))
+        self.turns.append(
+            TurnRecord(
+                len(self.calls),
+                turn.told,
+                turn.consents,
+                turn.declines,
+                turn.fault,
+                turn.text,
+                covers=turn.covers,
+            )
+        )
         return turn
 
     async def step(self, message: Message) -> list[Message]:
-        """Take an assistant message in OpenAI's form; returns, and appends to ``messages``, what follows it.
+        """Take an assistant message in OpenAI's form; return the messages that follow it, which
+        are appended to ``messages`` as well.
 
-        Its calls are executed, each answered by a tool message; without calls its text goes to the user, who answers or
-        ends the episode. Raises :class:`OperatorError` where the episode is over, or for a message that is not the assistant's.
+        Its calls are executed, each answered by a tool message; without calls its text goes to the
+        user, who answers or ends the episode. Raises :class:`OperatorError` if the episode is over,
+        and for a message that is not the assistant's.
         """
         if self.done:
-            raise OperatorError("the episode is over: score() judges it, synth.open() starts another")
-        calls, text = _parts_of(message, len(self.calls))
+            raise OperatorError(
+                "the episode is over: score() judges it, synth.open() starts another"
+            )
+        calls, text = parse_assistant_message(message, len(self.calls))
         follow: list[Message] = []
+        if calls:
+            self.utter(text)
         for call in calls:
             outcome = await self.call(call)
             follow.append(
-                {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": outcome.result.content()}
+                {
+                    "role": "tool",
+                    "tool_call_id": call.id,
+                    "name": call.name,
+                    "content": outcome.result.content(),
+                }
             )
         if not calls and not (turn := await self.say(text)).ends:
             follow.append({"role": "user", "content": turn.text})
@@ -236,11 +331,25 @@ class Episode:
             return ToolOutcome(call, parsed, parsed.content())
         arguments = parsed[1]
         if self.submitted is not None:
-            result = ToolResult.failure("An answer was handed in already; the first one counts.", category="duplicate")
+            result = ToolResult.failure(
+                "An answer was handed in already; the first one counts.", category="duplicate"
+            )
         else:
-            self.submitted = copy.deepcopy(arguments)  # whoever keeps the outcome cannot change the answer
+            # A copy, so that a holder of the outcome cannot change the answer.
+            self.submitted = copy.deepcopy(arguments)
             result = ToolResult({"status": "received"})
         return ToolOutcome(call, result, result.content(), arguments)
+
+    def __repr__(self) -> str:
+        state = "over" if self.done else "open"
+        return f"Episode({self.task.id!r}: {state}, {len(self.calls)} calls)"
+
+    def _repr_html_(self) -> str:
+        try:
+            changes = changes_html([change.to_json() for change in self.diff().changes])
+        except SandboxError as error:  # closed, or in the middle of a call
+            changes = f"<p>{text_html(str(error))}</p>"
+        return framed([messages_html(self.messages), changes])
 
     def diff(self) -> StateDiff:
         """The net row changes so far."""
@@ -248,63 +357,91 @@ class Episode:
 
     @property
     def executions(self) -> Sequence[Execution]:
-        """The calls so far that reached the world, in the order of their results: all but an answer that was handed in."""
+        """The calls so far that reached the world, in the order of their results; ``submit`` is
+        not among them.
+        """
         return self._environment.executions
 
     def state_hash(self) -> str:
+        """A hash of the present state of the database."""
         return self._environment.state_hash()
 
     def evidence(self) -> Evidence:
-        """What the verifiers judge."""
+        """The evidence of the present state, for verifiers."""
         return Evidence(
             self.task,
-            self.diff().changes,
-            self.calls,
+            tuple(self.diff().changes),
+            tuple(self.calls),
             self.submitted,
             self._template.tables,
-            self.turns,
+            tuple(self.turns),
             self._query,
-            self._template.engine,
+            self._template.dialect,
             self.said,
             Databases(self._ask, self._ask_turned, self._ask_others),
+            tuple(self.utterances),
+            self._offered,
+            frozenset(info.name for info in self.infos.values() if not info.read_only),
+            people_of(self._world, self._template),
         )
 
-    def _ask(self, sql: str) -> Answer | ToolResult:
+    def _ask(self, sql: str) -> QueryResult | ToolResult:
         """The answer of a query on the end state; only while the episode is open."""
-        return ask(self._environment.sandbox, self._template.tables, sql, self._asking, self._environment.apart)
+        return ask(
+            self._environment.sandbox,
+            self._template.tables,
+            sql,
+            self._asking,
+            self._environment.subprocess_pool,
+        )
 
-    def _ask_turned(self, sql: str) -> Answer | ToolResult:
+    def _ask_turned(self, sql: str) -> QueryResult | ToolResult:
         return self._ask_of(self._template, sql, unordered=True)
 
     def _ask_others(self, count: int) -> Iterator[Ask]:
         for template in self._template.siblings.first(count):
             yield partial(self._ask_of, template)
 
-    def _ask_of(self, template: Template, sql: str, *, unordered: bool = False) -> Answer | ToolResult:
+    def _ask_of(
+        self, template: Template, sql: str, *, unordered: bool = False
+    ) -> QueryResult | ToolResult:
         with template.open(Pins(self.task.now, self.task.seed + 1), unordered=unordered) as sandbox:
-            return ask(sandbox, template.tables, sql, self._asking, self._environment.apart)
+            return ask(
+                sandbox, template.tables, sql, self._asking, self._environment.subprocess_pool
+            )
 
-    def _query(self, sql: str, binds: Mapping[str, Json]) -> list[dict[str, Json]]:
+    def _query(
+        self, sql: str, values: Mapping[str, object] | None = None, /
+    ) -> list[dict[str, Any]]:
         """Rows of the end state, read-only; only while the episode is open."""
-        return run_query(self._environment.sandbox, sql, binds, self._template, TaskError("", family=self.task.family))
+        return run_query(
+            self._environment.sandbox,
+            sql,
+            values or {},
+            self._template,
+            TaskError("", family=self.task.family),
+        )
 
     async def scored(self) -> Score:
-        """As :meth:`score`. Where judging asks queries that somebody else wrote, or a server, it waits in a thread."""
-        if self._environment.in_place and sql_gate(self.task) is None:
+        """As :meth:`score`, in a thread if judging asks queries of the agent's or of a server, or
+        calls functions of the world's rewards.py.
+        """
+        quick = self._environment.in_place and not (self._rewards or asks_databases(self.task))
+        if quick:
             return self.score()
-        score, called_off = await _to_its_end(self.score)
+        score, called_off = await _in_thread(self.score)
         if called_off:
             raise asyncio.CancelledError
         return score
 
     def score(self) -> Score:
-        """Judge the present state. Asking changes nothing, and nothing of it is shown to the player.
+        """Judge the present state. Judging changes nothing, and the player sees nothing of it.
 
-        What failed through the user's own fault has no reward.
+        A rollout in which the user was at fault has no reward.
         """
-        verdicts = judge(self.evidence())
+        verdicts = judge(self.evidence(), self._rewards)
         faulty = any(turn.fault for turn in self.turns)
-        return Score(verdicts, None if faulty else reward(verdicts))
+        return Score(verdicts, None if faulty else total_reward(verdicts))
 
     def close(self) -> None:
         self._environment.close()
@@ -313,46 +450,18 @@ class Episode:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
 
-def _parts_of(message: Json, place: int) -> tuple[list[ToolCall], str]:
-    """The calls and the text of an assistant message; ``place`` numbers the calls that have no id.
-
-    Raises :class:`OperatorError` for what is not a message in OpenAI's form; what its arguments hold is the tools' affair.
+async def _in_thread(call: Callable[[], T]) -> tuple[T, bool]:
+    """Run a call in a thread to its end; returns its result, and true if the caller was cancelled
+    meanwhile.
     """
-    if not _is(message, Mapping):
-        raise OperatorError(f"a step takes an assistant message as a mapping, not {type(message).__name__}")
-    if message.get("role") != "assistant":
-        raise OperatorError(f"a step takes a message of the role assistant, not {message.get('role')!r}")
-    calls: Json = message.get("tool_calls") or ()
-    if not _is(calls, list, tuple):
-        raise OperatorError(f"tool_calls of an assistant message is a list or null, not {type(calls).__name__}")
-    content: Json = message.get("content") or ""
-    parts: Sequence[Json] = content if _is(content, list, tuple) else ({"text": content},)
-    if not all(_is(part, Mapping) and _is(part.get("text"), str) for part in parts):
-        raise OperatorError("content of an assistant message is a string, a list of text parts, or null")
-    return [_call_of(each, at) for at, each in enumerate(calls, place)], "".join(part["text"] for part in parts)
-
-
-def _call_of(entry: Json, at: int) -> ToolCall:
-    """A call of an assistant message; its arguments are JSON text, as a model emits them, or an object."""
-    function: Json = entry.get("function") if _is(entry, Mapping) else None
-    if not _is(function, Mapping) or not _is(function.get("name"), str):
-        raise OperatorError('an entry of tool_calls is {"id": ..., "function": {"name": ..., "arguments": ...}}')
-    name: str = function["name"]
-    arguments: Json = function.get("arguments", "")
-    try:
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    except (TypeError, ValueError) as error:
-        raise OperatorError(f"the arguments of {name} are JSON text or an object of JSON values") from error
-    return ToolCall(str(entry.get("id") or f"call_{at}"), name, text)
-
-
-async def _to_its_end(call: Callable[[], T]) -> tuple[T, bool]:
-    """The outcome of a call that runs in a thread, and whether the caller was cancelled while it did."""
     running = asyncio.ensure_future(asyncio.to_thread(call))
     called_off = False
     while not running.done():
@@ -363,21 +472,9 @@ async def _to_its_end(call: Callable[[], T]) -> tuple[T, bool]:
     return running.result(), called_off
 
 
-def _is(value: Json, *kinds: type) -> bool:
-    return isinstance(value, kinds)
-
-
 @lru_cache(maxsize=64)
 def _infos(box: Toolbox) -> Mapping[str, ToolInfo]:
-    return {each.name: ToolInfo(each.name, each.read_only, each.risk == "destructive") for each in box.tools}
-
-
-@lru_cache(maxsize=256)
-def _submit_box(answer: str) -> Toolbox:
-    """The submit tool of an answer's schema (as canonical JSON), its validator compiled once per family."""
-    schema: dict[str, Json] = json.loads(answer)
-
-    def never(arguments: dict[str, Json], db: object) -> ToolResult:
-        raise AssertionError("submit is handled by the episode")
-
-    return Toolbox([Tool(SUBMIT, SUBMIT_DESCRIPTION, schema, never, read_only=True)])
+    return {
+        tool.name: ToolInfo(tool.name, tool.read_only, tool.risk == "destructive")
+        for tool in box.tools
+    }

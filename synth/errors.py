@@ -1,20 +1,22 @@
 """What can go wrong in the pipeline, sorted by who reads it.
 
     SynthError
-    ├── OperatorError         the person at the keyboard: config, files, keys; exit code 2, nothing started
+    ├── OperatorError         the operator: config, files, keys; exit code 2, nothing started
     │   ├── ConfigProblems    every problem of a config at once
-    │   └── ResumeRefused     a run directory that this job may not continue
+    │   ├── ResumeRefused     a run directory that this job may not continue
+    │   └── UntrustedCode     a run directory of a stranger, whose code nobody consented to
     ├── TaskError             the author of a world's tasks: file, line, family, and why
-    ├── ModelError            the endpoint: typed, with ``retryable``; becomes an error row, never reward 0
-    │   ├── ModelRefusedRequest   the endpoint will not take this request (a 4xx that retrying cannot heal)
+    ├── ModelError            the endpoint, with ``retryable``: an error row, never reward 0
+    │   ├── ModelRefusedRequest   the endpoint rejects this request: a 4xx, retrying is useless
     │   ├── ModelAuthError        key missing or not accepted, quota gone
-    │   └── ContextOverflow       the conversation is longer than the model's context: an outcome, scored
+    │   └── ContextOverflow       the conversation exceeds the model's context: an outcome
     ├── WorkerLost            a worker process died with jobs on it
     │   └── WorkerHeld        it had to be ended, because one job's code kept it from answering
-    └── DatasetError          the reader of a dataset: corrupt shard, wrong schema version, no dataset at all
+    └── DatasetError          the reader of a dataset: corrupt shard, wrong schema version, none
 
 To add one: derive it from the branch whose reader it has, and pass every argument on to
-``super().__init__`` by position, so that it survives pickling (Ray moves exceptions between processes).
+``super().__init__`` by position, so that it survives pickling (Ray moves exceptions between
+processes).
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ class SynthError(Exception):
 
 
 class OperatorError(SynthError):
-    """Something that the person who called has to change; shown as one message without a traceback."""
+    """Something that the person who called has to change; shown as one message without a
+    traceback.
+    """
 
 
 class ConfigProblems(OperatorError):
@@ -47,11 +51,19 @@ class ResumeRefused(OperatorError):
     """The run directory belongs to another config, another world or another writer."""
 
 
+class UntrustedCode(OperatorError):
+    """A run directory brings code that was not made on this machine, and nobody consented to it."""
+
+
 class TaskError(SynthError):
     """A task family that its author has to mend."""
 
     def __init__(
-        self, message: str, file: str | None = None, line: int | None = None, family: str | None = None
+        self,
+        message: str,
+        file: str | None = None,
+        line: int | None = None,
+        family: str | None = None,
     ) -> None:
         super().__init__(message, file, line, family)
         self.message = message
@@ -65,15 +77,45 @@ class TaskError(SynthError):
         return f"{where}: {who}{self.message}" if where else f"{who}{self.message}"
 
 
+class TaskErrors(TaskError):
+    """Several mistakes in the families of a world, the first of which it is."""
+
+    def __init__(self, errors: Sequence[TaskError]) -> None:
+        first = errors[0]
+        super().__init__(first.message, first.file, first.line, first.family)
+        self.args = (list(errors),)
+        self.errors = list(errors)
+
+    def __str__(self) -> str:
+        return "\n".join(str(error) for error in self.errors)
+
+
+def all_task_errors(error: TaskError) -> list[TaskError]:
+    """The mistakes that an error stands for."""
+    return error.errors if isinstance(error, TaskErrors) else [error]
+
+
+def raise_task_errors(errors: Sequence[TaskError]) -> None:
+    """Raise the only one of some errors, or all of them as one; return if there is none."""
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise TaskErrors([one for error in errors for one in all_task_errors(error)])
+
+
 class ModelError(SynthError):
     """The model could not be asked, or what came back was no answer.
 
-    ``retryable`` says whether another attempt later can help; ``status`` is the HTTP status where there is one;
-    ``retry_after_s`` is the wait that the endpoint asked for.
+    ``retryable`` says whether another attempt later can help; ``status`` is the HTTP status where
+    there is one; ``retry_after_s`` is the wait that the endpoint asked for.
     """
 
     def __init__(
-        self, message: str, retryable: bool = True, status: int | None = None, retry_after_s: float | None = None
+        self,
+        message: str,
+        retryable: bool = True,
+        status: int | None = None,
+        retry_after_s: float | None = None,
     ) -> None:
         super().__init__(message, retryable, status, retry_after_s)
         self.message = message
@@ -104,7 +146,9 @@ class WorkerLost(SynthError):
 
 
 class WorkerHeld(WorkerLost):
-    """A worker that one job keeps from answering: its code neither returns nor waits. ``index`` is the job's."""
+    """A worker that one job keeps from answering: its code neither returns nor waits. ``index`` is
+    the job's.
+    """
 
     def __init__(self, message: str, index: int) -> None:
         super().__init__(message, index)
@@ -117,3 +161,7 @@ class WorkerHeld(WorkerLost):
 
 class DatasetError(SynthError):
     """A dataset that cannot be read as what it claims to be."""
+
+
+class RenamedKeyWarning(FutureWarning):
+    """A file uses a name that has been replaced; it is still understood."""

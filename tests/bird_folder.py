@@ -1,4 +1,6 @@
-"""A folder as BIRD publishes it, small: three databases, thirty questions, and the oddities of the real one."""
+"""A folder as BIRD publishes it, small: three databases, thirty questions, and the oddities of the
+real one.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,11 @@ ASKED: list[tuple[str, str, str, str, str | None]] = [
         "california_schools",
         "What is the highest eligible free rate in Fresno?",
         "rate = Percent (%) Eligible Free (K-12)",
-        "SELECT `Percent (%) Eligible Free (K-12)` FROM frpm WHERE CDSCode IN (SELECT CDSCode FROM schools WHERE County = 'Fresno') ORDER BY `Percent (%) Eligible Free (K-12)` DESC LIMIT 1",
+        (
+            "SELECT `Percent (%) Eligible Free (K-12)` FROM frpm WHERE CDSCode IN (SELECT CDSCode FROM"
+            " schools WHERE County = 'Fresno') ORDER BY `Percent (%)"
+            " Eligible Free (K-12)` DESC LIMIT 1"
+        ),
         SIMPLE,
     ),
     (
@@ -83,14 +89,20 @@ ASKED: list[tuple[str, str, str, str, str | None]] = [
         "california_schools",
         "Meals per enrolled pupil of the school Alder?",
         "Meals / Enrollment (K-12)",
-        "SELECT T2.Meals / T1.`Enrollment (K-12)` FROM schools AS T1 INNER JOIN frpm AS T2 ON T1.CDSCode = T2.CDSCode WHERE T1.`School Name` = 'Alder'",
+        (
+            "SELECT T2.Meals / T1.`Enrollment (K-12)` FROM schools AS T1 INNER JOIN frpm AS T2 ON"
+            " T1.CDSCode = T2.CDSCode WHERE T1.`School Name` = 'Alder'"
+        ),
         MODERATE,
     ),
     (
         "california_schools",
         "Which school has no meal data at all?",
         "",
-        "SELECT T1.`School Name` FROM schools T1 LEFT JOIN frpm T2 ON T1.CDSCode = T2.CDSCode WHERE T2.CDSCode IS NULL",
+        (
+            "SELECT T1.`School Name` FROM schools T1 LEFT JOIN frpm T2 ON T1.CDSCode = T2.CDSCode"
+            " WHERE T2.CDSCode IS NULL"
+        ),
         MODERATE,
     ),
     (
@@ -125,14 +137,20 @@ ASKED: list[tuple[str, str, str, str, str | None]] = [
         "formula_1",
         "Points of Hamm over all races.",
         "",
-        "SELECT SUM(T2.points) FROM drivers AS T1 INNER JOIN results AS T2 ON T1.driverId = T2.driverId WHERE T1.surname = 'Hamm'",
+        (
+            "SELECT SUM(T2.points) FROM drivers AS T1 INNER JOIN results AS T2 ON T1.driverId ="
+            " T2.driverId WHERE T1.surname = 'Hamm'"
+        ),
         SIMPLE,
     ),
     (
         "formula_1",
         "Which drivers won a race in 2009?",
         "won: order = 1",
-        "SELECT DISTINCT T1.surname FROM drivers T1 JOIN results T2 ON T1.driverId = T2.driverId JOIN races T3 ON T3.raceId = T2.raceId WHERE T3.year = 2009 AND T2.`order` = 1",
+        (
+            "SELECT DISTINCT T1.surname FROM drivers T1 JOIN results T2 ON T1.driverId = T2.driverId"
+            " JOIN races T3 ON T3.raceId = T2.raceId WHERE T3.year = 2009 AND T2.`order` = 1"
+        ),
         MODERATE,
     ),
     (
@@ -146,7 +164,10 @@ ASKED: list[tuple[str, str, str, str, str | None]] = [
         "formula_1",
         "Winning time of Grand Prix B of 2008?",
         "",
-        "SELECT T1.time FROM results T1 JOIN races T2 ON T1.raceId = T2.raceId WHERE T2.year = 2008 AND T2.name = 'Grand Prix B' AND T1.`order` = 1",
+        (
+            "SELECT T1.time FROM results T1 JOIN races T2 ON T1.raceId = T2.raceId WHERE T2.year ="
+            " 2008 AND T2.name = 'Grand Prix B' AND T1.`order` = 1"
+        ),
         MODERATE,
     ),
     (
@@ -160,20 +181,51 @@ ASKED: list[tuple[str, str, str, str, str | None]] = [
         "formula_1",
         "Who scored most points in 2008?",
         "",
-        "SELECT T1.surname FROM drivers T1 JOIN results T2 ON T1.driverId = T2.driverId JOIN races T3 ON T3.raceId = T2.raceId WHERE T3.year = 2008 GROUP BY T1.driverId ORDER BY SUM(T2.points) DESC, T1.surname LIMIT 1",
+        (
+            "SELECT T1.surname FROM drivers T1 JOIN results T2 ON T1.driverId = T2.driverId JOIN races"
+            " T3 ON T3.raceId = T2.raceId WHERE T3.year = 2008 GROUP BY T1.driverId ORDER BY"
+            " SUM(T2.points) DESC, T1.surname LIMIT 1"
+        ),
         CHALLENGING,
     ),
-    ("formula_1", "How many results have no time?", "", "SELECT COUNT(*) FROM results WHERE time IS NULL", SIMPLE),
-    ("formula_1", "Driver with an unknown birthday?", "", "SELECT surname FROM drivers WHERE dob IS NULL", SIMPLE),
-    ("formula_1", "Nationality of O'Dell?", "", 'SELECT nationality FROM drivers WHERE surname = "O\'Dell"', None),
+    (
+        "formula_1",
+        "How many results have no time?",
+        "",
+        "SELECT COUNT(*) FROM results WHERE time IS NULL",
+        SIMPLE,
+    ),
+    (
+        "formula_1",
+        "Driver with an unknown birthday?",
+        "",
+        "SELECT surname FROM drivers WHERE dob IS NULL",
+        SIMPLE,
+    ),
+    (
+        "formula_1",
+        "Nationality of O'Dell?",
+        "",
+        'SELECT nationality FROM drivers WHERE surname = "O\'Dell"',
+        None,
+    ),
     (
         "card_games",
         "How many rulings does Ancestor's Chosen have?",
         "",
-        "SELECT COUNT(*) FROM rulings WHERE card = (SELECT id FROM cards WHERE name = 'Ancestor''s Chosen')",
+        (
+            "SELECT COUNT(*) FROM rulings WHERE card = (SELECT id FROM cards WHERE name = 'Ancestor''s"
+            " Chosen')"
+        ),
         SIMPLE,
     ),
-    ("card_games", "Names of the rare cards, each once.", "", "SELECT DISTINCT name FROM rare_cards", SIMPLE),
+    (
+        "card_games",
+        "Names of the rare cards, each once.",
+        "",
+        "SELECT DISTINCT name FROM rare_cards",
+        SIMPLE,
+    ),
     (
         "card_games",
         "What does the ruling of Aven say?",
@@ -195,13 +247,31 @@ ASKED: list[tuple[str, str, str, str, str | None]] = [
         "SELECT name FROM cards WHERE id NOT IN (SELECT card FROM rulings)",
         MODERATE,
     ),
-    ("card_games", "Which card has the highest mana?", "", "SELECT name FROM cards ORDER BY mana DESC LIMIT 1", SIMPLE),
+    (
+        "card_games",
+        "Which card has the highest mana?",
+        "",
+        "SELECT name FROM cards ORDER BY mana DESC LIMIT 1",
+        SIMPLE,
+    ),
 ]
 BROKEN: list[tuple[str, str, str, str, str | None]] = [
     ("card_games", "Any card?", "", "SELECT name FROM cards LIMIT 1", SIMPLE),
     ("card_games", "Cards of the set X?", "", "SELECT name FROM cards WHERE setCode = 'X'", SIMPLE),
-    ("formula_1", "Drivers from Peru?", "", "SELECT surname FROM drivers WHERE nationality = 'Peruvian'", SIMPLE),
-    ("formula_1", "A driver by lot?", "", "SELECT surname FROM drivers ORDER BY RANDOM() LIMIT 1", SIMPLE),
+    (
+        "formula_1",
+        "Drivers from Peru?",
+        "",
+        "SELECT surname FROM drivers WHERE nationality = 'Peruvian'",
+        SIMPLE,
+    ),
+    (
+        "formula_1",
+        "A driver by lot?",
+        "",
+        "SELECT surname FROM drivers ORDER BY RANDOM() LIMIT 1",
+        SIMPLE,
+    ),
 ]
 """What no query can be measured by: any row, a column that is not there, nothing found, dice."""
 
@@ -209,14 +279,18 @@ DESCRIPTIONS = {
     ("california_schools", "schools.csv"): (
         "original_column_name,column_name,column_description,data_format,value_description\n"
         "CDSCode,,CDSCode,text,\n"
-        '"Virtual ",virtual,"whether the school is virtual",text,"F = exclusively virtual\n\nN = not virtual"\n'
+        '"Virtual ",virtual,"whether the school is virtual",text,"F = exclusively virtual\n\nN ='
+        ' not virtual"\n'
         "County,,the county \u2013 as the state spells it,text,\n"
     ).encode("cp1252"),
     ("california_schools", "frpm.csv"): (
         "\ufefforiginal_column_name,column_name,column_description,data_format,value_description\n"
         "Percent (%) Eligible Free (K-12),rate,share of pupils,real,0 to 1\n"
     ).encode(),
-    ("formula_1", "drivers.csv"): b"original_column_name,column_name,column_description,data_format,value_description\n"
+    (
+        "formula_1",
+        "drivers.csv",
+    ): b"original_column_name,column_name,column_description,data_format,value_description\n"
     b"nationality,,na\xefve word \x81 for a country,text,\n",
     ("card_games", "cards.csv"): b"",
 }
@@ -226,7 +300,12 @@ def questions() -> list[dict[str, Any]]:
     """As dev.json holds them: some without an id, some without a difficulty."""
     out: list[dict[str, Any]] = []
     for at, (db, question, evidence, sql, difficulty) in enumerate([*ASKED, *BROKEN]):
-        entry: dict[str, Any] = {"db_id": db, "question": question, "evidence": evidence, "SQL": sql}
+        entry: dict[str, Any] = {
+            "db_id": db,
+            "question": question,
+            "evidence": evidence,
+            "SQL": sql,
+        }
         if at % 7 != 3:
             entry["question_id"] = at
         if difficulty is not None:

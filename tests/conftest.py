@@ -1,4 +1,6 @@
-"""Scratch databases on real servers: created for one test, dropped after it; and a cache of the tests' own."""
+"""Scratch databases on real servers: created for one test, dropped after it; and a cache of the
+tests' own.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ def scratch(dialect: str) -> Iterator[str]:
     """The URL of a database of the test's own on the engine's server."""
     url = parse_url(server(dialect))
     engine = sqlalchemy.create_engine(
-        url, isolation_level="AUTOCOMMIT", poolclass=sqlalchemy.NullPool, connect_args=connect_args(url)
+        url,
+        isolation_level="AUTOCOMMIT",
+        poolclass=sqlalchemy.NullPool,
+        connect_args=connect_args(url),
     )
     name = f"synth_test_{uuid.uuid4().hex[:12]}"
     with engine.connect() as connection:
@@ -32,9 +37,10 @@ def scratch(dialect: str) -> Iterator[str]:
 
 @pytest.fixture(autouse=True, scope="session")
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What `synth check` remembers between its runs stays out of the home of whoever tests."""
+    """What is remembered between commands stays out of the home of whoever tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
 
 

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from synth.dataset.error_row import ErrorRow
-from synth.dataset.layout import Layout
-from synth.dataset.run_info import Identity
-from synth.dataset.wire import encode, to_wire
-from synth.dataset.writer import RunWriter
+from synth.dataset.store.error_row import ErrorRow
+from synth.dataset.store.layout import Layout
+from synth.dataset.store.run_info import RunIdentity
+from synth.dataset.store.wire import encode, to_wire
+from synth.dataset.store.writer import RunWriter
 
 Json = Any
 
@@ -26,12 +26,20 @@ def tool(name: str, description: str, /, **properties: Json) -> Json:
         "required": list(properties),
         "additionalProperties": False,
     }
-    return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
+    return {
+        "type": "function",
+        "function": {"name": name, "description": description, "parameters": parameters},
+    }
 
 
 TOOLS = [
     tool("find_patients", "Find patients by a part of their name.", name={"type": "string"}),
-    tool("record_vitals", "Note a heart rate.", patient_id={"type": "integer"}, heart_rate={"type": "integer"}),
+    tool(
+        "record_vitals",
+        "Note a heart rate.",
+        patient_id={"type": "integer"},
+        heart_rate={"type": "integer"},
+    ),
     tool("stop_medication", "Stop a medication.", medication_id={"type": "integer"}),
 ]
 SYSTEM = {"role": "system", "content": "You keep patients' charts.\n\nToday is 2026-03-02."}
@@ -50,7 +58,11 @@ def asks(*calls: Json, **more: Json) -> Json:
 
 
 def result(call_id: str, name: str, value: Json) -> Json:
-    content = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    content = (
+        value
+        if isinstance(value, str)
+        else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    )
     return {"role": "tool", "tool_call_id": call_id, "name": name, "content": content}
 
 
@@ -59,7 +71,14 @@ def says(text: str, **more: Json) -> Json:
 
 
 def verdict(name: str, score: float | None, reason: str, **detail: Json) -> Json:
-    return {"verifier": name, "score": score, "reason": reason, "gate": True, "weight": 1.0, "detail": detail}
+    return {
+        "verifier": name,
+        "score": score,
+        "reason": reason,
+        "gate": True,
+        "weight": 1.0,
+        "detail": detail,
+    }
 
 
 def row(index: int, **columns: Json) -> dict[str, Json]:
@@ -69,7 +88,7 @@ def row(index: int, **columns: Json) -> dict[str, Json]:
         "task_id": f"7a5c{index:04x}",
         "job_index": index,
         "family": "record_vitals",
-        "branch": None,
+        "case": None,
         "env": "ehr_db",
         "env_digest": "0123456789abcdef",
         "split": "train",
@@ -79,7 +98,10 @@ def row(index: int, **columns: Json) -> dict[str, Json]:
         "messages": [
             SYSTEM,
             user("Heart rate 72 for Zoë O'Brien, please note it down."),
-            asks(call("c1", "find_patients", name="O'Brien"), reasoning_content="Which patient is it?"),
+            asks(
+                call("c1", "find_patients", name="O'Brien"),
+                reasoning_content="Which patient is it?",
+            ),
             result("c1", "find_patients", {"patients": [{"patient_id": 7, "name": "Zoë O'Brien"}]}),
             asks(call("c2", "record_vitals", patient_id=7, heart_rate=72)),
             result("c2", "record_vitals", {"vital_id": 301}),
@@ -125,14 +147,14 @@ def row(index: int, **columns: Json) -> dict[str, Json]:
         "user_input_tokens": None,
         "user_output_tokens": None,
         "user_cost_usd": None,
-        "policy_input_tokens": None,
-        "policy_output_tokens": None,
-        "policy_cost_usd": None,
+        "approver_input_tokens": None,
+        "approver_output_tokens": None,
+        "approver_cost_usd": None,
         "model": "scripted",
         "sampling": {},
         "config_digest": "c0ffee",
         "synth_version": "0.1.0",
-        "schema_version": 1,
+        "schema_version": 2,
         "sanitized": False,
         "created_at": datetime(2026, 11, 21, 9, 0, tzinfo=UTC),
         "executions": None,
@@ -149,7 +171,11 @@ def masked(index: int) -> dict[str, Json]:
             SYSTEM,
             user("Stop medication 12."),
             asks(call("c1", "stop_medication", __malformed__='{"medication_id": 12'), train=False),
-            result("c1", "stop_medication", {"status": "error", "category": "malformed_call", "message": "no JSON"}),
+            result(
+                "c1",
+                "stop_medication",
+                {"status": "error", "category": "malformed_call", "message": "no JSON"},
+            ),
             asks(call("c2", "stop_medication", medication_id=12)),
             result("c2", "stop_medication", "stopped"),
             says("Stopped."),
@@ -172,14 +198,23 @@ def failed(index: int) -> dict[str, Json]:
         messages=[
             SYSTEM,
             user("Stop the warfarin."),
-            asks(call("c1", "stop_medication", medication_id=99), call("c2", "stop_medication", medication_id=5)),
-            result("c1", "stop_medication", {"status": "error", "category": "not_found", "message": HOSTILE}),
+            asks(
+                call("c1", "stop_medication", medication_id=99),
+                call("c2", "stop_medication", medication_id=5),
+            ),
+            result(
+                "c1",
+                "stop_medication",
+                {"status": "error", "category": "not_found", "message": HOSTILE},
+            ),
             result("c2", "stop_medication", {"stopped": 5, "chart": ["a long line of notes"] * 12}),
             says(f"Done. {HOSTILE}"),
         ],
         verdicts=[
             verdict("answer", 1.0, "no answer is asked for"),
-            verdict("state", 0.0, "collateral: medications\nmedication_id=5", missing=1, collateral=1),
+            verdict(
+                "state", 0.0, "collateral: medications\nmedication_id=5", missing=1, collateral=1
+            ),
         ],
         state_diff=[
             {
@@ -189,7 +224,12 @@ def failed(index: int) -> dict[str, Json]:
                 "before": {"stopped": None},
                 "after": {"stopped": "2026-03-02"},
             },
-            {"table": "notes", "op": "delete", "key": {"note_id": 1}, "before": {"note_id": 1, "text": HOSTILE}},
+            {
+                "table": "notes",
+                "op": "delete",
+                "key": {"note_id": 1},
+                "before": {"note_id": 1, "text": HOSTILE},
+            },
         ],
         num_tool_errors=1,
         error_categories=["not_found"],
@@ -236,23 +276,43 @@ def error_row(index: int, **columns: Json) -> ErrorRow:
     sample = row(index)
     taken = {
         name: sample[name]
-        for name in ("trajectory_id", "task_id", "job_index", "family", "sample_index", "seed", "model")
+        for name in (
+            "trajectory_id",
+            "task_id",
+            "job_index",
+            "family",
+            "sample_index",
+            "seed",
+            "model",
+        )
     }
-    broke = {"error_type": "ConnectionLost", "message": "the database went away", "retryable": True, "attempts": 3}
+    broke = {
+        "error_type": "ConnectionLost",
+        "message": "the database went away",
+        "retryable": True,
+        "attempts": 3,
+    }
     return ErrorRow(**{**taken, **broke, "created_at": sample["created_at"], **columns})
 
 
 @contextmanager
 def writing(
-    path: Path, rows: Sequence[Mapping[str, Json]], errors: Sequence[ErrorRow] = (), jobs: int | None = None
+    path: Path,
+    rows: Sequence[Mapping[str, Json]],
+    errors: Sequence[ErrorRow] = (),
+    jobs: int | None = None,
 ) -> Iterator[RunWriter]:
-    """A run that is being written: contiguous splits as the rows have them, planned jobs without a row at the end."""
+    """A run that is being written: contiguous splits as the rows have them, planned jobs without a
+    row at the end.
+    """
     planned = jobs if jobs is not None else len(rows) + len(errors)
     splits = {"train": 0, **Counter(row["split"] for row in rows)}
     last = rows[-1]["split"] if rows else "train"
     splits[last] += planned - len(rows)
-    layout = Layout(tuple((name, size) for name, size in splits.items() if size), rows_per_shard=256)
-    identity = Identity("c0ffee", "0123456789abcdef", "9a11", env="ehr_db", model="scripted")
+    layout = Layout(
+        tuple((name, size) for name, size in splits.items() if size), rows_per_shard=256
+    )
+    identity = RunIdentity("c0ffee", "0123456789abcdef", "9a11", env="ehr_db", model="scripted")
     with RunWriter.create(path, layout, identity) as writer:
         for each in rows:
             writer.add_row(each["job_index"], encode(to_wire(each)))

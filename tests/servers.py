@@ -6,21 +6,32 @@ import os
 
 import pytest
 
-VARIABLES = {"postgresql": "SYNTH_TEST_POSTGRES_URL", "mysql": "SYNTH_TEST_MYSQL_URL"}
-"""By engine, the environment variable that holds the URL of a server."""
+from envs.plugins import ENGINES
+
+VARIABLES = {
+    "postgresql": "SYNTH_TEST_POSTGRES_URL",
+    "mariadb": "SYNTH_TEST_MYSQL_URL",
+    "mysql": "SYNTH_TEST_MYSQL_URL",
+}
+"""By engine or SQL dialect, the environment variable that holds the URL of a server."""
 
 _EXAMPLES = {
     "postgresql": "postgresql+psycopg://postgres@127.0.0.1:5432/postgres",
-    "mysql": "mysql+pymysql://root@127.0.0.1:3306/test",
+    "mariadb": "mariadb+pymysql://root@127.0.0.1:3306/test",
 }
 
 
 def server(engine: str) -> str:
-    """The URL of the engine's server. Without one the test is skipped, or fails where databases are required."""
+    """The URL of the engine's server. Without one the test is skipped, or fails where databases are
+    required.
+    """
     url = os.environ.get(VARIABLES[engine])
     if url:
         return url
-    words = f"set {VARIABLES[engine]} to a server where databases may be created, for example {_EXAMPLES[engine]}"
+    words = (
+        f"set {VARIABLES[engine]} to a server where databases may be created, for example"
+        f" {_EXAMPLES[ENGINES.find(engine).name]}"
+    )
     if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
         pytest.fail(words)
     pytest.skip(words)

@@ -1,6 +1,8 @@
-"""Models that play users, behind a real OpenAI-compatible HTTP server on loopback: the good one and the bad ones.
+"""Models that play users, behind a real OpenAI-compatible HTTP server on loopback: the good one and
+the bad ones.
 
-Each is a handler of :func:`synth.models.server.serve`; ``requests`` holds all that was sent to it.
+Each is a handler of :func:`synth.serving.openai_server.serve`; ``requests`` holds all that was sent
+to it.
 """
 
 from __future__ import annotations
@@ -11,13 +13,13 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from envs.types import ToolCall
-from synth.models.openai import OpenAIModel
-from synth.models.prices import Prices
-from synth.models.server import serve
+from synth.models.openai.endpoint import Endpoint
+from synth.models.openai.model import OpenAIModel
+from synth.serving.openai_server import serve
 from synth.types import Completion, Usage, UserRole
-from synth.users.briefing import END, END_TOOL, Decider
-from synth.users.scripted import ScriptedConversation
-from synth.users.simulated import SimulatedUser
+from synth.users.scripted.user import ScriptedConversation
+from synth.users.simulated.briefing import END, END_TOOL, Decider
+from synth.users.simulated.user import SimulatedUser
 
 Json = Any
 Request = Mapping[str, Json]
@@ -45,7 +47,9 @@ def system(request: Request) -> str:
 
 def obedient(request: Request) -> str:
     """Says what the note for this turn says; of ``decides=rules``."""
-    found = re.findall(r'^- "(.*)"(?: \((?:with: .*|in these very words)\))?$', system(request), re.MULTILINE)
+    found = re.findall(
+        r'^- "(.*)"(?: \((?:with: .*|in these very words)\))?$', system(request), re.MULTILINE
+    )
     assert found, system(request)
     return " ".join(found)
 
@@ -55,11 +59,16 @@ def actor(*roles: UserRole, marks_end: bool = False) -> Say:
 
     def say(request: Request) -> Completion | str:
         def briefed(role: UserRole, opening: str) -> bool:
-            facts = [*(each.says for each in role.knows.values()), *(role.consent.mentions if role.consent else ())]
+            facts = [
+                *(each.says for each in role.knows.values()),
+                *(role.consent.mentions if role.consent else ()),
+            ]
             return role.opening == opening and all(each in system(request) for each in facts)
 
         _, _, opening, *rest = request["messages"]
-        rules = ScriptedConversation(next(each for each in roles if briefed(each, opening["content"])), seed=3)
+        rules = ScriptedConversation(
+            next(each for each in roles if briefed(each, opening["content"])), seed=3
+        )
         for each in rest[:-1]:
             if each["role"] == "user":
                 rules.remember(rules.decide(each["content"]))
@@ -73,10 +82,20 @@ def actor(*roles: UserRole, marks_end: bool = False) -> Say:
 
 
 @asynccontextmanager
-async def simulated(player: Player, decides: Decider = "rules", **options: Any) -> AsyncGenerator[SimulatedUser]:
+async def simulated(
+    player: Player, decides: Decider = "rules", **options: Any
+) -> AsyncGenerator[SimulatedUser]:
     """A simulated user whose model is that player, over HTTP."""
     async with serve(player, models=("player",)) as url:
-        model = OpenAIModel("player", url, prices=Prices(1.0, 2.0), **options)
+        model = OpenAIModel(
+            Endpoint(
+                "player",
+                url,
+                price_input_usd_per_mtok=1.0,
+                price_output_usd_per_mtok=2.0,
+                **options,
+            )
+        )
         try:
             yield SimulatedUser(model, decides)
         finally:

@@ -33,8 +33,10 @@ KEEP = 4
 
 
 class ChildLost(Exception):
-    """A child is gone with what it was asked. ``signal`` ended it (0: it ended itself); ``late``: we, it was too slow;
-    ``begun``: it had set to work.
+    """A child is gone, and its question with it.
+
+    ``signal`` ended it (0: it ended itself); ``late``: this process ended it, since it was too
+    slow; ``begun``: it had begun to work.
     """
 
     def __init__(self, number: int, late: bool = False, begun: bool = True) -> None:
@@ -49,9 +51,13 @@ class _GoneError(Exception):
 
 
 class Child:
-    """A process that waits to be asked. ``knows`` is for whoever asks: what this child was told already."""
+    """A process that waits for a question. ``knows`` is for the caller's own notes of what this
+    child has received.
+    """
 
-    def __init__(self, pid: int, connection: socket.socket, watch: int | None, zygote: object) -> None:
+    def __init__(
+        self, pid: int, connection: socket.socket, watch: int | None, zygote: object
+    ) -> None:
         self.pid = pid
         self.zygote = zygote
         self.knows: dict[str, Any] = {}
@@ -61,8 +67,12 @@ class Child:
         self.spent = False
         """Whether it must not be asked again: something of what it was asked goes on in it."""
 
-    def ask(self, question: Any, descriptors: Sequence[int] = (), seconds: float | None = None) -> Any:
-        """The service's answer. Raises what the service raised; the lease ends with ChildLost where there is no answer."""
+    def ask(
+        self, question: Any, descriptors: Sequence[int] = (), seconds: float | None = None
+    ) -> Any:
+        """Ask the service. Raises the service's errors; the lease ends with ChildLost where there
+        is no answer.
+        """
         try:
             before, self.spent, self.begun = self.spent, True, False
             send(self._connection, question, descriptors)
@@ -80,7 +90,9 @@ class Child:
         return answer
 
     def _await(self, seconds: float | None) -> None:
-        """Until there is an answer. A child's own children may hold its socket: so its death is looked for as well."""
+        """Wait for an answer. A child's own children may hold its socket, so its death is watched
+        for as well.
+        """
         poll = select.poll()
         poll.register(self._connection, select.POLLIN)
         if self._watch is not None:
@@ -92,7 +104,7 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Whether it still waits: nothing is to be read from it, not even its end."""
+        """True while the child waits: nothing can be read from it, not even its end."""
         poll = select.poll()
         for number in (self._connection.fileno(), self._watch):
             if number is not None:
@@ -133,9 +145,10 @@ class Pool:
 
     @contextlib.contextmanager
     def lease(self, prefer: Callable[[Child], bool] = lambda _: False) -> Generator[Child]:
-        """A child to oneself, by preference one that is preferred.
+        """Lease a child, a preferred one if there is one.
 
-        Raises :class:`ChildLost` where it is lost, SandboxError where none can be had, and what ``prepare`` raised.
+        Raises :class:`ChildLost` where it is lost, SandboxError where none can be had, and the
+        errors of ``prepare``.
         """
         child = self._take(prefer)
         try:
@@ -151,10 +164,13 @@ class Pool:
     def _take(self, prefer: Callable[[Child], bool]) -> Child:
         with self._changed:
             self._changed.wait_for(lambda: self._leased < self._size)
-            for each in [each for each in self._idle if not each.alive]:
-                self._idle.remove(each)
-                self._end(each)
-            chosen = next((each for each in self._idle if prefer(each)), self._idle[-1] if self._idle else None)
+            for child in [child for child in self._idle if not child.alive]:
+                self._idle.remove(child)
+                self._end(child)
+            chosen = next(
+                (child for child in self._idle if prefer(child)),
+                self._idle[-1] if self._idle else None,
+            )
             if chosen is not None:
                 self._idle.remove(chosen)
             else:
@@ -172,7 +188,7 @@ class Pool:
             self._changed.notify()
 
     def _retire(self, child: Child) -> int:
-        """End a child that is of no use any more; the signal that ended it."""
+        """End a child that is of no use any more, and return the signal that ended it."""
         with self._changed:
             self._leased -= 1
             self._changed.notify()
@@ -182,11 +198,14 @@ class Pool:
 
     def _launch(self) -> None:
         ours, theirs = socket.socketpair()
-        path = [each or str(Path.cwd()) for each in sys.path]
+        path = [entry or str(Path.cwd()) for entry in sys.path]
         command = [sys.executable, "-c", _START, str(theirs.fileno()), json.dumps(path)]
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own code
-                command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
             )
             send(ours, self._first)
         finally:
@@ -194,7 +213,7 @@ class Pool:
         self._control, self._loaded, self._ordered = ours, False, 0
 
     def _talk(self, talk: Callable[[socket.socket], Any]) -> Any:
-        """Say something to the zygote; a new one is started where the old one is gone."""
+        """Send a message to the zygote; a new one is started where the old one is gone."""
         for _ in range(2):
             if self._process is None:
                 self._launch()
@@ -210,10 +229,12 @@ class Pool:
                 return talk(control)
             except (EOFError, OSError):
                 self._stop()
-        raise SandboxError("the process that runs free SQL does not start; its own words stand on standard error")
+        raise SandboxError(
+            "the process that runs free SQL does not start; its own words stand on standard error"
+        )
 
     def _fork(self) -> Child:
-        """The child that was ordered ahead, or a new one; and the next one is ordered."""
+        """Return the child that was ordered ahead, or a new one, and order the next one."""
 
         def fork(control: socket.socket) -> Child:
             for _ in range(2 - self._ordered):
@@ -230,7 +251,9 @@ class Pool:
         return Child(pid, socket.socket(fileno=descriptors[0]), watch, self._process)
 
     def _end(self, child: Child) -> int:
-        """End the child; the signal that ended it. A zygote that is gone has taken its children along."""
+        """End the child and return the signal that ended it. A zygote that is gone has taken its
+        children along.
+        """
         child.close()
         control = self._control
         if control is None or child.zygote is not self._process:
@@ -251,8 +274,8 @@ class Pool:
         if self._control is not None:
             self._control.close()
             self._control = None
-        for each in self._idle:
-            each.close()
+        for child in self._idle:
+            child.close()
         self._idle.clear()
         self._loaded, self._ordered = False, 0
         if process is not None:
@@ -263,13 +286,13 @@ class Pool:
                 process.wait()
 
     def forget(self) -> None:
-        """Let go of processes that are another process's."""
+        """Release processes that belong to another process."""
         if self._process is not None:
             self._process.returncode = 0  # it is not ours to wait for
         if self._control is not None:
             self._control.close()
-        for each in self._idle:
-            each.close()
+        for child in self._idle:
+            child.close()
 
     def close(self) -> None:
         """End all processes. Safe to call twice."""
@@ -282,16 +305,18 @@ _lock = threading.Lock()
 
 
 def pool_of(service: str, arguments: Sequence[Any], size: int = SIZE) -> Pool:
-    """The process's pool for a service and what it prepares; it lives until nobody has asked for it for a while."""
+    """The process's pool for a service and its arguments; it lives until nobody has asked for it
+    for a while.
+    """
     key = (service, *arguments)
     with _lock:
         pool = _pools.get(key)
         if pool is None:
             pool = _pools[key] = Pool(service, arguments, size)
         _pools.move_to_end(key)
-        idle = [each for each, one in _pools.items() if not one.busy and each != key]
-        for each in idle[: max(0, len(_pools) - KEEP)]:
-            _pools.pop(each).close()
+        idle = [other for other, one in _pools.items() if not one.busy and other != key]
+        for other in idle[: max(0, len(_pools) - KEEP)]:
+            _pools.pop(other).close()
     return pool
 
 

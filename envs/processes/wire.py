@@ -21,7 +21,9 @@ _PRIVATE = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 
 
 def send(to: socket.socket, message: Any, descriptors: Sequence[int] = ()) -> None:
-    """Raises what pickling raises before anything is sent, OSError where nobody is there."""
+    """Send a message. Raises the errors of pickling before anything is sent, OSError where nobody
+    listens.
+    """
     data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     header = _HEADER.pack(len(data), len(descriptors))
     if descriptors:
@@ -32,22 +34,25 @@ def send(to: socket.socket, message: Any, descriptors: Sequence[int] = ()) -> No
 
 
 def receive(source: socket.socket) -> tuple[Any, list[int]]:
-    """The next message with its descriptors, which are the caller's to close. EOFError where there will be none."""
+    """Receive the next message with its descriptors, which the caller closes. Raises EOFError at
+    the end.
+    """
     header, descriptors, _, _ = socket.recv_fds(source, _HEADER.size, MAX_DESCRIPTORS, _PRIVATE)
     header += _exactly(source, _HEADER.size - len(header)) if header else b""
     if not header:
         raise EOFError
     length, _ = _HEADER.unpack(header)
-    return pickle.loads(_exactly(source, length)), descriptors  # noqa: S301 - from a process that we started
+    # The bytes come from a process that we started.
+    return pickle.loads(_exactly(source, length)), descriptors  # noqa: S301
 
 
 def _exactly(source: socket.socket, count: int) -> bytes:
     data = bytearray(count)
     view = memoryview(data)
-    at = 0
-    while at < count:
-        got = source.recv_into(view[at:])
+    received = 0
+    while received < count:
+        got = source.recv_into(view[received:])
         if not got:
             raise EOFError
-        at += got
+        received += got
     return bytes(data)

@@ -1,7 +1,9 @@
-"""The process that children are forked from: one thread, the service loaded, no sockets but those of its parent.
+"""The process that children are forked from: one thread, the service loaded, no sockets but its
+parent's.
 
-A process with threads cannot fork safely, and a fresh interpreter takes a second to load a world: hence this one in
-between. It ends when its parent does, however that ends, and takes the children along.
+A process with threads cannot fork safely, and a fresh interpreter takes a second to load a world:
+hence this process in between. It ends when its parent does, in whatever way, and ends the children
+with it.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ _LOOK = getattr(os, "WEXITED", 0) | os.WNOHANG | getattr(os, "WNOWAIT", 0)
 
 
 def main(descriptor: int) -> None:
-    """Prepare what the first message names, then fork and kill as told, until the parent is gone."""
+    """Prepare the service that the first message names, then fork and kill on demand, until the
+    parent is gone.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to act on
     control = socket.socket(fileno=descriptor)
     (service, arguments), _ = receive(control)
@@ -47,20 +51,25 @@ def main(descriptor: int) -> None:
     gc.freeze()
     children: set[int] = set()
     ended: dict[int, int] = {}
-    """How children ended that somebody else has killed; their parent has not asked yet."""
+    """Signals of children that another process has killed and whose parent has not asked yet."""
 
     def reap(*_: object) -> None:
-        for each in [each for each in children if os.waitid(os.P_PID, each, _LOOK) is not None]:
-            children.discard(each)
-            ended[each] = _end(each)
+        dead = [child for child in children if os.waitid(os.P_PID, child, _LOOK) is not None]
+        for child in dead:
+            children.discard(child)
+            ended[child] = _end(child)
 
-    if hasattr(os, "waitid"):  # macOS before Python 3.13 has it not: there they wait for the next call
+    if hasattr(
+        os, "waitid"
+    ):  # macOS before Python 3.13 has it not: there they wait for the next call
         signal.signal(signal.SIGCHLD, reap)
     try:
         while True:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
             (pid, _) = receive(control)
-            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # whoever is ended here is waited for here
+            signal.pthread_sigmask(
+                signal.SIG_BLOCK, [signal.SIGCHLD]
+            )  # whoever is ended here is waited for here
             if pid is None:
                 _fork(control, module, prepared, children)
             else:
@@ -68,8 +77,8 @@ def main(descriptor: int) -> None:
                 send(control, ended.pop(pid) if pid in ended else _end(pid))
     except (EOFError, OSError):
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
-        for each in children:
-            _end(each)
+        for child in children:
+            _end(child)
 
 
 def _fork(control: socket.socket, module: ModuleType, prepared: Any, children: set[int]) -> None:
@@ -85,21 +94,26 @@ def _fork(control: socket.socket, module: ModuleType, prepared: Any, children: s
     watch = [os.pidfd_open(pid)] if sys.platform == "linux" else []
     send(control, pid, [ours.fileno(), *watch])
     ours.close()
-    for each in watch:
-        os.close(each)
+    for descriptor in watch:
+        os.close(descriptor)
 
 
 def _end(pid: int) -> int:
-    """Kill the child, with whatever it has forked, and say how it ended: the number of the signal, 0 for none."""
+    """Kill the child, with all that it has forked, and return the number of the signal that ended
+    it, 0 for none.
+    """
     try:
         os.killpg(pid, signal.SIGKILL)  # not yet waited for, so the number is still its own
-    except (ProcessLookupError, PermissionError):  # it has no group of its own yet, or is dead (macOS)
+    except (
+        ProcessLookupError,
+        PermissionError,
+    ):  # it has no group of its own yet, or is dead (macOS)
         os.kill(pid, signal.SIGKILL)
     return os.WTERMSIG(status) if os.WIFSIGNALED(status := os.waitpid(pid, 0)[1]) else 0
 
 
 def _live(connection: socket.socket, module: ModuleType, prepared: Any, zygote: int) -> None:
-    """The life of a child: answer what is asked until nobody asks."""
+    """The life of a child: answer questions until nobody asks."""
     try:
         _settle(zygote)
         while True:
@@ -109,7 +123,9 @@ def _live(connection: socket.socket, module: ModuleType, prepared: Any, zygote: 
                 reply: Any = module.answer(prepared, question, descriptors)
             except BaseException as error:
                 reply = _as_it_travels(error)
-            if threading.active_count() > 1:  # somebody's thread would go on beside the next question
+            if (
+                threading.active_count() > 1
+            ):  # somebody's thread would go on beside the next question
                 send(connection, (reply, True))
                 return
             send(connection, (reply, False))

@@ -1,4 +1,6 @@
-"""(Re)create a world's database from its schema.sql and seed.sql, and replace nothing that this did not make."""
+"""(Re)create a world's database from its schema.sql and seed.sql, and replace nothing that this did
+not make.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ import sqlalchemy
 
 from envs.connection import check, connect_args, driver_of, parse_url
 from envs.errors import DatabaseConfigError, WorldError
-from envs.folder import load_world
 from envs.reseed.base import MARKER, ReseedRefused, ReseedReport, Scripts
-from envs.reseed.mysql import MySQLReseed
+from envs.reseed.mariadb import MySQLReseed
 from envs.reseed.postgres import PostgresReseed
 from envs.reseed.sqlite import APPLICATION_ID, reseed_sqlite
+from envs.world.loader import load_world
 
 __all__ = ["APPLICATION_ID", "MARKER", "ReseedRefused", "ReseedReport", "reseed"]
 
@@ -23,17 +25,23 @@ _TIMEOUT_S = 10
 
 
 def reseed(
-    world_path: Path, *, url: str | None = None, out: Path | None = None, force: bool = False, universe: int = 0
+    world_path: Path,
+    *,
+    url: str | None = None,
+    out: Path | None = None,
+    force: bool = False,
+    universe: int = 0,
 ) -> ReseedReport:
-    """Build the world's database as a SQLite file (``out``, by default ``<world>.sqlite`` in the current directory), or
-    inside the database that ``url`` names. A ``universe`` other than 0 is that of the world's seed.py, as a file only
-    (by default ``<world>_<universe>.sqlite``).
+    """Build the world's database as a SQLite file (``out``, by default ``<world>.sqlite`` in the
+    current directory), or inside the database that ``url`` names. A ``universe`` other than 0 is
+    that of the world's seed.py, as a file only (by default ``<world>_<universe>.sqlite``).
 
-    A file is replaced if its ``application_id`` says that a reseed made it; on a server the table ``_synth_reseed``
-    lists what one made. ``force`` also replaces what bears the name of something that the schema creates. Other tables
-    are never touched, whatever the scripts do: on PostgreSQL a failure changes nothing, and what was touched is known
-    before the commit; MariaDB commits each DDL statement, and other tables are locked meanwhile. Not seen is what code
-    does through a connection or a program of its own (dblink, COPY TO PROGRAM in a function).
+    A file is replaced if its ``application_id`` says that a reseed made it; on a server the table
+    ``_synth_reseed`` lists what one made. ``force`` also replaces what bears the name of something
+    that the schema creates. Other tables are never touched, whatever the scripts do: on PostgreSQL
+    a failure changes nothing, and what was touched is known before the commit; MariaDB commits each
+    DDL statement, and other tables are locked meanwhile. Not seen is what code does through a
+    connection or a program of its own (dblink, COPY TO PROGRAM in a function).
 
     ReseedRefused, DatabaseConfigError, WorldError, ScriptError.
     """
@@ -41,20 +49,28 @@ def reseed(
     if not folder.is_dir():
         raise WorldError("there is no such world folder", folder)
     if url is not None and out is not None:
-        raise DatabaseConfigError("--url and --out exclude each other: both say where the database goes")
+        raise DatabaseConfigError(
+            "--url and --out exclude each other: both say where the database goes"
+        )
     if url is not None:
         parsed = parse_url(url)
         if driver_of(parsed) != "sqlite":
             if universe:
-                raise DatabaseConfigError("--universe makes a SQLite file: leave --url out, or give sqlite:///FILE")
+                raise DatabaseConfigError(
+                    "--universe makes a SQLite file: leave --url out, or give sqlite:///FILE"
+                )
             return _on_server(folder, parsed, force=force)
         if not parsed.database or parsed.database == ":memory:":
-            raise DatabaseConfigError("sqlite:// needs a file: sqlite:///shop.sqlite, or sqlite:////tmp/shop.sqlite")
+            raise DatabaseConfigError(
+                "sqlite:// needs a file: sqlite:///shop.sqlite, or sqlite:////tmp/shop.sqlite"
+            )
         out = Path(parsed.database)
     scripts = Scripts.of(folder, "sqlite")
     name = scripts.world
     if universe:
-        scripts = replace(scripts, paths=scripts.paths[:1], rows=load_world(folder).seed_rows(universe))
+        scripts = replace(
+            scripts, paths=scripts.paths[:1], rows=load_world(folder).seed_rows(universe)
+        )
         name = f"{name}_{universe}"
     return reseed_sqlite(scripts, out if out is not None else Path(f"{name}.sqlite"), force=force)
 
@@ -62,8 +78,12 @@ def reseed(
 def _on_server(folder: Path, url: sqlalchemy.URL, *, force: bool) -> ReseedReport:
     driver = driver_of(url)
     scripts = Scripts.of(folder, driver)
-    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in scripts.paths)).hexdigest()[:16]
-    engine = sqlalchemy.create_engine(url, connect_args=connect_args(url, _TIMEOUT_S), poolclass=sqlalchemy.NullPool)
+    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in scripts.paths)).hexdigest()[
+        :16
+    ]
+    engine = sqlalchemy.create_engine(
+        url, connect_args=connect_args(url, _TIMEOUT_S), poolclass=sqlalchemy.NullPool
+    )
     try:
         check(engine)
         pooled = engine.raw_connection()

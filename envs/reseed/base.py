@@ -1,4 +1,4 @@
-"""What a reseed is asked for and what it reports."""
+"""Input and report of a reseed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envs.errors import DatabaseConfigError, WorldError
-from envs.seed_rows import SeedRow
+from envs.world.files import database_folder, find_script
+from envs.world.seed_rows import SeedRow
 
 MARKER = "_synth_reseed"
 """The table, on a server, that says which objects a reseed made: only those may it replace."""
@@ -19,7 +20,9 @@ class ReseedRefused(DatabaseConfigError):
 
 @dataclass(frozen=True, slots=True)
 class Scripts:
-    """A world's scripts for one engine, in the order in which they run; then ``rows``, those of a seed.py."""
+    """A world's scripts for one engine, in the order in which they run; then ``rows``, those of a
+    seed.py.
+    """
 
     world: str
     paths: tuple[Path, ...]
@@ -27,22 +30,23 @@ class Scripts:
 
     @classmethod
     def of(cls, folder: Path, engine: str) -> Scripts:
-        """``schema.<engine>.sql`` wins over ``schema.sql``, likewise for the seed, which a world may lack."""
+        """Find the scripts (:func:`envs.world.files.find_script`); a world may lack the seed."""
         found: list[Path] = []
+        home = database_folder(folder)
         for stem in ("schema", "seed"):
-            candidates = [folder / f"{stem}.{engine}.sql", folder / f"{stem}.sql"]
-            there = next((path for path in candidates if path.is_file()), None)
+            there = find_script(home, stem, engine)
             if there is not None:
                 found.append(there)
             elif stem == "schema":
-                raise WorldError(f"there is no schema.sql for {engine}", candidates[-1])
+                raise WorldError(f"there is no schema.sql for {engine}", home / "schema.sql")
         return cls(folder.name, tuple(found))
 
 
 @dataclass(frozen=True, slots=True)
 class ReseedReport:
-    """``where`` is a path or a URL without its password, ``rows`` the number of rows per table that was made,
-    ``open_with`` a shell command, ``replaced`` whether something of the same name was there before.
+    """``where`` is a path or a URL without its password, ``rows`` the number of rows per table that
+    was made, ``open_with`` a shell command, ``replaced`` whether something of the same name was
+    there before.
     """
 
     world: str

@@ -1,4 +1,6 @@
-"""A world inside a PostgreSQL database, in one transaction: either all of it, or nothing has changed."""
+"""A world inside a PostgreSQL database, in one transaction: either all of it, or nothing has
+changed.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,16 @@ from envs.errors import ScriptError
 from envs.reseed.base import MARKER, ReseedRefused, Scripts
 from envs.reseed.objects import Touch, touches
 from envs.reseed.postgres_objects import Before, Found, last_values, objects
-from envs.sql_script import run_script
+from envs.scripts import run_script
 
 _LOCK = 0x53594E54
 """Key of the session's advisory lock that keeps two reseeds of one database apart."""
 
 
 class PostgresReseed:
-    """One reseed on an open psycopg connection that is not in autocommit; the caller commits or rolls back."""
+    """One reseed on an open psycopg connection that is not in autocommit; the caller commits or
+    rolls back.
+    """
 
     def __init__(self, connection: Any, scripts: Scripts, digest: str, *, force: bool) -> None:
         self._connection = connection
@@ -26,10 +30,12 @@ class PostgresReseed:
         self.replaced = False
 
     def run(self) -> tuple[int, dict[str, int]]:
-        """Number of statements and rows per table. ReseedRefused, ScriptError: the transaction must be rolled back.
+        """Number of statements and rows per table. ReseedRefused, ScriptError: the transaction must
+        be rolled back.
 
-        The transaction sees nothing of what other sessions do meanwhile, so that their work is neither taken for the
-        scripts' nor marked as made here. It begins behind the lock, which the session holds until it is closed.
+        The transaction sees nothing of what other sessions do meanwhile, so that their work is
+        neither taken for the scripts' nor marked as made here. It begins behind the lock, which the
+        session holds until it is closed.
         """
         self._rows("SELECT pg_advisory_lock(%s)", _LOCK)
         sequences = last_values(self._rows)
@@ -41,13 +47,15 @@ class PostgresReseed:
         ours = self._ours()
         self.replaced = bool(ours)
         self._drop(ours)
-        planned = [each for path in self._scripts.paths for each in touches(path, "postgresql")]
-        created = {self._place(each, schema) for each in planned if each.action == "create"}
+        planned = [touch for path in self._scripts.paths for touch in touches(path, "postgresql")]
+        created = {self._place(item, schema) for item in planned if item.action == "create"}
         self._clear(planned, created, str(schema))
         before = Before.of(self._rows, sequences)
         self._rows("SAVEPOINT synth_load")
         try:
-            statements = sum(run_script(path, self._connection, "postgresql") for path in self._scripts.paths)
+            statements = sum(
+                run_script(path, self._connection, "postgresql") for path in self._scripts.paths
+            )
             after = objects(self._rows)
             touched = before.touched(self._rows, after)
             replaced = self._replaced_routines(touched, created)
@@ -58,24 +66,36 @@ class PostgresReseed:
             self._rows("ROLLBACK TO SAVEPOINT synth_load")
             before.put_back_sequences(self._rows)
             raise
-        made = {key: value for key, value in after.items() if key not in before.objects or value[1] in replaced}
+        made = {
+            key: value
+            for key, value in after.items()
+            if key not in before.objects or value[1] in replaced
+        }
         self._mark(made)
         tables = sorted(name for kind, name, _ in made.values() if kind == "TABLE")
         short = f"{schema}."
         return statements, {
-            name.removeprefix(short): int(self._rows(f"SELECT count(*) FROM {name}")[0][0]) for name in tables
+            name.removeprefix(short): int(self._rows(f"SELECT count(*) FROM {name}")[0][0])
+            for name in tables
         }
 
     def _ours(self) -> Found:
-        """What earlier reseeds of this world made and what is still the same object under the same name."""
+        """Objects that earlier reseeds of this world made and that are still the same under the
+        same name.
+        """
         if self._rows("SELECT to_regclass(%s)", MARKER)[0][0] is None:
             self._rows(
-                f"CREATE TABLE {MARKER} (world text NOT NULL, digest text NOT NULL, catalog text NOT NULL,"
+                f"CREATE TABLE {MARKER} (world text NOT NULL, digest text NOT NULL, catalog text"
+                " NOT NULL,"
                 " oid int8 NOT NULL, name text NOT NULL)"
             )
-            self._rows(f"COMMENT ON TABLE {MARKER} IS 'What synth reseed made here, and may replace'")
+            self._rows(
+                f"COMMENT ON TABLE {MARKER} IS 'What synth reseed made here, and may replace'"
+            )
         there = objects(self._rows)
-        marked = self._rows(f"SELECT catalog, oid, name FROM {MARKER} WHERE world = %s", self._scripts.world)
+        marked = self._rows(
+            f"SELECT catalog, oid, name FROM {MARKER} WHERE world = %s", self._scripts.world
+        )
         return {
             (catalog, oid): there[catalog, oid]
             for catalog, oid, name in marked
@@ -84,25 +104,31 @@ class PostgresReseed:
 
     def _clear(self, planned: Sequence[Touch], created: set[str], schema: str) -> None:
         """Refuse, or with force drop, what stands where the world's own is to be."""
-        names = {value[1].replace('"', ""): (key, value) for key, value in objects(self._rows).items()}
-        for each in planned:
-            place = self._place(each, schema)
-            if each.action == "change" and place not in created and place in names:
+        names = {
+            value[1].replace('"', ""): (key, value) for key, value in objects(self._rows).items()
+        }
+        for item in planned:
+            place = self._place(item, schema)
+            if item.action == "change" and place not in created and place in names:
                 raise ReseedRefused(
-                    f"{each.file}:{each.line}: {each.shown} is there already and is not created by this world:"
+                    f"{item.file}:{item.line}: {item.shown} is there already and is not created by"
+                    " this world:"
                     " a reseed changes nothing that it does not make"
                 )
         taken = dict(names[place] for place in sorted(created & set(names)))
         if taken and not self._force:
             shown = ", ".join(sorted(name for _, name, _ in taken.values()))
-            raise ReseedRefused(f"synth did not make {shown}; use another database, or --force to replace")
+            raise ReseedRefused(
+                f"synth did not make {shown}; use another database, or --force to replace"
+            )
         self.replaced = self.replaced or bool(taken)
         self._drop(taken)
 
     def _replaced_routines(self, touched: dict[str, str], created: set[str]) -> set[str]:
         """Routines of a name that the schema creates, which force lets CREATE OR REPLACE replace.
 
-        They cannot be dropped beforehand as tables are: which of several of one name is meant, only the server can say.
+        They cannot be dropped beforehand as tables are: which of several of one name is meant, only
+        the server can say.
         """
         if not self._force:
             return set()
@@ -120,8 +146,8 @@ class PostgresReseed:
     def _drop(self, found: Found) -> None:
         """Drop objects without CASCADE: something else that depends on one of them stops it.
 
-        They may depend on each other in any order (a view on a function, a function on a table's row type), so
-        rounds are made until nothing is left or nothing moves.
+        They may depend on each other in any order (a view on a function, a function on a table's
+        row type), so rounds are made until nothing is left or nothing moves.
         """
         left = dict(found)
         while left:
@@ -138,7 +164,9 @@ class PostgresReseed:
                     else:
                         words = refusal
             if len(left) == before:
-                raise ReseedRefused(f"something that this world did not make depends on it: {words}")
+                raise ReseedRefused(
+                    f"something that this world did not make depends on it: {words}"
+                )
 
     def _try(self, statement: str) -> str | None:
         """Run a statement, undone if it fails: then the database's words."""

@@ -1,9 +1,9 @@
-"""What stands in a PostgreSQL database, and which of it the running transaction has touched.
+"""Objects of a PostgreSQL database, and those that the running transaction has touched.
 
-Two witnesses, neither of which a script can silence. The server's lock table: whoever writes to a relation, advances a
-sequence or alters a table holds a lock on it until the transaction ends, whether a statement, a function or a DO block
-did it. And each object's catalog row, whose ``xmin`` changes with its definition, for what is not locked that way
-(types, routines, grants, databases).
+Two witnesses, neither of which a script can silence. The server's lock table: whoever writes to a
+relation, advances a sequence or alters a table holds a lock on it until the transaction ends,
+whether a statement, a function or a DO block did it. And each object's catalog row, whose ``xmin``
+changes with its definition, for what is not locked that way (types, routines, grants, databases).
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _CATALOGS = {
     "pg_class": "o.relkind IN ('r', 'p', 'v', 'm', 'S', 'f')",
     "pg_proc": "true",
     "pg_type": "(o.typtype IN ('e', 'd', 'r') OR o.typtype = 'b' AND o.typcategory <> 'A'"
-    " OR o.typtype = 'c' AND EXISTS (SELECT FROM pg_class c WHERE c.oid = o.typrelid AND c.relkind = 'c'))",
+    " OR o.typtype = 'c' AND EXISTS (SELECT FROM pg_class c WHERE c.oid = o.typrelid AND c.relkind"
+    " = 'c'))",
     "pg_namespace": "true",
     "pg_collation": "true",
     "pg_operator": "true",
@@ -33,13 +34,17 @@ _CATALOGS = {
 }
 _VERSION = {
     "pg_type": "concat_ws(',', o.xmin,"
-    " (SELECT string_agg(e.xmin::text, ' ' ORDER BY e.oid) FROM pg_enum e WHERE e.enumtypid = o.oid),"
-    " (SELECT string_agg(c.xmin::text, ' ' ORDER BY c.oid) FROM pg_constraint c WHERE c.contypid = o.oid))",
+    " (SELECT string_agg(e.xmin::text, ' ' ORDER BY e.oid) FROM pg_enum e WHERE e.enumtypid ="
+    " o.oid),"
+    " (SELECT string_agg(c.xmin::text, ' ' ORDER BY c.oid) FROM pg_constraint c WHERE c.contypid ="
+    " o.oid))",
 }
 _OBJECTS = " UNION ALL ".join(
-    f"SELECT '{catalog}'::text, o.oid::int8, upper(i.type), i.identity, {_VERSION.get(catalog, 'o.xmin::text')}"
+    f"SELECT '{catalog}'::text, o.oid::int8, upper(i.type), i.identity,"
+    f" {_VERSION.get(catalog, 'o.xmin::text')}"
     f" FROM {catalog} o, pg_identify_object('{catalog}'::regclass, o.oid, 0) i"
-    f" WHERE (o.oid >= {_FIRST_OF_USERS}{' OR i.identity = $$public$$' if catalog == 'pg_namespace' else ''})"
+    " WHERE (o.oid >="
+    f" {_FIRST_OF_USERS}{' OR i.identity = $$public$$' if catalog == 'pg_namespace' else ''})"
     f" AND {wanted} AND i.identity !~ '^pg_(toast|temp)'"
     " AND NOT EXISTS (SELECT FROM pg_depend d"
     f" WHERE d.classid = '{catalog}'::regclass AND d.objid = o.oid AND d.deptype = 'e')"
@@ -47,21 +52,25 @@ _OBJECTS = " UNION ALL ".join(
 )
 _DATABASES = """
 SELECT d.oid::int8, format('database %I', d.datname), concat_ws(',', d.xmin,
-       (SELECT string_agg(s.xmin::text, ' ' ORDER BY s.setrole) FROM pg_db_role_setting s WHERE s.setdatabase = d.oid))
+       (SELECT string_agg(s.xmin::text, ' ' ORDER BY s.setrole)
+          FROM pg_db_role_setting s WHERE s.setdatabase = d.oid))
 FROM pg_database d
 """
 _RELATIONS = f"""
 SELECT c.oid::int8, coalesce(x.indrelid, c.oid)::int8, c.relname::text
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_index x ON x.indexrelid = c.oid
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  LEFT JOIN pg_index x ON x.indexrelid = c.oid
 WHERE c.oid >= {_FIRST_OF_USERS} AND n.nspname !~ '^pg_(toast|temp)'
 """
 _LOCKS = """
 SELECT relation::int8, mode FROM pg_locks
-WHERE pid = pg_backend_pid() AND locktype = 'relation' AND granted AND mode NOT IN ('AccessShareLock', 'RowShareLock')
+WHERE pid = pg_backend_pid() AND locktype = 'relation' AND granted
+  AND mode NOT IN ('AccessShareLock', 'RowShareLock')
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
 _SEQUENCES = """
-SELECT format('%I.%I', schemaname, sequencename)::regclass::oid::int8, last_value, sign(increment_by)::int
+SELECT format('%I.%I', schemaname, sequencename)::regclass::oid::int8,
+  last_value, sign(increment_by)::int
 FROM pg_sequences WHERE last_value IS NOT NULL
 """
 
@@ -81,7 +90,9 @@ def objects(ask: Ask) -> Found:
 
 
 def last_values(ask: Ask) -> dict[int, int]:
-    """Last values by oid, of the sequences that were drawn from. Reading them takes the lock that drawing takes."""
+    """Last values by oid, of the sequences that were drawn from. Reading them takes the lock that
+    drawing takes.
+    """
     return {oid: value for oid, value, _ in ask(_SEQUENCES)}
 
 
@@ -108,14 +119,18 @@ class Before:
         )
 
     def touched(self, ask: Ask, after: Found) -> dict[str, str]:
-        """What the transaction has done since to anything that was there: its name, and its kind."""
+        """Objects that were there and that the transaction has touched since: name and kind."""
         found = {
             value[1]: value[0]
             for key, value in self.objects.items()
             if key not in after or after[key][2] != value[2] or after[key][1] != value[1]
         }
         now = {oid: version for oid, _, version in ask(_DATABASES)}
-        found |= {name: "DATABASE" for oid, (name, version) in self.databases.items() if now.get(oid) != version}
+        found |= {
+            name: "DATABASE"
+            for oid, (name, version) in self.databases.items()
+            if now.get(oid) != version
+        }
         for oid, _ in _locks(ask) - self.locks:
             if oid in self.relations:
                 table, short = self.relations[oid]
@@ -124,13 +139,19 @@ class Before:
         return found
 
     def put_back_sequences(self, ask: Ask) -> None:
-        """Undo what a rollback does not: a sequence that this transaction has set back would give out numbers again.
+        """Undo what a rollback does not: a sequence that this transaction has set back would give
+        out numbers again.
 
-        One that has run ahead stays where it is, since others may have drawn from it: a gap harms nobody.
+        One that has run ahead stays where it is, since others may have drawn from it: a gap harms
+        nobody.
         """
         ours = {oid for oid, _ in _locks(ask) - self.locks}
         for oid, value, direction in ask(_SEQUENCES):
-            if oid in ours and oid in self.sequences and (self.sequences[oid] - value) * direction > 0:
+            if (
+                oid in ours
+                and oid in self.sequences
+                and (self.sequences[oid] - value) * direction > 0
+            ):
                 ask("SELECT setval(%s::oid::regclass, %s)", oid, self.sequences[oid])
 
 

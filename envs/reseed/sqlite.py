@@ -13,18 +13,22 @@ from pathlib import Path
 
 from envs.errors import WorldError
 from envs.reseed.base import ReseedRefused, ReseedReport, Scripts
-from envs.seed_rows import insert_rows
-from envs.sql_script import run_script
+from envs.scripts import run_script
+from envs.world.seed_rows import insert_rows
 
 APPLICATION_ID = 0x53594E54
-"""``SYNT`` in ASCII, in the header of every file that a reseed makes (``PRAGMA application_id``): its licence to replace it."""
+"""``SYNT`` in ASCII, in the header of every file that a reseed makes (``PRAGMA application_id``):
+its licence to replace it.
+"""
 
 _MAGIC = b"SQLite format 3\0"
 _SIDES = ("-wal", "-shm", "-journal")
 
 
 def reseed_sqlite(scripts: Scripts, out: Path, *, force: bool) -> ReseedReport:
-    """Build the file. ReseedRefused where something else is there, or where the file is in use; it is left as it was."""
+    """Build the file. ReseedRefused where something else is there, or where the file is in use; it
+    is left as it was.
+    """
     target = Path(os.path.realpath(out))
     if not target.parent.is_dir():
         raise ReseedRefused(f"there is no folder {target.parent}")
@@ -38,8 +42,8 @@ def reseed_sqlite(scripts: Scripts, out: Path, *, force: bool) -> ReseedReport:
         _sync(built)
         _put(built, target, force=force)
     finally:
-        for each in (built, *(Path(f"{built}{side}") for side in _SIDES)):
-            each.unlink(missing_ok=True)
+        for item in (built, *(Path(f"{built}{side}") for side in _SIDES)):
+            item.unlink(missing_ok=True)
     return ReseedReport(
         world=scripts.world,
         engine="sqlite",
@@ -56,7 +60,7 @@ def _build(scripts: Scripts, path: Path) -> tuple[int, dict[str, int]]:
         # The file is worth nothing before it is whole: no sync until then.
         connection.execute("PRAGMA synchronous=OFF")
         connection.execute("PRAGMA journal_mode=MEMORY")
-        statements = sum(run_script(each, connection, "sqlite") for each in scripts.paths)
+        statements = sum(run_script(item, connection, "sqlite") for item in scripts.paths)
         if scripts.rows:
             statements += sum(insert_rows(connection, scripts.rows, "sqlite").values())
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
@@ -64,7 +68,8 @@ def _build(scripts: Scripts, path: Path) -> tuple[int, dict[str, int]]:
             str(row[0])
             for row in connection.execute(
                 "SELECT name FROM pragma_table_list"
-                " WHERE schema='main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+                " WHERE schema='main' AND type IN ('table', 'virtual') AND name NOT LIKE"
+                " 'sqlite\\_%' ESCAPE '\\'"
                 " ORDER BY name"
             )
         ]
@@ -72,19 +77,21 @@ def _build(scripts: Scripts, path: Path) -> tuple[int, dict[str, int]]:
             raise WorldError("the schema creates no table", scripts.paths[0])
         quoted = {name: '"' + name.replace('"', '""') + '"' for name in names}
         return statements, {
-            name: int(connection.execute(f"SELECT count(*) FROM {quoted[name]}").fetchone()[0]) for name in names
+            name: int(connection.execute(f"SELECT count(*) FROM {quoted[name]}").fetchone()[0])
+            for name in names
         }
 
 
 def _may_replace(target: Path, *, force: bool) -> bool:
-    """Whether there is something to replace; ReseedRefused where that is not ours to do."""
+    """True if there is a file to replace; ReseedRefused if a reseed did not make it."""
     try:
         state = target.stat()
     except FileNotFoundError:
         left = [f"{target}{side}" for side in _SIDES if Path(f"{target}{side}").exists()]
         if left and not force:
             raise ReseedRefused(
-                f"{left[0]} belongs to a database that is gone, and SQLite would apply it to the new one;"
+                f"{left[0]} belongs to a database that is gone, and SQLite would apply it to the"
+                " new one;"
                 " move it away, or use --force"
             ) from None
         return False
@@ -95,10 +102,13 @@ def _may_replace(target: Path, *, force: bool) -> bool:
     if force:
         return True
     if not header.startswith(_MAGIC):
-        raise ReseedRefused(f"{target} is no SQLite database; choose another file by --out, or use --force")
+        raise ReseedRefused(
+            f"{target} is no SQLite database; choose another file by --out, or use --force"
+        )
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
         raise ReseedRefused(
-            f"{target} is a database that synth did not make; choose another file by --out, or use --force"
+            f"{target} is a database that synth did not make; choose another file by --out, or use"
+            " --force"
         )
     return True
 
@@ -120,8 +130,9 @@ def _put(built: Path, target: Path, *, force: bool) -> None:
 def _alone(target: Path) -> Generator[None]:
     """Hold the database that is about to be replaced, so that nobody is in the middle of using it.
 
-    A process that has it open in WAL mode would write the old database's log beside the new one, hence the switch
-    out of WAL, which SQLite grants to the last connection only. A file that is no database has nobody to ask.
+    A process that has it open in WAL mode would write the old database's log beside the new one,
+    hence the switch out of WAL, which SQLite grants to the last connection only. A file that is no
+    database has nobody to ask.
     """
     if not target.exists() or not target.read_bytes()[:16].startswith(_MAGIC):
         yield
@@ -132,10 +143,13 @@ def _alone(target: Path) -> Generator[None]:
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError as error:
             if "locked" in str(error) or "busy" in str(error):
-                raise ReseedRefused(f"{target} is in use by another process; close it there first") from error
+                raise ReseedRefused(
+                    f"{target} is in use by another process; close it there first"
+                ) from error
             raise ReseedRefused(f"{target} cannot be opened: {error}") from error
         except sqlite3.DatabaseError:
-            pass  # not a readable database: it was allowed to be replaced, and cannot be in use as one
+            # not a readable database: it was allowed to be replaced, and cannot be in use as one
+            pass
         yield
 
 

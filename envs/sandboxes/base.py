@@ -12,22 +12,33 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import sqlalchemy
 
+from envs.errors import DatabaseConfigError
+from envs.plugins import ENGINES, PluginError
 from envs.processes import Pool
+from envs.scripts.statement import Dialect
 from envs.types import Limits, Pins, RowChange, StateDiff, Table, ToolCall, ToolOutcome
+
+Kind = Literal["pooled", "cloned"]
+"""The two kinds of sandboxes on a server."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a template is built. ``url`` names a server (None: the one on this machine), ``kind`` what becomes of a
-    sandbox on it: ``pooled``, undone and used again, or ``cloned``, dropped. SQLite's are in memory and need neither.
+class DatabaseTarget:
+    """The server and the way in which a template is built there.
+
+    ``url`` names the server (None: the engine's usual one on this machine). A sandbox of kind
+    ``pooled`` is undone and used again, one of kind ``cloned`` is dropped. An engine without a
+    server ignores both. ``options`` are the engine's own, as plain data that
+    :attr:`Engine.Options` describes.
     """
 
     url: str | None = field(default=None, repr=False)
-    kind: Literal["pooled", "cloned"] = "pooled"
+    kind: Kind = "pooled"
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
 
 class Transaction(ABC):
@@ -45,38 +56,51 @@ class Transaction(ABC):
 
 
 class Sandbox(ABC):
-    """A database of one's own. Not safe for use by two threads at once, but for what ``concurrent_reads`` says; never
-    travels between processes.
+    """The database of one rollout. It never travels between processes, and two threads may not use
+    it at once, except as ``concurrent_reads`` allows.
     """
 
-    engine: str
-    in_place: bool
-    """True where a call runs in this process within microseconds, so that an event loop may run it inline."""
+    dialect: Dialect
+    """The SQL that statements are written in, by SQLAlchemy's name."""
 
-    apart: bool = False
-    """True where nothing here can break off every statement: SQL that an agent wrote then goes to :meth:`call_apart`."""
+    in_place: bool
+    """True where a call runs in this process within microseconds, so that an event loop may run it
+    inline.
+    """
+
+    out_of_process: bool = False
+    """True where this process cannot interrupt every statement: SQL that an agent wrote then goes
+    to :meth:`subprocess_call`.
+    """
 
     concurrent_reads: bool = False
     """True where transactions that only read may overlap, each in a thread of its own."""
 
     @abstractmethod
     def transaction(self, limits: Limits) -> AbstractContextManager[Transaction]:
-        """One atomic unit: commits when the block ends, leaves nothing behind when an exception leaves it."""
-
-    def call_apart(self, pool: Pool, call: ToolCall, limits: Limits) -> ToolOutcome:
-        """Run a whole tool call in another process, which may be killed for it. What it commits is this sandbox's.
-
-        ``limits`` are the environment's. Raises what a call in place raises.
+        """One atomic unit: commits when the block ends, leaves nothing behind when an exception
+        leaves it.
         """
-        raise NotImplementedError(f"{self.engine} breaks statements off by itself")
+
+    def subprocess_call(self, pool: Pool, call: ToolCall, limits: Limits) -> ToolOutcome:
+        """Run a whole tool call in another process, which may be killed for it. The call's commit
+        is this sandbox's.
+
+        ``limits`` are the environment's. Raises the same errors as a call in place.
+        """
+        raise NotImplementedError(f"{type(self).__name__} breaks statements off by itself")
 
     @abstractmethod
     def diff(self) -> StateDiff:
-        """The net row changes of all committed transactions against the template, canonically sorted."""
+        """The net row changes of all committed transactions against the template, canonically
+        sorted.
+        """
 
     @abstractmethod
     def state_hash(self) -> str:
-        """Digest of template and net changes: equal exactly when two sandboxes of one template hold equal rows."""
+        """Digest of template and net changes: equal exactly when two sandboxes of one template hold
+        equal rows.
+        """
 
     @abstractmethod
     def fork(self) -> Sandbox:
@@ -90,51 +114,62 @@ class Sandbox(ABC):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
 
-class Siblings:
-    """Further databases of a template's schema, where a query has to be right too: an answer that is known by heart is
-    wrong there ("test-suite accuracy": Zhong, Yu and Klein, "Semantic Evaluation for Text-to-SQL with Distilled Test
-    Suites", 2020). ``make(at, count)`` builds one when it is first asked for; None where there is none.
+class TestSuiteDatabases:
+    """Further databases of a template's schema, in which a query has to be right as well.
 
-    Safe for use by two threads: whoever comes second waits.
+    An answer that was learnt by heart is wrong there ("test-suite accuracy": Zhong, Yu and Klein,
+    "Semantic Evaluation for Text-to-SQL with Distilled Test Suites", 2020). ``make(index, count)``
+    builds one when it is first needed, or returns None where there is none.
+
+    Safe for use by two threads: the second waits.
     """
 
     def __init__(self, make: Callable[[int, int], Template | None]) -> None:
         self._make = make
         self._lock = threading.Lock()
-        self._made: dict[tuple[int, int], Template | None] = {}
+        self._built: dict[tuple[int, int], Template | None] = {}
 
     def first(self, count: int) -> Sequence[Template]:
-        """Up to ``count`` of them, the same ones each time. Raises what building a template raises."""
+        """Return up to ``count`` of them, the same ones each time.
+
+        Raises the errors of building a template.
+        """
         with self._lock:
-            for at in range(count):
-                if (at, count) not in self._made:
-                    self._made[at, count] = self._make(at, count)
-            return [each for at in range(count) if (each := self._made[at, count]) is not None]
+            for index in range(count):
+                if (index, count) not in self._built:
+                    self._built[index, count] = self._make(index, count)
+            built = [self._built[index, count] for index in range(count)]
+            return [template for template in built if template is not None]
 
     def close(self) -> None:
-        """Close those that were made. Safe to call twice."""
-        while self._made:
-            template = self._made.popitem()[1]
+        """Close those that were built. Safe to call twice."""
+        while self._built:
+            template = self._built.popitem()[1]
             if template is not None:
                 template.close()
 
 
-def _none(at: int, count: int) -> None:
-    """A template of which nobody knows another database."""
+def _none(index: int, count: int) -> None:
+    """The ``make`` of a template without further databases."""
 
 
-NO_SIBLINGS = Siblings(_none)
+NO_SIBLINGS = TestSuiteDatabases(_none)
 
 
 class Template(ABC):
-    """What sandboxes are copied from. Whoever closes it closes its siblings as well."""
+    """A database that sandboxes are copied from. Closing it closes its siblings as well."""
 
-    engine: str
+    dialect: Dialect
+    """That of its sandboxes."""
+
     digest: str
     """Of the rows and the schema: names the state that a diff starts from."""
 
@@ -144,8 +179,8 @@ class Template(ABC):
 
     @abstractmethod
     def open(self, pins: Pins, *, unordered: bool = False) -> Sandbox:
-        """A fresh sandbox. ``unordered`` reverses the order of every query without ORDER BY, where the
-        engine can: a tool that depends on row order is found that way.
+        """A fresh sandbox. ``unordered`` reverses the order of every query without ORDER BY, where
+        the engine can: a tool that depends on row order is found that way.
         """
 
     @abstractmethod
@@ -156,7 +191,97 @@ class Template(ABC):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.siblings.close()
         self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class NoOptions:
+    """The options of an engine that has none."""
+
+
+class Engine(ABC):
+    """A kind of database that sandboxes live in: the extension behind ``database.engine``.
+
+    An engine is an object of this class without state of its own. It is named by a row of
+    :data:`envs.plugins.ENGINES`, by an entry point of the group ``envs.engines``, or as
+    ``package.module:attribute``. Worker processes import it again by that name, so nothing of it
+    travels but the name and the options. Importing its module must be cheap and must not need the
+    driver; :meth:`build` may import both.
+
+    The contract in full:
+
+    - :meth:`build` returns a :class:`Template` of the database that a world's scripts make, and
+      two builds of equal scripts have equal digests.
+    - :class:`Template`, :class:`Sandbox` and :class:`Transaction` keep what their docstrings
+      promise. :class:`envs.testing.SandboxConformance` is the test class of these promises:
+      subclass it, name the engine, and let pytest collect it.
+    - Errors of the database reach the caller as :class:`sqlalchemy.exc.DBAPIError`, which
+      :func:`envs.sql_errors.classify` sorts by the ``dialect``.
+
+    An engine of your own is usually a subclass of a shipped one that changes :meth:`build`
+    (``SqliteEngine``, ``PostgresEngine``, ``MariaDBEngine`` in the module ``engine`` of their
+    folders).
+    """
+
+    dialect: Dialect
+    """The SQL that scripts and statements are written in, by SQLAlchemy's name. A world's scripts
+    are looked up by the engine's name first (``schema.NAME.sql``), then by the dialect's.
+    """
+
+    needs_server: bool = False
+    """True where :class:`DatabaseTarget` names a server, or means the one on this machine."""
+
+    Options: type[Any] = NoOptions
+    """A dataclass or a pydantic model of the keys under ``database.options``. The config is checked
+    against it, with errors that name the key; :meth:`options` makes an instance of it.
+    """
+
+    @abstractmethod
+    def build(self, load: Callable[[Any], object], target: DatabaseTarget) -> Template:
+        """Build a template from whatever ``load`` does to an empty database.
+
+        ``load`` receives a DBAPI connection (see :func:`envs.scripts.run_script`) and runs the
+        world's scripts on it; what it raises is passed on. Raises
+        :class:`~envs.errors.DatabaseConfigError` where the target's server cannot be used, the
+        driver is not installed, or the options are wrong.
+        """
+
+    def leftovers(self, target: DatabaseTarget, *, remove: bool = False) -> Sequence[str]:
+        """The databases and logins that dead processes left on the target's server; with
+        ``remove`` those that stay although they were to be removed.
+
+        An engine without a server leaves none. Raises :class:`~envs.errors.DatabaseConfigError`
+        where the server cannot be used.
+        """
+        return ()
+
+    def options(self, target: DatabaseTarget) -> Any:
+        """The target's options as an instance of :attr:`Options`.
+
+        Raises :class:`~envs.errors.DatabaseConfigError` for options that it does not take.
+        """
+        try:
+            return self.Options(**target.options)
+        except (TypeError, ValueError) as error:
+            raise DatabaseConfigError(f"the options of the engine: {error}") from None
+
+
+def find_engine(name: str) -> Engine:
+    """The engine of that name, alias or import path.
+
+    Raises :class:`~envs.plugins.PluginError` where there is none, or where the name leads to
+    something else.
+    """
+    found = ENGINES.load(name)
+    if not isinstance(found, Engine):
+        raise PluginError(
+            f"engine {name!r} must be an object of envs.sandboxes.base.Engine, not"
+            f" {'the class ' + found.__name__ if isinstance(found, type) else type(found).__name__}"
+        )
+    return found

@@ -1,62 +1,36 @@
-"""The connection of one tool call on a server: the executor's transactions stay inside the call's own.
+"""The parts of SQLAlchemy that keep an executor's transactions inside its tool call.
 
-A tool call is one real transaction, begun and ended by the sandbox. ``db.commit()`` keeps the work so far against a
-later ``db.rollback()``, ``db.rollback()`` undoes what came after the last commit or the call's beginning,
-``begin_nested()`` is a savepoint. None of them ends the real transaction: an error after ``db.commit()`` still undoes
-the whole call. (The same rules as :mod:`envs.sandboxes.apsw_dialect` keeps on SQLite.)
+A tool call is one real transaction, begun and ended by the sandbox. ``db.commit()`` keeps the work
+so far against a later ``db.rollback()``, ``db.rollback()`` undoes the work since the last commit or
+the beginning of the call, ``begin_nested()`` is a savepoint. None of them ends the real
+transaction: an error after ``db.commit()`` still undoes the whole call.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 from abc import ABC, abstractmethod
 from typing import Any, NoReturn
 
 import sqlalchemy
-from sqlalchemy.exc import InvalidRequestError
-from sqlalchemy.pool import PoolProxiedConnection
+from sqlalchemy.engine import Dialect, make_url
+from sqlalchemy.exc import DBAPIError, InvalidRequestError
+from sqlalchemy.pool import NullPool, PoolProxiedConnection
 
-from envs.types import Limits
-
-_UNIT = "envs_unit"
-
-
-class CallSession(ABC):
-    """What one tool call needs of a server's session."""
-
-    broken: BaseException | None
-    """The driver's error that ended the call's transaction (or left it fit for nothing but its end)."""
-
-    @abstractmethod
-    def cursor(self, limits: Limits) -> Any:
-        """A PEP 249 cursor whose statements obey the limits."""
-
-    @abstractmethod
-    def speak(self, sql: str) -> None:
-        """Execute a statement of our own, past the guards."""
-
-    @abstractmethod
-    def restart(self) -> None:
-        """Roll the call's transaction back and begin it anew, with its counters where they were."""
-
-    @abstractmethod
-    def quoted(self, name: str) -> str: ...
-
-    @abstractmethod
-    def ended_error(self) -> BaseException:
-        """What a cursor raises when its call is over."""
+UNIT = "envs_unit"
+"""The savepoint that holds the work after an executor's commit."""
 
 
-class ContainedConnection(PoolProxiedConnection):
-    """Plays its own pool: it ends with its call and cannot be detached, invalidated or handed on."""
+class ContainedConnection(PoolProxiedConnection, ABC):
+    """The DBAPI connection of one tool call, which is its own pool.
 
-    def __init__(self, session: CallSession, limits: Limits, now: dt.datetime | None = None) -> None:
-        self._session = session
-        self._limits = limits
+    A pool costs 100 microseconds per checkout and would hand the connection on; this one ends with
+    its call, and cannot be detached or invalidated. Subclasses implement the transactions.
+    """
+
+    def __init__(self, info: dict[str, Any]) -> None:
+        self._info = info
         self._committed = False  # the executor called commit(): a rollback stops there
         self._unit = False  # a savepoint holds what came after that commit
-        self._info: dict[str, Any] = {} if now is None else {"now": now}
-        self.ended = False
 
     @property
     def info(self) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -71,74 +45,52 @@ class ContainedConnection(PoolProxiedConnection):
         return self
 
     @property
-    def is_valid(self) -> bool:
-        return not self.ended
-
-    @property
     def is_detached(self) -> bool:
         return False
 
-    def cursor(self, *args: Any, **kwargs: Any) -> Any:
-        self._check()
-        return self._session.cursor(self._limits)
-
     def close(self) -> None:
-        """Release, in a pool's sense: what was not committed is undone."""
+        """Release, in a pool's sense: undo the work that was not committed."""
         self.rollback()
 
     def _close_special(self, transaction_reset: bool = False) -> None:
-        """What ``Connection.close()`` calls where its transaction was rolled back already."""
+        """``Connection.close()`` calls this where its transaction was rolled back already."""
 
     def detach(self) -> NoReturn:
-        raise InvalidRequestError("a tool call's connection belongs to its sandbox and cannot be detached")
+        raise InvalidRequestError(
+            "a tool call's connection belongs to its sandbox and cannot be detached"
+        )
 
     def invalidate(self, e: BaseException | None = None, soft: bool = False) -> NoReturn:
-        raise InvalidRequestError("a tool call's connection belongs to its sandbox and cannot be invalidated")
+        raise InvalidRequestError(
+            "a tool call's connection belongs to its sandbox and cannot be invalidated"
+        )
 
-    def _check(self) -> None:
-        if self.ended:
-            raise self._session.ended_error()
+    @abstractmethod
+    def begin(self) -> None: ...
 
-    def begin(self) -> None:
-        self._check()
-        if self._committed and not self._unit:
-            self.savepoint(_UNIT)
-            self._unit = True
+    @abstractmethod
+    def commit(self) -> None: ...
 
-    def commit(self) -> None:
-        self._check()
-        if self._unit:
-            self.release(_UNIT)
-            self._unit = False
-        self._committed = True
+    @abstractmethod
+    def rollback(self) -> None: ...
 
-    def rollback(self) -> None:
-        """Undo back to the executor's last commit."""
-        if self.ended:
-            return
-        if self._unit:
-            self.rollback_to(_UNIT)
-            self.release(_UNIT)
-            self._unit = False
-        elif not self._committed:
-            self._session.restart()
+    @abstractmethod
+    def savepoint(self, name: str) -> None: ...
 
-    def savepoint(self, name: str) -> None:
-        self._check()
-        self._session.speak(f"SAVEPOINT {self._session.quoted(name)}")
+    @abstractmethod
+    def release(self, name: str) -> None: ...
 
-    def release(self, name: str) -> None:
-        self._check()
-        self._session.speak(f"RELEASE SAVEPOINT {self._session.quoted(name)}")
-
-    def rollback_to(self, name: str) -> None:
-        if not self.ended:
-            self._session.speak(f"ROLLBACK TO SAVEPOINT {self._session.quoted(name)}")
-            self._session.broken = None
+    @abstractmethod
+    def rollback_to(self, name: str) -> None: ...
 
 
 class ContainedTransactions:
-    """Mixed into a dialect, before SQLAlchemy's own class: every transaction goes to the call's connection."""
+    """Dialect mixin, to stand before SQLAlchemy's own class: sends every transaction to the call's
+    connection.
+    """
+
+    def detect_autocommit_setting(self, dbapi_conn: Any) -> bool:
+        return False
 
     def do_begin(self, dbapi_connection: Any) -> None:
         dbapi_connection.begin()
@@ -158,12 +110,6 @@ class ContainedTransactions:
     def do_release_savepoint(self, connection: sqlalchemy.Connection, name: str) -> None:
         _of(connection).release(name)
 
-    def is_disconnect(self, e: Any, connection: Any, cursor: Any) -> bool:
-        return False  # a session that is lost is the sandbox's affair
-
-    def set_isolation_level(self, dbapi_connection: Any, level: Any) -> NoReturn:
-        raise InvalidRequestError("a tool call is one transaction; its isolation level is fixed")
-
 
 def _of(connection: sqlalchemy.Connection) -> ContainedConnection:
     proxied = connection.connection
@@ -171,6 +117,21 @@ def _of(connection: sqlalchemy.Connection) -> ContainedConnection:
     return proxied
 
 
-def refuse_to_connect() -> NoReturn:
-    """The creator of a sandbox's engine, which never connects by itself."""
+def sandbox_engine(dialect: Dialect, url: str) -> sqlalchemy.Engine:
+    """Make an engine that keeps the cache of compiled statements, and never connects by itself."""
+    pool = NullPool(_refuse_to_connect, dialect=dialect)
+    return sqlalchemy.Engine(pool, dialect, make_url(url), hide_parameters=True)
+
+
+def _refuse_to_connect() -> NoReturn:
     raise InvalidRequestError("an executor works on the connection it is given and opens no other")
+
+
+def wrapped(error: Exception, engine: sqlalchemy.Engine) -> BaseException:
+    """A driver's error as SQLAlchemy raises it, for one that no statement of the executor
+    raised.
+    """
+    driver: Any = engine.dialect.loaded_dbapi
+    return DBAPIError.instance(
+        None, None, error, driver.Error, hide_parameters=True, dialect=engine.dialect
+    )

@@ -1,4 +1,4 @@
-"""What each column refers to, said alike of every engine's foreign keys."""
+"""The column that each column refers to, in one form for the foreign keys of every engine."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 
-class Link(NamedTuple):
-    """One column of one foreign key, and the column of the parent table that it must be found in."""
+class ColumnReference(NamedTuple):
+    """One column of one foreign key, and the column of the parent table that it must be found
+    in.
+    """
 
     table: str
     constraint: object
@@ -17,10 +19,12 @@ class Link(NamedTuple):
     target: str
 
 
-def references_of(links: Iterable[Link]) -> dict[tuple[str, str], tuple[str, str]]:
-    """(table, column) -> (parent, column). Of several, a foreign key of its own comes before one of many columns."""
+def references_of(links: Iterable[ColumnReference]) -> dict[tuple[str, str], tuple[str, str]]:
+    """Map (table, column) to (parent, column). Of several, a foreign key of one column comes before
+    one of many columns.
+    """
     found: dict[tuple[str, str], list[tuple[int, str, str]]] = defaultdict(list)
-    keys: dict[tuple[str, object], list[Link]] = defaultdict(list)
+    keys: dict[tuple[str, object], list[ColumnReference]] = defaultdict(list)
     for link in links:
         keys[link.table, link.constraint].append(link)
     for parts in keys.values():

@@ -4,4 +4,11 @@ from envs.sql_errors.advice import nearest
 from envs.sql_errors.classify import ErrorClassifier, classify, to_result
 from envs.sql_errors.transient import is_transient, tells_of_transient
 
-__all__ = ["ErrorClassifier", "classify", "is_transient", "nearest", "tells_of_transient", "to_result"]
+__all__ = [
+    "ErrorClassifier",
+    "classify",
+    "is_transient",
+    "nearest",
+    "tells_of_transient",
+    "to_result",
+]

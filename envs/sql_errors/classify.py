@@ -1,7 +1,8 @@
-"""A driver's error as a model may read it: a category, the database's own words, advice from the schema.
+"""A driver's error as a model may read it: a category, the database's own words, advice from the
+schema.
 
-No SQL text, parameters, URLs or driver noise pass through here: what an executor lets escape ends in
-training data.
+No SQL text, parameters, URLs or driver noise pass through here: what an executor lets escape ends
+in training data.
 """
 
 from __future__ import annotations
@@ -10,7 +11,13 @@ import re
 from collections.abc import Mapping
 
 from envs.sql_errors.advice import advice_for
-from envs.sql_errors.codes import MYSQL_CODES, POSTGRES_CLASSES, POSTGRES_CODES, POSTGRES_ROUTINES, SQLITE_CODES
+from envs.sql_errors.codes import (
+    MYSQL_CODES,
+    POSTGRES_CLASSES,
+    POSTGRES_CODES,
+    POSTGRES_ROUTINES,
+    SQLITE_CODES,
+)
 from envs.sql_errors.facts import Facts, family_of, read_facts
 from envs.sql_errors.names import missing_column, quoted
 from envs.sql_errors.words import POSTGRES_ALONE, POSTGRES_WORDS, SQLITE_WORDS, Words
@@ -27,7 +34,9 @@ class ErrorClassifier:
     """Sorts the errors of SQLite, PostgreSQL, MySQL and MariaDB drivers; holds no state."""
 
     def classify(self, error: BaseException, dialect: str = "sqlite") -> ErrorCategory:
-        """The category of a driver's error, wrapped by SQLAlchemy or not. ``dialect`` is SQLAlchemy's name."""
+        """The category of a driver's error, wrapped by SQLAlchemy or not. ``dialect`` is
+        SQLAlchemy's name.
+        """
         return _classify(read_facts(error, dialect), family_of(dialect))
 
 
@@ -36,7 +45,9 @@ def classify(error: BaseException, dialect: str = "sqlite") -> ErrorCategory:
     return ErrorClassifier().classify(error, dialect)
 
 
-def to_result(error: BaseException, dialect: str, tables: Mapping[str, Table] | None = None) -> ToolResult:
+def to_result(
+    error: BaseException, dialect: str, tables: Mapping[str, Table] | None = None
+) -> ToolResult:
     """The error result for the model; ``tables`` lets advice name what the schema really has."""
     family = family_of(dialect)
     facts = read_facts(error, dialect)
@@ -60,15 +71,24 @@ def _classify(facts: Facts, family: str) -> ErrorCategory:
             found = _mysql(facts)
         case _:
             found = None
-    if family != "postgresql" and found is ErrorCategory.COLUMN_NOT_FOUND and _qualifier_is_missing(facts):
+    if (
+        family != "postgresql"
+        and found is ErrorCategory.COLUMN_NOT_FOUND
+        and _qualifier_is_missing(facts)
+    ):
         return ErrorCategory.TABLE_NOT_FOUND
-    if found is None and facts.kind in {"InterfaceError", "ConnectionError", "ConnectionRefusedError", "TimeoutError"}:
+    if found is None and facts.kind in {
+        "InterfaceError",
+        "ConnectionError",
+        "ConnectionRefusedError",
+        "TimeoutError",
+    }:
         return ErrorCategory.CONNECTION_ERROR
     return found or ErrorCategory.UNKNOWN
 
 
-def _said(facts: Facts, rules: Words) -> ErrorCategory | None:
-    return next((category for pattern, category in rules if pattern.search(facts.words)), None)
+def _by_words(facts: Facts, rules: Words) -> ErrorCategory | None:
+    return next((rule.category for rule in rules if rule.pattern.search(facts.words)), None)
 
 
 def _sqlite(facts: Facts) -> ErrorCategory | None:
@@ -79,27 +99,35 @@ def _sqlite(facts: Facts) -> ErrorCategory | None:
             return SQLITE_CODES[code]
     if primary == "SQLITE_CONSTRAINT":
         return None  # from a virtual table, a function or a hook: the words are their author's
-    return _said(facts, SQLITE_WORDS)
+    return _by_words(facts, SQLITE_WORDS)
 
 
 def _postgres(facts: Facts) -> ErrorCategory | None:
     """By the SQLSTATE, unless the routine that raised it (or else its English words) says more."""
     state = facts.state
     if state is None:  # raised by the driver itself, or what is left of an error that was copied
-        said = _said(facts, POSTGRES_ALONE)
-        return ErrorCategory.CONNECTION_ERROR if said is None and facts.kind == "OperationalError" else said
+        by_words = _by_words(facts, POSTGRES_ALONE)
+        return (
+            ErrorCategory.CONNECTION_ERROR
+            if by_words is None and facts.kind == "OperationalError"
+            else by_words
+        )
     for code, pattern, category in POSTGRES_ROUTINES:
         if state == code and pattern.fullmatch(facts.routine):
             return category
-    if state[:2] in {"42", "0A"} and (said := _said(facts, POSTGRES_WORDS)):
-        return said
+    if state[:2] in {"42", "0A"} and (by_words := _by_words(facts, POSTGRES_WORDS)):
+        return by_words
     return POSTGRES_CODES.get(state) or POSTGRES_CLASSES.get(state[:2])
 
 
 def _mysql(facts: Facts) -> ErrorCategory | None:
     number = facts.number
     if number is None:
-        return ErrorCategory.CONNECTION_ERROR if re.search("closed|not connected", facts.words, re.IGNORECASE) else None
+        return (
+            ErrorCategory.CONNECTION_ERROR
+            if re.search("closed|not connected", facts.words, re.IGNORECASE)
+            else None
+        )
     names = quoted(facts.words)
     clause = re.sub(r"'[^']*'", "", facts.words, count=1)  # its name is English in every language
     match number:
@@ -121,17 +149,23 @@ def _mysql(facts: Facts) -> ErrorCategory | None:
         case _ if number in MYSQL_CODES:
             return MYSQL_CODES[number][0]
         case _:  # the client library's own numbers
-            return ErrorCategory.CONNECTION_ERROR if number <= 0 or number in range(2000, 2029) else None
+            return (
+                ErrorCategory.CONNECTION_ERROR
+                if number <= 0 or number in range(2000, 2029)
+                else None
+            )
 
 
 def _qualifier_is_missing(facts: Facts) -> bool:
-    """Whether ``o.id`` is unknown because the statement has no table or alias ``o`` at all."""
+    """True if ``o.id`` is unknown because the statement has no table or alias ``o`` at all."""
     column = missing_column(facts)
     if column is None or column[0] is None or not facts.statement:
         return False
     if "has no column" in facts.words:
         return False
-    return not re.search(rf"\b{re.escape(column[0])}\b[\"`\]]?(?!\s*\.)", facts.statement, re.IGNORECASE)
+    return not re.search(
+        rf"\b{re.escape(column[0])}\b[\"`\]]?(?!\s*\.)", facts.statement, re.IGNORECASE
+    )
 
 
 def _message(facts: Facts, category: ErrorCategory, family: str) -> str:
@@ -144,7 +178,9 @@ def _message(facts: Facts, category: ErrorCategory, family: str) -> str:
         words = re.sub(r"(table|Table|view) '[\w$-]+\.([^']+)'", r"\1 '\2'", words)
         words = re.sub(r"^(FUNCTION|PROCEDURE) [\w$-]+\.", r"\1 ", words)
         words = re.sub(
-            r"; check the manual that corresponds .*? to use near '(\S*).*?( at line \d+)?$", r" near '\1'\2", words
+            r"; check the manual that corresponds .*? to use near '(\S*).*?( at line \d+)?$",
+            r" near '\1'\2",
+            words,
         )
     elif family == "postgresql":
         words = re.sub(r"^(ERROR|FATAL|PANIC):\s+", "", words)

@@ -1,4 +1,4 @@
-"""What a driver's error says, whichever driver it is and whatever its language, wrapped by SQLAlchemy or not."""
+"""Facts of a driver's error, for every driver and language, wrapped by SQLAlchemy or not."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ _KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a driver's error says.
+    """Facts of a driver's error.
 
-    ``kind`` is PEP 249's name of its class, ``state`` the SQLSTATE or SQLite's result name, ``number`` MySQL's,
-    ``routine`` the function of PostgreSQL that raised it (the same in every language of the messages), ``column``
-    the column that PostgreSQL names apart; ``statement`` the SQL without its literals, where SQLAlchemy kept it.
-    ``connecting``: the error arose before there was any statement.
+    ``kind`` is PEP 249's name of its class, ``state`` the SQLSTATE or SQLite's result name,
+    ``number`` MySQL's, ``routine`` the function of PostgreSQL that raised it (the same in every
+    language of the messages), ``column`` the column that PostgreSQL names apart; ``statement`` the
+    SQL without its literals, where SQLAlchemy kept it. ``connecting``: the error arose before there
+    was any statement.
     """
 
     kind: str
@@ -64,7 +65,9 @@ def read_facts(error: BaseException, dialect: str) -> Facts:
     match family_of(dialect):
         case "sqlite":
             code = getattr(orig, "extendedresult", None)  # apsw
-            state = getattr(orig, "sqlite_errorname", None) or (_sqlite_name(code) if isinstance(code, int) else None)
+            state = getattr(orig, "sqlite_errorname", None) or (
+                _sqlite_name(code) if isinstance(code, int) else None
+            )
             return Facts(kind, state, None, str(orig), statement, connecting=connecting)
         case "postgresql":
             fields = _postgres_fields(orig)
@@ -76,8 +79,12 @@ def read_facts(error: BaseException, dialect: str) -> Facts:
             number, words = _mysql_number(orig)
             if number is None:
                 return Facts(kind, None, None, words, statement, connecting=connecting)
-            state = getattr(orig, "sqlstate", None) or (MYSQL_CODES[number][1] if number in MYSQL_CODES else "HY000")
-            return Facts(kind, state, number, _mysql_words(words, number), statement, connecting=connecting)
+            state = getattr(orig, "sqlstate", None) or (
+                MYSQL_CODES[number][1] if number in MYSQL_CODES else "HY000"
+            )
+            return Facts(
+                kind, state, number, _mysql_words(words, number), statement, connecting=connecting
+            )
         case _:
             return Facts(kind, None, None, str(orig), statement, connecting=connecting)
 
@@ -90,12 +97,14 @@ def _sqlite_name(code: int) -> str | None:
 
 
 def _kind(error: BaseException) -> str:
-    names = [each.__name__ for each in type(error).__mro__]
+    names = [item.__name__ for item in type(error).__mro__]
     return next((name for name in names if name in _KINDS), names[0])
 
 
 def _postgres_fields(orig: Any) -> Mapping[str, str | None]:
-    """The fields of PostgreSQL's error report by their letters in its protocol: C, M, R, and c for the column."""
+    """The fields of PostgreSQL's error report by their letters in its protocol: C, M, R, and c for
+    the column.
+    """
     args = getattr(orig, "args", ())
     if args and isinstance(args[0], dict):
         return cast("dict[str, str | None]", args[0])  # pg8000 hands the report over as it came
@@ -103,7 +112,8 @@ def _postgres_fields(orig: Any) -> Mapping[str, str | None]:
     return {
         "C": getattr(orig, "sqlstate", None) or getattr(orig, "pgcode", None),
         "M": getattr(diag, "message_primary", None) or getattr(orig, "message", None),
-        "R": getattr(diag, "source_function", None) or getattr(orig, "server_source_function", None),
+        "R": getattr(diag, "source_function", None)
+        or getattr(orig, "server_source_function", None),
         "c": getattr(diag, "column_name", None) or getattr(orig, "column_name", None),
     }
 
@@ -117,7 +127,9 @@ def _mysql_number(orig: Any) -> tuple[int | None, str]:
 
 
 def _mysql_words(words: str, number: int) -> str:
-    """The words without the database's own name, and without the statement that a syntax error quotes."""
+    """The words without the database's own name, and without the statement that a syntax error
+    quotes.
+    """
     words = re.sub(r"'[\w$-]+\.([\w$-]+\.[\w$-]+)'", r"'\1'", words)
     if number in {1051, 1146, 1347, 1356, 1359, 1360, 4091, 4092}:
         words = re.sub(r"(?<=[',`])[\w$-]+\.(?=[^',`.]+[',`])", "", words)

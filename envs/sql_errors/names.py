@@ -1,4 +1,6 @@
-"""The names that an error's words hold: which column or table is missing, in whatever language they are."""
+"""The names that an error's words hold: which column or table is missing, in whatever language they
+are.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ _TARGET = re.compile(r"\b(?:into|update|table|from)\s+(?:only\s+)?[\"`\[]?(\w+)"
 
 def quoted(words: str) -> list[str]:
     """The quoted parts of the words, with the quotation marks of any of the servers' languages."""
-    return [next(part for part in found.groups() if part is not None).strip() for found in _QUOTED.finditer(words)]
+    return [
+        next(part for part in found.groups() if part is not None).strip()
+        for found in _QUOTED.finditer(words)
+    ]
 
 
 def target(statement: str) -> str | None:
@@ -63,8 +68,12 @@ def missing_table(facts: Facts) -> str | None:
 
 
 def is_missing_from(facts: Facts) -> bool:
-    """Whether the name is one that the statement's FROM does not introduce."""
-    return facts.routine == "errorMissingRTE" or "FROM-clause entry" in facts.words or facts.number == 1109
+    """True if the statement's FROM does not introduce the name."""
+    return (
+        facts.routine == "errorMissingRTE"
+        or "FROM-clause entry" in facts.words
+        or facts.number == 1109
+    )
 
 
 def required_column(facts: Facts) -> str | None:

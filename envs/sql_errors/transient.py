@@ -1,7 +1,7 @@
 """Failures that lie in no call: the same call, made again, may well succeed.
 
-They are known by the message, which is there in every style of errors. A statement that took too long is none of them: it
-takes as long again.
+They are known by the message, which is there in every style of errors. A statement that took too
+long is none of them: it takes as long again.
 """
 
 from __future__ import annotations
@@ -12,19 +12,22 @@ from typing import Any, cast
 
 _WORDS = re.compile(
     r"""^the[ ]connection[ ]to[ ]the[ ]database[ ]failed
-    |lock[ ]timeout|lock[ ]wait[ ]timeout|could[ ]not[ ]obtain[ ]lock|^database([ ]table)?[ ]is[ ]locked
+    |lock[ ]timeout|lock[ ]wait[ ]timeout|could[ ]not[ ]obtain[ ]lock
+    |^database([ ]table)?[ ]is[ ]locked
     |deadlock|could[ ]not[ ]serialize|record[ ]has[ ]changed[ ]since[ ]last[ ]read""",
     re.IGNORECASE | re.VERBOSE,
 )
 
 
 def is_transient(message: str) -> bool:
-    """Whether a failed call's message tells of a lock, a lost race or a lost connection."""
+    """True if a failed call's message reports a lock, a lost race or a lost connection."""
     return _WORDS.search(message) is not None
 
 
 def tells_of_transient(content: str) -> bool:
-    """The same of a tool message's text, in any error style; False for one that tells of no failure."""
+    """The same of a tool message's text, in any error style; False for one that tells of no
+    failure.
+    """
     if content.startswith("Error: "):
         return is_transient(content.removeprefix("Error: "))
     if not content.startswith('{"status":"error",'):

@@ -1,75 +1,303 @@
-"""What the words of an error mean where its code says too little, as :class:`~envs.types.ErrorCategory`.
+"""Meaning of an error's message if its code says too little, as :class:`~envs.types.ErrorCategory`.
 
-SQLite has one code for most mistakes and speaks English only. PostgreSQL's words are asked for what its SQLSTATEs
-do not tell apart, and alone for what a driver raises without one.
+SQLite has one code for most mistakes and its messages are English only. PostgreSQL's messages are
+read for what its SQLSTATEs do not tell apart, and alone for what a driver raises without one.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from envs.types import ErrorCategory as Category
 
-Words = Sequence[tuple[re.Pattern[str], Category]]
+
+@dataclass(frozen=True, slots=True)
+class WordRule:
+    """A pattern of messages and their category, with a message that it matches and one that it does
+    not (read by a test). The case of letters does not count.
+    """
+
+    category: Category
+    pattern: re.Pattern[str]
+    matches: str
+    matches_not: str
 
 
-def _words(*rules: tuple[str, Category]) -> Words:
-    return [(re.compile(pattern, re.IGNORECASE), category) for pattern, category in rules]
+Words = Sequence[WordRule]
 
+
+def _words(*rules: tuple[Category, str, str, str]) -> Words:
+    return [
+        WordRule(category, re.compile(pattern, re.IGNORECASE), matches, matches_not)
+        for category, pattern, matches, matches_not in rules
+    ]
+
+
+_SYNTAX = Category.SYNTAX_ERROR
+_JOIN = Category.JOIN_ERROR
+_AGGREGATE = Category.AGGREGATION_ERROR
+_TYPE = Category.TYPE_MISMATCH
+_DENIED = Category.PERMISSION_DENIED
+_LIMIT = Category.LIMIT_EXCEEDED
+_CONNECTION = Category.CONNECTION_ERROR
+_NO_TABLE = Category.TABLE_NOT_FOUND
+_NO_COLUMN = Category.COLUMN_NOT_FOUND
 
 SQLITE_WORDS = _words(
-    (r"\": syntax error$|^incomplete input|^unrecognized token", Category.SYNTAX_ERROR),
-    (r"^no such column|has no column named|^unknown column", Category.COLUMN_NOT_FOUND),
-    (r"^no such table|^no such view|^unknown database|^no such table-valued function", Category.TABLE_NOT_FOUND),
-    (r"ambiguous column|cannot join using|natural join|joins? (are|is) not|^on clause|^duplicate with table",
-     Category.JOIN_ERROR),
-    ((r"aggregate|window function|^no such window|group by|having|^distinct is not supported|^frame |frame spec"
-     r"|^cannot override|^filter (clause )?may|order by may not be used with"), Category.AGGREGATION_ERROR),
-    ((r"^no such function|^wrong number of arguments|^no such collation|^malformed json|json path|^json cannot"
-     r"|^unknown json|^datatype mismatch|^cannot store|must be a (positive|non-negative) integer|type .* (is )?not supported"
-     r"|^error binding parameter"), Category.TYPE_MISMATCH),
-    (r"^not authorized|is prohibited$|may not be (modified|dropped|altered|indexed)|^unsafe use of|readonly database",
-     Category.PERMISSION_DENIED),
-    (r"^unique constraint failed", Category.UNIQUE_VIOLATION),
-    (r"^foreign key constraint failed", Category.FK_VIOLATION),
-    (r"^not null constraint failed", Category.NOT_NULL_VIOLATION),
-    (r"^check constraint failed", Category.CHECK_VIOLATION),
-    (r"too complex|too large|too big|too many|^at most \d+ |stack overflow|^out of memory|is full$|parser stack|^recursion limit|nested too deep",
-     Category.LIMIT_EXCEEDED),
-    (r"^interrupted|is locked", Category.TIMEOUT),
-    (r"closed database|unable to open|not a database|disk i/o", Category.CONNECTION_ERROR),
-    ((r"syntax error|values? for \d+ columns?|columns? but \d+ values?"
-     r"|^all values must|do not have the same number|sub-select returns|^row value misused|^no tables specified"
-     r"|^(order by|limit) clause should|term out of range|does not match any column in the result"
-     r"|one statement .*at a time|null character|^circular reference|^recursive reference|^multiple (recursive )?references"
-     r"|number of (parameters|bindings)|no value for the parameter|^near "), Category.SYNTAX_ERROR),
-)  # fmt: skip
+    (_SYNTAX, r"\": syntax error$", 'near "FORM": syntax error', "syntax error in JSON path"),
+    (_SYNTAX, r"^incomplete input|^unrecognized token", 'unrecognized token: "#"', "no such token"),
+    (_NO_COLUMN, r"^no such column|^unknown column", "no such column: nmae", "no such table: nmae"),
+    (_NO_COLUMN, r"has no column named", "table t has no column named a", "t has 2 columns"),
+    (_NO_TABLE, r"^no such (table|view)", "no such table-valued function: f", "no such column: f"),
+    (_NO_TABLE, r"^unknown database", "unknown database shop", "no such column: database"),
+    (_JOIN, r"ambiguous column", "ambiguous column name: id", "no such column: id"),
+    (_JOIN, r"cannot join using|natural join", "cannot join using column a", "cannot use a"),
+    (_JOIN, r"joins? (are|is) not", "RIGHT and FULL OUTER JOINs are not supported", "join"),
+    (_JOIN, r"^on clause", "ON clause references tables to its right", "a clause on x"),
+    (_JOIN, r"^duplicate with table", "duplicate WITH table name: x", "duplicate column name: x"),
+    (_AGGREGATE, r"aggregate|group by", "misuse of aggregate: sum()", "misuse of alias x"),
+    (_AGGREGATE, r"having", "HAVING clause on a non-aggregate query", "no such clause"),
+    (_AGGREGATE, r"window function", "misuse of window function row_number()", "function f()"),
+    (_AGGREGATE, r"^no such window|^cannot override", "no such window: w", "no such table: w"),
+    (_AGGREGATE, r"^distinct is not supported", "DISTINCT is not supported for window", "DISTINCT"),
+    (_AGGREGATE, r"^frame |frame spec", "frame starting offset must be a number", "a time frame"),
+    (_AGGREGATE, r"^filter (clause )?may", "FILTER may not be used with f", "no filter"),
+    (_AGGREGATE, r"order by may not be used with", "ORDER BY may not be used with f()", "order by"),
+    (_TYPE, r"^no such (function|collation)", "no such function: now", "no such table: now"),
+    (_TYPE, r"^wrong number of arguments", "wrong number of arguments to function f()", "f()"),
+    (_TYPE, r"^malformed json|json path|^json cannot|^unknown json", "malformed JSON", "no JSON"),
+    (_TYPE, r"^datatype mismatch|^cannot store", "cannot store TEXT value in a.b", "a datatype"),
+    (_TYPE, r"must be a (positive|non-negative) integer", "n must be a positive integer", "n is 3"),
+    (_TYPE, r"type .* (is )?not supported", "type 'complex' is not supported", "not supported"),
+    (_TYPE, r"^error binding parameter", "Error binding parameter 1", "no such parameter"),
+    (_DENIED, r"^not authorized|is prohibited$", "not authorized", "authorized"),
+    (
+        _DENIED,
+        r"may not be (modified|dropped|altered|indexed)",
+        "a may not be modified",
+        "modified",
+    ),
+    (_DENIED, r"^unsafe use of", "unsafe use of load_extension()", "use of f()"),
+    (_DENIED, r"readonly database", "attempt to write a readonly database", "a database"),
+    (
+        Category.UNIQUE_VIOLATION,
+        r"^unique constraint failed",
+        "UNIQUE constraint failed: t.a",
+        "CHECK constraint failed: t.a",
+    ),
+    (
+        Category.FK_VIOLATION,
+        r"^foreign key constraint failed",
+        "FOREIGN KEY constraint failed",
+        "UNIQUE constraint failed: t.a",
+    ),
+    (
+        Category.NOT_NULL_VIOLATION,
+        r"^not null constraint failed",
+        "NOT NULL constraint failed: t.a",
+        "CHECK constraint failed: t.a",
+    ),
+    (
+        Category.CHECK_VIOLATION,
+        r"^check constraint failed",
+        "CHECK constraint failed: price >= 0",
+        "UNIQUE constraint failed: t.a",
+    ),
+    (_LIMIT, r"too (complex|large|big|many)", "too many columns in result set", "many columns"),
+    (_LIMIT, r"^at most \d+ |stack overflow", "at most 64 tables in a join", "at least 2 tables"),
+    (_LIMIT, r"^out of memory|is full$", "database or disk is full", "a full table"),
+    (_LIMIT, r"parser stack|^recursion limit|nested too deep", "parser stack overflow", "nested"),
+    (Category.TIMEOUT, r"^interrupted|is locked", "database table is locked: t", "a lock"),
+    (_CONNECTION, r"closed database", "Cannot operate on a closed database.", "a database"),
+    (_CONNECTION, r"unable to open|disk i/o", "unable to open database file", "open the file"),
+    (_CONNECTION, r"not a database", "file is not a database", "a file"),
+    (_SYNTAX, r"syntax error", "syntax error in the query", "an error in the query"),
+    (_SYNTAX, r"values? for \d+ columns?", "1 values for 2 columns", "2 columns"),
+    (
+        _SYNTAX,
+        r"columns? but \d+ values?",
+        "t has 2 columns but 1 values were supplied",
+        "2 columns",
+    ),
+    (_SYNTAX, r"^all values must", "all VALUES must have the same number of terms", "VALUES"),
+    (_SYNTAX, r"do not have the same number", "SELECTs do not have the same number of", "SELECTs"),
+    (_SYNTAX, r"sub-select returns", "sub-select returns 2 columns - expected 1", "a sub-select"),
+    (_SYNTAX, r"^row value misused|^no tables specified", "row value misused", "a row value"),
+    (
+        _SYNTAX,
+        r"^(order by|limit) clause should",
+        "LIMIT clause should come after UNION",
+        "LIMIT 1",
+    ),
+    (_SYNTAX, r"term out of range", "1st ORDER BY term out of range", "a value out of range"),
+    (
+        _SYNTAX,
+        r"does not match any column in the result",
+        "1st ORDER BY term does not match any column in the result set",
+        "ORDER BY term",
+    ),
+    (
+        _SYNTAX,
+        r"one statement .*at a time",
+        "You can only execute one statement at a time.",
+        "one statement",
+    ),
+    (_SYNTAX, r"null character", "the query contains a null character", "a NULL"),
+    (_SYNTAX, r"^circular reference|^recursive reference", "circular reference: x", "x"),
+    (
+        _SYNTAX,
+        r"^multiple (recursive )?references",
+        "multiple references to recursive table: x",
+        "multiple tables",
+    ),
+    (
+        _SYNTAX,
+        r"number of (parameters|bindings)",
+        "Incorrect number of bindings supplied",
+        "a number",
+    ),
+    (_SYNTAX, r"no value for the parameter", "no value for the parameter :a", "a parameter"),
+    (_SYNTAX, r"^near ", 'near "x": something', "something near"),
+)
 
 POSTGRES_WORDS = _words(
-    (r"USING clause does not exist|JOIN/ON|JOIN/USING|common column name", Category.JOIN_ERROR),
-    ((r"requires an OVER clause|is not an aggregate|aggregate function|window function|DISTINCT is not implemented"
-     r"|WITHIN GROUP|GROUP BY|FILTER is not"), Category.AGGREGATION_ERROR),
-    (r"^type \S+ does not exist|^collation .* does not exist", Category.TYPE_MISMATCH),
-)  # fmt: skip
-"""Asked before the codes, for errors whose routine is not known; the capitals are the same in every language."""
+    (
+        _JOIN,
+        r"USING clause does not exist|JOIN/ON|JOIN/USING|common column name",
+        'column "a" specified in USING clause does not exist in left table',
+        'column "a" does not exist',
+    ),
+    (_AGGREGATE, r"requires an OVER clause", "window f() requires an OVER clause", "an OVER"),
+    (_AGGREGATE, r"is not an aggregate|FILTER is not", "f() is not an aggregate", "f() is one"),
+    (
+        _AGGREGATE,
+        r"aggregate function|window function",
+        "aggregate function calls cannot be nested",
+        "function f() does not exist",
+    ),
+    (
+        _AGGREGATE,
+        r"DISTINCT is not implemented|WITHIN GROUP|GROUP BY",
+        'column "t.a" must appear in the GROUP BY clause',
+        'column "t.a" does not exist',
+    ),
+    (
+        _TYPE,
+        r"^type \S+ does not exist|^collation .* does not exist",
+        'type "strng" does not exist',
+        'relation "strng" does not exist',
+    ),
+)
+"""Read before the codes, for errors whose routine is not known; the words in capitals are the same
+in every language.
+"""
 
 POSTGRES_ALONE = _words(
-    (r"connection|server closed|could not connect|timeout expired|could not (translate|receive|send)|SSL error|EOF",
-     Category.CONNECTION_ERROR),
-    (r"USING clause does not exist|is ambiguous|specified more than once$", Category.JOIN_ERROR),
-    (r"must appear in the GROUP BY|aggregate function|window function|requires an OVER", Category.AGGREGATION_ERROR),
-    (r"^(error:\s+)?column .* does not exist", Category.COLUMN_NOT_FOUND),
-    (r"^(error:\s+)?(relation|table|view|schema) .* does not exist|FROM-clause entry", Category.TABLE_NOT_FOUND),
-    (r"violates unique constraint", Category.UNIQUE_VIOLATION),
-    (r"violates foreign key constraint", Category.FK_VIOLATION),
-    (r"violates not-null constraint", Category.NOT_NULL_VIOLATION),
-    (r"violates check constraint", Category.CHECK_VIOLATION),
-    (r"^(error:\s+)?(permission denied|must be owner)|read-only transaction", Category.PERMISSION_DENIED),
-    (r"^(error:\s+)?canceling statement due to", Category.TIMEOUT),
-    (r"deadlock detected|could not serialize", Category.DEADLOCK),
-    ((r"adapt|invalid input syntax|(function|operator|type) .* does not exist|out of range|value too long"
-     r"|is of type|cannot contain NUL|cannot dump|interval|encode|decode"), Category.TYPE_MISMATCH),
-    (r"syntax error|placeholders?|parameters|empty query|argument|must be '%s'", Category.SYNTAX_ERROR),
-)  # fmt: skip
-"""For errors without a SQLSTATE: a driver's own, or what is left of a server's that was copied without its fields."""
+    (
+        _CONNECTION,
+        r"connection|server closed|could not connect|timeout expired|SSL error|EOF",
+        "server closed the connection unexpectedly",
+        'relation "t" does not exist',
+    ),
+    (
+        _CONNECTION,
+        r"could not (translate|receive|send)",
+        'could not translate host name "x" to address',
+        "could not serialize access",
+    ),
+    (
+        _JOIN,
+        r"USING clause does not exist|is ambiguous|specified more than once$",
+        'column reference "id" is ambiguous',
+        'column "id" does not exist',
+    ),
+    (
+        _AGGREGATE,
+        r"must appear in the GROUP BY|aggregate function|window function|requires an OVER",
+        'column "t.a" must appear in the GROUP BY clause',
+        'column "t.a" does not exist',
+    ),
+    (
+        _NO_COLUMN,
+        r"^(error:\s+)?column .* does not exist",
+        'ERROR:  column "nmae" does not exist',
+        'relation "nmae" does not exist',
+    ),
+    (
+        _NO_TABLE,
+        r"^(error:\s+)?(relation|table|view|schema) .* does not exist|FROM-clause entry",
+        'missing FROM-clause entry for table "o"',
+        "function f() does not exist",
+    ),
+    (
+        Category.UNIQUE_VIOLATION,
+        r"violates unique constraint",
+        'duplicate key value violates unique constraint "t_pkey"',
+        'violates check constraint "c"',
+    ),
+    (
+        Category.FK_VIOLATION,
+        r"violates foreign key constraint",
+        'insert on table "t" violates foreign key constraint "f"',
+        'violates check constraint "c"',
+    ),
+    (
+        Category.NOT_NULL_VIOLATION,
+        r"violates not-null constraint",
+        'null value in column "a" violates not-null constraint',
+        'violates check constraint "c"',
+    ),
+    (
+        Category.CHECK_VIOLATION,
+        r"violates check constraint",
+        'new row for relation "t" violates check constraint "c"',
+        'violates unique constraint "u"',
+    ),
+    (
+        _DENIED,
+        r"^(error:\s+)?(permission denied|must be owner)|read-only transaction",
+        "permission denied for table t",
+        "table t is denied",
+    ),
+    (
+        Category.TIMEOUT,
+        r"^(error:\s+)?canceling statement due to",
+        "canceling statement due to statement timeout",
+        "a statement was cancelled",
+    ),
+    (
+        Category.DEADLOCK,
+        r"deadlock detected|could not serialize",
+        "could not serialize access due to concurrent update",
+        "could not send data to server",
+    ),
+    (
+        _TYPE,
+        r"(function|operator|type) .* does not exist",
+        "function f(integer) does not exist",
+        "table t does not exist",
+    ),
+    (
+        _TYPE,
+        r"adapt|invalid input syntax|interval|encode|decode",
+        "can't adapt type 'object'",
+        "a syntax error",
+    ),
+    (
+        _TYPE,
+        r"out of range|value too long|is of type|cannot contain NUL|cannot dump",
+        "integer out of range",
+        "a range of integers",
+    ),
+    (
+        _SYNTAX,
+        r"syntax error|placeholders?|parameters|empty query|argument|must be '%s'",
+        'syntax error at or near "FORM"',
+        "an error at or near a table",
+    ),
+)
+"""For errors without a SQLSTATE: a driver's own, or the rest of a server's that was copied without
+its fields.
+"""

@@ -1,15 +1,14 @@
-"""The exams that sandboxes and environments sit, ours and yours.
+"""Contract tests for engines and environments, those that ship and your own.
 
-Subclass :class:`SandboxExam` in a test module, name the class ``Test...``, say how a template is built from
-:data:`STATEMENTS`, and let pytest collect the questions::
+Subclass one in a test module, name the class ``Test...``, and let pytest collect its tests::
 
-    class TestMyEngine(SandboxExam):
-        def template(self) -> Template:
-            return MyTemplate.build(STATEMENTS)
+    class TestMyEngine(SandboxConformance):
+        engine = "my_package.engines:ENGINE"
 """
 
-from envs.testing.environment_exam import EnvironmentExam
-from envs.testing.exam_world import STATEMENTS
-from envs.testing.sandbox_exam import SandboxExam
+from envs.testing.conformance_world import STATEMENTS
+from envs.testing.environment_conformance import EnvironmentConformance
+from envs.testing.sandbox_conformance import SandboxConformance
+from envs.testing.tool_conformance import ToolConformance
 
-__all__ = ["STATEMENTS", "EnvironmentExam", "SandboxExam"]
+__all__ = ["STATEMENTS", "EnvironmentConformance", "SandboxConformance", "ToolConformance"]

@@ -1,7 +1,8 @@
 """Tools that write to a chart: vitals, alerts, diagnoses and allergies.
 
-What is refused here is what a record system refuses: values that no person has, codes that do not exist,
-the same thing twice. Whether something *should* be charted is the policy's business, not the tools'.
+What is refused here is what a record system refuses: values that no person has, codes that do not
+exist, the same thing twice. Whether something *should* be charted is the policy's business, not the
+tools'.
 """
 
 from __future__ import annotations
@@ -11,19 +12,27 @@ from typing import Annotated, Any, Literal, get_args
 from sqlalchemy import Connection
 
 from envs import ToolError, tool
+from envs.tools.records import Row, change, first, fold, rows, timestamp, today
 
 from .reading import Day
-from .records import Row, change, find_class, find_drug, first, fold, now, past_date, require_patient, rows, today
+from .records import find_class, find_drug, past_date, require_patient
 
 Substance = Annotated[str, {"minLength": 1, "maxLength": 60}]
-Reaction = Literal["rash", "hives", "angioedema", "anaphylaxis", "nausea", "cough", "bronchospasm", "unknown"]
+Reaction = Literal[
+    "rash", "hives", "angioedema", "anaphylaxis", "nausea", "cough", "bronchospasm", "unknown"
+]
 Severity = Literal["mild", "moderate", "severe"]
 
 Entry = Annotated[
     dict[str, str],
     {
         "properties": {
-            "substance": {"type": "string", "minLength": 1, "maxLength": 60, "description": "Drug, class or other."},
+            "substance": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 60,
+                "description": "Drug, class or other.",
+            },
             "reaction": {"type": "string", "enum": list(get_args(Reaction))},
             "severity": {"type": "string", "enum": list(get_args(Severity))},
         },
@@ -44,7 +53,8 @@ def record_vitals(
     spo2: Annotated[int | None, {"minimum": 50, "maximum": 100}] = None,
     weight_kg: Annotated[float | None, {"minimum": 0.3, "maximum": 400}] = None,
 ) -> dict[str, Any]:
-    """Record one measurement of vital signs, taken now. Give what was measured and leave out the rest.
+    """Record one measurement of vital signs, taken now. Give what was measured and leave out the
+    rest.
 
     Args:
         patient_id: The patient's id.
@@ -70,11 +80,13 @@ def record_vitals(
         raise ToolError("A blood pressure needs both systolic and diastolic.", category="invalid")
     if systolic is not None and diastolic is not None and systolic <= diastolic:
         raise ToolError("The systolic pressure must be above the diastolic.", category="invalid")
-    moment = now(db).isoformat(sep=" ")
+    moment = timestamp(db)
     made = first(
         db,
-        "INSERT INTO vitals (patient_id, recorded_at, heart_rate, systolic, diastolic, temperature_c, spo2, weight_kg)"
-        " VALUES (:patient, :moment, :heart_rate, :systolic, :diastolic, :temperature_c, :spo2, :weight_kg)"
+        "INSERT INTO vitals (patient_id, recorded_at, heart_rate, systolic, diastolic,"
+        " temperature_c, spo2, weight_kg)"
+        " VALUES (:patient, :moment, :heart_rate, :systolic, :diastolic, :temperature_c, :spo2,"
+        " :weight_kg)"
         " RETURNING vitals_id",
         patient=patient_id,
         moment=moment,
@@ -96,10 +108,11 @@ def raise_alert(
         kind: What is critical.
     """
     require_patient(db, patient_id)
-    moment = now(db).isoformat(sep=" ")
+    moment = timestamp(db)
     made = first(
         db,
-        "INSERT INTO alerts (patient_id, kind, raised_at) VALUES (:patient, :kind, :moment) RETURNING alert_id",
+        "INSERT INTO alerts (patient_id, kind, raised_at) VALUES (:patient, :kind, :moment)"
+        " RETURNING alert_id",
         patient=patient_id,
         kind=kind,
         moment=moment,
@@ -135,13 +148,18 @@ def add_diagnosis(
     wanted = code.strip().upper()
     known = first(db, "SELECT code, title FROM icd10_codes WHERE code = :code", code=wanted)
     if known is None:
-        raise ToolError(f"There is no ICD-10 code {code!r} in this practice's list.", category="not_found")
+        raise ToolError(
+            f"There is no ICD-10 code {code!r} in this practice's list.", category="not_found"
+        )
     if _active_diagnosis(db, patient_id, wanted) is not None:
-        raise ToolError(f"{wanted} ({known['title']}) is an active diagnosis already.", category="duplicate")
+        raise ToolError(
+            f"{wanted} ({known['title']}) is an active diagnosis already.", category="duplicate"
+        )
     onset = today(db) if onset_on is None else past_date(db, onset_on, "onset_on")
     change(
         db,
-        "INSERT INTO diagnoses (patient_id, code, status, onset_on) VALUES (:patient, :code, 'active', :onset)",
+        "INSERT INTO diagnoses (patient_id, code, status, onset_on) VALUES (:patient, :code,"
+        " 'active', :onset)",
         patient=patient_id,
         code=wanted,
         onset=onset,
@@ -175,7 +193,9 @@ def resolve_diagnosis(
 
 
 def _identified(db: Connection, substance: str) -> Row:
-    """A substance as the chart stores it: the formulary's drug or class where it knows one, else folded text."""
+    """A substance as the chart stores it: the formulary's drug or class where it knows one, else
+    folded text.
+    """
     if drug := find_drug(db, substance):
         return {"substance": drug["name"], "drug_id": drug["drug_id"], "class_id": None}
     if group := find_class(db, substance):
@@ -189,7 +209,8 @@ def _identified(db: Connection, substance: str) -> Row:
 def _insert_allergy(db: Connection, patient_id: int, entry: Row) -> None:
     change(
         db,
-        "INSERT INTO allergies (patient_id, substance, drug_id, class_id, reaction, severity, recorded_on)"
+        "INSERT INTO allergies (patient_id, substance, drug_id, class_id, reaction, severity,"
+        " recorded_on)"
         " VALUES (:patient, :substance, :drug_id, :class_id, :reaction, :severity, :day)",
         patient=patient_id,
         day=today(db),
@@ -211,15 +232,20 @@ def add_allergy(
     """
     require_patient(db, patient_id)
     entry = _identified(db, substance) | {"reaction": reaction, "severity": severity}
-    known = "SELECT allergy_id FROM allergies WHERE patient_id = :patient AND substance = :substance"
+    known = (
+        "SELECT allergy_id FROM allergies WHERE patient_id = :patient AND substance = :substance"
+    )
     if first(db, known, patient=patient_id, substance=entry["substance"]) is not None:
-        raise ToolError(f"An allergy to {entry['substance']} is recorded already.", category="duplicate")
+        raise ToolError(
+            f"An allergy to {entry['substance']} is recorded already.", category="duplicate"
+        )
     _insert_allergy(db, patient_id, entry)
     against = rows(
         db,
         "SELECT d.name FROM medications m JOIN drugs d ON d.drug_id = m.drug_id"
         " JOIN allergy_conflicts x ON x.patient_id = m.patient_id AND x.drug_id = m.drug_id"
-        " WHERE m.patient_id = :patient AND m.status = 'active' AND x.substance = :substance ORDER BY m.medication_id",
+        " WHERE m.patient_id = :patient AND m.status = 'active' AND x.substance = :substance ORDER"
+        " BY m.medication_id",
         patient=patient_id,
         substance=entry["substance"],
     )
@@ -230,7 +256,8 @@ def add_allergy(
 def update_allergies(
     db: Connection, patient_id: int, allergies: Annotated[list[Entry], {"maxItems": 50}]
 ) -> dict[str, Any]:
-    """Replace a patient's whole list of allergies: what is not given is removed. An empty list means none known.
+    """Replace a patient's whole list of allergies: what is not given is removed. An empty list
+    means none known.
 
     Args:
         patient_id: The patient's id.
@@ -242,10 +269,14 @@ def update_allergies(
         entry = _identified(db, given["substance"])
         if entry["substance"] in wanted:
             raise ToolError(f"{entry['substance']} stands twice in the list.", category="duplicate")
-        wanted[entry["substance"]] = entry | {"reaction": given["reaction"], "severity": given["severity"]}
+        wanted[entry["substance"]] = entry | {
+            "reaction": given["reaction"],
+            "severity": given["severity"],
+        }
     present = rows(
         db,
-        "SELECT allergy_id, substance, reaction, severity FROM allergies WHERE patient_id = :patient"
+        "SELECT allergy_id, substance, reaction, severity FROM allergies WHERE patient_id ="
+        " :patient"
         " ORDER BY allergy_id",
         patient=patient_id,
     )
@@ -257,7 +288,8 @@ def update_allergies(
         elif (entry["reaction"], entry["severity"]) != (row["reaction"], row["severity"]):
             change(
                 db,
-                "UPDATE allergies SET reaction = :reaction, severity = :severity WHERE allergy_id = :id",
+                "UPDATE allergies SET reaction = :reaction, severity = :severity WHERE allergy_id"
+                " = :id",
                 reaction=entry["reaction"],
                 severity=entry["severity"],
                 id=row["allergy_id"],

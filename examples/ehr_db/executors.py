@@ -11,7 +11,13 @@ from .charting import (
     update_allergies,
 )
 from .formulary import check_allergies, lookup_drug, search_codes
-from .ordering import book_followup, change_dose, complete_followup, prescribe_medication, stop_medication
+from .ordering import (
+    book_followup,
+    change_dose,
+    complete_followup,
+    prescribe_medication,
+    stop_medication,
+)
 from .reading import (
     find_clinicians,
     find_patients,

@@ -1,4 +1,6 @@
-"""Tools that look something up in the reference tables: drugs, their dangers, and diagnosis codes."""
+"""Tools that look something up in the reference tables: drugs, their dangers, and diagnosis
+codes.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,17 @@ from typing import Annotated, Any
 from sqlalchemy import Connection
 
 from envs import ToolError, tool
+from envs.tools.records import fold, rows
 
-from .records import MATCHES, classes_of, fold, require_drug, require_patient, rows
+from .records import MATCHES, classes_of, require_drug, require_patient
 
 
 @tool(read_only=True)
-def lookup_drug(db: Connection, name: Annotated[str, {"minLength": 1, "maxLength": 60}]) -> dict[str, Any]:
-    """Look up a drug in the formulary: classes, maximum daily dose, whether it is controlled, indications.
+def lookup_drug(
+    db: Connection, name: Annotated[str, {"minLength": 1, "maxLength": 60}]
+) -> dict[str, Any]:
+    """Look up a drug in the formulary: classes, maximum daily dose, whether it is controlled,
+    indications.
 
     Args:
         name: Generic or brand name.
@@ -50,7 +56,9 @@ def check_allergies(
 
 
 def allergy_conflicts(db: Connection, patient_id: int, drug_id: int) -> list[str]:
-    """The recorded substances that forbid a drug for a patient, in the order in which they were recorded."""
+    """The recorded substances that forbid a drug for a patient, in the order in which they were
+    recorded.
+    """
     found = rows(
         db,
         "SELECT a.substance FROM allergies a JOIN allergy_conflicts x"
@@ -63,7 +71,9 @@ def allergy_conflicts(db: Connection, patient_id: int, drug_id: int) -> list[str
 
 
 @tool(read_only=True)
-def search_codes(db: Connection, words: Annotated[str, {"minLength": 1, "maxLength": 120}]) -> dict[str, Any]:
+def search_codes(
+    db: Connection, words: Annotated[str, {"minLength": 1, "maxLength": 120}]
+) -> dict[str, Any]:
     """Search the ICD-10 codes that this practice uses.
 
     Args:
@@ -71,12 +81,15 @@ def search_codes(db: Connection, words: Annotated[str, {"minLength": 1, "maxLeng
     """
     wanted = fold(words).split()[:8]
     if not wanted:
-        raise ToolError("Give at least one word of the title, or the beginning of a code.", category="invalid")
-    parts = " AND ".join(f"LOWER(title) LIKE :word{at}" for at in range(len(wanted)))
+        raise ToolError(
+            "Give at least one word of the title, or the beginning of a code.", category="invalid"
+        )
+    parts = " AND ".join(f"LOWER(title) LIKE :word{index}" for index in range(len(wanted)))
     found = rows(
         db,
-        f"SELECT code, title FROM icd10_codes WHERE ({parts}) OR LOWER(code) LIKE :code ORDER BY code",
+        f"SELECT code, title FROM icd10_codes WHERE ({parts}) OR"
+        " LOWER(code) LIKE :code ORDER BY code",
         code=words.strip().casefold().replace("%", "").replace("_", "") + "%",
-        **{f"word{at}": f"%{word}%" for at, word in enumerate(wanted)},
+        **{f"word{index}": f"%{word}%" for index, word in enumerate(wanted)},
     )
     return {"count": len(found), "codes": found[:MATCHES]}

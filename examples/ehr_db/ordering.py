@@ -1,8 +1,8 @@
 """Tools that order: medications and follow-ups.
 
-Refused are drugs that the formulary does not have, drugs that a recorded allergy forbids, and a second
-order of a drug that is active. Doses, interactions, controlled drugs and closed charts are not guarded:
-there the policy binds whoever orders.
+Refused are drugs that the formulary does not have, drugs that a recorded allergy forbids, and a
+second order of a drug that is active. Doses, interactions, controlled drugs and closed charts are
+not guarded: there the policy binds whoever orders.
 """
 
 from __future__ import annotations
@@ -13,15 +13,21 @@ from typing import Annotated, Any, Literal
 from sqlalchemy import Connection
 
 from envs import ToolError, tool
+from envs.tools.records import Row, change, first, now, today
 
 from .formulary import allergy_conflicts
-from .records import Row, change, first, now, require_drug, require_patient, today
+from .records import require_drug, require_patient
 
 DrugName = Annotated[str, {"minLength": 1, "maxLength": 60}]
 Dose = Annotated[float, {"exclusiveMinimum": 0, "maximum": 10000}]
 TimesPerDay = Annotated[int, {"minimum": 1, "maximum": 12}]
 Reason = Literal[
-    "adverse_effect", "course_completed", "ineffective", "no_longer_indicated", "replaced", "patient_declined"
+    "adverse_effect",
+    "course_completed",
+    "ineffective",
+    "no_longer_indicated",
+    "replaced",
+    "patient_declined",
 ]
 
 
@@ -29,7 +35,8 @@ def _active_order(db: Connection, patient_id: int, drug_id: int) -> Row | None:
     return first(
         db,
         "SELECT medication_id, dose_mg, times_per_day FROM medications"
-        " WHERE patient_id = :patient AND drug_id = :drug AND status = 'active' ORDER BY medication_id",
+        " WHERE patient_id = :patient AND drug_id = :drug AND status = 'active' ORDER BY"
+        " medication_id",
         patient=patient_id,
         drug=drug_id,
     )
@@ -54,14 +61,20 @@ def _start(db: Connection, patient_id: int, drug: Row, dose_mg: float, times_per
         times=times_per_day,
         day=day,
     )
-    return {"name": drug["name"], "dose_mg": dose_mg, "times_per_day": times_per_day, "started_on": day}
+    return {
+        "name": drug["name"],
+        "dose_mg": dose_mg,
+        "times_per_day": times_per_day,
+        "started_on": day,
+    }
 
 
 def _stop(db: Connection, order: Row, reason: str) -> str:
     day = today(db)
     change(
         db,
-        "UPDATE medications SET status = 'stopped', stopped_on = :day, stop_reason = :reason WHERE medication_id = :id",
+        "UPDATE medications SET status = 'stopped', stopped_on = :day, stop_reason = :reason WHERE"
+        " medication_id = :id",
         day=day,
         reason=reason,
         id=order["medication_id"],
@@ -73,7 +86,8 @@ def _stop(db: Connection, order: Row, reason: str) -> str:
 def prescribe_medication(
     db: Connection, patient_id: int, name: DrugName, dose_mg: Dose, times_per_day: TimesPerDay = 1
 ) -> dict[str, Any]:
-    """Start a medication today. Refused where a recorded allergy stands against it, or where it is active already.
+    """Start a medication today. Refused where a recorded allergy stands against it, or where it is
+    active already.
 
     Args:
         patient_id: The patient's id.
@@ -84,11 +98,14 @@ def prescribe_medication(
     require_patient(db, patient_id)
     drug = require_drug(db, name)
     if conflicts := allergy_conflicts(db, patient_id, drug["drug_id"]):
-        told = ", ".join(conflicts)
-        raise ToolError(f"{drug['name']} conflicts with a recorded allergy: {told}.", category="conflict")
+        names = ", ".join(conflicts)
+        raise ToolError(
+            f"{drug['name']} conflicts with a recorded allergy: {names}.", category="conflict"
+        )
     if order := _active_order(db, patient_id, drug["drug_id"]):
         raise ToolError(
-            f"{drug['name']} is active already: {order['dose_mg']:g} mg, {order['times_per_day']} times a day.",
+            f"{drug['name']} is active already: {order['dose_mg']:g} mg, {order['times_per_day']}"
+            " times a day.",
             category="duplicate",
         )
     return _start(db, patient_id, drug, dose_mg, times_per_day)
@@ -98,7 +115,8 @@ def prescribe_medication(
 def change_dose(
     db: Connection, patient_id: int, name: DrugName, dose_mg: Dose, times_per_day: TimesPerDay = 1
 ) -> dict[str, Any]:
-    """Change the dose of an active medication: the old order is stopped as replaced, a new one starts today.
+    """Change the dose of an active medication: the old order is stopped as replaced, a new one
+    starts today.
 
     Args:
         patient_id: The patient's id.
@@ -116,7 +134,9 @@ def change_dose(
 
 
 @tool
-def stop_medication(db: Connection, patient_id: int, name: DrugName, reason: Reason) -> dict[str, Any]:
+def stop_medication(
+    db: Connection, patient_id: int, name: DrugName, reason: Reason
+) -> dict[str, Any]:
     """Stop an active medication today.
 
     Args:
@@ -137,7 +157,8 @@ def book_followup(
     within_days: Annotated[int, {"minimum": 1, "maximum": 365}],
     reason: Literal["lab_result", "medication_review", "blood_pressure", "symptoms"],
 ) -> dict[str, Any]:
-    """Book a follow-up with the patient's own clinician; an open one for the same reason is refused.
+    """Book a follow-up with the patient's own clinician; an open one for the same reason is
+    refused.
 
     Args:
         patient_id: The patient's id.
@@ -147,13 +168,17 @@ def book_followup(
     patient = require_patient(db, patient_id)
     already = first(
         db,
-        "SELECT due_by FROM followups WHERE patient_id = :patient AND reason = :reason AND status = 'open'"
+        "SELECT due_by FROM followups WHERE patient_id = :patient AND reason = :reason AND status"
+        " = 'open'"
         " ORDER BY followup_id",
         patient=patient_id,
         reason=reason,
     )
     if already is not None:
-        raise ToolError(f"A follow-up for this reason is open, due by {already['due_by']}.", category="duplicate")
+        raise ToolError(
+            f"A follow-up for this reason is open, due by {already['due_by']}.",
+            category="duplicate",
+        )
     moment = now(db)
     due_by = (moment.date() + timedelta(days=within_days)).isoformat()
     made = first(
@@ -178,6 +203,8 @@ def complete_followup(db: Connection, followup_id: int) -> dict[str, Any]:
     """
     found = first(db, "SELECT status FROM followups WHERE followup_id = :id", id=followup_id)
     if found is None or found["status"] != "open":
-        raise ToolError(f"There is no open follow-up with the id {followup_id}.", category="not_found")
+        raise ToolError(
+            f"There is no open follow-up with the id {followup_id}.", category="not_found"
+        )
     change(db, "UPDATE followups SET status = 'done' WHERE followup_id = :id", id=followup_id)
     return {"followup_id": followup_id, "status": "done"}

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 from sqlalchemy import Connection
 
 from envs import ToolError, tool
+from envs.tools.records import first, rows, words_condition
 
-from .records import MATCHES, find_class, find_drug, first, fold, medications_of, require_patient, rows
+from .records import MATCHES, find_class, find_drug, medications_of, require_patient
 
 Day = Annotated[str | None, {"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}]
 LabTest = Literal["HbA1c", "INR", "TSH", "LDL", "creatinine", "potassium", "hemoglobin"]
@@ -17,36 +18,27 @@ Status = Literal["active", "transferred", "deceased"]
 PAGE = 20
 
 
-def _name_condition(column: str, words: list[str]) -> tuple[str, dict[str, str]]:
-    """SQL that holds where every word begins a word of the column, and its binds."""
-    parts = [f"({column} LIKE :begin{at} OR {column} LIKE :inside{at})" for at in range(len(words))]
-    binds = {f"begin{at}": f"{word}%" for at, word in enumerate(words)}
-    return " AND ".join(parts), binds | {f"inside{at}": f"% {word}%" for at, word in enumerate(words)}
-
-
-def _words(name: str) -> list[str]:
-    words = fold(name).split()[:8]
-    if not words:
-        raise ToolError("Give at least one letter of the name.", category="invalid")
-    return words
+NO_NAME = "Give at least one letter of the name."
 
 
 @tool(read_only=True)
 def find_patients(
     db: Connection, name: Annotated[str, {"minLength": 1, "maxLength": 120}], dob: Day = None
 ) -> dict[str, Any]:
-    """Find patients by name, closed charts included. Case and accents do not matter; several people may match.
+    """Find patients by name, closed charts included. Case and accents do not matter; several people
+    may match.
 
     Args:
         name: The name or a part of it; every word must begin a word of the patient's name.
         dob: Date of birth as YYYY-MM-DD, to tell namesakes apart.
     """
-    condition, binds = _name_condition("name_folded", _words(name))
+    condition, binds = words_condition("name_folded", name, NO_NAME)
     if dob is not None:
         condition, binds = f"{condition} AND dob = :dob", binds | {"dob": dob}
     found = rows(
         db,
-        f"SELECT patient_id, mrn, name, sex, dob, status FROM patients WHERE {condition} ORDER BY patient_id",
+        f"SELECT patient_id, mrn, name, sex, dob, status FROM patients WHERE {condition} ORDER BY"
+        " patient_id",
         **binds,
     )
     return {"count": len(found), "patients": found[:MATCHES]}
@@ -84,23 +76,28 @@ def list_patients(
 
 @tool(read_only=True)
 def get_patient(db: Connection, patient_id: int) -> dict[str, Any]:
-    """Return one patient's chart: status, allergies, active diagnoses, active medications, last vitals, open follow-ups.
+    """Return one patient's chart: status, allergies, active diagnoses, active medications, last
+    vitals, open follow-ups.
 
     Args:
         patient_id: The patient's id, as find_patients gives it.
     """
     patient = require_patient(db, patient_id)
     clinician = first(
-        db, "SELECT clinician_id, name FROM clinicians WHERE clinician_id = :id", id=patient.pop("clinician_id")
+        db,
+        "SELECT clinician_id, name FROM clinicians WHERE clinician_id = :id",
+        id=patient.pop("clinician_id"),
     )
     allergies = rows(
         db,
-        "SELECT substance, reaction, severity FROM allergies WHERE patient_id = :id ORDER BY allergy_id",
+        "SELECT substance, reaction, severity FROM allergies WHERE patient_id = :id ORDER BY"
+        " allergy_id",
         id=patient_id,
     )
     followups = rows(
         db,
-        "SELECT followup_id, reason, due_by FROM followups WHERE patient_id = :id AND status = 'open'"
+        "SELECT followup_id, reason, due_by FROM followups WHERE patient_id = :id AND status ="
+        " 'open'"
         " ORDER BY followup_id",
         id=patient_id,
     )
@@ -119,7 +116,8 @@ def _diagnoses(db: Connection, patient_id: int, *, resolved: bool) -> list[dict[
     return rows(
         db,
         "SELECT g.code, c.title, g.status, g.onset_on, g.resolved_on FROM diagnoses g"
-        f" JOIN icd10_codes c ON c.code = g.code WHERE g.patient_id = :id{only} ORDER BY g.diagnosis_id",
+        f" JOIN icd10_codes c ON c.code = g.code WHERE g.patient_id = :id{only} ORDER BY"
+        " g.diagnosis_id",
         id=patient_id,
     )
 
@@ -127,7 +125,8 @@ def _diagnoses(db: Connection, patient_id: int, *, resolved: bool) -> list[dict[
 def _vitals(db: Connection, patient_id: int, limit: int) -> list[dict[str, Any]]:
     return rows(
         db,
-        "SELECT recorded_at, heart_rate, systolic, diastolic, temperature_c, spo2, weight_kg FROM vitals"
+        "SELECT recorded_at, heart_rate, systolic, diastolic, temperature_c, spo2, weight_kg FROM"
+        " vitals"
         " WHERE patient_id = :id ORDER BY recorded_at DESC, vitals_id DESC LIMIT :limit",
         id=patient_id,
         limit=limit,
@@ -135,7 +134,9 @@ def _vitals(db: Connection, patient_id: int, limit: int) -> list[dict[str, Any]]
 
 
 @tool(read_only=True)
-def list_diagnoses(db: Connection, patient_id: int, include_resolved: bool = False) -> dict[str, Any]:
+def list_diagnoses(
+    db: Connection, patient_id: int, include_resolved: bool = False
+) -> dict[str, Any]:
     """List a patient's diagnoses with their ICD-10 codes.
 
     Args:
@@ -147,7 +148,9 @@ def list_diagnoses(db: Connection, patient_id: int, include_resolved: bool = Fal
 
 
 @tool(read_only=True)
-def list_medications(db: Connection, patient_id: int, include_stopped: bool = False) -> dict[str, Any]:
+def list_medications(
+    db: Connection, patient_id: int, include_stopped: bool = False
+) -> dict[str, Any]:
     """List a patient's medications with drug classes, dose, times per day and dates.
 
     Args:
@@ -186,7 +189,8 @@ def list_labs(db: Connection, patient_id: int, test: LabTest | None = None) -> d
     found = rows(
         db,
         "SELECT l.test, l.value, t.unit, t.ref_low, t.ref_high, l.taken_on FROM labs l"
-        f" JOIN lab_tests t ON t.test = l.test WHERE l.patient_id = :id{only} ORDER BY l.taken_on DESC, l.lab_id DESC",
+        f" JOIN lab_tests t ON t.test = l.test WHERE l.patient_id = :id{only} ORDER BY l.taken_on"
+        " DESC, l.lab_id DESC",
         id=patient_id,
         **binds,
     )
@@ -229,9 +233,12 @@ def search_labs(
 
 @tool(read_only=True)
 def search_medications(
-    db: Connection, name: Annotated[str, {"minLength": 1, "maxLength": 60}], clinician_id: int | None = None
+    db: Connection,
+    name: Annotated[str, {"minLength": 1, "maxLength": 60}],
+    clinician_id: int | None = None,
 ) -> dict[str, Any]:
-    """Search all charts, closed ones included, for patients who take a drug, or any drug of a class.
+    """Search all charts, closed ones included, for patients who take a drug, or any drug of a
+    class.
 
     Args:
         name: A drug or a drug class, for example warfarin or anticoagulants.
@@ -239,17 +246,23 @@ def search_medications(
     """
     drug, group = find_drug(db, name), find_class(db, name)
     if drug is None and group is None:
-        raise ToolError(f"The formulary has no drug and no class named {name!r}.", category="not_found")
+        raise ToolError(
+            f"The formulary has no drug and no class named {name!r}.", category="not_found"
+        )
     if drug is not None:
         condition, binds = "m.drug_id = :wanted", {"wanted": drug["drug_id"]}
     else:
         condition = "m.drug_id IN (SELECT drug_id FROM drug_class_members WHERE class_id = :wanted)"
         binds = {"wanted": group["class_id"]} if group else {}
     if clinician_id is not None:
-        condition, binds = f"{condition} AND p.clinician_id = :clinician", binds | {"clinician": clinician_id}
+        condition, binds = (
+            f"{condition} AND p.clinician_id = :clinician",
+            binds | {"clinician": clinician_id},
+        )
     found = rows(
         db,
-        "SELECT p.patient_id, p.name, p.dob, p.status, d.name AS drug, m.dose_mg, m.times_per_day FROM medications m"
+        "SELECT p.patient_id, p.name, p.dob, p.status, d.name AS drug, m.dose_mg, m.times_per_day"
+        " FROM medications m"
         " JOIN patients p ON p.patient_id = m.patient_id JOIN drugs d ON d.drug_id = m.drug_id"
         f" WHERE m.status = 'active' AND {condition} ORDER BY p.patient_id, m.medication_id",
         **binds,
@@ -258,15 +271,19 @@ def search_medications(
 
 
 @tool(read_only=True)
-def find_clinicians(db: Connection, name: Annotated[str, {"minLength": 1, "maxLength": 120}]) -> dict[str, Any]:
+def find_clinicians(
+    db: Connection, name: Annotated[str, {"minLength": 1, "maxLength": 120}]
+) -> dict[str, Any]:
     """Find clinicians of the practice by name.
 
     Args:
         name: The name or a part of it, without a title.
     """
-    condition, binds = _name_condition("name_folded", _words(name))
+    condition, binds = words_condition("name_folded", name, NO_NAME)
     found = rows(
-        db, f"SELECT clinician_id, name, role FROM clinicians WHERE {condition} ORDER BY clinician_id", **binds
+        db,
+        f"SELECT clinician_id, name, role FROM clinicians WHERE {condition} ORDER BY clinician_id",
+        **binds,
     )
     return {"clinicians": found}
 
@@ -288,13 +305,17 @@ def list_followups(
     condition = "f.status = :status"
     binds: dict[str, Any] = {"status": status}
     if clinician_id is not None:
-        condition, binds = f"{condition} AND f.clinician_id = :clinician", binds | {"clinician": clinician_id}
+        condition, binds = (
+            f"{condition} AND f.clinician_id = :clinician",
+            binds | {"clinician": clinician_id},
+        )
     if due_before is not None:
         condition, binds = f"{condition} AND f.due_by < :day", binds | {"day": due_before}
     found = rows(
         db,
         "SELECT f.followup_id, f.patient_id, p.name, f.reason, f.due_by, f.status FROM followups f"
-        f" JOIN patients p ON p.patient_id = f.patient_id WHERE {condition} ORDER BY f.due_by, f.followup_id",
+        f" JOIN patients p ON p.patient_id = f.patient_id WHERE {condition} ORDER BY f.due_by,"
+        " f.followup_id",
         **binds,
     )
     return {"count": len(found), "followups": found}

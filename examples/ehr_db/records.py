@@ -1,74 +1,16 @@
-"""What all tools of this world share: queries, the clock, and names that compare as people mean them."""
+"""Shared by all tools of this world: patients, drugs and medications, and dates of the past."""
 
 from __future__ import annotations
 
-import unicodedata
-from datetime import date, datetime
-from decimal import Decimal
-from functools import cache
-from typing import Any
+from datetime import date
 
-from sqlalchemy import Connection, TextClause, text
+from sqlalchemy import Connection
 
-import envs
 from envs import ToolError
-
-Row = dict[str, Any]
+from envs.tools.records import Row, first, fold, now, rows
 
 MATCHES = 25
-"""Rows that a search by words shows at most; the count is told beside them, so that the caller can narrow it."""
-
-APOSTROPHES = frozenset("'`\u2019\u02bc")
-
-LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "\u0131": "i"})
-"""Letters of Latin alphabets that Unicode does not take apart into a base letter and a mark."""
-
-
-def fold(name: str) -> str:
-    """The form in which names compare: lower case, no accents or apostrophes, other punctuation as one blank.
-
-    ``"  Siobhán O'Brien-Núñez "`` becomes ``"siobhan obrien nunez"``; the ``*_folded`` columns hold this form.
-    """
-    apart = unicodedata.normalize("NFKD", name.casefold().translate(LETTERS))
-    bare = (each for each in apart if not unicodedata.combining(each) and each not in APOSTROPHES)
-    return " ".join("".join(each if each.isalnum() else " " for each in bare).split())
-
-
-@cache
-def _statement(sql: str) -> TextClause:
-    return text(sql)
-
-
-def _plain(value: Any) -> Any:
-    """A number as people write it: 40 for 40.0, and no Decimal whatever the driver."""
-    if isinstance(value, Decimal):
-        value = float(value)
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def rows(db: Connection, sql: str, **binds: Any) -> list[Row]:
-    """All rows of a query as dicts."""
-    found = db.execute(_statement(sql), binds).mappings()
-    return [{key: _plain(value) for key, value in row.items()} for row in found]
-
-
-def first(db: Connection, sql: str, **binds: Any) -> Row | None:
-    """The first row of a query, or None."""
-    return next(iter(rows(db, sql, **binds)), None)
-
-
-def change(db: Connection, sql: str, **binds: Any) -> None:
-    """Run a statement that writes."""
-    db.execute(_statement(sql), binds)
-
-
-def now(db: Connection) -> datetime:
-    """The rollout's clock in UTC, to the second."""
-    return envs.now(db).replace(microsecond=0)
-
-
-def today(db: Connection) -> str:
-    return now(db).date().isoformat()
+"""Rows that a search by words shows at most; their number beside them lets the caller narrow it."""
 
 
 def past_date(db: Connection, value: str, what: str) -> str:
@@ -76,7 +18,9 @@ def past_date(db: Connection, value: str, what: str) -> str:
     try:
         day = date.fromisoformat(value)
     except ValueError:
-        raise ToolError(f"{what} must be a calendar date (YYYY-MM-DD), not {value!r}.", category="invalid") from None
+        raise ToolError(
+            f"{what} must be a calendar date (YYYY-MM-DD), not {value!r}.", category="invalid"
+        ) from None
     if day > now(db).date():
         raise ToolError(f"{what} {day.isoformat()} lies in the future.", category="invalid")
     return day.isoformat()
@@ -86,7 +30,8 @@ def require_patient(db: Connection, patient_id: int) -> Row:
     """The patient's row; ToolError ``not_found`` where there is none."""
     found = first(
         db,
-        "SELECT patient_id, mrn, name, sex, dob, status, closed_on, clinician_id FROM patients WHERE patient_id = :id",
+        "SELECT patient_id, mrn, name, sex, dob, status, closed_on, clinician_id FROM patients"
+        " WHERE patient_id = :id",
         id=patient_id,
     )
     if found is None:
@@ -115,11 +60,15 @@ def find_class(db: Connection, name: str) -> Row | None:
 
 
 def require_drug(db: Connection, name: str) -> Row:
-    """The drug of that name; ToolError ``invalid`` for the name of a class, ``not_found`` for anything else."""
+    """The drug of that name; ToolError ``invalid`` for the name of a class, ``not_found`` for
+    anything else.
+    """
     if drug := find_drug(db, name):
         return drug
     if group := find_class(db, name):
-        raise ToolError(f"{name!r} names a class of drugs ({group['name']}); name one drug.", category="invalid")
+        raise ToolError(
+            f"{name!r} names a class of drugs ({group['name']}); name one drug.", category="invalid"
+        )
     raise ToolError(f"The formulary has no drug named {name!r}.", category="not_found")
 
 
@@ -139,18 +88,24 @@ def medications_of(db: Connection, patient_id: int, *, stopped: bool = False) ->
     only = "" if stopped else " AND m.status = 'active'"
     orders = rows(
         db,
-        "SELECT m.drug_id, d.name, m.dose_mg, m.times_per_day, m.status, m.started_on, m.stopped_on, m.stop_reason"
+        "SELECT m.drug_id, d.name, m.dose_mg, m.times_per_day, m.status, m.started_on,"
+        " m.stopped_on, m.stop_reason"
         f" FROM medications m JOIN drugs d ON d.drug_id = m.drug_id WHERE m.patient_id = :id{only}"
         " ORDER BY m.medication_id",
         id=patient_id,
     )
     members = rows(
         db,
-        "SELECT x.drug_id, c.name FROM drug_class_members x JOIN drug_classes c ON c.class_id = x.class_id"
-        " WHERE x.drug_id IN (SELECT m.drug_id FROM medications m WHERE m.patient_id = :id) ORDER BY c.class_id",
+        "SELECT x.drug_id, c.name FROM drug_class_members x JOIN drug_classes c ON c.class_id ="
+        " x.class_id"
+        " WHERE x.drug_id IN (SELECT m.drug_id FROM medications m WHERE m.patient_id = :id) ORDER"
+        " BY c.class_id",
         id=patient_id,
     )
     groups: dict[int, list[str]] = {}
     for member in members:
         groups.setdefault(member["drug_id"], []).append(member["name"])
-    return [{"name": each["name"], "classes": groups.get(each.pop("drug_id"), []), **each} for each in orders]
+    return [
+        {"name": each["name"], "classes": groups.get(each.pop("drug_id"), []), **each}
+        for each in orders
+    ]

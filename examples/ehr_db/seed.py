@@ -1,9 +1,11 @@
-"""More practices like the one in seed.sql, which is universe 0: as many patients, other people, the same formulary.
+"""More practices like the one in seed.sql, which is universe 0: as many patients, other people, the
+same formulary.
 
-``rows(universe, random)`` yields ``(table, row)`` in an order that satisfies the foreign keys. All that varies comes
-from the universe's number and the given random source, so that a universe is the same wherever it is made. Each holds
-what the task families look for: namesakes, closed charts, allergies that forbid and allergies that do not,
-anticoagulated patients of whom one is so too much, infections under treatment, results that were high once and are not now.
+``rows(universe, random)`` yields ``(table, row)`` in an order that satisfies the foreign keys. All
+that varies comes from the universe's number and the given random source, so that a universe is the
+same wherever it is made. Each holds what the task families look for: namesakes, closed charts,
+allergies that forbid and allergies that do not, anticoagulated patients of whom one is so too much,
+infections under treatment, results that were high once and are not now.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from random import Random
 
-from .records import fold
+from envs.tools.records import fold
+
 from .seed_charts import TODAY, Chart, Formulary, some_day, write_chart
 from .seed_medicine import ALLERGIES, PROFILES, RARE
 from .seed_names import names_of
@@ -37,9 +40,19 @@ TREATING = 6
 """How many of the clinicians, counted from the first, look after patients."""
 
 NAMESAKES = (3, 2, 2, 2, 2, 2)
-"""How many patients bear each of the names that several bear; one of the three is spelt without accents."""
+"""How many patients bear each of the names that several bear; one of the three is spelt without
+accents.
+"""
 
-CLOSED = ("transferred", "deceased", "transferred", "deceased", "transferred", "deceased", "transferred")
+CLOSED = (
+    "transferred",
+    "deceased",
+    "transferred",
+    "deceased",
+    "transferred",
+    "deceased",
+    "transferred",
+)
 REASONS = ("medication_review", "blood_pressure", "symptoms")
 OPEN_FOLLOWUPS, DONE_FOLLOWUPS = 22, 8
 
@@ -51,16 +64,24 @@ def rows(universe: int, random: Random) -> Iterator[tuple[str, Row]]:
         for row in reference.execute(f"SELECT * FROM {table}"):
             yield table, dict(row)
     taken = frozenset(
-        name for (name,) in reference.execute("SELECT name FROM patients UNION SELECT name FROM clinicians")
+        name
+        for (name,) in reference.execute(
+            "SELECT name FROM patients UNION SELECT name FROM clinicians"
+        )
     )
     names = names_of(universe, taken)
     random.shuffle(names)
     clinicians = range(10 * universe + 1, 10 * universe + 1 + len(ROLES))
     for key, (name, _), role in zip(clinicians, names, ROLES, strict=False):
-        yield "clinicians", {"clinician_id": key, "name": name, "name_folded": fold(name), "role": role}
+        yield (
+            "clinicians",
+            {"clinician_id": key, "name": name, "name_folded": fold(name), "role": role},
+        )
     charts = _charts(names[len(ROLES) :], Formulary(reference), random)
     random.shuffle(charts)
-    yield from _numbered(universe, charts, list(clinicians[:TREATING]), Formulary(reference), random)
+    yield from _numbered(
+        universe, charts, list(clinicians[:TREATING]), Formulary(reference), random
+    )
 
 
 def _seed_zero() -> sqlite3.Connection:
@@ -73,7 +94,9 @@ def _seed_zero() -> sqlite3.Connection:
 
 
 def _charts(names: list[tuple[str, str]], formulary: Formulary, random: Random) -> list[Chart]:
-    """All charts: first those of the namesakes, who stay active and of whom two are allergic to penicillins."""
+    """All charts: first those of the namesakes, who stay active and of whom two are allergic to
+    penicillins.
+    """
     names.sort(key=lambda each: each[0].isascii())  # the first name has an accent to lose
     shared = [pair for pair, people in zip(names, NAMESAKES, strict=False) for _ in range(people)]
     shared[2] = (_plain(shared[2][0]), shared[2][1])
@@ -87,24 +110,40 @@ def _charts(names: list[tuple[str, str]], formulary: Formulary, random: Random) 
         born = TODAY - timedelta(days=365 * years + years // 4)
         charts.append(Chart(name, sex, some_day(random, born - timedelta(days=330), born)))
     chronic = [
-        at
-        for at, (age, conditions) in enumerate(profiles)
-        if at >= len(shared) and age >= 45 and RARE.isdisjoint(conditions)
+        index
+        for index, (age, conditions) in enumerate(profiles)
+        if index >= len(shared) and age >= 45 and RARE.isdisjoint(conditions)
     ]
-    for at, status in zip(random.sample(chronic, len(CLOSED)), CLOSED, strict=True):
-        charts[at].status, charts[at].end = status, some_day(random, date(2024, 12, 1), date(2026, 1, 20))
-    first, second = 0, NAMESAKES[0]  # one of those who share a name, and one of those who share the next
-    others = [at for at in range(len(charts)) if at not in (first, second)]
-    reacting = iter([first, second, *random.sample(others, sum(count for count, *_ in ALLERGIES) - 2)])
+    for index, status in zip(random.sample(chronic, len(CLOSED)), CLOSED, strict=True):
+        charts[index].status, charts[index].end = (
+            status,
+            some_day(random, date(2024, 12, 1), date(2026, 1, 20)),
+        )
+    first, second = (
+        0,
+        NAMESAKES[0],
+    )  # one of those who share a name, and one of those who share the next
+    others = [index for index in range(len(charts)) if index not in (first, second)]
+    reacting = iter(
+        [first, second, *random.sample(others, sum(count for count, *_ in ALLERGIES) - 2)]
+    )
     for count, substance, ways in ALLERGIES:
-        for at in [next(reacting) for _ in range(count)]:
+        for index in [next(reacting) for _ in range(count)]:
             reaction, severity = random.choice(list(ways))
-            day = some_day(random, charts[at].dob + timedelta(days=365 * 16), charts[at].end - timedelta(days=480))
-            charts[at].allergies.append((substance, reaction, severity, day))
+            day = some_day(
+                random,
+                charts[index].dob + timedelta(days=365 * 16),
+                charts[index].end - timedelta(days=480),
+            )
+            charts[index].allergies.append((substance, reaction, severity, day))
     for chart, (_, conditions) in zip(charts, profiles, strict=True):
         write_chart(chart, conditions, formulary, random)
-    thinned = next(chart for chart, (_, conditions) in zip(charts, profiles, strict=True) if "valve" in conditions)
-    last = max(at for at, (test, *_) in enumerate(thinned.labs) if test == "INR")
+    thinned = next(
+        chart
+        for chart, (_, conditions) in zip(charts, profiles, strict=True)
+        if "valve" in conditions
+    )
+    last = max(index for index, (test, *_) in enumerate(thinned.labs) if test == "INR")
     thinned.labs[last] = ("INR", round(random.uniform(3.9, 4.6), 1), thinned.labs[last][2])
     return charts
 
@@ -116,8 +155,10 @@ def _plain(name: str) -> str:
 def _numbered(
     universe: int, charts: list[Chart], clinicians: list[int], formulary: Formulary, random: Random
 ) -> Iterator[tuple[str, Row]]:
-    """The charts as rows: patients in the order given, entries by their dates, as a practice writes them."""
-    patients = {1000 * (universe + 1) + at: chart for at, chart in enumerate(charts, 1)}
+    """The charts as rows: patients in the order given, entries by their dates, as a practice writes
+    them.
+    """
+    patients = {1000 * (universe + 1) + offset: chart for offset, chart in enumerate(charts, 1)}
     numbers = random.sample(range(10_000, 100_000), len(patients))
     treating = {patient: clinicians[patient % len(clinicians)] for patient in patients}
     for (patient, chart), number in zip(patients.items(), numbers, strict=True):
@@ -208,14 +249,20 @@ def _numbered(
             yield table, {key: 1000 * universe + number, **row}
 
 
-def _followups(patients: Mapping[int, Chart], treating: Mapping[int, int], random: Random) -> Iterator[Row]:
+def _followups(
+    patients: Mapping[int, Chart], treating: Mapping[int, int], random: Random
+) -> Iterator[Row]:
     """Open ones of as many patients, a few of them overdue, and some that are done."""
     active = [patient for patient, chart in patients.items() if chart.status == "active"]
     chosen = random.sample(active, OPEN_FOLLOWUPS + DONE_FOLLOWUPS)
-    for at, patient in enumerate(chosen):
-        is_open = at < OPEN_FOLLOWUPS
-        due = TODAY + timedelta(days=random.randint(-21, 40) if is_open else random.randint(-200, -60))
-        booked = datetime.combine(due - timedelta(days=random.randint(55, 75)), time(random.randint(9, 15), 10))
+    for index, patient in enumerate(chosen):
+        is_open = index < OPEN_FOLLOWUPS
+        due = TODAY + timedelta(
+            days=random.randint(-21, 40) if is_open else random.randint(-200, -60)
+        )
+        booked = datetime.combine(
+            due - timedelta(days=random.randint(55, 75)), time(random.randint(9, 15), 10)
+        )
         yield {
             "patient_id": patient,
             "clinician_id": treating[patient],

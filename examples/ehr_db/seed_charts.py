@@ -1,4 +1,6 @@
-"""One invented chart: problems, orders, measurements and results that do not contradict one another."""
+"""One invented chart: problems, orders, measurements and results that do not contradict one
+another.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,14 @@ class Formulary:
 
     def __init__(self, reference: sqlite3.Connection) -> None:
         self.drugs: dict[str, int] = dict(reference.execute("SELECT name, drug_id FROM drugs"))
-        self.groups: dict[str, int] = dict(reference.execute("SELECT name, class_id FROM drug_classes"))
+        self.groups: dict[str, int] = dict(
+            reference.execute("SELECT name, class_id FROM drug_classes")
+        )
         self.crossing = {
-            name for (name,) in reference.execute("SELECT name FROM drug_classes WHERE cross_reactive = 1")
+            name
+            for (name,) in reference.execute(
+                "SELECT name FROM drug_classes WHERE cross_reactive = 1"
+            )
         }
         self.classes: dict[str, set[str]] = {}
         members = (
@@ -31,7 +38,7 @@ class Formulary:
             self.classes.setdefault(drug, set()).add(group)
 
     def forbids(self, substance: str, drug: str) -> bool:
-        """Whether an allergy to a substance stands against a drug, as the view allergy_conflicts has it."""
+        """True if an allergy to a substance rules a drug out, as in the view allergy_conflicts."""
         shared = self.classes[drug] & self.classes.get(substance, set()) & self.crossing
         return substance == drug or substance in self.classes[drug] or bool(shared)
 
@@ -57,8 +64,12 @@ class Chart:
     dob: date
     end: date = TODAY
     status: str = "active"
-    allergies: list[tuple[str, str, str, date]] = field(default_factory=list[tuple[str, str, str, date]])
-    diagnoses: list[tuple[str, date, date | None]] = field(default_factory=list[tuple[str, date, date | None]])
+    allergies: list[tuple[str, str, str, date]] = field(
+        default_factory=list[tuple[str, str, str, date]]
+    )
+    diagnoses: list[tuple[str, date, date | None]] = field(
+        default_factory=list[tuple[str, date, date | None]]
+    )
     orders: list[Order] = field(default_factory=list[Order])
     vitals: list[tuple[datetime, int, int, int, float | None, int | None, float | None]] = field(
         default_factory=list[tuple[datetime, int, int, int, float | None, int | None, float | None]]
@@ -71,13 +82,19 @@ class Chart:
 
 
 def some_day(random: Random, first: date, last: date) -> date:
-    """A day between two, both included; the 29th of February is left out, so that ages can be reckoned."""
+    """A day between two, both included; the 29th of February is left out, so that ages can be
+    reckoned.
+    """
     day = first + timedelta(days=random.randint(0, max(0, (last - first).days)))
     return day.replace(day=28) if (day.month, day.day) == (2, 29) else day
 
 
-def write_chart(chart: Chart, conditions: Sequence[str], formulary: Formulary, random: Random) -> None:
-    """Fill in what a patient with these conditions has in the chart, around the allergies that it holds already."""
+def write_chart(
+    chart: Chart, conditions: Sequence[str], formulary: Formulary, random: Random
+) -> None:
+    """Fill in what a patient with these conditions has in the chart, around the allergies that it
+    holds already.
+    """
     for name in conditions:
         condition = CONDITIONS[name]
         if condition.sex in (None, chart.sex):
@@ -90,7 +107,11 @@ def _add_problem(chart: Chart, condition: Condition, formulary: Formulary, rando
     code = random.choice(list(condition.codes))
     if condition.days is None:
         adult = chart.dob + timedelta(days=365 * 17)
-        onset = some_day(random, max(adult, chart.end - timedelta(days=365 * 18)), chart.end - timedelta(days=500))
+        onset = some_day(
+            random,
+            max(adult, chart.end - timedelta(days=365 * 18)),
+            chart.end - timedelta(days=500),
+        )
     else:
         onset = chart.end - timedelta(days=random.randint(*condition.days))
     resolved = onset + timedelta(days=random.randint(7, 11)) if condition.over else None
@@ -103,14 +124,22 @@ def _add_problem(chart: Chart, condition: Condition, formulary: Formulary, rando
         drug = random.choice(fitting)
         dose, times = random.choice(list(DOSES[drug]))
         started = onset if acute else onset + timedelta(days=random.randint(5, 320))
-        order = Order(drug, dose, times, started, resolved, "course_completed" if resolved else None)
-        if "angiotensin receptor blockers" in formulary.classes[drug] and not chart.allergies and random.random() < 0.6:
+        order = Order(
+            drug, dose, times, started, resolved, "course_completed" if resolved else None
+        )
+        if (
+            "angiotensin receptor blockers" in formulary.classes[drug]
+            and not chart.allergies
+            and random.random() < 0.6
+        ):
             _coughed_before(chart, order, onset, random)
         chart.orders.append(order)
 
 
 def _fits(chart: Chart, drug: str, formulary: Formulary) -> bool:
-    """Whether a drug may join the chart: no allergy, no second drug of its class, no class to be kept apart from."""
+    """True if a drug may join the chart: no allergy, no second drug of its class, and no class that
+    conflicts with it.
+    """
     held = {group for order in chart.active for group in formulary.classes[order.drug]}
     mine = formulary.classes[drug]
     return (
@@ -121,9 +150,13 @@ def _fits(chart: Chart, drug: str, formulary: Formulary) -> bool:
 
 
 def _coughed_before(chart: Chart, order: Order, onset: date, random: Random) -> None:
-    """The usual way to an angiotensin receptor blocker: an ACE inhibitor, and the cough that ended it."""
+    """The usual way to an angiotensin receptor blocker: an ACE inhibitor, and the cough that ended
+    it.
+    """
     began = order.started - timedelta(days=random.randint(40, 160))
-    chart.orders.append(Order("lisinopril", 10, 1, max(began, onset), order.started, "adverse_effect"))
+    chart.orders.append(
+        Order("lisinopril", 10, 1, max(began, onset), order.started, "adverse_effect")
+    )
     chart.allergies.append(("lisinopril", "cough", "mild", order.started))
 
 
@@ -133,7 +166,12 @@ def _measure(chart: Chart, random: Random) -> None:
     usual = random.randint(128, 158) if pressed else random.randint(108, 130)
     weight = round(random.uniform(52, 84) if chart.sex == "female" else random.uniform(63, 104), 1)
     first_day = chart.end - timedelta(days=470)
-    days = sorted({some_day(random, first_day, chart.end - timedelta(days=3)) for _ in range(random.randint(2, 6))})
+    days = sorted(
+        {
+            some_day(random, first_day, chart.end - timedelta(days=3))
+            for _ in range(random.randint(2, 6))
+        }
+    )
     for day in days:
         moment = datetime.combine(day, time(random.randint(8, 16), 5 * random.randrange(12)))
         systolic = usual + random.randint(-9, 9)
@@ -146,7 +184,9 @@ def _measure(chart: Chart, random: Random) -> None:
                 systolic,
                 diastolic,
                 round(random.uniform(36.2, 37.1), 1) if full else None,
-                (random.randint(91, 94) if "J44.9" in codes else random.randint(96, 99)) if full else None,
+                (random.randint(91, 94) if "J44.9" in codes else random.randint(96, 99))
+                if full
+                else None,
                 round(weight + random.uniform(-2.5, 2.5), 1) if random.random() < 0.7 else None,
             )
         )

@@ -1,7 +1,8 @@
-"""What is plausible in a chart: conditions and their drugs, usual doses, allergies, ranges of laboratory values.
+"""Plausible contents of a chart: conditions and their drugs, usual doses, allergies, ranges of
+laboratory values.
 
-Enough to invent coherent charts with, and no source for treating anybody. Drugs, classes and tests bear the
-names that the formulary in seed.sql gives them.
+Enough to invent coherent charts with, and no source for treating anybody. Drugs, classes and tests
+bear the names that the formulary in seed.sql gives them.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ DOSES: Mapping[str, Sequence[tuple[float, int]]] = {
 class Condition:
     """A problem: one of ``codes``, and of each of ``lines`` one drug that the chart permits.
 
-    ``days`` is how long ago it began (from, to); None: years ago. ``over`` says that it is resolved and its drug
-    was taken to the end. ``sex`` is given where only one sex has it.
+    ``days`` is how long ago it began (from, to); None: years ago. ``over`` says that it is resolved
+    and its drug was taken to the end. ``sex`` is given where only one sex has it.
     """
 
     codes: Sequence[str]
@@ -95,16 +96,24 @@ CONDITIONS: Mapping[str, Condition] = {
     "copd": Condition(("J44.9",)),
     "depression": Condition(("F32.A", "F33.1"), (SSRIS,)),
     "diabetes": Condition(("E11.9",), (("metformin",),)),
-    "diabetes, high": Condition(("E11.65",), (("metformin",), ("glipizide", "empagliflozin", "sitagliptin"))),
+    "diabetes, high": Condition(
+        ("E11.65",), (("metformin",), ("glipizide", "empagliflozin", "sitagliptin"))
+    ),
     "embolism": Condition(("I26.99",), (("rivaroxaban", "apixaban"),), days=(40, 240)),
     "epilepsy": Condition(("G40.909",), (("levetiracetam", "lamotrigine"),)),
     "fibrillation, new": Condition(("I48.91",), days=(4, 15)),
-    "fibrillation": Condition(("I48.91",), (("warfarin", "apixaban", "rivaroxaban"), ("metoprolol", "bisoprolol"))),
+    "fibrillation": Condition(
+        ("I48.91",), (("warfarin", "apixaban", "rivaroxaban"), ("metoprolol", "bisoprolol"))
+    ),
     "gout": Condition(("M10.9",), (("allopurinol",),)),
     "hay fever": Condition(("J30.2",), (("montelukast",),)),
-    "heart failure": Condition(("I50.9",), (("furosemide",), ("bisoprolol", "metoprolol"), (*ACE, *ARB))),
+    "heart failure": Condition(
+        ("I50.9",), (("furosemide",), ("bisoprolol", "metoprolol"), (*ACE, *ARB))
+    ),
     "hypertension": Condition(("I10",), ((*ACE, "amlodipine", *ARB),)),
-    "hypertension, two drugs": Condition(("I10",), ((*ACE, *ARB), ("amlodipine", "hydrochlorothiazide"))),
+    "hypertension, two drugs": Condition(
+        ("I10",), ((*ACE, *ARB), ("amlodipine", "hydrochlorothiazide"))
+    ),
     "insomnia": Condition(("G47.00",), (("zolpidem",),)),
     "insomnia, untreated": Condition(("G47.00",)),
     "kidney": Condition(("N18.30",)),
@@ -115,16 +124,24 @@ CONDITIONS: Mapping[str, Condition] = {
     "osteoporosis": Condition(("M81.0",)),
     "prostate": Condition(("N40.1",), (("tamsulosin",),), sex="male"),
     "reflux": Condition(("K21.9",), (("omeprazole", "pantoprazole"),)),
-    "thrombosis": Condition(("I82.409",), (("apixaban", "rivaroxaban", "warfarin"),), days=(40, 220)),
+    "thrombosis": Condition(
+        ("I82.409",), (("apixaban", "rivaroxaban", "warfarin"),), days=(40, 220)
+    ),
     "thyroid": Condition(("E03.9",), (("levothyroxine",),)),
     "valve": Condition(("Z95.2",), (("warfarin",),)),
     "cellulitis": Condition(("L03.90",), (("cephalexin", "doxycycline"),), days=(4, 12)),
-    "pharyngitis": Condition(("J02.0",), (("penicillin v", "amoxicillin", "azithromycin"),), days=(3, 9)),
+    "pharyngitis": Condition(
+        ("J02.0",), (("penicillin v", "amoxicillin", "azithromycin"),), days=(3, 9)
+    ),
     "pneumonia": Condition(("J18.9",), (("doxycycline", "amoxicillin"),), days=(4, 12)),
-    "sinusitis": Condition(("J01.90",), (("amoxicillin clavulanate", "doxycycline"),), days=(4, 12)),
+    "sinusitis": Condition(
+        ("J01.90",), (("amoxicillin clavulanate", "doxycycline"),), days=(4, 12)
+    ),
     "urinary": Condition(("N39.0",), (("nitrofurantoin",),), days=(3, 7)),
     "urinary, over": Condition(("N39.0",), (("nitrofurantoin",),), days=(60, 160), over=True),
-    "pharyngitis, over": Condition(("J02.0",), (("penicillin v", "amoxicillin"),), days=(60, 160), over=True),
+    "pharyngitis, over": Condition(
+        ("J02.0",), (("penicillin v", "amoxicillin"),), days=(60, 160), over=True
+    ),
 }
 
 PROFILES: Sequence[tuple[int, int, Sequence[str]]] = (
@@ -173,7 +190,9 @@ PROFILES: Sequence[tuple[int, int, Sequence[str]]] = (
 """How many patients have these problems together, and how old they are at least."""
 
 RARE = frozenset({"thrombosis", "embolism", "valve", "fibrillation, new"})
-"""Conditions that few have and some task families are about: those patients share no name, and their charts are open."""
+"""Conditions that few have and some task families are about: those patients share no name, and
+their charts are open.
+"""
 
 APART: Sequence[frozenset[str]] = (
     frozenset({"ace inhibitors", "angiotensin receptor blockers"}),
@@ -229,7 +248,9 @@ VALUES: Mapping[str, tuple[float, float, int, int]] = {
     "hemoglobin": (11.8, 15.8, 1, 1),
     "potassium": (3.7, 5.1, 1, 2),
 }
-"""Lowest and highest value of a test where nothing else is known, its decimals, and how many results a chart has."""
+"""Lowest and highest value of a test where nothing else is known, its decimals, and how many
+results a chart has.
+"""
 
 UNUSUAL: Mapping[tuple[str, str], tuple[float, float]] = {
     ("HbA1c", "E11.65"): (7.6, 11.4),

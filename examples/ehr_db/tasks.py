@@ -1,6 +1,8 @@
-"""Families whose work is reckoning over many charts: the gold solution is put together from the data.
+"""Families whose work is reckoning over many charts: the gold solution is put together from the
+data.
 
-Each public function is a family, its name the id; it yields one task per dict, in the notation of tasks.yaml.
+Each public function is a family, its name the id; it yields one task per dict, in the notation of
+tasks.yaml.
 """
 
 from __future__ import annotations
@@ -21,7 +23,11 @@ def _rows(db: Connection, sql: str, **binds: Any) -> list[Any]:
 
 
 def _clinicians(db: Connection) -> list[Any]:
-    return _rows(db, "SELECT clinician_id, name FROM clinicians WHERE role <> 'pharmacist' ORDER BY clinician_id")
+    return _rows(
+        db,
+        "SELECT clinician_id, name FROM clinicians WHERE role <> 'pharmacist' ORDER BY"
+        " clinician_id",
+    )
 
 
 def mean_lab_value(db: Connection) -> Iterator[Task]:
@@ -31,7 +37,8 @@ def mean_lab_value(db: Connection) -> Iterator[Task]:
         for clinician_id, clinician in _clinicians(db):
             found = _rows(
                 db,
-                "SELECT l.value FROM latest_labs l JOIN patients p ON p.patient_id = l.patient_id WHERE l.test = :test"
+                "SELECT l.value FROM latest_labs l JOIN patients p ON p.patient_id = l.patient_id"
+                " WHERE l.test = :test"
                 " AND p.status = 'active' AND p.clinician_id = :clinician ORDER BY p.patient_id",
                 test=test,
                 clinician=clinician_id,
@@ -41,14 +48,35 @@ def mean_lab_value(db: Connection) -> Iterator[Task]:
             mean = sum(value for (value,) in found) / len(found)
             shown = f"{mean:.2f} {unit}"
             yield {
-                "slots": {"clinician_id": clinician_id, "clinician": clinician, "test": test, "mean": mean},
+                "slots": {
+                    "clinician_id": clinician_id,
+                    "clinician": clinician,
+                    "test": test,
+                    "mean": mean,
+                },
                 "key": clinician_id * 10 + number,
                 "user": {
                     "says": [
-                        "For the quality report: how many active patients of {clinician} have a result of {test} on file, and what is the mean of their latest values?",
-                        "{clinician} asks for the average {test}, last value of each active patient, and the number of patients behind it.",
-                        "Mean of the newest {test} over the active charts of {clinician}, please, with n.",
-                        "Could you work out where {clinician}'s patients stand with their {test} on average? Open charts, latest value each, and tell me how many they are.",
+                        (
+                            "For the quality report: how many active patients of {clinician} have a"
+                            " result of {test} on file, and what is the mean of their latest"
+                            " values?"
+                        ),
+                        (
+                            "{clinician} asks for the average {test}, last value of each active"
+                            " patient, and the number of patients behind it."
+                        ),
+                        (
+                            "Mean of the newest {test} over the active charts of {clinician},"
+                            " please,"
+                            " with n."
+                        ),
+                        (
+                            "Could you work out where {clinician}'s patients stand with their"
+                            " {test}"
+                            " on average? Open charts, latest value each, and tell me how many"
+                            " they are."
+                        ),
                     ]
                 },
                 "answer": {
@@ -58,54 +86,91 @@ def mean_lab_value(db: Connection) -> Iterator[Task]:
                     },
                     "mean": {
                         "type": "number",
-                        "description": "Mean of their latest values, to two decimals, in the unit of the chart.",
+                        "description": (
+                            "Mean of their latest values, to two decimals, in the unit"
+                            " of the chart."
+                        ),
                         "compare": {"abs": 0.006},
                     },
                 },
                 "oracle": {
-                    "mean": "SELECT AVG(l.value) FROM latest_labs l JOIN patients p ON p.patient_id = l.patient_id"
-                    " WHERE l.test = :test AND p.status = 'active' AND p.clinician_id = :clinician_id"
+                    "mean": "SELECT AVG(l.value) FROM latest_labs l JOIN patients p ON"
+                    " p.patient_id = l.patient_id"
+                    " WHERE l.test = :test AND p.status = 'active' AND p.clinician_id ="
+                    " :clinician_id"
                 },
                 "gold": [
-                    {"find_clinicians": {"name": "{clinician}"}, "save": {"cid": "$.clinicians[0].clinician_id"}},
+                    {
+                        "find_clinicians": {"name": "{clinician}"},
+                        "save": {"cid": "$.clinicians[0].clinician_id"},
+                    },
                     {"search_labs": {"test": "{test}", "clinician_id": "$cid"}},
                     {"submit": {"patients": len(found), "mean": "{mean}"}},
                     {
-                        "say": f"{len(found)} active patients of {{clinician}} have a result of {{test}}; the mean is {shown}."
+                        "say": (
+                            f"{len(found)} active patients of {{clinician}} have a result of"
+                            f" {{test}}; the mean is {shown}."
+                        )
                     },
                 ],
             }
 
 
 def pressure_above_target(db: Connection) -> Iterator[Task]:
-    """Which of a clinician's patients with hypertension were above target at the last measurement."""
+    """Which of a clinician's patients with hypertension were above target at the last
+    measurement.
+    """
     for clinician_id, clinician in _clinicians(db):
         active = _rows(
             db,
-            "SELECT patient_id FROM patients WHERE status = 'active' AND clinician_id = :clinician ORDER BY patient_id",
+            "SELECT patient_id FROM patients WHERE status = 'active' AND clinician_id = :clinician"
+            " ORDER BY patient_id",
             clinician=clinician_id,
         )
         measured = _rows(
             db,
-            "SELECT p.patient_id, v.systolic, v.diastolic FROM patients p JOIN vitals v ON v.patient_id = p.patient_id"
+            "SELECT p.patient_id, v.systolic, v.diastolic FROM patients p JOIN vitals v ON"
+            " v.patient_id = p.patient_id"
             " WHERE p.status = 'active' AND p.clinician_id = :clinician AND v.recorded_at ="
-            " (SELECT MAX(n.recorded_at) FROM vitals n WHERE n.patient_id = p.patient_id) AND EXISTS"
-            " (SELECT 1 FROM diagnoses g WHERE g.patient_id = p.patient_id AND g.code = 'I10' AND g.status = 'active')"
+            " (SELECT MAX(n.recorded_at) FROM vitals n WHERE n.patient_id = p.patient_id) AND"
+            " EXISTS"
+            " (SELECT 1 FROM diagnoses g WHERE g.patient_id = p.patient_id AND g.code = 'I10' AND"
+            " g.status = 'active')"
             " ORDER BY p.patient_id",
             clinician=clinician_id,
         )
         for systolic, diastolic in ((130, 80), (140, 90), (150, 90)):
-            above = [each.patient_id for each in measured if each.systolic >= systolic or each.diastolic >= diastolic]
+            above = [
+                each.patient_id
+                for each in measured
+                if each.systolic >= systolic or each.diastolic >= diastolic
+            ]
             if above:
                 yield {
                     "slots": {"clinician": clinician, "systolic": systolic, "diastolic": diastolic},
                     "key": clinician_id * 1000 + systolic,
                     "user": {
                         "says": [
-                            "Which active patients of {clinician} with hypertension (I10) had {systolic} systolic or more, or {diastolic} diastolic or more, at their last measurement?",
-                            "{clinician} wants to know whose hypertension is not under control: I10 on the active list, last pressure at or above {systolic} or {diastolic}. Open charts.",
-                            "Blood pressure audit for {clinician}: active charts, active I10, newest reading >= {systolic} systolic or >= {diastolic} diastolic. Ids please.",
-                            "I'm preparing {clinician}'s next week. Who of the open charts with I10 was at {systolic}/{diastolic} or higher the last time, in either number?",
+                            (
+                                "Which active patients of {clinician} with hypertension (I10) had"
+                                " {systolic} systolic or more, or {diastolic} diastolic or more,"
+                                " at their last measurement?"
+                            ),
+                            (
+                                "{clinician} wants to know whose hypertension is not under control:"
+                                " I10 on the active list, last pressure at or above {systolic} or"
+                                " {diastolic}. Open charts."
+                            ),
+                            (
+                                "Blood pressure audit for {clinician}: active charts, active I10,"
+                                " newest reading >= {systolic} systolic or >= {diastolic}"
+                                " diastolic. Ids please."
+                            ),
+                            (
+                                "I'm preparing {clinician}'s next week. Who of the open charts with"
+                                " I10 was at {systolic}/{diastolic} or higher the last time, in"
+                                " either number?"
+                            ),
                         ]
                     },
                     "answer": {
@@ -117,26 +182,37 @@ def pressure_above_target(db: Connection) -> Iterator[Task]:
                         }
                     },
                     "gold": [
-                        {"find_clinicians": {"name": "{clinician}"}, "save": {"cid": "$.clinicians[0].clinician_id"}},
+                        {
+                            "find_clinicians": {"name": "{clinician}"},
+                            "save": {"cid": "$.clinicians[0].clinician_id"},
+                        },
                         {"list_patients": {"clinician_id": "$cid", "status": "active"}},
                         *({"get_patient": {"patient_id": patient_id}} for (patient_id,) in active),
                         {"submit": {"patients": above}},
                         {
-                            "say": f"{len(above)} of {{clinician}}'s patients with I10 were at or above {{systolic}}/{{diastolic}}."
+                            "say": (
+                                f"{len(above)} of {{clinician}}'s patients with I10 were at or"
+                                f" above {{systolic}}/{{diastolic}}."
+                            )
                         },
                     ],
                 }
 
 
 def inr_out_of_range(db: Connection) -> Iterator[Task]:
-    """Whose INR has left the range that the reason for warfarin asks for: book those, and nobody else."""
+    """Whose INR has left the range that the reason for warfarin asks for: book those, and nobody
+    else.
+    """
     taking = _rows(
         db,
-        "SELECT p.patient_id, l.value, EXISTS (SELECT 1 FROM diagnoses g WHERE g.patient_id = p.patient_id"
+        "SELECT p.patient_id, l.value, EXISTS (SELECT 1 FROM diagnoses g WHERE g.patient_id ="
+        " p.patient_id"
         " AND g.code = 'Z95.2' AND g.status = 'active') AS valve"
-        " FROM medications m JOIN drugs d ON d.drug_id = m.drug_id JOIN patients p ON p.patient_id = m.patient_id"
+        " FROM medications m JOIN drugs d ON d.drug_id = m.drug_id JOIN patients p ON p.patient_id"
+        " = m.patient_id"
         " JOIN latest_labs l ON l.patient_id = p.patient_id AND l.test = 'INR'"
-        " WHERE d.name = 'warfarin' AND m.status = 'active' AND p.status = 'active' ORDER BY p.patient_id",
+        " WHERE d.name = 'warfarin' AND m.status = 'active' AND p.status = 'active' ORDER BY"
+        " p.patient_id",
     )
     for tenths in (0, 1, 2, 3, 4, -1, -2):
         low, high = (20 - tenths) / 10, (30 + tenths) / 10
@@ -144,20 +220,47 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
         out = [
             each.patient_id
             for each in taking
-            if not (valve_low <= each.value <= valve_high if each.valve else low <= each.value <= high)
+            if not (
+                valve_low <= each.value <= valve_high if each.valve else low <= each.value <= high
+            )
         ]
         if not 1 <= len(out) <= AT_ONCE:
             continue
         for days in range(2, 15):
             yield {
-                "slots": {"low": low, "high": high, "valve_low": valve_low, "valve_high": valve_high, "days": days},
+                "slots": {
+                    "low": low,
+                    "high": high,
+                    "valve_low": valve_low,
+                    "valve_high": valve_high,
+                    "days": days,
+                },
                 "key": round(low * 10) * 10_000 + round(high * 10) * 100 + days,
                 "user": {
                     "says": [
-                        "INR check of everybody on warfarin: target {low} to {high}, with a prosthetic valve (Z95.2) {valve_low} to {valve_high}, bounds included. Whoever's last value is outside gets a lab result follow-up within {days} days.",
-                        "Please go through the warfarin patients. Last INR outside {low}-{high}, or outside {valve_low}-{valve_high} in those with Z95.2: lab result follow-up, {days} days at most.",
-                        "Who on warfarin is out of range? We aim at {low} to {high}, and at {valve_low} to {valve_high} for prosthetic valves (Z95.2). Book them within {days} days about the lab result, the limits themselves are fine.",
-                        "Warfarin round. Z95.2: INR {valve_low}-{valve_high}. All others: {low}-{high}. A newest value below or above that means a follow-up (lab result) in {days} days or less. Thank you!",
+                        (
+                            "INR check of everybody on warfarin: target {low} to {high}, with a"
+                            " prosthetic valve (Z95.2) {valve_low} to {valve_high}, bounds"
+                            " included. Whoever's last value is outside gets a lab result"
+                            " follow-up within {days} days."
+                        ),
+                        (
+                            "Please go through the warfarin patients. Last INR outside"
+                            " {low}-{high},"
+                            " or outside {valve_low}-{valve_high} in those with Z95.2: lab result"
+                            " follow-up, {days} days at most."
+                        ),
+                        (
+                            "Who on warfarin is out of range? We aim at {low} to {high}, and at"
+                            " {valve_low} to {valve_high} for prosthetic valves (Z95.2). Book them"
+                            " within {days} days about the lab result, the limits themselves are"
+                            " fine."
+                        ),
+                        (
+                            "Warfarin round. Z95.2: INR {valve_low}-{valve_high}. All others:"
+                            " {low}-{high}. A newest value below or above that means a follow-up"
+                            " (lab result) in {days} days or less. Thank you!"
+                        ),
                     ]
                 },
                 "answer": {
@@ -173,10 +276,21 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
                     {"search_labs": {"test": "INR"}},
                     *({"list_diagnoses": {"patient_id": each.patient_id}} for each in taking),
                     *(
-                        {"book_followup": {"patient_id": patient_id, "within_days": "{days}", "reason": "lab_result"}}
+                        {
+                            "book_followup": {
+                                "patient_id": patient_id,
+                                "within_days": "{days}",
+                                "reason": "lab_result",
+                            }
+                        }
                         for patient_id in out
                     ),
                     {"submit": {"out_of_range": out}},
-                    {"say": f"{len(out)} on warfarin were out of range; each has a follow-up within {{days}} days."},
+                    {
+                        "say": (
+                            f"{len(out)} on warfarin were out of range; each has a follow-up"
+                            f" within {{days}} days."
+                        )
+                    },
                 ],
             }

@@ -1,6 +1,8 @@
-"""Tools for goods that come back: what a return is worth, returns, exchanges, and the warehouse's receipt.
+"""Tools for goods that come back: what a return is worth, returns, exchanges, and the warehouse's
+receipt.
 
-A quote is arithmetic. Whether a return is in its window, or barred by a final sale, is for the policy to say.
+A quote is arithmetic. Whether a return is in its window, or barred by a final sale, is for the
+policy to say.
 """
 
 from __future__ import annotations
@@ -11,10 +13,13 @@ from typing import Annotated, Any, Literal
 from sqlalchemy import Connection
 
 from envs import ToolError, tool
+from envs.tools.records import Row, change, first, rows, timestamp, today
 
-from .records import Row, change, euros, first, moment, move_stock, require_purchase, require_variant, rows, today
+from .records import euros, move_stock, require_purchase, require_variant
 
-Reason = Literal["changed_mind", "wrong_size", "not_as_described", "wrong_item", "damaged", "defective"]
+Reason = Literal[
+    "changed_mind", "wrong_size", "not_as_described", "wrong_item", "damaged", "defective"
+]
 Condition = Literal["as_new", "opened", "damaged"]
 Quantity = Annotated[int, {"minimum": 1, "maximum": 20}]
 
@@ -25,7 +30,8 @@ OUR_FAULT = frozenset({"wrong_item", "damaged", "defective"})
 def _require_return(db: Connection, return_id: int) -> Row:
     found = first(
         db,
-        "SELECT return_id, order_item_id, kind, quantity, reason, new_variant_id, status, item_condition, created_at"
+        "SELECT return_id, order_item_id, kind, quantity, reason, new_variant_id, status,"
+        " item_condition, created_at"
         " FROM returns WHERE return_id = :id",
         id=return_id,
     )
@@ -37,9 +43,14 @@ def _require_return(db: Connection, return_id: int) -> Row:
 def _require_returnable(db: Connection, order_item_id: int, quantity: int) -> Row:
     line = require_purchase(db, order_item_id)
     if line["delivered_on"] is None:
-        raise ToolError(f"{line['number']} is {line['status']}; there is nothing to send back.", category="conflict")
+        raise ToolError(
+            f"{line['number']} is {line['status']}; there is nothing to send back.",
+            category="conflict",
+        )
     if quantity > line["returnable"]:
-        raise ToolError(f"Only {line['returnable']} of this item can still come back.", category="conflict")
+        raise ToolError(
+            f"Only {line['returnable']} of this item can still come back.", category="conflict"
+        )
     return line
 
 
@@ -47,7 +58,8 @@ def _require_returnable(db: Connection, order_item_id: int, quantity: int) -> Ro
 def quote_return(
     db: Connection, order_item_id: int, quantity: Quantity, reason: Reason, condition: Condition
 ) -> dict[str, Any]:
-    """Work out what the return of an item is worth: price, fee, refund, and how it divides over the payments.
+    """Work out what the return of an item is worth: price, fee, refund, and how it divides over the
+    payments.
 
     Pure arithmetic: it does not say whether the return is allowed.
 
@@ -83,7 +95,11 @@ def quote_return(
             )
             left -= part
     delivered = line["delivered_on"]
-    since = None if delivered is None else (date.fromisoformat(today(db)) - date.fromisoformat(delivered)).days
+    since = (
+        None
+        if delivered is None
+        else (date.fromisoformat(today(db)) - date.fromisoformat(delivered)).days
+    )
     return {
         "product": line["product"],
         "category": line["category"],
@@ -101,7 +117,8 @@ def quote_return(
 
 @tool(read_only=True)
 def get_return(db: Connection, return_id: int) -> dict[str, Any]:
-    """Return one return or exchange: its order and item, quantity, reason, state, and what was refunded for it.
+    """Return one return or exchange: its order and item, quantity, reason, state, and what was
+    refunded for it.
 
     Args:
         return_id: The return's id.
@@ -109,7 +126,9 @@ def get_return(db: Connection, return_id: int) -> dict[str, Any]:
     found = _require_return(db, return_id)
     line = require_purchase(db, found["order_item_id"])
     refunded = first(
-        db, "SELECT COALESCE(SUM(amount_cents), 0) AS cents FROM refunds WHERE return_id = :id", id=return_id
+        db,
+        "SELECT COALESCE(SUM(amount_cents), 0) AS cents FROM refunds WHERE return_id = :id",
+        id=return_id,
     )
     return found | {
         "number": line["number"],
@@ -119,7 +138,9 @@ def get_return(db: Connection, return_id: int) -> dict[str, Any]:
 
 
 @tool
-def open_return(db: Connection, order_item_id: int, quantity: Quantity, reason: Reason) -> dict[str, Any]:
+def open_return(
+    db: Connection, order_item_id: int, quantity: Quantity, reason: Reason
+) -> dict[str, Any]:
     """Announce the return of an item for a refund, and send the customer a label for it.
 
     Args:
@@ -135,9 +156,13 @@ def open_return(db: Connection, order_item_id: int, quantity: Quantity, reason: 
         item=order_item_id,
         quantity=quantity,
         reason=reason,
-        moment=moment(db),
+        moment=timestamp(db),
     )
-    return (made or {}) | {"number": line["number"], "product": line["product"], "quantity": quantity}
+    return (made or {}) | {
+        "number": line["number"],
+        "product": line["product"],
+        "quantity": quantity,
+    }
 
 
 @tool
@@ -159,13 +184,15 @@ def open_exchange(
     move_stock(db, new_variant_id, "exchange", -quantity, line["order_id"])
     made = first(
         db,
-        "INSERT INTO returns (order_item_id, kind, quantity, reason, new_variant_id, status, created_at)"
-        " VALUES (:item, 'exchange', :quantity, :reason, :variant, 'open', :moment) RETURNING return_id",
+        "INSERT INTO returns (order_item_id, kind, quantity, reason, new_variant_id, status,"
+        " created_at)"
+        " VALUES (:item, 'exchange', :quantity, :reason, :variant, 'open', :moment) RETURNING"
+        " return_id",
         item=order_item_id,
         quantity=quantity,
         reason=reason,
         variant=new_variant_id,
-        moment=moment(db),
+        moment=timestamp(db),
     )
     return (made or {}) | {"number": line["number"], "sends": variant["sku"], "quantity": quantity}
 
@@ -187,7 +214,7 @@ def receive_return(db: Connection, return_id: int, condition: Condition) -> dict
         "UPDATE returns SET status = 'received', item_condition = :condition, received_at = :moment"
         " WHERE return_id = :id",
         condition=condition,
-        moment=moment(db),
+        moment=timestamp(db),
         id=return_id,
     )
     if condition == "as_new":

@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal
 from sqlalchemy import Connection
 
 from envs import ToolError, tool
+from envs.tools.records import change, first, rows, timestamp
 
 from .people import OrderNumber
-from .records import change, euros, first, moment, require_customer, require_order, rows
+from .records import euros, require_customer, require_order
 
 Day = Annotated[str | None, {"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}]
 Cents = Annotated[int, {"minimum": 1, "maximum": 10000000}]
@@ -37,15 +38,20 @@ def issue_refund(
     """
     payment = first(
         db,
-        "SELECT p.payment_id, p.gift_card_id, b.refundable_cents, o.customer_id, o.number FROM payments p"
-        " JOIN payment_balances b ON b.payment_id = p.payment_id JOIN orders o ON o.order_id = p.order_id"
+        "SELECT p.payment_id, p.gift_card_id, b.refundable_cents, o.customer_id, o.number FROM"
+        " payments p"
+        " JOIN payment_balances b ON b.payment_id = p.payment_id JOIN orders o ON o.order_id ="
+        " p.order_id"
         " WHERE p.payment_id = :id",
         id=payment_id,
     )
     if payment is None:
         raise ToolError(f"There is no payment with the id {payment_id}.", category="not_found")
     if amount_cents > payment["refundable_cents"]:
-        raise ToolError(f"Only {payment['refundable_cents']} cents are left of this payment.", category="conflict")
+        raise ToolError(
+            f"Only {payment['refundable_cents']} cents are left of this payment.",
+            category="conflict",
+        )
     if return_id is not None:
         owner = first(
             db,
@@ -54,12 +60,15 @@ def issue_refund(
             id=return_id,
         )
         if owner is None or owner["number"] != payment["number"]:
-            raise ToolError(f"Order {payment['number']} has no return {return_id}.", category="not_found")
-    stamp = moment(db)
+            raise ToolError(
+                f"Order {payment['number']} has no return {return_id}.", category="not_found"
+            )
+    stamp = timestamp(db)
     made = first(
         db,
         "INSERT INTO refunds (payment_id, return_id, amount_cents, reason, destination, created_at)"
-        " VALUES (:payment, :for_return, :amount, :reason, :destination, :moment) RETURNING refund_id",
+        " VALUES (:payment, :for_return, :amount, :reason, :destination, :moment) RETURNING"
+        " refund_id",
         payment=payment_id,
         for_return=return_id,
         amount=amount_cents,
@@ -79,18 +88,25 @@ def issue_refund(
     elif destination == "original_payment" and payment["gift_card_id"] is not None:
         change(
             db,
-            "UPDATE gift_cards SET balance_cents = balance_cents + :amount WHERE gift_card_id = :id",
+            "UPDATE gift_cards SET balance_cents = balance_cents +"
+            " :amount WHERE gift_card_id = :id",
             amount=amount_cents,
             id=payment["gift_card_id"],
         )
-    return (made or {}) | {"number": payment["number"], "amount_cents": amount_cents, "destination": destination}
+    return (made or {}) | {
+        "number": payment["number"],
+        "amount_cents": amount_cents,
+        "destination": destination,
+    }
 
 
 @tool
 def charge_difference(db: Connection, number: OrderNumber, amount_cents: Cents) -> dict[str, Any]:
-    """Charge an order's customer a difference, by the card, wallet or bank account that the order was paid with.
+    """Charge an order's customer a difference, by the card, wallet or bank account that the order
+    was paid with.
 
-    Refused (`conflict`) where the order was paid with a gift card alone: a gift card cannot be charged again.
+    Refused (`conflict`) where the order was paid with a gift card alone: a gift card cannot be
+    charged again.
 
     Args:
         number: The order's number.
@@ -99,12 +115,14 @@ def charge_difference(db: Connection, number: OrderNumber, amount_cents: Cents) 
     order = require_order(db, number)
     used = first(
         db,
-        "SELECT method FROM payments WHERE order_id = :id AND gift_card_id IS NULL ORDER BY payment_id",
+        "SELECT method FROM payments WHERE order_id = :id AND gift_card_id IS NULL ORDER BY"
+        " payment_id",
         id=order["order_id"],
     )
     if used is None:
         raise ToolError(
-            f"{order['number']} was paid with a gift card alone; there is nothing to charge.", category="conflict"
+            f"{order['number']} was paid with a gift card alone; there is nothing to charge.",
+            category="conflict",
         )
     made = first(
         db,
@@ -113,9 +131,13 @@ def charge_difference(db: Connection, number: OrderNumber, amount_cents: Cents) 
         order=order["order_id"],
         method=used["method"],
         amount=amount_cents,
-        moment=moment(db),
+        moment=timestamp(db),
     )
-    return (made or {}) | {"number": order["number"], "method": used["method"], "amount_eur": euros(amount_cents)}
+    return (made or {}) | {
+        "number": order["number"],
+        "method": used["method"],
+        "amount_eur": euros(amount_cents),
+    }
 
 
 @tool(read_only=True)
@@ -136,9 +158,11 @@ def list_refunds(
     binds = {} if reason is None else {"reason": reason}
     found = rows(
         db,
-        "SELECT r.refund_id, o.number, p.method, r.amount_cents, r.reason, r.destination, r.created_at FROM refunds r"
+        "SELECT r.refund_id, o.number, p.method, r.amount_cents, r.reason, r.destination,"
+        " r.created_at FROM refunds r"
         " JOIN payments p ON p.payment_id = r.payment_id JOIN orders o ON o.order_id = p.order_id"
-        f" WHERE SUBSTR(r.created_at, 1, 10) BETWEEN :first AND :last{only} ORDER BY r.created_at, r.refund_id",
+        f" WHERE SUBSTR(r.created_at, 1, 10) BETWEEN :first AND :last{only} ORDER BY r.created_at,"
+        " r.refund_id",
         first=first_day,
         last=last_day,
         **binds,
@@ -169,9 +193,14 @@ def grant_credit(
         customer=customer_id,
         cause=cause,
         amount=amount_cents,
-        moment=moment(db),
+        moment=timestamp(db),
     )
-    return {"customer_id": customer_id, "name": customer["name"], "amount_eur": euros(amount_cents), "cause": cause}
+    return {
+        "customer_id": customer_id,
+        "name": customer["name"],
+        "amount_eur": euros(amount_cents),
+        "cause": cause,
+    }
 
 
 @tool(read_only=True)
@@ -199,9 +228,11 @@ def list_shipments(
     asked = {key: pair for key, pair in conditions.items() if pair[1] is not None}
     found = rows(
         db,
-        "SELECT s.shipment_id, o.number, o.hold, s.carrier, s.tracking, s.shipped_on, s.promised_on, s.delivered_on"
+        "SELECT s.shipment_id, o.number, o.hold, s.carrier, s.tracking, s.shipped_on,"
+        " s.promised_on, s.delivered_on"
         f" FROM shipments s JOIN orders o ON o.order_id = s.order_id WHERE"
-        f" {' AND '.join(pair[0] for pair in asked.values())} ORDER BY s.promised_on, s.shipment_id",
+        f" {' AND '.join(pair[0] for pair in asked.values())} ORDER BY s.promised_on,"
+        " s.shipment_id",
         **{key: pair[1] for key, pair in asked.items()},
     )
     return {"count": len(found), "shipments": found}
@@ -214,7 +245,11 @@ def report_lost(db: Connection, shipment_id: int) -> dict[str, Any]:
     Args:
         shipment_id: The shipment's id, as get_order gives it.
     """
-    found = first(db, "SELECT status, carrier, tracking FROM shipments WHERE shipment_id = :id", id=shipment_id)
+    found = first(
+        db,
+        "SELECT status, carrier, tracking FROM shipments WHERE shipment_id = :id",
+        id=shipment_id,
+    )
     if found is None:
         raise ToolError(f"There is no shipment with the id {shipment_id}.", category="not_found")
     if found["status"] != "in_transit":
@@ -241,9 +276,13 @@ def send_message(
         "INSERT INTO messages (order_id, template, created_at) VALUES (:order, :template, :moment)",
         order=order["order_id"],
         template=template,
-        moment=moment(db),
+        moment=timestamp(db),
     )
-    return {"number": order["number"], "to": require_customer(db, order["customer_id"])["email"], "template": template}
+    return {
+        "number": order["number"],
+        "to": require_customer(db, order["customer_id"])["email"],
+        "template": template,
+    }
 
 
 @tool
@@ -263,11 +302,12 @@ def escalate(
     order = require_order(db, number)
     made = first(
         db,
-        "INSERT INTO escalations (order_id, team, reason, created_at) VALUES (:order, :team, :reason, :moment)"
+        "INSERT INTO escalations (order_id, team, reason, created_at) VALUES (:order, :team,"
+        " :reason, :moment)"
         " RETURNING escalation_id",
         order=order["order_id"],
         team=team,
         reason=reason,
-        moment=moment(db),
+        moment=timestamp(db),
     )
     return (made or {}) | {"number": order["number"], "team": team, "reason": reason}

@@ -15,7 +15,14 @@ from .desk import (
     send_message,
 )
 from .ordering import add_address, cancel_order, change_address, swap_item
-from .people import find_customers, find_purchases, get_customer, get_gift_card, get_order, list_orders
+from .people import (
+    find_customers,
+    find_purchases,
+    get_customer,
+    get_gift_card,
+    get_order,
+    list_orders,
+)
 
 __all__ = [
     "add_address",

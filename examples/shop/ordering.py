@@ -1,7 +1,8 @@
 """Tools that change an order before its parcel has arrived.
 
-What is refused here is what cannot be done at all: unknown ids, goods that are not there, orders that are over.
-Whether a change is still *allowed* (shipped parcels, holds, prices) is the policy's business.
+What is refused here is what cannot be done at all: unknown ids, goods that are not there, orders
+that are over. Whether a change is still *allowed* (shipped parcels, holds, prices) is the policy's
+business.
 """
 
 from __future__ import annotations
@@ -11,19 +12,10 @@ from typing import Annotated, Any, Literal
 from sqlalchemy import Connection
 
 from envs import ToolError, tool
+from envs.tools.records import change, first, rows, timestamp
 
 from .people import OrderNumber
-from .records import (
-    change,
-    first,
-    moment,
-    move_stock,
-    require_customer,
-    require_order,
-    require_purchase,
-    require_variant,
-    rows,
-)
+from .records import move_stock, require_customer, require_order, require_purchase, require_variant
 
 Line = Annotated[str, {"minLength": 1, "maxLength": 120}]
 
@@ -47,16 +39,24 @@ def add_address(
         country: The country's code of two letters, for example IE.
     """
     require_customer(db, customer_id)
-    given = {"street": street.strip(), "postcode": postcode.strip(), "city": city.strip(), "country": country}
+    given = {
+        "street": street.strip(),
+        "postcode": postcode.strip(),
+        "city": city.strip(),
+        "country": country,
+    }
     same = first(
         db,
-        "SELECT address_id FROM addresses WHERE customer_id = :customer AND street = :street AND postcode = :postcode",
+        "SELECT address_id FROM addresses WHERE customer_id = :customer AND street = :street AND"
+        " postcode = :postcode",
         customer=customer_id,
         street=given["street"],
         postcode=given["postcode"],
     )
     if same is not None:
-        raise ToolError(f"This is the customer's address {same['address_id']} already.", category="duplicate")
+        raise ToolError(
+            f"This is the customer's address {same['address_id']} already.", category="duplicate"
+        )
     made = first(
         db,
         "INSERT INTO addresses (customer_id, street, postcode, city, country)"
@@ -69,7 +69,8 @@ def add_address(
 
 @tool
 def change_address(db: Connection, number: OrderNumber, address_id: int) -> dict[str, Any]:
-    """Send an order to another address of its customer. Refused for orders that are delivered or cancelled.
+    """Send an order to another address of its customer. Refused for orders that are delivered or
+    cancelled.
 
     Args:
         number: The order's number.
@@ -77,7 +78,10 @@ def change_address(db: Connection, number: OrderNumber, address_id: int) -> dict
     """
     order = require_order(db, number)
     if order["status"] in {"delivered", "cancelled"}:
-        raise ToolError(f"{order['number']} is {order['status']}; it goes nowhere any more.", category="conflict")
+        raise ToolError(
+            f"{order['number']} is {order['status']}; it goes nowhere any more.",
+            category="conflict",
+        )
     address = first(
         db,
         "SELECT address_id, street, postcode, city, country FROM addresses"
@@ -86,8 +90,15 @@ def change_address(db: Connection, number: OrderNumber, address_id: int) -> dict
         customer=order["customer_id"],
     )
     if address is None:
-        raise ToolError(f"The customer has no address with the id {address_id}.", category="not_found")
-    change(db, "UPDATE orders SET address_id = :address WHERE order_id = :id", address=address_id, id=order["order_id"])
+        raise ToolError(
+            f"The customer has no address with the id {address_id}.", category="not_found"
+        )
+    change(
+        db,
+        "UPDATE orders SET address_id = :address WHERE order_id = :id",
+        address=address_id,
+        id=order["order_id"],
+    )
     return {"number": order["number"], "address": address}
 
 
@@ -95,7 +106,9 @@ def change_address(db: Connection, number: OrderNumber, address_id: int) -> dict
 def cancel_order(
     db: Connection,
     number: OrderNumber,
-    reason: Literal["changed_mind", "ordered_twice", "too_slow", "wrong_item", "fraud", "out_of_stock"],
+    reason: Literal[
+        "changed_mind", "ordered_twice", "too_slow", "wrong_item", "fraud", "out_of_stock"
+    ],
 ) -> dict[str, Any]:
     """Cancel an order and put its goods back into stock. Its payments are refunded separately.
 
@@ -105,11 +118,14 @@ def cancel_order(
     """
     order = require_order(db, number)
     if order["status"] in {"delivered", "cancelled"}:
-        raise ToolError(f"{order['number']} is {order['status']}; it cannot be cancelled.", category="conflict")
+        raise ToolError(
+            f"{order['number']} is {order['status']}; it cannot be cancelled.", category="conflict"
+        )
     change(
         db,
-        "UPDATE orders SET status = 'cancelled', cancelled_at = :moment, cancel_reason = :reason WHERE order_id = :id",
-        moment=moment(db),
+        "UPDATE orders SET status = 'cancelled', cancelled_at = :moment, cancel_reason = :reason"
+        " WHERE order_id = :id",
+        moment=timestamp(db),
         reason=reason,
         id=order["order_id"],
     )
@@ -120,15 +136,21 @@ def cancel_order(
     )
     for line in lines:
         move_stock(db, line["variant_id"], "cancellation", line["quantity"], order["order_id"])
-    return {"number": order["number"], "status": "cancelled", "to_refund_cents": order["total_cents"]}
+    return {
+        "number": order["number"],
+        "status": "cancelled",
+        "to_refund_cents": order["total_cents"],
+    }
 
 
 @tool
 def swap_item(db: Connection, order_item_id: int, new_variant_id: int) -> dict[str, Any]:
-    """Replace the variant on a line of an order by another one, at the new one's price; stock and total follow.
+    """Replace the variant on a line of an order by another one, at the new one's price; stock and
+    total follow.
 
-    No money moves: what the order costs more or less by it (`difference_cents`) is charged or refunded separately.
-    Refused where the goods have left, or where the new variant is not in stock.
+    No money moves: what the order costs more or less by it (`difference_cents`) is charged or
+    refunded separately. Refused where the goods have left, or where the new variant is not in
+    stock.
 
     Args:
         order_item_id: The line of the order, as get_order gives it.
@@ -136,7 +158,10 @@ def swap_item(db: Connection, order_item_id: int, new_variant_id: int) -> dict[s
     """
     line = require_purchase(db, order_item_id)
     if line["status"] not in {"placed", "packed"}:
-        raise ToolError(f"{line['number']} is {line['status']}; its goods are not here any more.", category="conflict")
+        raise ToolError(
+            f"{line['number']} is {line['status']}; its goods are not here any more.",
+            category="conflict",
+        )
     variant = require_variant(db, new_variant_id)
     present = first(
         db,
@@ -145,12 +170,15 @@ def swap_item(db: Connection, order_item_id: int, new_variant_id: int) -> dict[s
         variant=new_variant_id,
     )
     if present is not None:
-        raise ToolError(f"{line['number']} has a line with {variant['sku']} already.", category="duplicate")
+        raise ToolError(
+            f"{line['number']} has a line with {variant['sku']} already.", category="duplicate"
+        )
     move_stock(db, new_variant_id, "swap", -line["quantity"], line["order_id"])
     move_stock(db, line["variant_id"], "swap", line["quantity"], line["order_id"])
     change(
         db,
-        "UPDATE order_items SET variant_id = :variant, unit_price_cents = :price, final_sale = :final"
+        "UPDATE order_items SET variant_id = :variant, unit_price_cents = :price, final_sale ="
+        " :final"
         " WHERE order_item_id = :id",
         variant=new_variant_id,
         price=variant["price_cents"],

@@ -1,7 +1,9 @@
-"""More universes of the shop: other people, goods, orders and money in the same situations, as many as are asked for.
+"""More universes of the shop: other people, goods, orders and money in the same situations, as many
+as are asked for.
 
-`seed.sql` is universe 0; `rows` makes the others. An order is played from its `Scene`, which says how far it got and
-what came back of it, and every table is filled from that one story, so that the books balance by construction.
+`seed.sql` is universe 0; `rows` makes the others. An order is played from its `Scene`, which says
+how far it got and what came back of it, and every table is filled from that one story, so that the
+books balance by construction.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from datetime import date, datetime, time, timedelta
 from random import Random
 from typing import Any
 
-from .records import fold
+from envs.tools.records import fold
+
 from .seed_books import Books, Row
 from .seed_goods import CATEGORIES, Variant, goods
 from .seed_people import people, place
@@ -58,7 +61,9 @@ class Year(Books):
         self.codes: set[str] = set()
         self.variants = goods(random)
         self.rows_of = self._catalogue()
-        self.customers = [self._customer(each.name, each.email, each.country) for each in people(universe, random)]
+        self.customers = [
+            self._customer(each.name, each.email, each.country) for each in people(universe, random)
+        ]
         self.turn = 0
 
     def at(self, day: date, first: int = 8, last: int = 22) -> datetime:
@@ -68,7 +73,13 @@ class Year(Books):
 
     def _catalogue(self) -> dict[Variant, Row]:
         categories = {
-            name: self.add("categories", category_id=key, name=name, return_days=days, opened_fee_percent=percent)
+            name: self.add(
+                "categories",
+                category_id=key,
+                name=name,
+                return_days=days,
+                opened_fee_percent=percent,
+            )
             for name, (key, days, percent) in CATEGORIES.items()
         }
         products = {
@@ -95,9 +106,13 @@ class Year(Books):
 
     def _customer(self, name: str, email: str, country: str) -> Customer:
         joined = date(2023, 1, 9) + timedelta(self.random.randrange(770))
-        row = self.add("customers", name=name, name_folded=fold(name), email=email, joined_on=joined)
+        row = self.add(
+            "customers", name=name, name_folded=fold(name), email=email, joined_on=joined
+        )
         places = [place(country, self.random) for _ in range(self.random.choice((1, 1, 1, 2)))]
-        return Customer(row, [self.add("addresses", customer_id=row, **each) for each in places], [])
+        return Customer(
+            row, [self.add("addresses", customer_id=row, **each) for each in places], []
+        )
 
     # One order ------------------------------------------------------------------------------------
 
@@ -107,10 +122,14 @@ class Year(Books):
         customer, chosen = self._choose(scene)
         days = self._days(scene, last)
         placed = self.at(days["placed"])
-        prices = {each: each.price if days["placed"] > date(2026, 1, 10) else each.full for each in chosen}
+        prices = {
+            each: each.price if days["placed"] > date(2026, 1, 10) else each.full for each in chosen
+        }
         value = sum(prices[each] * many for each, many in chosen.items())
         shipping = 495 if value < 5000 else 0
-        cancelled = self.at(placed.date() + timedelta(1), 6, 20) if scene.status == "cancelled" else None
+        cancelled = (
+            self.at(placed.date() + timedelta(1), 6, 20) if scene.status == "cancelled" else None
+        )
         order = self.add(
             "orders",
             number="",
@@ -143,16 +162,22 @@ class Year(Books):
         if cancelled:
             for each, many in chosen.items():
                 self._move(each, "cancellation", many, cancelled, order)
-            self._give_back(payments, value + shipping, "cancellation", cancelled + timedelta(minutes=4))
+            self._give_back(
+                payments, value + shipping, "cancellation", cancelled + timedelta(minutes=4)
+            )
         elif scene.status == "lost":
-            told = self.at(min(days["promised"] + timedelta(12), TODAY - timedelta(1)))
-            self.add("messages", order_id=order, template="parcel_lost", created_at=told)
-            self._give_back(payments, value + shipping, "lost_parcel", told + timedelta(hours=1))
+            reported = self.at(min(days["promised"] + timedelta(12), TODAY - timedelta(1)))
+            self.add("messages", order_id=order, template="parcel_lost", created_at=reported)
+            self._give_back(
+                payments, value + shipping, "lost_parcel", reported + timedelta(hours=1)
+            )
         elif scene.after:
             self._come_back(scene, order, lines[0], next(iter(chosen)), payments, days["delivered"])
 
     def _choose(self, scene: Scene) -> tuple[Customer, dict[Variant, int]]:
-        """Whose turn it is, and what is bought: new to this customer, unless the scene wants a second one."""
+        """Whose turn it is, and what is bought: new to this customer, unless the scene wants a
+        second one.
+        """
         if scene.again:
             known = [
                 (customer, variant)
@@ -185,7 +210,9 @@ class Year(Books):
         return customer, chosen
 
     def _days(self, scene: Scene, last: date) -> dict[str, date]:
-        """The days of an order's life; `last` is that of its newest step, for parcels under way that of the promise."""
+        """The days of an order's life; `last` is that of its newest step, for parcels under way
+        that of the promise.
+        """
         some = self.random.randint
         if scene.status in {"placed", "packed"}:
             return {"placed": last}
@@ -198,7 +225,11 @@ class Year(Books):
         else:
             shipped = min(last - timedelta(some(3, 5)), TODAY - timedelta(1))
             promised, days = last, {}
-        return days | {"placed": shipped - timedelta(some(1, 3)), "shipped": shipped, "promised": promised}
+        return days | {
+            "placed": shipped - timedelta(some(1, 3)),
+            "shipped": shipped,
+            "promised": promised,
+        }
 
     def _ship(self, order: Row, scene: Scene, days: Mapping[str, date]) -> None:
         if "shipped" not in days:
@@ -215,7 +246,8 @@ class Year(Books):
             delivered_on=days.get("delivered"),
         )
 
-    # Money and goods --------------------------------------------------------------------------------
+    # Money and goods
+    # --------------------------------------------------------------------------------
 
     def _pay(self, order: Row, customer: Customer, scene: Scene) -> list[Row]:
         """One payment, or a gift card and another one; the gift card first."""
@@ -232,7 +264,9 @@ class Year(Books):
                 "payments",
                 order_id=order,
                 method=each,
-                gift_card_id=self._gift_card(customer, amount, order["placed_at"]) if each == "gift_card" else None,
+                gift_card_id=self._gift_card(customer, amount, order["placed_at"])
+                if each == "gift_card"
+                else None,
                 amount_cents=amount,
                 paid_at=order["placed_at"],
             )
@@ -257,7 +291,9 @@ class Year(Books):
             expires_on=issued.replace(year=issued.year + 3),
         )
 
-    def _move(self, variant: Variant, kind: str, many: int, when: datetime, order: Row | None = None) -> None:
+    def _move(
+        self, variant: Variant, kind: str, many: int, when: datetime, order: Row | None = None
+    ) -> None:
         variant.sold.append((f"{when}", many))
         self.add(
             "stock_movements",
@@ -269,7 +305,12 @@ class Year(Books):
         )
 
     def _give_back(
-        self, payments: list[Row], amount: int, reason: str, when: datetime, returned: Row | None = None
+        self,
+        payments: list[Row],
+        amount: int,
+        reason: str,
+        when: datetime,
+        returned: Row | None = None,
     ) -> None:
         """Refund an amount: the gift card first, then the other payment."""
         for payment in payments:
@@ -288,7 +329,13 @@ class Year(Books):
                 amount -= part
 
     def _come_back(
-        self, scene: Scene, order: Row, line: Row, variant: Variant, payments: list[Row], delivered: date
+        self,
+        scene: Scene,
+        order: Row,
+        line: Row,
+        variant: Variant,
+        payments: list[Row],
+        delivered: date,
     ) -> None:
         """The first line comes back: announced, exchanged, booked in, or refunded too."""
         asked = self.at(delivered + timedelta(self.random.randint(1, 3)))
@@ -307,9 +354,17 @@ class Year(Books):
         )
         self.add("messages", order_id=order, template="return_label", created_at=asked)
         if scene.after == "exchange":
-            others = [each for each in self.variants if each.product == variant.product and each is not variant]
+            others = [
+                each
+                for each in self.variants
+                if each.product == variant.product and each is not variant
+            ]
             other = self.random.choice([each for each in others if each.full == variant.full])
-            returned |= {"kind": "exchange", "reason": "wrong_size", "new_variant_id": self.rows_of[other]}
+            returned |= {
+                "kind": "exchange",
+                "reason": "wrong_size",
+                "new_variant_id": self.rows_of[other],
+            }
             self._move(other, "exchange", -line["quantity"], asked, order)
         if scene.after in {"received", "settled"}:
             state = {"damaged": "damaged", "defective": "opened"}.get(reason) or self.random.choice(
@@ -322,15 +377,22 @@ class Year(Books):
             if scene.after == "settled":
                 paid = line["unit_price_cents"] * line["quantity"]
                 percent = CATEGORIES[variant.kind.category][2]
-                fee = (paid * percent + 50) // 100 if state == "opened" and reason not in OUR_FAULT else 0
+                fee = (
+                    (paid * percent + 50) // 100
+                    if state == "opened" and reason not in OUR_FAULT
+                    else 0
+                )
                 when = self.at(came.date() + timedelta(1))
                 self._give_back(payments, paid - fee, "return", when, returned)
                 self.add("messages", order_id=order, template="refund_issued", created_at=when)
 
-    # The end of the year ----------------------------------------------------------------------------
+    # The end of the year
+    # ----------------------------------------------------------------------------
 
     def close(self) -> None:
-        """What no single order tells: supplies, unused gift cards, goodwill, and what the risk team was told."""
+        """Rows that belong to no single order: supplies, unused gift cards, goodwill, and reports
+        to the risk team.
+        """
         for variant in self.variants:
             level = lowest = 0
             for _, change in sorted(variant.sold):
@@ -338,7 +400,9 @@ class Year(Books):
                 lowest = min(lowest, level)
             wanted = self.random.choice((0, 0, 0, 1, 2, 3, *range(4, 26, 2)))
             supply = max(wanted - level, -lowest, 1)
-            when = OPENED + timedelta(days=self.random.randrange(9), minutes=self.random.randrange(120))
+            when = OPENED + timedelta(
+                days=self.random.randrange(9), minutes=self.random.randrange(120)
+            )
             self._move(variant, "supply", supply, when)
             on_hand = level + supply
             if wanted == 0 < on_hand:
@@ -350,8 +414,8 @@ class Year(Books):
         holders = Counter(each.row["name_folded"] for each in self.customers)
         namesakes = [each for each in self.customers if holders[each.row["name_folded"]] > 1][:2]
         others = [each for each in self.customers if each not in namesakes]
-        for at, customer in enumerate([*self.random.sample(others, 24), *namesakes]):
-            ago = self.random.randint(372, 640) if at < 12 else self.random.randint(4, 364)
+        for index, customer in enumerate([*self.random.sample(others, 24), *namesakes]):
+            ago = self.random.randint(372, 640) if index < 12 else self.random.randint(4, 364)
             cause = self.random.choice([*GOODWILL, "late_parcel"])
             self.add(
                 "credits",
@@ -362,5 +426,11 @@ class Year(Books):
                 created_at=self.at(TODAY - timedelta(ago)),
             )
         for order in [each for each in self.tables["orders"] if each["hold"]][:3]:
-            told = order["placed_at"] + timedelta(minutes=self.random.randint(20, 300))
-            self.add("escalations", order_id=order, team="risk", reason="fraud_hold", created_at=told)
+            escalated = order["placed_at"] + timedelta(minutes=self.random.randint(20, 300))
+            self.add(
+                "escalations",
+                order_id=order,
+                team="risk",
+                reason="fraud_hold",
+                created_at=escalated,
+            )

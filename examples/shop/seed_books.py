@@ -1,4 +1,6 @@
-"""The rows of a universe while it is made: foreign keys hold the rows that they lead to, and keys come last."""
+"""The rows of a universe while it is made: foreign keys hold the rows that they lead to, and keys
+come last.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ KEYS = {
     "messages": ("message_id", 12001, 1),
     "escalations": ("escalation_id", 1401, 1),
 }
-"""Tables in an order that foreign keys allow: the key's column, the first key of universe 0, and the step to the next."""
+"""Tables in an order that foreign keys allow: the key's column, the first key of universe 0, and
+the step to the next.
+"""
 
 Row = dict[str, Any]
 """A row whose foreign keys are the rows that they lead to, until keys are given out."""
@@ -43,21 +47,29 @@ class Books:
         return columns
 
     def numbered(self) -> Iterator[tuple[str, Row]]:
-        """All rows with their keys given out in the order of time, and rows in foreign keys replaced by theirs."""
+        """All rows with their keys given out in the order of time, and rows in foreign keys
+        replaced by theirs.
+        """
         keys: dict[int, int] = {}
         for table, (column, first, step) in KEYS.items():
             made = sorted(self.tables[table], key=_moment)
-            for at, row in enumerate(made):
-                fresh = {} if not column or column in row else {column: self.universe * 100_000 + first + step * at}
+            for index, row in enumerate(made):
+                fresh = (
+                    {}
+                    if not column or column in row
+                    else {column: self.universe * 100_000 + first + step * index}
+                )
                 keys[id(row)] = row[column] if column in row else fresh.get(column, 0)
                 if table == "orders":
-                    row["number"] = f"LP-{10101 + 2000 * self.universe + 7 * at}"
+                    row["number"] = f"LP-{10101 + 2000 * self.universe + 7 * index}"
                 yield table, fresh | {name: _plain(value, keys) for name, value in row.items()}
 
 
 def _moment(row: Row) -> str:
-    """When a row was written: it says so itself, or its order does; other tables stay as they are."""
-    if own := next((each for each in ("placed_at", "paid_at", "created_at", "issued_on") if each in row), None):
+    """Time at which a row was written: its own or its order's; other tables stay as they are."""
+    if own := next(
+        (each for each in ("placed_at", "paid_at", "created_at", "issued_on") if each in row), None
+    ):
         return f"{row[own]}"
     return _moment(row["order_id"]) if "order_id" in row else ""
 

@@ -1,7 +1,7 @@
 """Invented goods: what a shop of this trade sells, in which choices and at which prices.
 
-A universe has its own products (a series' name and a kind of thing), prices, colours and final sales; the categories
-with their terms are the same everywhere, since the policy speaks of them.
+A universe has its own products (a series' name and a kind of thing), prices, colours and final
+sales; the categories with their terms are the same everywhere, since the policy speaks of them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ SHOES = ("38", "39", "40", "41", "42")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of thing: category, lowest and highest price in cents, its choices, and what the next size costs more."""
+    """A kind of thing: category, lowest and highest price in cents, its choices, and what the next
+    size costs more.
+    """
 
     name: str
     category: str
@@ -71,7 +73,9 @@ KINDS = (
     Kind("winter boots", "Footwear", (14900, 19900), ("brown", "black"), SHOES),
     Kind("canvas sneakers", "Footwear", (5900, 7900), ("white", "navy", "red"), SHOES),
     Kind("floor lamp", "Home", (7900, 12900), ("brass", "black")),
-    Kind("wool blanket", "Home", (5900, 8900), ("grey", "rust", "moss"), ("single", "double"), 2500),
+    Kind(
+        "wool blanket", "Home", (5900, 8900), ("grey", "rust", "moss"), ("single", "double"), 2500
+    ),
     Kind("enamel teapot", "Home", (3400, 4900), ("blue", "cream", "green")),
     Kind("roasting dish", "Home", (3900, 5400), (), ("small", "large"), 1500),
     Kind("linen tablecloth", "Home", (4900, 6900), ("white", "sage"), ("180 cm", "240 cm"), 2000),
@@ -127,7 +131,11 @@ def goods(random: Random) -> list[Variant]:
         pool = [each for each in KINDS if each.category == category]
         chosen += sorted(random.sample(pool, many), key=pool.index)
     on_sale = random.sample([each for each in chosen if len(each.colours) > 1], IN_FINAL_SALE)
-    return [each for kind in chosen for each in _variants(kind, next(series), random, sale=kind in on_sale)]
+    return [
+        each
+        for kind in chosen
+        for each in _variants(kind, next(series), random, sale=kind in on_sale)
+    ]
 
 
 def _variants(kind: Kind, series: str, random: Random, *, sale: bool) -> list[Variant]:
@@ -136,9 +144,19 @@ def _variants(kind: Kind, series: str, random: Random, *, sale: bool) -> list[Va
     reduced = random.choice(colours) if sale else ""
     made: list[Variant] = []
     for colour in colours:
-        for at, size in enumerate(kind.sizes or (None,)):
+        for index, size in enumerate(kind.sizes or (None,)):
             parts = [series[:4], *(each.replace(" ", "")[:6] for each in (colour, size) if each)]
-            full = price + at * kind.step
+            full = price + index * kind.step
             today = full * 2 // 3 // 100 * 100 if colour == reduced else full
-            made.append(Variant(f"{series} {kind.name}", kind, "-".join(parts).upper(), colour, size, full, today))
+            made.append(
+                Variant(
+                    f"{series} {kind.name}",
+                    kind,
+                    "-".join(parts).upper(),
+                    colour,
+                    size,
+                    full,
+                    today,
+                )
+            )
     return made

@@ -1,7 +1,8 @@
 """Invented customers: their names by region, and where they live.
 
-Names are pairs of a first and a last name. All pairs stand in one fixed order, and each universe takes the next
-`PEOPLE` of them, so that no two universes share a full name. `seed.sql` uses none of these last names.
+Names are pairs of a first and a last name. All pairs stand in one fixed order, and each universe
+takes the next `PEOPLE` of them, so that no two universes share a full name. `seed.sql` uses none of
+these last names.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import unicodedata
 from dataclasses import dataclass
 from random import Random
 
-from .records import fold
+from envs.tools.records import fold
 
 PEOPLE = 47
 """Different names in one universe. A few of them are given to more than one customer."""
@@ -80,18 +81,44 @@ REGIONS: dict[str, tuple[str, str]] = {
 """By country: first names, and last names. No first name begins with another one of its region."""
 
 PLACES = {
-    "IE": (("Shop Street", "Eyre Terrace", "Barrack Lane"), (("Galway", "H91 ???"), ("Cork", "T12 ???"))),
-    "DE": (("Lindenallee", "Am Mühlgraben", "Kantstraße"), (("Leipzig", "04###"), ("Bremen", "28###"))),
-    "FR": (("rue des Tanneurs", "allée du Port", "rue Hoche"), (("Nantes", "44###"), ("Dijon", "21###"))),
-    "ES": (("Calle del Olmo", "Avenida del Puerto", "Calle Ancha"), (("Valencia", "46###"), ("Cádiz", "11###"))),
-    "IT": (("Via Mascarella", "Corso Garibaldi", "Via dei Mille"), (("Bologna", "40###"), ("Torino", "10###"))),
-    "PT": (("Rua da Boavista", "Largo do Paço", "Rua Direita"), (("Braga", "4710-###"), ("Évora", "7000-###"))),
-    "PL": (("ulica Ogrodowa", "ulica Długa", "aleja Kasztanowa"), (("Poznań", "61-###"), ("Lublin", "20-###"))),
+    "IE": (
+        ("Shop Street", "Eyre Terrace", "Barrack Lane"),
+        (("Galway", "H91 ???"), ("Cork", "T12 ???")),
+    ),
+    "DE": (
+        ("Lindenallee", "Am Mühlgraben", "Kantstraße"),
+        (("Leipzig", "04###"), ("Bremen", "28###")),
+    ),
+    "FR": (
+        ("rue des Tanneurs", "allée du Port", "rue Hoche"),
+        (("Nantes", "44###"), ("Dijon", "21###")),
+    ),
+    "ES": (
+        ("Calle del Olmo", "Avenida del Puerto", "Calle Ancha"),
+        (("Valencia", "46###"), ("Cádiz", "11###")),
+    ),
+    "IT": (
+        ("Via Mascarella", "Corso Garibaldi", "Via dei Mille"),
+        (("Bologna", "40###"), ("Torino", "10###")),
+    ),
+    "PT": (
+        ("Rua da Boavista", "Largo do Paço", "Rua Direita"),
+        (("Braga", "4710-###"), ("Évora", "7000-###")),
+    ),
+    "PL": (
+        ("ulica Ogrodowa", "ulica Długa", "aleja Kasztanowa"),
+        (("Poznań", "61-###"), ("Lublin", "20-###")),
+    ),
     "SE": (("Storgatan", "Parkvägen", "Hamngatan"), (("Uppsala", "753 ##"), ("Malmö", "211 ##"))),
-    "NL": (("Kerkstraat", "Oude Gracht", "Molenweg"), (("Utrecht", "35## ??"), ("Groningen", "97## ??"))),
+    "NL": (
+        ("Kerkstraat", "Oude Gracht", "Molenweg"),
+        (("Utrecht", "35## ??"), ("Groningen", "97## ??")),
+    ),
     "CZ": (("Husova", "Na Poříčí", "Lipová"), (("Brno", "602 ##"), ("Plzeň", "301 ##"))),
 }
-"""By country: streets, and cities with their postcodes, in which # stands for a digit and ? for a letter."""
+"""By country: streets, and cities with their postcodes, in which # stands for a digit and ? for a
+letter.
+"""
 
 
 @dataclass(frozen=True)
@@ -101,11 +128,13 @@ class Person:
     country: str
 
 
-def _name(at: int) -> tuple[str, str]:
-    """The name at a place of the fixed order, and its country. Now and then two neighbours share the last name."""
-    country = list(REGIONS)[at % len(REGIONS)]
+def _name(number: int) -> tuple[str, str]:
+    """The name at a place of the fixed order, and its country. Now and then two neighbours share
+    the last name.
+    """
+    country = list(REGIONS)[number % len(REGIONS)]
     first, last = (each.split() for each in REGIONS[country])
-    turn, place = divmod(at // len(REGIONS), len(first) * len(last))
+    turn, place = divmod(number // len(REGIONS), len(first) * len(last))
     shift, given = divmod(place, len(first))
     family = last[(shift + given - (given % 6 == 5)) % len(last)]
     second = "" if turn == 0 else f"{first[(given + turn) % len(first)]} "
@@ -113,10 +142,14 @@ def _name(at: int) -> tuple[str, str]:
 
 
 def people(universe: int, random: Random) -> list[Person]:
-    """The customers of a universe: among them three names that several people have, and one spelt in two ways."""
-    names = [_name(universe * PEOPLE + at) for at in range(PEOPLE)]
+    """The customers of a universe: among them three names that several people have, and one spelt
+    in two ways.
+    """
+    names = [_name(universe * PEOPLE + number) for number in range(PEOPLE)]
     shared = [each for each in names if _plain(each[0]) != each[0]]
-    umlaut = next((each for each in names if each[1] == "DE" and each[0] != _spelt_out(each[0])), None)
+    umlaut = next(
+        (each for each in names if each[1] == "DE" and each[0] != _spelt_out(each[0])), None
+    )
     names += [(_plain(shared[0][0]), shared[0][1]), shared[0], shared[1], random.choice(names[:10])]
     if umlaut is not None:
         names.append((_spelt_out(umlaut[0]), umlaut[1]))
@@ -129,7 +162,9 @@ def people(universe: int, random: Random) -> list[Person]:
         while local in taken:
             local = f"{words[0]}.{words[-1]}{random.randint(61, 99)}"
         taken.add(local)
-        made.append(Person(name, f"{local}@example.{random.choice(('com', 'org', 'net'))}", country))
+        made.append(
+            Person(name, f"{local}@example.{random.choice(('com', 'org', 'net'))}", country)
+        )
     return made
 
 

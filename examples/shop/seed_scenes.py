@@ -1,6 +1,7 @@
 """The situations of a universe: how many orders there are of each kind, and what became of them.
 
-The families of tasks.yaml find their rows by these: whoever adds a family that needs another situation adds its scene.
+The families of tasks.yaml find their rows by these: whoever adds a family that needs another
+situation adds its scene.
 """
 
 from __future__ import annotations
@@ -12,19 +13,37 @@ from typing import Literal
 from .seed_goods import Variant
 
 Goods = Literal[
-    "any", "sized", "priced", "final", "beside_sale", "pantry", "gadget", "device", "dear", "cheap", "small"
+    "any",
+    "sized",
+    "priced",
+    "final",
+    "beside_sale",
+    "pantry",
+    "gadget",
+    "device",
+    "dear",
+    "cheap",
+    "small",
 ]
 
 WISHES = ("changed_mind", "not_as_described", "wrong_size")
 FAULTS = ("changed_mind", "not_as_described", "wrong_size", "damaged", "defective")
-CHANGES = ("changed_mind", "changed_mind", "ordered_twice", "too_slow", "wrong_item", "out_of_stock")
+CHANGES = (
+    "changed_mind",
+    "changed_mind",
+    "ordered_twice",
+    "too_slow",
+    "wrong_item",
+    "out_of_stock",
+)
 
 
 @dataclass(frozen=True)
 class Scene:
     """A kind of order: `count` of them, whose newest step lies `days_ago` (lowest, highest).
 
-    For a parcel under way the days count from the promised day; a negative number lies in the future.
+    For a parcel under way the days count from the promised day; a negative number lies in the
+    future.
     """
 
     count: int
@@ -47,7 +66,9 @@ class Scene:
     reasons: tuple[str, ...] = CHANGES
 
     def wants(self, variant: Variant, reduced: Collection[str]) -> bool:
-        """Whether the first line may be this variant; `reduced` are the products of which a colour is in the final sale."""
+        """True if the first line may be this variant; `reduced` are the products of which a colour
+        is in the final sale.
+        """
         kind = variant.kind
         match self.goods:
             case "sized":
@@ -109,9 +130,21 @@ SCENES = (
     Scene(4, "delivered", (7, 13), "device", after="open", reasons=WISHES),
     Scene(5, "delivered", (7, 13), "dear", after="open", reasons=WISHES),
     Scene(9, "delivered", (7, 13), "cheap", after="open", split=True, reasons=WISHES),
-    Scene(4, "delivered", (7, 13), "small", after="open", split=True, pieces=(1,), more=(2,), reasons=WISHES),
+    Scene(
+        4,
+        "delivered",
+        (7, 13),
+        "small",
+        after="open",
+        split=True,
+        pieces=(1,),
+        more=(2,),
+        reasons=WISHES,
+    ),
     Scene(4, "delivered", (7, 13), "sized", after="exchange", pieces=(1,), reasons=("wrong_size",)),
-    Scene(6, "delivered", (9, 13), "cheap", after="received", method="bank_transfer", reasons=FAULTS),
+    Scene(
+        6, "delivered", (9, 13), "cheap", after="received", method="bank_transfer", reasons=FAULTS
+    ),
     Scene(6, "delivered", (9, 13), "cheap", after="received", method="card", reasons=FAULTS),
     Scene(5, "delivered", (9, 13), "cheap", after="received", method="wallet", reasons=FAULTS),
     Scene(20, "delivered", (30, 320), "cheap", after="settled", reasons=FAULTS),

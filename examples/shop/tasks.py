@@ -1,4 +1,6 @@
-"""Task families that need more than one row: a delivery of several returns, each in its own state."""
+"""Task families that need more than one row: a delivery of several returns, each in its own
+state.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,12 @@ from .coming_back import OUR_FAULT
 DESK_LIMIT = 20000
 """What the desk may refund for one return, in cents; the policy says so."""
 
-STATES = (("as_new", "as new"), ("opened", "opened"), ("as_new", "like new, sealed"), ("opened", "opened and used"))
+STATES = (
+    ("as_new", "as new"),
+    ("opened", "opened"),
+    ("as_new", "like new, sealed"),
+    ("opened", "opened and used"),
+)
 
 OPEN_RETURNS = """
     SELECT r.return_id, r.reason, u.number, u.unit_price_cents * r.quantity AS paid, u.opened_fee_percent AS percent
@@ -21,21 +28,30 @@ OPEN_RETURNS = """
     WHERE r.status = 'open' AND r.kind = 'refund' ORDER BY r.return_id"""
 
 SAYS = (
-    "Morning! This is what came in today: {parcels}. Please book everything in and settle it by the rules.",
-    "Trolley from the gate, checked: {parcels}. Receive them all and see to the money, one after the other.",
+    (
+        "Morning! This is what came in today: {parcels}. Please book everything in and settle it by"
+        " the rules."
+    ),
+    (
+        "Trolley from the gate, checked: {parcels}. Receive them all and see to the money, one after"
+        " the other."
+    ),
     "returns bench, {many} parcels: {parcels}. book + refund pls",
-    "I've unpacked {many} returns, namely {parcels}. Could you take them in and pay back what is due?",
+    (
+        "I've unpacked {many} returns, namely {parcels}. Could you take them"
+        " in and pay back what is due?"
+    ),
 )
 
 
 def mornings_returns(db: Connection) -> Iterator[dict[str, Any]]:
     """Several returns at once: some with a fee, some over two payments, some a supervisor's."""
     waiting = db.execute(text(OPEN_RETURNS)).mappings().all()
-    for at in range(len(waiting)):
-        chosen = waiting[at : at + 2 + at % 3]
+    for start in range(len(waiting)):
+        chosen = waiting[start : start + 2 + start % 3]
         if len(chosen) < 2 or len({each["number"] for each in chosen}) < len(chosen):
             continue
-        found = list(zip(chosen, islice(cycle(STATES), at, at + len(chosen)), strict=True))
+        found = list(zip(chosen, islice(cycle(STATES), start, start + len(chosen)), strict=True))
         gold: list[dict[str, Any]] = []
         refunded = 0
         over: list[str] = []
@@ -49,14 +65,19 @@ def mornings_returns(db: Connection) -> Iterator[dict[str, Any]]:
             gold += _settled(place, each["return_id"], state, release=worth > DESK_LIMIT)
         yield {
             "slots": {
-                "parcels": ", ".join(f"return {each['return_id']} ({words})" for each, (_, words) in found),
+                "parcels": ", ".join(
+                    f"return {each['return_id']} ({words})" for each, (_, words) in found
+                ),
                 "many": len(found),
                 "refunded": refunded,
             },
             "key": chosen[0]["return_id"],
             "user": {"says": SAYS},
             "answer": {
-                "refunded_cents": {"type": "integer", "description": "What was refunded in all, in cents."},
+                "refunded_cents": {
+                    "type": "integer",
+                    "description": "What was refunded in all, in cents.",
+                },
                 "escalated": {
                     "type": "array",
                     "items": "string",
@@ -70,8 +91,15 @@ def mornings_returns(db: Connection) -> Iterator[dict[str, Any]]:
                 {"submit": {"refunded_cents": refunded, "escalated": over}},
                 {
                     "say": [
-                        f"All {len(found)} are booked in. Refunded in all: {refunded / 100:.2f} EUR.",
-                        f"Settled: {refunded / 100:.2f} EUR refunded, {len(over)} of {len(found)} with a supervisor.",
+                        (
+                            f"All {len(found)} are booked in. Refunded in all:"
+                            f" {refunded / 100:.2f} EUR."
+                        ),
+                        (
+                            f"Settled: {refunded / 100:.2f} EUR refunded, {len(over)} of"
+                            f" {len(found)}"
+                            " with a supervisor."
+                        ),
                     ]
                 },
             ],
@@ -80,11 +108,18 @@ def mornings_returns(db: Connection) -> Iterator[dict[str, Any]]:
 
 def _settled(place: int, return_id: int, state: str, *, release: bool) -> list[dict[str, Any]]:
     """Book one return in, and refund it or hand it over."""
-    item, many, why, order, parts = (f"{name}_{place}" for name in ("item", "many", "why", "order", "parts"))
+    item, many, why, order, parts = (
+        f"{name}_{place}" for name in ("item", "many", "why", "order", "parts")
+    )
     looked_up: list[dict[str, Any]] = [
         {
             "get_return": {"return_id": return_id},
-            "save": {item: "$.order_item_id", many: "$.quantity", why: "$.reason", order: "$.number"},
+            "save": {
+                item: "$.order_item_id",
+                many: "$.quantity",
+                why: "$.reason",
+                order: "$.number",
+            },
         },
         {"receive_return": {"return_id": return_id, "condition": state}},
         {
@@ -98,7 +133,16 @@ def _settled(place: int, return_id: int, state: str, *, release: bool) -> list[d
         },
     ]
     if release:
-        return [*looked_up, {"escalate": {"number": f"${order}", "team": "supervisor", "reason": "refund_over_limit"}}]
+        return [
+            *looked_up,
+            {
+                "escalate": {
+                    "number": f"${order}",
+                    "team": "supervisor",
+                    "reason": "refund_over_limit",
+                }
+            },
+        ]
     refund = {
         "payment_id": "$part.payment_id",
         "amount_cents": "$part.amount_cents",

@@ -6,40 +6,43 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from envs.tool import NAME
-from envs.toolbox import MAX_ARGUMENTS, parse_arguments
+from envs.tools.tool import NAME
+from envs.tools.toolbox import MAX_ARGUMENTS, parse_arguments
 from envs.types import ToolCall, ToolOutcome, ToolResult
 from synth.dataset.sanitize import sanitize
 from synth.types import Completion, Message
 
-Json = Any
-
 RAW_KEY = "__malformed__"
-"""Under this key a malformed call's raw text is echoed: endpoints refuse a history with broken arguments.
+"""Key under which the raw text of a malformed call is echoed: endpoints refuse a history with
+broken arguments.
 
-A model that sends this very key is echoed so too, whatever it is: then no echo has two meanings.
+A call that uses this key itself is echoed in the same way, so that no echo has two meanings.
 """
 
 KEPT = 2_000
-"""Characters that are echoed of arguments too long to be taken; the events hold them all."""
+"""Number of characters that are echoed of arguments too long to be accepted; the events hold all of
+them.
+"""
 
 ID = re.compile(r"[!-~]{1,64}")
-"""What an id of a call may look like: printable ASCII, as every endpoint known makes it."""
+"""Accepted form of a call's id: printable ASCII, as every known endpoint produces it."""
 
 UNNAMED = "invalid_tool_name"
 
 CHARACTERS_PER_TOKEN = 4
-"""Of English prose and JSON, as OpenAI's documentation has it for its tokenizers; other scripts have fewer."""
+"""Average for English prose and JSON, from OpenAI's documentation of its tokenizers; other scripts
+have fewer.
+"""
 
 MESSAGE_TOKENS = 4
-"""What a chat template adds around each message, about."""
+"""Approximate number of tokens that a chat template adds around each message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A context that was sent instead of the whole conversation: from the ``turn``-th completion (from 0) on.
+    """A context that was sent instead of the whole conversation, from the ``turn``-th completion
+    (from 0) on.
 
     ``messages`` is the live list: it grows with the conversation until the next span begins.
     """
@@ -49,15 +52,17 @@ class Span:
 
 
 class ConversationMemory:
-    """Messages in canonical form: ``arguments`` are objects, unused keys are absent, content is text.
+    """Messages in canonical form: ``arguments`` are objects, unused keys are absent, content is
+    text.
 
-    What a model emitted is echoed as a valid request. Where that differs from the emission, the turn carries
-    ``"train": false``. ``messages`` is the whole conversation and only ever grows; ``context`` is what is sent: the same list,
-    or one of the same messages that a middleware has set, which then grows alongside. ``spans`` keeps each that was set.
+    An emission is echoed as a valid request. A turn whose echo differs from the emission carries
+    ``"train": false``. ``messages`` is the whole conversation and only ever grows. ``context`` is
+    the list that is sent: the same list, or one that a middleware has set, which then grows
+    alongside. ``spans`` keeps each list that was set.
     """
 
     def __init__(self, messages: Sequence[Message]) -> None:
-        self.messages: list[Message] = [dict(each) for each in messages]
+        self.messages: list[Message] = [dict(message) for message in messages]
         self.spans: list[Span] = []
         self._context = self.messages
         self._ids: set[str] = set()
@@ -67,7 +72,9 @@ class ConversationMemory:
 
     @property
     def context(self) -> list[Message]:
-        """What is sent. Set a new list to send another; the model then reads it from its start."""
+        """The messages that are sent. After a new list is set, the model reads it from its
+        start.
+        """
         return self._context
 
     @context.setter
@@ -78,28 +85,33 @@ class ConversationMemory:
 
     @property
     def prompt_tokens(self) -> int:
-        """Tokens that sending the context would take: as the endpoint counted them up to its last answer, and estimated for
-        what came later, or for all of it where the endpoint does not count (see :attr:`measured`). An estimate leaves
-        out the tools, which the endpoint's count holds.
+        """Number of tokens that sending the context would take.
+
+        It is the endpoint's count up to its last answer plus an estimate for later messages, or an
+        estimate of all of them if the endpoint does not count (see :attr:`measured`). An estimate
+        leaves out the tools, which the endpoint's count includes.
         """
         return (self._measured or 0) + estimated_tokens(self._context[self._measured_to :])
 
     @property
     def measured(self) -> bool:
-        """Whether :attr:`prompt_tokens` rests on the endpoint's own count."""
+        """True if :attr:`prompt_tokens` rests on the endpoint's own count."""
         return self._measured is not None
 
-    def add_completion(self, completion: Completion, *, exact: bool = True, raw: bool = False) -> list[ToolCall]:
-        """Append the assistant's turn; returns its calls under the ids of the echo, in order.
+    def add_completion(
+        self, completion: Completion, *, exact: bool = True, raw: bool = False
+    ) -> list[ToolCall]:
+        """Append the assistant's turn. Returns its calls under the ids of the echo, in order.
 
-        ``exact`` False says that this is not what the model emitted; ``raw`` echoes all calls as malformed ones.
+        ``exact`` False marks a completion that differs from the emission; ``raw`` echoes all calls
+        as malformed ones.
         """
         message: Message = {"role": "assistant", "content": completion.content}
         if completion.reasoning_content is not None:
             message["reasoning_content"] = completion.reasoning_content
         message, changed = sanitize(message)
         calls: list[ToolCall] = []
-        echoes: list[Json] = []
+        echoes: list[object] = []
         faithful = exact and not changed and completion.finish_reason != "length"
         for call in completion.tool_calls:
             echo, same = echo_of(call, raw=raw)
@@ -119,11 +131,11 @@ class ConversationMemory:
     def add_result(self, outcome: ToolOutcome, content: str) -> None:
         """Append the answer to one call."""
         name = outcome.call.name if NAME.fullmatch(outcome.call.name) else UNNAMED
-        said = sanitize(content)[0]
-        self._add({"role": "tool", "tool_call_id": outcome.call.id, "name": name, "content": said})
+        text = sanitize(content)[0]
+        self._add({"role": "tool", "tool_call_id": outcome.call.id, "name": name, "content": text})
 
     def add_reply(self, text: str) -> None:
-        """Append what the user said."""
+        """Append the user's answer."""
         self._add({"role": "user", "content": sanitize(text)[0]})
 
     def _add(self, message: Message) -> None:
@@ -135,32 +147,41 @@ class ConversationMemory:
         usage = completion.usage
         if usage.input_tokens is not None:
             # Reasoning is not sent back, by default at least.
-            said = (usage.output_tokens or 0) - (usage.reasoning_tokens or 0)
-            self._measured, self._measured_to = usage.input_tokens + max(said, 0), len(self._context)
+            visible = (usage.output_tokens or 0) - (usage.reasoning_tokens or 0)
+            self._measured, self._measured_to = (
+                usage.input_tokens + max(visible, 0),
+                len(self._context),
+            )
 
     def _fresh(self, emitted: str) -> str:
-        """The emitted id, or one of our own where it is empty, stood before, or is none that endpoints take back."""
-        at, taken = len(self._ids), emitted if ID.fullmatch(emitted) else ""
+        """Return the emitted id, or a new one if it is empty, was used before, or has a form that
+        endpoints refuse.
+        """
+        number, taken = len(self._ids), emitted if ID.fullmatch(emitted) else ""
         while not taken or taken in self._ids:
-            taken, at = f"call_{at}", at + 1
+            taken, number = f"call_{number}", number + 1
         self._ids.add(taken)
         return taken
 
 
 def estimated_tokens(messages: Sequence[Message]) -> int:
-    """About how many tokens messages take, by their characters: :data:`CHARACTERS_PER_TOKEN`."""
+    """Estimate the number of tokens of messages from their characters
+    (:data:`CHARACTERS_PER_TOKEN`).
+    """
     return sum(map(_estimate, messages))
 
 
 def _estimate(message: Message) -> int:
     characters = len(message["content"])
     for call in message.get("tool_calls", ()):
-        characters += len(call["function"]["name"]) + len(json.dumps(call["function"]["arguments"], ensure_ascii=False))
+        characters += len(call["function"]["name"]) + len(
+            json.dumps(call["function"]["arguments"], ensure_ascii=False)
+        )
     return MESSAGE_TOKENS + -(-characters // CHARACTERS_PER_TOKEN)
 
 
-def echo_of(call: ToolCall, *, raw: bool = False) -> tuple[dict[str, Json], bool]:
-    """A call as a valid request, and whether it says the same as the emission."""
+def echo_of(call: ToolCall, *, raw: bool = False) -> tuple[dict[str, object], bool]:
+    """Return a call as a valid request, and True if it says the same as the emission."""
     parsed = parse_arguments(call.arguments)
     name = call.name if NAME.fullmatch(call.name) else UNNAMED
     if raw or isinstance(parsed, ToolResult) or set(parsed) == {RAW_KEY}:

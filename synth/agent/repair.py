@@ -1,6 +1,7 @@
-"""Arguments that are almost JSON, mended where there is one reading. Off by default; where it is applied, the record says so.
+"""Repair of arguments that are almost JSON, if they have a single reading. Off by default, and
+recorded if applied.
 
-What would need a guess stays broken: text that breaks off, keys that stand twice, NaN.
+Input that would need a guess stays broken: truncated text, duplicate keys, NaN.
 """
 
 from __future__ import annotations
@@ -13,12 +14,10 @@ import tokenize
 import warnings
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
-from envs.toolbox import parse_arguments
+from envs.tools.toolbox import parse_arguments
 from envs.types import ToolResult
-
-Json = Any
 
 _LIMIT: Final = 100_000
 _FENCE: Final = re.compile(r"\s*```[\w-]*\s*\n?([^`]*)```\s*")
@@ -26,7 +25,9 @@ _STRINGS_AND_COMMAS: Final = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])')
 
 
 def repair(text: str) -> tuple[str, list[str]] | None:
-    """The arguments as JSON, and the names of the repairs; None where there is nothing to mend or it cannot be done."""
+    """Return the arguments as JSON and the names of the repairs; None if nothing can or need be
+    repaired.
+    """
     if len(text) > _LIMIT or _sound(text):
         return None
     done: list[str] = []
@@ -50,9 +51,9 @@ def _unfenced(text: str) -> str | None:
 
 
 def _decoded_twice(text: str) -> str | None:
-    """The object in a JSON string that holds one."""
+    """Return the object in a JSON string that holds one."""
     try:
-        value: Json = json.loads(text)
+        value: object = json.loads(text)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, str) else None
@@ -63,31 +64,39 @@ def _without_commas(text: str) -> str:
 
 
 def _escaped(text: str) -> str | None:
-    """Line breaks and other control characters inside of strings, escaped. NUL is nobody's line break."""
+    """Escape line breaks and other control characters inside of strings. NUL is not accepted."""
     if "\x00" in text:
         return None
     try:
-        return json.dumps(json.loads(text, strict=False, object_pairs_hook=_once), ensure_ascii=False, allow_nan=False)
+        return json.dumps(
+            json.loads(text, strict=False, object_pairs_hook=_once),
+            ensure_ascii=False,
+            allow_nan=False,
+        )
     except (ValueError, RecursionError):
         return None
 
 
-def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len({key for key, _ in pairs}) < len(pairs):
         raise ValueError("a key stands twice")
     return dict(pairs)
 
 
 def _from_python(text: str) -> str | None:
-    """A Python literal: single quotes, True, None. Strings side by side, which Python would join, are none."""
+    """Read a Python literal: single quotes, True, None. Adjacent strings, which Python would join,
+    are refused.
+    """
     try:
-        kinds = [each.type for each in tokenize.generate_tokens(io.StringIO(text).readline)]
+        kinds = [token.type for token in tokenize.generate_tokens(io.StringIO(text).readline)]
         if any(left == right == tokenize.STRING for left, right in pairwise(kinds)):
             return None
         with warnings.catch_warnings(action="ignore"):
             tree = ast.parse(text.strip(), mode="eval").body
         for node in ast.walk(tree):
-            if isinstance(node, ast.Dict) and len({ast.dump(key) for key in node.keys if key}) < len(node.keys):
+            if isinstance(node, ast.Dict) and len(
+                {ast.dump(key) for key in node.keys if key}
+            ) < len(node.keys):
                 return None
         return json.dumps(ast.literal_eval(tree), ensure_ascii=False, allow_nan=False)
     except (SyntaxError, tokenize.TokenError, ValueError, TypeError, RecursionError, MemoryError):

@@ -1,24 +1,26 @@
-"""The contexts of a rollout as they were sent, for the ``segments`` column: what a model saw is what it is trained on."""
+"""The contexts of a rollout as they were sent, for the ``segments`` column: a model trains on what
+it saw.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from synth.agent.memory import ConversationMemory
 from synth.types import Message
 
-Json = Any
 
+def segments(memory: ConversationMemory) -> list[object]:
+    """Return each context with the turns made in it; empty if the whole conversation was always
+    sent.
 
-def segments(memory: ConversationMemory) -> list[Json]:
-    """Each context with the turns that were made in it; empty where what was sent is always the whole conversation.
-
-    ``{"first_turn": 4, "last_turn": 6, "messages": [...]}``: turns are numbered from 0, each is in one segment, and in that the
-    assistant's messages of other turns have ``"train": false``.
+    ``{"first_turn": 4, "last_turn": 6, "messages": [...]}``: turns are numbered from 0, each is in
+    one segment, and the assistant's messages of other turns in it have ``"train": false``.
     """
-    turns = [at for at, each in enumerate(memory.messages) if each["role"] == "assistant"]
+    turns = [
+        index for index, message in enumerate(memory.messages) if message["role"] == "assistant"
+    ]
     if not memory.spans or memory.spans[0].turn >= len(turns):
         return []
     whole = memory.messages[: turns[memory.spans[0].turn]]
@@ -32,7 +34,10 @@ def segments(memory: ConversationMemory) -> list[Json]:
 
 
 def _trained(messages: Sequence[Message], last: int) -> list[Message]:
-    """The messages, with none but the last so many turns to train on."""
-    turns = [at for at, each in enumerate(messages) if each["role"] == "assistant"]
+    """Return the messages with only the last so many turns to train on."""
+    turns = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
     older = set(turns[: len(turns) - last])
-    return [{**each, "train": False} if at in older else each for at, each in enumerate(messages)]
+    return [
+        {**message, "train": False} if index in older else message
+        for index, message in enumerate(messages)
+    ]

@@ -1,24 +1,26 @@
-"""What a middleware sees of the rollout that it wraps."""
+"""The state of a rollout, as its middlewares see it."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from envs.types import ToolCall, ToolResult
 from synth.agent.events import AgentEvent
 from synth.agent.memory import ConversationMemory
-from synth.agent.run import AgentLimits, AgentRun
+from synth.agent.rollout_result import AgentLimits, AgentRun
 from synth.types import Completion, Message
+from synth.types.events import RecordedEvent, event_from_json
 
-Json = Any
 Risk = Literal["read", "write", "destructive"]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolInfo:
-    """What is known of a tool beside its schema. An ``own`` one is a middleware's: the environment does not know it."""
+    """Traits of a tool beside its schema. An ``own`` tool belongs to a middleware and not to the
+    environment.
+    """
 
     name: str
     read_only: bool = False
@@ -27,12 +29,16 @@ class ToolInfo:
 
     @property
     def risk(self) -> Risk:
-        return "read" if self.read_only or self.own else "destructive" if self.destructive else "write"
+        return (
+            "read" if self.read_only or self.own else "destructive" if self.destructive else "write"
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
-    """Which rollout it is. ``seed`` is the job's: derive others from it with :func:`synth.canonical.derive_seed`."""
+class RolloutIdentity:
+    """Identity of a rollout. ``seed`` is the job's: derive others from it with
+    :func:`synth.foundation.hashing.derive_seed`.
+    """
 
     rollout_id: str = ""
     job_index: int = 0
@@ -44,8 +50,9 @@ class Identity:
 class AgentState:
     """One rollout, as the middlewares around it see it. A resident.
 
-    ``memory.messages`` is the conversation, ``memory.context`` what is sent of it: the same list unless a middleware set
-    another. ``error`` is what breaks the rollout off, for :meth:`AgentMiddleware.agent_finish`.
+    ``memory.messages`` is the conversation, ``memory.context`` the list that is sent: the same list
+    unless a middleware set another. ``error`` is the exception that breaks the rollout off, for
+    :meth:`AgentMiddleware.agent_finish`.
     """
 
     rollout_id: str
@@ -57,35 +64,40 @@ class AgentState:
     run: AgentRun
     tools: Mapping[str, ToolInfo]
     check: Callable[[ToolCall], ToolResult | None]
-    """What is wrong with a call itself (no JSON, no such tool, arguments off its schema); None for a sound one."""
-    _ask: Callable[[Sequence[Message], Sequence[Json]], Awaitable[Completion]]
+    """Returns the problem of an invalid call (no JSON, no such tool, arguments off its schema);
+    None for a valid one.
+    """
+    _ask: Callable[[Sequence[Message], Sequence[object]], Awaitable[Completion]]
     _emit: Callable[[AgentEvent], None] | None = None
     error: BaseException | None = None
-    notes: dict[str, Json] = field(default_factory=dict[str, Any])
-    """For middlewares that tell each other something; not recorded."""
+    notes: dict[str, object] = field(default_factory=dict[str, object])
+    """Values that middlewares share with each other; not recorded."""
 
     @property
     def step(self) -> int:
-        """Completions so far."""
+        """Number of completions so far."""
         return len(self.run.completions)
 
-    def record(self, event: Mapping[str, Json]) -> None:
-        """Keep an event with the trajectory: JSON with a key ``event``, and no times in it (runs are compared)."""
-        self.run.events.append(dict(event))
+    def record(self, event: RecordedEvent | Mapping[str, object]) -> None:
+        """Keep an event with the trajectory. A middleware's own is JSON with a key ``event``, and
+        no times in it (runs are compared).
+        """
+        known = isinstance(event, RecordedEvent)
+        self.run.events.append(event if known else event_from_json(event))
 
     @property
-    def heard(self) -> bool:
-        """Whether anybody listens to events: none need be made where nobody does."""
+    def has_subscribers(self) -> bool:
+        """True if events are delivered to anybody; otherwise none need be made."""
         return self._emit is not None
 
     def emit(self, event: AgentEvent) -> None:
-        """Tell whoever listens; never waits."""
+        """Send an event to the subscribers; never waits."""
         if self._emit is not None:
             self._emit(event)
 
-    async def ask(self, messages: Sequence[Message], tools: Sequence[Json] = ()) -> Completion:
-        """Ask the same model something beside the conversation. It counts towards the rollout's tokens and cost.
+    async def ask(self, messages: Sequence[Message], tools: Sequence[object] = ()) -> Completion:
+        """Ask the same model a side question. It counts towards the rollout's tokens and cost.
 
-        Raises :class:`synth.errors.ModelError` where the model cannot be asked.
+        Raises :class:`synth.errors.ModelError` if the model cannot be asked.
         """
         return await self._ask(messages, tools)

@@ -6,36 +6,44 @@ import argparse
 import json
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from synth.dataset.exporters import EXPORTERS, Exporter, export, find_exporter
-from synth.dataset.reader import Dataset
+import yaml
+
+from synth.api.exporting import make_exporter
+from synth.dataset.exporters import Exporter, export, find_exporter
+from synth.dataset.exporters.base import MinReward
+from synth.dataset.several import open_datasets
 from synth.errors import OperatorError
+from synth.plugins import EXPORTERS
 
 _EXAMPLES = """\
 examples:
   synth export out/ehr --to trl-sft
   synth export out/ehr --to openai-jsonl --out train.jsonl --where "num_turns <= 10"
   synth export out/ehr --to trl-sft --min-reward 0.5 --force
-  synth export out/ehr --to trl-sft --view segments             a run with compaction: train on what the model saw
+  synth export out/ehr out/shop --to trl-sft --out both.parquet
+  synth export out/ehr --to trl-sft --view segments             after compaction: what the model saw
   synth export out/ehr --to my_package.my_module:MyExporter
 """
 
 
 def main(argv: list[str]) -> int:
-    """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher prints."""
+    """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
+    prints.
+    """
     options = _parser().parse_args(argv)
-    exporter = find_exporter(options.to)()
-    if options.view not in exporter.views:
-        raise OperatorError(f"--view: {exporter.name} knows {' and '.join(exporter.views)}, not {options.view}")
-    exporter.view = options.view
-    with Dataset.open(options.path) as dataset:
+    exporter = make_exporter(
+        options.to, _options(options.option), options.view, ("--option ", "--view")
+    )
+    with open_datasets(options.path) as dataset:
         if dataset.status != "complete":
-            _note(f"this run is {dataset.status}: what is there is exported")
+            _note(f"this run is {dataset.status}: the rows so far are exported")
         report = export(
             dataset,
             exporter,
-            _target(options.path, options.out, exporter),
+            _target(options.path[0], options.out, exporter),
             where=options.where,
             min_reward=None if options.all else _min_reward(options.min_reward, exporter),
             split=options.split,
@@ -43,11 +51,12 @@ def main(argv: list[str]) -> int:
         )
     for reason, count in sorted(report.left_out.items(), key=lambda item: (-item[1], item[0])):
         _note(f"{count} row{'s' if count != 1 else ''} left out: {reason}")
-    if report.unseen:
+    if report.compacted:
         note = (
-            "compacted on the way: the model never saw their messages as a whole; --view segments exports what it saw"
+            "compacted during the rollout: the model never saw the messages as a whole; --view"
+            " segments exports each context as the model saw it"
         )
-        _note(f"{report.unseen} row{'s were' if report.unseen != 1 else ' was'} {note}")
+        _note(f"{report.compacted} row{'s were' if report.compacted != 1 else ' was'} {note}")
     if options.json:
         document = {
             "exporter": report.exporter,
@@ -63,30 +72,77 @@ def main(argv: list[str]) -> int:
     return 0
 
 
+def _options(given: Sequence[str]) -> dict[str, object]:
+    """Options of the exporter, as key=value; values are YAML."""
+    found: dict[str, object] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise OperatorError(f"--option {text}: not of the form key=value")
+        found[key] = yaml.safe_load(value)
+    return found
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that collects the list of exporters only when the help is printed."""
+
+    def format_help(self) -> str:
+        rows: list[tuple[str, str]] = []
+        for extension in EXPORTERS.all():
+            if extension.distribution:  # not imported: its code is not trusted before it is chosen
+                rows.append((extension.name, f"from {extension.distribution} {extension.version}"))
+            else:
+                rows.append((extension.name, find_exporter(extension.name).description))
+        rows.append(("package.module:attribute", "an exporter of your own"))
+        targets = "\n".join(f"  {name:<14} {text}" for name, text in rows)
+        self.epilog = f"targets:\n{targets}\n\n{_EXAMPLES}"
+        return super().format_help()
+
+
 def _parser() -> argparse.ArgumentParser:
-    targets = "\n".join(f"  {cls.name:<14} {cls.description}" for cls in EXPORTERS.values())
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="synth export",
         description="Write a dataset's rows in the form that a trainer or a service reads.\n\n"
-        "Unscored rows and rollouts that infrastructure broke are never exported.",
-        epilog=f"targets:\n{targets}\n  package.module:attribute  an exporter of your own\n\n{_EXAMPLES}",
+        "Unscored rows and rollouts that ended in an infrastructure error are never exported.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "path", type=Path, metavar="PATH", help="a run's directory, a .parquet file or a folder of them"
+        "path",
+        type=Path,
+        nargs="+",
+        metavar="PATH",
+        help="a run's directory, a .parquet file or a folder of them; several are read as one",
     )
     parser.add_argument("--to", required=True, metavar="NAME", help="the target, see below")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="default: NAME-OF-PATH.TARGET.SUFFIX, right here")
-    parser.add_argument("--where", metavar="SQL", help="only rows that meet a condition over the dataset's columns")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="default: NAME-OF-PATH.TARGET.SUFFIX, right here"
+    )
+    parser.add_argument(
+        "--where", metavar="SQL", help="only rows that meet a condition over the dataset's columns"
+    )
     parser.add_argument(
         "--view",
         choices=("full", "segments"),
         default="full",
-        help="of compacted rows the whole conversation (default), or each context as the model saw it",
+        help="rows with compacted contexts: the whole conversation (default), or each context as"
+        " the model saw it",
+    )
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of the exporter (repeatable)",
     )
     parser.add_argument("--split", default="train", help="only rows of this split (default: train)")
     reward = parser.add_mutually_exclusive_group()
-    reward.add_argument("--min-reward", type=float, metavar="R", help="rows with at least this reward (default: 1.0)")
+    reward.add_argument(
+        "--min-reward",
+        type=float,
+        metavar="R",
+        help="rows with at least this reward (default: every success, that is every row that passes"
+        " all gates, whatever a world's weighted scores make of its reward)",
+    )
     reward.add_argument("--all", action="store_true", help="every scored row, whatever its reward")
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
@@ -102,7 +158,7 @@ def _target(path: Path, out: Path | None, exporter: Exporter) -> Path:
     return out / default if out.is_dir() else out
 
 
-def _min_reward(given: float | None, exporter: Exporter) -> float | None:
+def _min_reward(given: float | None, exporter: Exporter) -> MinReward:
     if given is not None and not math.isfinite(given):
         raise OperatorError(f"--min-reward is a number such as 0.5, not {given}")
     return exporter.min_reward if given is None else given

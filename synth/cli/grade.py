@@ -6,18 +6,17 @@ import argparse
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
+from synth.cli.consent_question import consent_by
+from synth.cli.trust import add_trust
 from synth.dataset.reader import Dataset
 from synth.errors import OperatorError
-from synth.grade import Change, GradeReport, Verdicts, grade
-from synth.progress import ProgressView
+from synth.foundation.shipped import find_world
 from synth.report import Screen
-from synth.shipped import find_world
-
-Json = Any
+from synth.rerun.regrade import Change, GradeReport, Verdicts, grade
+from synth.runner.progress import ProgressView
 
 EPILOG = """examples:
   synth grade out/ehr                       with the verifiers of this version
@@ -31,26 +30,42 @@ SHOWN = 20
 
 
 def main(argv: list[str]) -> int:
-    """Grade a run directory; 0 when every reward stays, 1 when one changed or could not be judged again."""
+    """Grade a run directory; 0 when every reward stays, 1 when one changed or could not be judged
+    again.
+    """
     parser = argparse.ArgumentParser(
         prog="synth grade",
-        description="Judge a dataset's trajectories again, without a model: their calls are done again on fresh sandboxes.",
+        description="Judge a dataset's trajectories again, without a model: their calls are done"
+        " again on fresh sandboxes.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("path", type=Path, metavar="PATH", help="a run directory")
-    parser.add_argument("--world", metavar="WORLD", help="by the present tasks.yaml of this world: a folder, or a name")
-    parser.add_argument("--where", metavar="SQL", help="only rows that meet a condition over the dataset's columns")
+    parser.add_argument(
+        "--world",
+        metavar="WORLD",
+        help="by the present tasks.yaml of this world: a folder, or a name",
+    )
+    parser.add_argument(
+        "--where", metavar="SQL", help="only rows that meet a condition over the dataset's columns"
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    add_trust(parser)
     arguments = parser.parse_args(argv)
     if arguments.where is not None and not arguments.where.strip():
         raise OperatorError("--where is empty; leave it out to grade every row")
     world = None if arguments.world is None else find_world(arguments.world)
     with Dataset.open(arguments.path) as dataset:
-        count = dataset.count if arguments.where is None else dataset.query(arguments.where, ["job_index"]).num_rows
+        count = (
+            dataset.count
+            if arguments.where is None
+            else dataset.query(arguments.where, ["job_index"]).num_rows
+        )
     console = Console(stderr=True, highlight=False)
     with ProgressView("grading", count, 0, console) as view:
-        report = grade(arguments.path, world, arguments.where, view.advance)
+        report = grade(
+            arguments.path, world, arguments.where, view.advance, consent_by(arguments.trust, view)
+        )
     if arguments.json:
         print(json.dumps(report.to_json(), indent=2))
     else:
@@ -61,40 +76,48 @@ def main(argv: list[str]) -> int:
 def _print(report: GradeReport, screen: Screen) -> None:
     document = report.to_json()
     rows = [
-        (each["family"], str(each["graded"]), str(each["rewards_changed"]), str(each["not_graded"]))
-        for each in document["families"]
+        (item["family"], str(item["graded"]), str(item["rewards_changed"]), str(item["not_graded"]))
+        for item in document["families"]
     ]
     if rows:
         screen.table(("family", "graded", "rewards changed", "not graded"), rows, right=(1, 2, 3))
         screen.line()
     for change in report.rewards_changed[:SHOWN]:
-        screen.line(_told(change))
+        screen.line(_change_line(change))
     if (more := len(report.rewards_changed) - SHOWN) > 0:
         screen.line(f"and {more} more; --json has them all", "dim")
-    for (family, reason), many in Counter((each["family"], each["reason"]) for each in report.ungraded).most_common(
-        SHOWN
-    ):
+    for (family, reason), many in Counter(
+        (item["family"], item["reason"]) for item in report.ungraded
+    ).most_common(SHOWN):
         screen.line(f"not graded: {many} of {family}: {reason}")
     other = len(report.changes) - len(report.rewards_changed)
     kept = f", {other} with the same reward for other reasons" if other else ""
     lost = f", {len(report.ungraded)} could not be judged again" if report.ungraded else ""
-    screen.line(f"{document['trajectories']} trajectories: {document['rewards_changed']} rewards changed{kept}{lost}.")
+    screen.line(
+        f"{document['trajectories']} trajectories: {document['rewards_changed']} rewards"
+        f" changed{kept}{lost}."
+    )
 
 
-def _told(change: Change) -> str:
+def _change_line(change: Change) -> str:
     """One changed reward in a line: from what, to what, and why."""
-    why = [reason for verdicts in (change.new_verdicts, change.old_verdicts) if (reason := _reason(verdicts))]
+    why = [
+        reason
+        for verdicts in (change.new_verdicts, change.old_verdicts)
+        if (reason := _reason(verdicts))
+    ]
     return (
-        f"{change.trajectory_id} {change.family}: {_number(change.old_reward)} -> {_number(change.new_reward)}"
+        f"{change.trajectory_id} {change.family}: {_number(change.old_reward)} ->"
+        f" {_number(change.new_reward)}"
         f"{': ' if why else ''}{why[0] if why else ''}"
     )
 
 
 def _reason(verdicts: Verdicts) -> str:
     """The first verdict that is below 1, or that could not judge."""
-    wrong = (each for each in verdicts if each["score"] is None or each["score"] < 1)
-    return next((f"{each['verifier']}: {each['reason']}" for each in wrong), "")
+    wrong = (verdict for verdict in verdicts if verdict["score"] is None or verdict["score"] < 1)
+    return next((f"{item['verifier']}: {item['reason']}" for item in wrong), "")
 
 
-def _number(value: Json) -> str:
+def _number(value: float | None) -> str:
     return "null" if value is None else f"{value:g}"

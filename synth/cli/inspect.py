@@ -6,19 +6,25 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from synth.cli.suspects import show_suspects
 from synth.dataset.reader import Dataset
-from synth.dataset.wire import COLUMNS, to_values
+from synth.dataset.several import open_datasets
+from synth.dataset.store.task_table import read_tasks
+from synth.dataset.store.wire import COLUMNS, to_values
 from synth.errors import DatasetError, OperatorError
-from synth.nearest import hint, nearest
-from synth.report import Screen, show_error, show_listing, show_summary, show_trajectory, summarize
-from synth.report.table import LISTING
-
-Json = Any
+from synth.foundation.suggestions import hint, nearest
+from synth.report import Screen
+from synth.report.summary import summarize
+from synth.report.table import LISTING, show_errors, show_listing, show_summary
+from synth.report.transcript import show_error, show_trajectory
+from synth.runner.run_files import TASKS_FILE
+from synth.types import GoldEnd, Task
+from synth.validation.suspects import SampleEnd, SuspectReport, find_suspects
 
 _EXAMPLES = """\
 examples:
@@ -27,7 +33,9 @@ examples:
   synth inspect out/ehr --failed                          one line per row that failed, and why
   synth inspect out/ehr --where "family = 'x' AND num_turns > 8" --columns trajectory_id,reward
   synth inspect out/ehr --where "true ORDER BY latency_s DESC" --limit 5
-  synth inspect out/ehr --show 3f9a                       one trajectory, by id, start of id or job index
+  synth inspect out/ehr --show 3f9a                       one trajectory, by id or job index
+  synth inspect out/ehr --suspect                         where samples agree against gold
+  synth inspect out/ehr out/shop                          several runs as one
   synth inspect out/ehr --json | jq .rewards              the same for a script
 """
 
@@ -37,20 +45,30 @@ ROWS = 50
 
 
 def main(argv: list[str]) -> int:
-    """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher prints."""
+    """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
+    prints.
+    """
     parser = _parser()
     options = parser.parse_args(argv)
     lists = (options.failed, options.columns is not None, options.limit is not None)
     if options.show is not None and any(lists):
-        parser.error("--show prints one trajectory as a whole; --failed, --columns and --limit are for lists")
+        parser.error(
+            "--show prints one trajectory as a whole; --failed, --columns and --limit are for lists"
+        )
     if options.limit is not None and options.limit < 0:
         raise OperatorError(f"--limit is a number of rows, or 0 for all, not {options.limit}")
-    for name, text in (("--show", options.show), ("--where", options.where), ("--columns", options.columns)):
+    for name, text in (
+        ("--show", options.show),
+        ("--where", options.where),
+        ("--columns", options.columns),
+    ):
         if text is not None and not text.strip(" ,"):
             raise OperatorError(f"{name} is empty; see `synth inspect --help`")
     try:
-        with Dataset.open(options.path) as dataset:
-            if options.show is not None:
+        with open_datasets(options.path) as dataset:
+            if options.suspect:
+                show_suspects(_suspects(dataset, options.path), Screen(), as_json=options.json)
+            elif options.show is not None:
                 _show(dataset, options.show, as_json=options.json)
             elif options.where is not None or any(lists):
                 _list(dataset, options)
@@ -59,7 +77,8 @@ def main(argv: list[str]) -> int:
                 _print(summary, lambda screen: show_summary(screen, summary), as_json=options.json)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader (head, less) has seen enough. Nothing may be flushed into the closed pipe at exit.
+        # The reader (head, less) has seen enough. Nothing may be flushed into the closed pipe at
+        # exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
@@ -67,61 +86,125 @@ def main(argv: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="synth inspect",
-        description="Show what is in a dataset: a run's directory (finished, going on or killed) or Parquet files.",
+        description="Show what is in a dataset: a run's directory (finished, going on or killed)"
+        " or Parquet files.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "path", type=Path, metavar="PATH", help="a run's directory, a .parquet file or a folder of them"
+        "path",
+        type=Path,
+        nargs="+",
+        metavar="PATH",
+        help="a run's directory, a .parquet file or a folder of them; several are read as one",
     )
     view = parser.add_mutually_exclusive_group()
-    view.add_argument("--where", metavar="SQL", help="list the rows that meet a condition over the dataset's columns")
-    view.add_argument("--show", metavar="ID", help="print one trajectory: its id, the start of it, or its job index")
-    parser.add_argument("--failed", action="store_true", help="list the rows that failed (also together with --where)")
-    parser.add_argument("--limit", type=int, metavar="N", help=f"rows to list; 0 for all (default: {ROWS})")
-    parser.add_argument("--columns", metavar="A,B", help="the columns to list instead of the usual ones")
+    view.add_argument(
+        "--where",
+        metavar="SQL",
+        help="list the rows that meet a condition over the dataset's columns",
+    )
+    view.add_argument(
+        "--show",
+        metavar="ID",
+        help="print one trajectory: its id, the start of it, or its job index",
+    )
+    parser.add_argument(
+        "--failed",
+        action="store_true",
+        help="list the rows that failed, and the rollouts that broke and have none",
+    )
+    parser.add_argument(
+        "--limit", type=int, metavar="N", help=f"rows to list; 0 for all (default: {ROWS})"
+    )
+    parser.add_argument(
+        "--columns", metavar="A,B", help="the columns to list instead of the usual ones"
+    )
+    view.add_argument(
+        "--suspect",
+        action="store_true",
+        help="pass rates of families, and tasks in which several samples agree on an end that is"
+        " not gold's: the likeliest faults of the tasks' author",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
+
+
+def _suspects(dataset: Dataset, directories: Sequence[Path]) -> SuspectReport:
+    """The suspects among the tasks of finished or running runs; nothing of them is executed."""
+    tasks: dict[str, Task] = {}
+    for directory in directories:
+        file = directory / TASKS_FILE
+        if not file.is_file():
+            raise OperatorError(
+                f"{directory} has no {TASKS_FILE}: --suspect needs a run's directory"
+            )
+        read = (Task.from_json(raw) for raw in read_tasks(file) if raw["end"] is not None)
+        tasks |= {task.id: task for task in read}
+    columns = ["task_id", "reward", "verdicts", "state_diff", "submitted"]
+    rows = (row for row in dataset.rows(columns) if row["task_id"] in tasks)
+    return find_suspects(_sample_end(tasks[row["task_id"]], row) for row in rows)
+
+
+def _sample_end(task: Task, row: Mapping[str, Any]) -> SampleEnd:
+    gates = [verdict["score"] for verdict in row["verdicts"] if verdict["gate"]]
+    solved = None if row["reward"] is None else all(score == 1.0 for score in gates)
+    return SampleEnd(task, GoldEnd(row["state_diff"], row["submitted"]), solved)
 
 
 def _list(dataset: Dataset, options: argparse.Namespace) -> None:
     columns = _columns(options.columns) if options.columns else LISTING
     limit = ROWS if options.limit is None else options.limit
     read = list(dict.fromkeys((*columns, "outcome")))
-    found: Iterable[Mapping[str, Json]]
+    found: Iterable[Mapping[str, object]]
     if options.where is not None:
         # in the order that the condition may ask for with ORDER BY
         found = map(to_values, dataset.query(options.where, read).to_pylist())
     else:
         found = dataset.rows(read)
-    rows: list[Mapping[str, Json]] = []
+    rows: list[Mapping[str, object]] = []
     matching = 0
     for row in found:
         if not options.failed or row["outcome"] == "failure":
             matching += 1
             if not limit or matching <= limit:
                 rows.append({name: row[name] for name in columns})
-    document = {"matching": matching, "rows": rows}
-    _print(document, lambda screen: show_listing(screen, rows, columns, matching), as_json=options.json)
+    document: dict[str, object] = {"matching": matching, "rows": rows}
+    broken: list[dict[str, object]] = []
+    if options.failed and options.where is None:
+        broken = dataset.errors()
+        document["errors"] = broken
+
+    def show(screen: Screen) -> None:
+        show_listing(screen, rows, columns, matching)
+        show_errors(screen, broken, limit)
+
+    _print(document, show, as_json=options.json)
 
 
 def _columns(text: str) -> tuple[str, ...]:
     known = [column.name for column in COLUMNS]
     names = tuple(name for part in text.split(",") if (name := part.strip()))
-    wrong = [f"no column is called {name!r}{hint(nearest(name, known))}" for name in names if name not in known]
+    wrong = [
+        f"no column is called {name!r}{hint(nearest(name, known))}"
+        for name in names
+        if name not in known
+    ]
     if wrong or not names:
         raise OperatorError("\n".join([*wrong, f"the columns are {', '.join(known)}"]))
     return names
 
 
 def _show(dataset: Dataset, wanted: str, *, as_json: bool) -> None:
-    """A trajectory, or what broke one: a job's index names exactly one of them, so it is looked up there first."""
+    """A trajectory, or what broke one: a job's index names exactly one of them, so it is looked up
+    there first.
+    """
     error = _broken(dataset, lambda error: str(error["job_index"]) == wanted)
     if error is None:
         try:
             row = dataset.find(wanted)
         except DatasetError:
-            error = _broken(dataset, lambda error: error["trajectory_id"].startswith(wanted))
+            error = _broken(dataset, lambda error: str(error["trajectory_id"]).startswith(wanted))
             if error is None:
                 raise
         else:
@@ -131,22 +214,25 @@ def _show(dataset: Dataset, wanted: str, *, as_json: bool) -> None:
     _print(broken, lambda screen: show_error(screen, broken), as_json=as_json)
 
 
-def _broken(dataset: Dataset, wanted: Callable[[Mapping[str, Json]], bool]) -> Mapping[str, Json] | None:
+def _broken(
+    dataset: Dataset, wanted: Callable[[Mapping[str, object]], bool]
+) -> Mapping[str, object] | None:
     """The only rollout of that kind that infrastructure broke."""
     found = [error for error in dataset.errors() if wanted(error)]
     return found[0] if len(found) == 1 else None
 
 
-def _print(document: Json, show: Callable[[Screen], None], *, as_json: bool) -> None:
+def _print(document: object, show: Callable[[Screen], None], *, as_json: bool) -> None:
     if as_json:
-        # ASCII, so that no control character of the data reaches a terminal and any locale can print it.
+        # ASCII, so that no control character of the data reaches a terminal and any locale can
+        # print it.
         json.dump(document, sys.stdout, indent=2, default=_plain)
         sys.stdout.write("\n")
     else:
         show(Screen())
 
 
-def _plain(value: Json) -> Json:
+def _plain(value: object) -> str:
     if isinstance(value, (date, datetime)):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} is no JSON")

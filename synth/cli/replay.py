@@ -9,9 +9,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from synth.cli.consent_question import consent_by
+from synth.cli.trust import add_trust
 from synth.dataset.reader import Dataset
-from synth.progress import ProgressView
-from synth.replay import NOT_COMPARED, replay
+from synth.rerun.replay import NOT_COMPARED, replay
+from synth.runner.progress import ProgressView
 
 EPILOG = """example:
   synth replay outputs/my_run"""
@@ -21,16 +23,18 @@ def main(argv: list[str]) -> int:
     """Replay a run directory; 0 when everything came out as recorded, 1 when something did not."""
     parser = argparse.ArgumentParser(
         prog="synth replay",
-        description="Execute a dataset's tool calls again on fresh sandboxes and show every difference.",
+        description="Execute a dataset's tool calls again on fresh sandboxes and show every"
+        " difference.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("path", type=Path, metavar="PATH", help="a run directory")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    add_trust(parser)
     arguments = parser.parse_args(argv)
     console = Console(stderr=True, highlight=False)
     with ProgressView("replaying", Dataset.open(arguments.path).count, 0, console) as view:
-        report = replay(arguments.path, view.advance)
+        report = replay(arguments.path, view.advance, consent_by(arguments.trust, view))
     if arguments.json:
         print(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
         return 1 if report.differences else 0
@@ -40,7 +44,8 @@ def main(argv: list[str]) -> int:
         print(f"{len(report.differences)} differences in {report.trajectories} trajectories.")
         return 1
     print(
-        f"{report.trajectories} trajectories, {report.calls} tool calls: every tool result, end state and reward as "
+        f"{report.trajectories} trajectories, {report.calls} tool calls: every tool result, end"
+        " state and reward as "
         f"recorded. Not compared: {', '.join(NOT_COMPARED)}."
     )
     return 0

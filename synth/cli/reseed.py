@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from envs.reseed import ReseedReport, reseed
-from synth.shipped import find_world
+from synth.foundation.shipped import find_world
 
 _EXAMPLES = """\
 examples:
@@ -21,33 +21,54 @@ examples:
 
 
 def main(argv: list[str]) -> int:
-    """Run the command; returns 0. Raises OperatorError or EnvsError, which the dispatcher prints."""
+    """Run the command; returns 0. Raises OperatorError or EnvsError, which the dispatcher
+    prints.
+    """
     options = _parser().parse_args(argv)
     report = reseed(
-        find_world(options.world), url=options.url, out=options.out, force=options.force, universe=options.universe
+        find_world(options.world),
+        url=options.url,
+        out=options.out,
+        force=options.force,
+        universe=options.universe,
     )
-    sys.stdout.write(json.dumps(asdict(report), indent=2) + "\n" if options.json else _words(report))
+    sys.stdout.write(
+        json.dumps(asdict(report), indent=2) + "\n" if options.json else _words(report)
+    )
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="synth reseed",
-        description="(Re)create a world's database from its schema.sql and seed.sql (or seed.py).\n\n"
-        "Only what an earlier reseed made is replaced: a file that bears synth's application_id, or the tables that\n"
+        description="(Re)create a world's database from its schema.sql and seed.sql (or"
+        " seed.py).\n\n"
+        "Only what an earlier reseed made is replaced: a file that bears synth's application_id,"
+        " or the tables that\n"
         "_synth_reseed lists on a server. Other tables and other databases are never touched.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("world", metavar="WORLD", help="a shipped world's name, or a world's folder")
+    parser.add_argument(
+        "world", metavar="WORLD", help="a shipped world's name, or a world's folder"
+    )
     place = parser.add_mutually_exclusive_group()
-    place.add_argument("--url", help="a database on a server (postgresql://, mysql://, mariadb://), or sqlite:///FILE")
+    place.add_argument(
+        "--url",
+        help="a database on a server (postgresql://, mysql://, mariadb://), or sqlite:///FILE",
+    )
     place.add_argument("--out", type=Path, metavar="FILE", help="default: WORLD.sqlite, right here")
     parser.add_argument(
-        "--force", action="store_true", help="also replace tables of the same name that synth did not make"
+        "--force",
+        action="store_true",
+        help="also replace tables of the same name that synth did not make",
     )
     parser.add_argument(
-        "--universe", type=int, default=0, metavar="N", help="the rows that seed.py makes for this number, as a file"
+        "--universe",
+        type=int,
+        default=0,
+        metavar="N",
+        help="the rows that seed.py makes for this number, as a file",
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     return parser
@@ -56,7 +77,10 @@ def _parser() -> argparse.ArgumentParser:
 def _words(report: ReseedReport) -> str:
     width = max(len(name) for name in report.rows) if report.rows else 0
     lines = [f"{'replaced' if report.replaced else 'created'} {report.world} in {report.where}"]
-    lines += [f"  {name:<{width}}  {count:>7,} row{'' if count == 1 else 's'}" for name, count in report.rows.items()]
+    lines += [
+        f"  {name:<{width}}  {count:>7,} row{'' if count == 1 else 's'}"
+        for name, count in report.rows.items()
+    ]
     total = sum(report.rows.values())
     lines += [f"{len(report.rows)} tables, {total:,} rows. Open it with: {report.open_with}"]
     return "\n".join(lines) + "\n"

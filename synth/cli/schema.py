@@ -1,4 +1,4 @@
-"""``synth schema``: the JSON Schema of tasks.yaml, for editors."""
+"""``synth schema``: the JSON Schema of tasks.yaml, for editors, and of events."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import argparse
 import json
 import sys
 
-from envs.folder import load_world
-from synth.shipped import find_world
-from synth.tasks.schema import tasks_schema
+from envs.world.loader import load_world
+from synth.agent.events import agent_events_schema
+from synth.foundation.shipped import find_world
+from synth.tasks.yaml.json_schema import tasks_schema
+from synth.types.events import recorded_schema
 
 EPILOG = """examples:
   synth schema > tasks.schema.json
-  synth schema path/to/world > path/to/world/.tasks.schema.json    with the names and parameters of its tools
+  synth schema --events           of the column `events`, and of the events of a running rollout
+  synth schema path/to/world > path/to/world/.tasks.schema.json    with the world's tools
 
 The first line of a tasks.yaml tells an editor that speaks yaml-language-server where the schema is:
   # yaml-language-server: $schema=.tasks.schema.json
@@ -20,17 +23,30 @@ The first line of a tasks.yaml tells an editor that speaks yaml-language-server 
 
 
 def main(argv: list[str]) -> int:
-    """Print the schema; returns 0. Raises OperatorError or WorldError, which the dispatcher prints."""
+    """Print the schema; returns 0. Raises OperatorError or WorldError, which the dispatcher
+    prints.
+    """
     parser = argparse.ArgumentParser(
         prog="synth schema",
-        description="Print the JSON Schema of tasks.yaml, by which editors complete and check it.",
+        description="Print the JSON Schema of tasks.yaml, by which editors complete and check it,"
+        " or with --events that of a rollout's events.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "world", metavar="WORLD", nargs="?", help="complete the names of this world's tools: a name or a folder"
+        "world",
+        metavar="WORLD",
+        nargs="?",
+        help="complete the names of this world's tools: a name or a folder",
+    )
+    parser.add_argument(
+        "--events", action="store_true", help="the schema of a rollout's events instead"
     )
     options = parser.parse_args(argv)
+    if options.events:
+        schema = {"recorded": recorded_schema(), "running": agent_events_schema()}
+        sys.stdout.write(json.dumps(schema, indent=2) + "\n")
+        return 0
     tools = () if options.world is None else load_world(find_world(options.world)).tools
     sys.stdout.write(json.dumps(tasks_schema(tools), indent=2, ensure_ascii=False) + "\n")
     return 0

@@ -1,5 +1,6 @@
-"""The dataset room: how finished rollouts become files, and how those files are read again.
+"""Dataset: finished rollouts become files, and those files are read again.
 
-Ways in: :mod:`~synth.dataset.wire` (workers encode records; imports no pyarrow), :mod:`~synth.dataset.writer` (the one
-writer of a run directory), :mod:`~synth.dataset.reader` (reads a run directory in any state, never changes it).
+Entry points: :mod:`~synth.dataset.store.wire` (workers encode rows; it does not import pyarrow),
+:mod:`~synth.dataset.store.writer` (the only writer of a run directory),
+:mod:`~synth.dataset.reader` (reads a run directory in any state and never changes it).
 """

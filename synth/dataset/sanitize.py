@@ -1,18 +1,19 @@
-"""Values that break readers of JSON and Parquet, made harmless."""
+"""Replacement of values that break readers of JSON and Parquet."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
+from envs.json_text import lenient
+
 Json = Any
 
 INT64: Final = range(-(2**63), 2**63)
 MAX_DEPTH: Final = 100
-"""Deeper values become text: parsers of JSON stop between 128 and 1,024 levels."""
+"""Values nested more deeply become text: JSON parsers stop between 128 and 1,024 levels."""
 
 _BREAKING = re.compile("[\x00\ud800-\udfff]")
 
@@ -29,13 +30,15 @@ def _number(value: float) -> str:
 
 def _too_deep(value: Json) -> str:
     try:
-        return _text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+        return _text(lenient(value))
     except RecursionError:
         return "(nested too deeply to be kept)"
 
 
 def _fits(value: Json, depth: int) -> bool:
-    """Whether nothing has to change: nearly always, so it is found out without building anything."""
+    """Return true if nothing has to change. This is nearly always so, and is decided without
+    building anything.
+    """
     if isinstance(value, dict):
         pairs = cast("dict[Json, Json]", value)
         return depth > 0 and _keys_fit(pairs, depth) and _all_fit(pairs.values(), depth - 1)
@@ -49,7 +52,9 @@ def _fits(value: Json, depth: int) -> bool:
 
 
 def _all_fit(items: Iterable[Json], depth: int) -> bool:
-    """Whether what stands in a container fits. What rows mostly hold costs no call of its own."""
+    """Return true if every item of a container fits. The most common kinds are decided without a
+    call.
+    """
     for item in items:
         kind = item.__class__
         if item is None or kind is bool or (kind is str and item.isascii() and "\x00" not in item):
@@ -71,7 +76,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _clean(value: Json, depth: int) -> Json:
-    """The same object where nothing had to change, so that identity tells."""
+    """Return the clean value: the same object if nothing has to change, so that identity tells."""
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, bool) or value is None:
@@ -112,10 +117,11 @@ def _clean_dict(old: dict[str, Json], depth: int) -> dict[str, Json]:
 
 
 def sanitize(value: Json) -> tuple[Json, bool]:
-    r"""The value as every reader can hold it, and whether anything had to change.
+    r"""Return the value in a form that every reader can hold, and true if anything was changed.
 
-    Lone surrogates and NUL become their escape as text (``\ud800``, six characters), integers past 64 bits and
-    non-finite floats become strings, and what is nested past :data:`MAX_DEPTH` becomes its JSON text.
+    Lone surrogates and NUL become their escapes as text (``\ud800``, six characters), integers past
+    64 bits and non-finite floats become strings, and anything nested past :data:`MAX_DEPTH` becomes
+    its JSON text.
     """
     if _fits(value, MAX_DEPTH):
         return value, False

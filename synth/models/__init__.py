@@ -1,7 +1,1 @@
-"""Models by the name that ``model=`` takes: factories ``(options, sampling, api_key) -> Model``."""
-
-MODELS = {
-    "scripted": "synth.models.erring:make",
-    "openai": "synth.models.openai:make",
-    "replay": "synth.models.replay:make",
-}
+"""Models: sources of continuations of a conversation. The contract is :mod:`synth.models.base`."""

@@ -1,8 +1,20 @@
-"""The contract of a model: something that continues a conversation.
+"""The contract of a model: a source of continuations of a conversation.
 
-A :class:`Model` is a resident: one per worker, shared by its rollouts, never sent between processes.
-:meth:`Model.start` opens a :class:`Conversation`, which is one rollout's and may keep what it needs
-(encoded bytes, a place in the gold solution) between calls.
+A :class:`Model` is a resident: one per worker, shared by its rollouts, never sent between
+processes. :meth:`Model.start` opens a :class:`Conversation`, which belongs to one rollout and may
+keep state (encoded bytes, a place in the gold solution) between calls.
+
+A model extension is a callable or class ``(options, sampling, api_key) -> Model``, named in
+``model.kind``. Two attributes on it are optional:
+
+- ``Options``: a dataclass or pydantic model of its options. Fields that are also keys of the
+  config's ``model`` section (``name``, ``base_url``, ``timeout_s``) take the section's values, the
+  others come from ``model.options``; errors name the key (``model.options.temperature_schedule``).
+  The extension gets an instance; without ``Options`` it gets the section as a mapping.
+- ``asks_endpoint`` (default True): True if it needs the key that ``model.api_key_env`` names and
+  the run's rate limiter.
+
+:class:`synth.testing.ModelConformance` tests the contract.
 """
 
 from __future__ import annotations
@@ -11,88 +23,142 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from synth.errors import ModelError
 from synth.types import Completion, Delta, Message, Task, Usage
 
-Json = Any
 OnDelta = Callable[[Delta], None]
 
 _SEED_MASK = 0x7FFF_FFFF
 
+MALFORMED = "malformed"
+"""Finish reason of an answer that the endpoint could not put together: a tool call that it could
+not read, an announced call that is missing, a message of another role.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How an answer is drawn; None leaves a parameter to the endpoint. ``seed`` is filled in per rollout."""
+    """Parameters by which an answer is drawn; None leaves one to the endpoint.
+
+    ``seed`` is filled in per rollout.
+    """
 
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None
-    extra_body: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    extra_body: Mapping[str, object] = field(default_factory=dict[str, object])
     seed: int | None = None
 
-    def to_json(self) -> dict[str, Json]:
-        """The parameters that are set, for the record's ``sampling`` column."""
-        named = {"temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_tokens}
-        out: dict[str, Json] = {key: value for key, value in named.items() if value is not None}
+    def to_json(self) -> dict[str, object]:
+        """Return the parameters that are set, for the record's ``sampling`` column."""
+        named = {
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "max_tokens": self.max_tokens,
+        }
+        out: dict[str, object] = {key: value for key, value in named.items() if value is not None}
         return out | ({"extra_body": dict(self.extra_body)} if self.extra_body else {})
 
 
+def missing_answer(completion: Completion) -> str | None:
+    """Reason for which a completion is no answer: it is malformed, or has neither words nor calls.
+
+    A refusal is an answer, and so is one that was cut off after it had cost tokens.
+    """
+    if completion.refusal is not None or completion.finish_reason == "content_filter":
+        return None
+    if completion.finish_reason == MALFORMED:
+        said = completion.provider.get("role") or completion.provider.get("finish_reason")
+        return f"a malformed answer ({said})" if said else "a malformed answer"
+    if completion.tool_calls or completion.content.strip():
+        return None
+    if completion.finish_reason == "length" and (
+        completion.reasoning_content or completion.usage.output_tokens
+    ):
+        return None
+    return "an answer without content"
+
+
 def wire_seed(seed: int) -> int:
-    """A rollout's seed as requests carry it: it fits the seed of every server, 32 bits and signed ones included."""
+    """Reduce a rollout's seed to 31 bits, which fit the seed of every server."""
     return seed & _SEED_MASK
 
 
-class Gate(Protocol):
-    """Stands before an endpoint and says who may ask when: rates, and how many at once. A model without one asks freely.
+class RateLimiter(Protocol):
+    """Limit of the requests to an endpoint, per minute and at once.
 
-    Each attempt is made inside of one :meth:`slot`, and reported before it is left. The wait between the attempts of one
-    request (:class:`synth.models.backoff.Backoff`) is the model's, outside of slots; what others wait is the gate's.
+    A model without one asks freely.
+
+    Each attempt is made inside of one :meth:`slot` and reported before the slot is left. The wait
+    between the attempts of one request (:class:`synth.models.openai.backoff.Backoff`) is made by
+    the model, outside of slots.
     """
 
     def slot(self, tokens_estimate: int) -> AbstractAsyncContextManager[None]:
-        """Wait for the right to make one attempt, which will cost about so many tokens, prompt and answer."""
+        """Wait for permission to make one attempt.
+
+        ``tokens_estimate`` counts the tokens of prompt and answer together.
+        """
         ...
 
-    def report(self, error: ModelError | None, retry_after_s: float | None, usage: Usage | None = None) -> None:
-        """What came of the attempt that this task has a slot for: None for an answer, whose ``usage`` corrects the estimate.
+    def report(
+        self, error: ModelError | None, retry_after_s: float | None, usage: Usage | None = None
+    ) -> None:
+        """Report the result of the attempt in this task's slot: None, or the error.
 
-        ``retry_after_s`` is the wait that the endpoint asked for.
+        ``retry_after_s`` is the wait that the endpoint asked for; the ``usage`` of an answer
+        corrects the estimate.
         """
         ...
 
 
 class Conversation(ABC):
-    """One rollout's talk with a model."""
+    """One rollout's conversation with a model."""
 
     @abstractmethod
-    async def complete(self, messages: Sequence[Message], on_delta: OnDelta | None = None) -> Completion:
+    async def complete(
+        self, messages: Sequence[Message], on_delta: OnDelta | None = None
+    ) -> Completion:
         """Answer the whole list, which only grows between calls.
 
-        ``on_delta`` is told the answer while it is written, by a model that can; what it was told of an attempt that broke
-        off is told again. The completion is the same either way.
+        ``on_delta`` is called with pieces of the answer while it is written, by a model that can
+        stream; pieces of an attempt that broke off are repeated. The completion is the same either
+        way.
 
         Raises :class:`synth.errors.ModelError` or one of its subclasses.
         """
 
 
 class Model(ABC):
-    """Something that can be asked. ``gate`` is put before it by whoever shares its endpoint with others."""
+    """A model that can be asked. ``limiter`` is set by the owner of a shared endpoint."""
 
     name: str
-    gate: Gate | None = None
+    limiter: RateLimiter | None = None
 
     async def preflight(self) -> list[str]:
-        """Find out, without spending a token, whether it can be asked at all; returns warnings.
+        """Check, without spending a token, that it can be asked at all. Returns warnings.
 
-        Raises :class:`synth.errors.ModelError` where it cannot.
+        Raises :class:`synth.errors.ModelError` if it cannot.
         """
         return []
 
+    async def probe(
+        self, task: Task, tools: Sequence[object], messages: Sequence[Message], seed: int
+    ) -> Completion | None:
+        """Ask for a short answer to a rollout's first prompt, once. None: nothing is asked.
+
+        Raises :class:`synth.errors.ModelError` with the endpoint's own words.
+        """
+        return None
+
     @abstractmethod
-    def start(self, task: Task, tools: Sequence[Json], seed: int) -> Conversation:
-        """Open a rollout's conversation; cheap. A real model looks at nothing of ``task``: it holds the gold."""
+    def start(self, task: Task, tools: Sequence[object], seed: int) -> Conversation:
+        """Open a rollout's conversation; cheap.
+
+        ``task`` holds the gold solution: only scripted and replayed models may read it.
+        """
 
     async def aclose(self) -> None:
         """Release connections. Safe to call twice."""

@@ -1,4 +1,4 @@
-"""A dataset in numbers: one pass over the columns that are needed, plain JSON out."""
+"""Summary of a dataset in numbers, as plain JSON: one pass over the necessary columns."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from synth.dataset.executed import Executed
+from synth.dataset.executions import ToolExecutions
 from synth.dataset.reader import Dataset
-from synth.dataset.sql_scores import SqlScores
+from synth.dataset.statistics import all_statistics
 from synth.report.tool_use import tool_uses
-
-Json = Any
 
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 _USER = ("user_input_tokens", "user_output_tokens", "user_cost_usd")
-_POLICY = ("policy_input_tokens", "policy_output_tokens", "policy_cost_usd")
-_SUMS = (*_TOKENS, "cost_usd", *_USER, *_POLICY)
+_APPROVER = ("approver_input_tokens", "approver_output_tokens", "approver_cost_usd")
+_SUMS = (*_TOKENS, "cost_usd", *_USER, *_APPROVER)
 _COLUMNS = [
-    *("trajectory_id", "family", "split", "env", "model", "user_model", "outcome", "stop_reason", "reward"),
-    *("num_turns", "num_tool_calls", "num_tool_errors", "error_categories", "messages", "events", "latency_s"),
-    *("verdicts", "executions"),
+    *("trajectory_id", "family", "split", "env", "model", "user_model"),
+    *("outcome", "stop_reason", "reward", "verdicts"),
+    *("num_turns", "num_tool_calls", "num_tool_errors", "error_categories"),
+    *("messages", "events", "latency_s", "executions"),
     *_SUMS,
 ]
 _PERCENTILES = (50, 90, 99)
@@ -31,7 +30,7 @@ _PERCENTILES = (50, 90, 99)
 
 @dataclass(slots=True)
 class _Sum:
-    """A sum of which some parts may be unknown: without any known part it is unknown, never 0."""
+    """A sum with possibly unknown parts; without any known part it is unknown, never 0."""
 
     total: float = 0
     known: int = 0
@@ -44,13 +43,13 @@ class _Sum:
     def mean(self) -> float | None:
         return self.total / self.known if self.known else None
 
-    def to_json(self) -> Json:
+    def to_json(self) -> dict[str, object]:
         return {"total": self.total if self.known else None, "known_rows": self.known}
 
 
 @dataclass(slots=True)
-class _Part:
-    """The rows of a family or a split."""
+class _SummaryPart:
+    """Rows of one family or split."""
 
     rows: int = 0
     success: int = 0
@@ -61,7 +60,7 @@ class _Part:
     turns: _Sum = field(default_factory=_Sum)
     tool_calls: _Sum = field(default_factory=_Sum)
 
-    def add(self, row: Mapping[str, Json]) -> None:
+    def add(self, row: Mapping[str, Any]) -> None:
         self.rows += 1
         self.success += row["outcome"] == "success"
         self.unscored += row["reward"] is None
@@ -70,7 +69,7 @@ class _Part:
         self.turns.add(row["num_turns"])
         self.tool_calls.add(row["num_tool_calls"])
 
-    def to_json(self) -> Json:
+    def to_json(self) -> dict[str, object]:
         return {
             "rows": self.rows,
             "success": self.success,
@@ -83,32 +82,32 @@ class _Part:
         }
 
 
-class _Tally:
+class _SummaryTally:
     def __init__(self) -> None:
         self.counts = {name: Counter[str]() for name in ("outcome", "stop_reason", "env", "model")}
         self.user_models: Counter[str] = Counter()
-        self.families: dict[str, _Part] = {}
-        self.splits: dict[str, _Part] = {}
-        self.sql = SqlScores()
-        self.executed = Executed()
+        self.families: dict[str, _SummaryPart] = {}
+        self.splits: dict[str, _SummaryPart] = {}
+        self.statistics = all_statistics()
+        self.executed = ToolExecutions()
         self.calls: Counter[str] = Counter()
         self.failed_calls: Counter[str] = Counter()
         self.error_categories: Counter[str] = Counter()
         self.sums = {name: _Sum() for name in _SUMS}
         self.latencies = array("d")
         self.reward = _Sum()
-        self.full_reward = 0
+        self.successes = 0
         self.rows = 0
         self.first: str | None = None
         self.first_failed: str | None = None
 
-    def family(self, name: str) -> _Part:
-        return self.families.setdefault(name, _Part())
+    def family(self, name: str) -> _SummaryPart:
+        return self.families.setdefault(name, _SummaryPart())
 
-    def split(self, name: str) -> _Part:
-        return self.splits.setdefault(name, _Part())
+    def split(self, name: str) -> _SummaryPart:
+        return self.splits.setdefault(name, _SummaryPart())
 
-    def add(self, row: Mapping[str, Json]) -> None:
+    def add(self, row: Mapping[str, Any]) -> None:
         self.rows += 1
         self.first = self.first or row["trajectory_id"]
         if row["outcome"] == "failure":
@@ -118,12 +117,13 @@ class _Tally:
         if row["user_model"] is not None:
             self.user_models[row["user_model"]] += 1
         self.reward.add(row["reward"])
-        self.full_reward += row["reward"] == 1.0
+        self.successes += row["outcome"] == "success"
         self.error_categories.update(row["error_categories"])
         self.latencies.append(row["latency_s"])
         for name, part in self.sums.items():
             part.add(row[name])
-        self.sql.add(row["verdicts"])
+        for statistics in self.statistics.values():
+            statistics.add(row["verdicts"])
         self.executed.add(row["executions"])
         self.family(row["family"]).add(row)
         self.split(row["split"]).add(row)
@@ -132,22 +132,26 @@ class _Tally:
             self.failed_calls[use.name] += use.category is not None
 
 
-def summarize(dataset: Dataset) -> dict[str, Json]:
-    """Everything that ``synth inspect`` says of a dataset, as JSON; what is unknown is null, shares are in [0, 1]."""
-    tally = _Tally()
+def summarize(dataset: Dataset) -> dict[str, Any]:
+    """Return everything that ``synth inspect`` prints about a dataset, as JSON.
+
+    Unknown values are null, shares are in [0, 1].
+    """
+    tally = _SummaryTally()
     for row in dataset.rows(_COLUMNS):
         tally.add(row)
     errors = dataset.errors()
     for error in errors:
         tally.family(error["family"]).infrastructure_errors += 1
-        if dataset.info is not None:
-            tally.split(dataset.info.layout.split_of(error["job_index"])).infrastructure_errors += 1
+    for split, count in dataset.errors_by_split().items():
+        tally.split(split).infrastructure_errors += count
     return {
-        "path": str(dataset.path),
+        "path": dataset.name,
+        "paths": [str(path) for path in dataset.paths],
         "status": dataset.status,
         "rows": tally.rows,
-        "jobs": dataset.info.layout.jobs if dataset.info else None,
-        "sealed": dataset.manifest is not None,
+        "jobs": dataset.jobs,
+        "sealed": dataset.sealed,
         "warnings": dataset.warnings,
         "envs": _sorted(tally.counts["env"]),
         "models": _sorted(tally.counts["model"]),
@@ -157,14 +161,21 @@ def summarize(dataset: Dataset) -> dict[str, Json]:
             "mean": tally.reward.mean(),
             "scored": tally.reward.known,
             "unscored": tally.rows - tally.reward.known,
-            "full": tally.full_reward,
+            "successes": tally.successes,
         },
         "outcomes": _sorted(tally.counts["outcome"]),
         "stop_reasons": _sorted(tally.counts["stop_reason"]),
-        "families": [{"family": name, **family.to_json()} for name, family in sorted(tally.families.items())],
-        "sql": tally.sql.to_json(),
+        "families": [
+            {"family": name, **family.to_json()} for name, family in sorted(tally.families.items())
+        ],
+        **{name: figures.to_json() for name, figures in tally.statistics.items()},
         "tools": [
-            {"tool": name, "calls": calls, "errors": (bad := tally.failed_calls[name]), "error_rate": bad / calls}
+            {
+                "tool": name,
+                "calls": calls,
+                "errors": (bad := tally.failed_calls[name]),
+                "error_rate": bad / calls,
+            }
             for name, calls in _sorted(tally.calls).items()
         ],
         "executions": tally.executed.to_json(),
@@ -173,7 +184,9 @@ def summarize(dataset: Dataset) -> dict[str, Json]:
         "tokens": {name.removesuffix("_tokens"): tally.sums[name].to_json() for name in _TOKENS},
         "cost_usd": tally.sums["cost_usd"].to_json(),
         "user": {name.removeprefix("user_"): tally.sums[name].to_json() for name in _USER},
-        "policy": {name.removeprefix("policy_"): tally.sums[name].to_json() for name in _POLICY},
+        "approver": {
+            name.removeprefix("approver_"): tally.sums[name].to_json() for name in _APPROVER
+        },
         "latency_s": _percentiles(tally.latencies),
         "example": tally.first,
         "failed_example": tally.first_failed,
@@ -181,13 +194,15 @@ def summarize(dataset: Dataset) -> dict[str, Json]:
 
 
 def _sorted(counter: Counter[str]) -> dict[str, int]:
-    """Most frequent first, equal ones by name."""
+    """Sort by frequency, then by name."""
     return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _error_types(errors: Iterable[Mapping[str, Json]]) -> list[Json]:
-    """Infrastructure errors by type: how many, how many are given up, and one message to go on."""
-    types: dict[str, dict[str, Json]] = {}
+def _error_types(errors: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Group infrastructure errors by type: their number, the number of jobs given up, and an
+    example message.
+    """
+    types: dict[str, dict[str, Any]] = {}
     for error in errors:
         entry = types.setdefault(
             error["error_type"],
@@ -199,7 +214,7 @@ def _error_types(errors: Iterable[Mapping[str, Json]]) -> list[Json]:
 
 
 def _percentiles(values: Iterable[float]) -> dict[str, float] | None:
-    """Nearest-rank percentiles and the greatest value; None without values."""
+    """Return nearest-rank percentiles and the maximum; None without values."""
     ordered = sorted(values)
     if not ordered:
         return None

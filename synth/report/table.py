@@ -1,4 +1,4 @@
-"""A dataset as tables: its summary, a listing of its rows."""
+"""Tables of a dataset: its summary, and a listing of its rows."""
 
 from __future__ import annotations
 
@@ -7,28 +7,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from synth.report.screen import Screen, compact
-
-Json = Any
+from synth.report.screen import Screen, json_line, safe_line
 
 LISTING = ("trajectory_id", "family", "reward", "stop_reason", "verdicts")
-"""The columns of a listing unless others are asked for."""
-_REASON = "reason"  # what a listing shows of the verdicts
+"""The default columns of a listing."""
+_REASON = "reason"  # heading of the verdicts in a listing
 
 _STATUS = {
     "complete": ("complete", "green"),
-    "partial": ("partial: the run was drained before its end", "yellow"),
+    "partial": ("partial: the run was stopped early", "yellow"),
     "running": ("running: another process is writing it", "cyan"),
     "interrupted": ("interrupted: the run was killed", "yellow"),
 }
 
 
-def show_summary(screen: Screen, summary: Mapping[str, Json]) -> None:
-    """Print what :func:`~synth.report.summary.summarize` found, and what to do next."""
-    words, style = _STATUS[summary["status"]]
+def show_summary(screen: Screen, summary: Mapping[str, Any]) -> None:
+    """Print the result of :func:`~synth.report.summary.summarize`, and the next commands."""
+    text, style = _STATUS[summary["status"]]
     if summary["status"] == "complete" and not summary["sealed"]:
-        words, style = "Parquet files without a manifest", ""
-    screen.parts([(summary["path"], "bold"), ("  ", ""), (words, style)])
+        text, style = "Parquet files without a manifest", ""
+    screen.parts([(summary["path"], "bold"), ("  ", ""), (text, style)])
     for warning in summary["warnings"]:
         screen.line(f"warning: {warning}", "yellow")
     screen.table(("", ""), _overview(summary))
@@ -46,36 +44,50 @@ def show_summary(screen: Screen, summary: Mapping[str, Json]) -> None:
         _tools(screen, summary["tools"], summary["executions"])
     if summary["error_categories"]:
         screen.heading("Tool errors by category")
-        screen.table(("", ""), [(name, str(n)) for name, n in summary["error_categories"].items()], right=(1,))
+        screen.table(
+            ("", ""),
+            [(name, str(n)) for name, n in summary["error_categories"].items()],
+            right=(1,),
+        )
     if summary["infrastructure_errors"]:
         screen.heading("Infrastructure errors (not in the data)")
         rows = [
-            (e["type"], str(e["count"]), str(e["terminal"]), e["message"]) for e in summary["infrastructure_errors"]
+            (e["type"], str(e["count"]), str(e["terminal"]), e["message"])
+            for e in summary["infrastructure_errors"]
         ]
-        screen.table(("type", "jobs", "given up", "for example"), rows, right=(1, 2))
+        screen.table(("type", "jobs", "given up", "example"), rows, right=(1, 2))
     screen.heading("Next")
     for command in next_steps(summary):
         screen.line(command, indent=2)
 
 
-def next_steps(summary: Mapping[str, Json]) -> list[str]:
-    """The commands that make sense now, with what they are for."""
-    path = shlex.quote(summary["path"])
+def next_steps(summary: Mapping[str, Any]) -> list[str]:
+    """Return the commands that are useful next."""
+    path = shlex.join(summary["paths"])
     steps: list[str] = []
-    retryable = any(entry["count"] > entry["terminal"] for entry in summary["infrastructure_errors"])
-    if summary["status"] in {"partial", "interrupted"} or (summary["status"] == "complete" and retryable):
+    retryable = any(
+        entry["count"] > entry["terminal"] for entry in summary["infrastructure_errors"]
+    )
+    alone = len(summary["paths"]) == 1
+    stopped = summary["status"] in {"partial", "interrupted"}
+    if alone and (stopped or (summary["status"] == "complete" and retryable)):
         steps.append(f"synth run --resume {path}")
     if summary["failed_example"]:
-        steps += [f"synth inspect {path} --failed", f"synth inspect {path} --show {summary['failed_example']}"]
+        steps += [
+            f"synth inspect {path} --failed",
+            f"synth inspect {path} --show {summary['failed_example']}",
+        ]
     elif summary["example"]:
         steps.append(f"synth inspect {path} --show {summary['example']}")
-    if summary["status"] == "complete" and summary["rewards"]["full"]:
+    if summary["status"] == "complete" and summary["rewards"]["successes"]:
         steps.append(f"synth export {path} --to trl-sft")
     return steps or [f"synth inspect {path}"]
 
 
-def show_listing(screen: Screen, rows: Sequence[Mapping[str, Json]], columns: Sequence[str], matching: int) -> None:
-    """Print one line a row; ``matching`` is how many there are in all."""
+def show_listing(
+    screen: Screen, rows: Sequence[Mapping[str, Any]], columns: Sequence[str], matching: int
+) -> None:
+    """Print one line per row; ``matching`` is the total number of matching rows."""
     if not matching:
         screen.line("no such rows", "dim")
         return
@@ -92,16 +104,43 @@ def show_listing(screen: Screen, rows: Sequence[Mapping[str, Json]], columns: Se
         screen.line(f"{len(rows)} of {matching} rows; --limit 0 shows all", "dim")
 
 
-def reason_of(verdicts: Iterable[Mapping[str, Json]]) -> str:
-    """Why a row has not the full reward: the first verdict that is below 1, or that could not judge."""
+def show_errors(screen: Screen, errors: Sequence[Mapping[str, Any]], limit: int) -> None:
+    """Print the rollouts that broke, one per line, at most ``limit`` (0: all); nothing without
+    any.
+    """
+    if not errors:
+        return
+    screen.heading(f"{len(errors):,} rollouts broke and have no row")
+    listed = errors[:limit] if limit else errors
+    screen.table(
+        ("job_index", "family", "error_type", "message"),
+        [
+            (
+                str(error["job_index"]),
+                error["family"],
+                error["error_type"],
+                safe_line(error["message"]),
+            )
+            for error in listed
+        ],
+        right=(0,),
+    )
+    if len(listed) < len(errors):
+        screen.line(f"and {len(errors) - len(listed):,} more (--limit 0 lists all)")
+
+
+def reason_of(verdicts: Iterable[Mapping[str, Any]]) -> str:
+    """Return the reason why a row lacks the full reward: the first verdict with a score below 1 or
+    without a score.
+    """
     for verdict in verdicts:
         if verdict["score"] is None or verdict["score"] < 1:
             return f"{verdict['verifier']}: {verdict['reason']}"
     return ""
 
 
-def cell(value: Json) -> str:
-    """A value of any column in one line; null is empty."""
+def cell(value: object) -> str:
+    """Format a value of any column on one line; null is empty."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -110,10 +149,10 @@ def cell(value: Json) -> str:
         return f"{value:g}"
     if isinstance(value, datetime):
         return value.isoformat()
-    return compact(value)
+    return json_line(value)
 
 
-def _overview(summary: Mapping[str, Json]) -> list[tuple[str, str]]:
+def _overview(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     rewards, jobs = summary["rewards"], summary["jobs"]
     errors = sum(entry["count"] for entry in summary["infrastructure_errors"])
     rows = f"{summary['rows']}" if jobs is None else f"{summary['rows']} of {jobs} jobs"
@@ -121,24 +160,38 @@ def _overview(summary: Mapping[str, Json]) -> list[tuple[str, str]]:
         rows += f", {errors} infrastructure error{'s' if errors != 1 else ''}"
     out = [("rows", rows)]
     if rewards["scored"]:
-        mean = f"mean {rewards['mean']:.3f}, {rewards['full']} of {rewards['scored']} with 1.0"
-        out.append(("reward", mean + (f", {rewards['unscored']} unscored" if rewards["unscored"] else "")))
-    named = {"outcome": "outcomes", "stop reason": "stop_reasons", "world": "envs", "model": "models"}
+        mean = (
+            f"mean {rewards['mean']:.3f}, {rewards['successes']} of {rewards['scored']} successful"
+        )
+        out.append(
+            ("reward", mean + (f", {rewards['unscored']} unscored" if rewards["unscored"] else ""))
+        )
+    named = {
+        "outcome": "outcomes",
+        "stop reason": "stop_reasons",
+        "world": "envs",
+        "model": "models",
+    }
     named |= {"user model": "user_models"}
     out += [(label, _counts(summary[key])) for label, key in named.items() if summary[key]]
     if summary["rows"]:
-        out += [("tokens", _tokens(summary["tokens"], summary["rows"])), ("cost", _cost(summary["cost_usd"], summary))]
+        out += [
+            ("tokens", _tokens(summary["tokens"], summary["rows"])),
+            ("cost", _cost(summary["cost_usd"], summary)),
+        ]
         if summary["user_models"]:
             out.append(("user's cost", _cost(summary["user"]["cost_usd"], summary)))
-        if summary["policy"]["input_tokens"]["known_rows"]:
-            out.append(("policy's cost", _cost(summary["policy"]["cost_usd"], summary)))
+        if summary["approver"]["input_tokens"]["known_rows"]:
+            out.append(("approver's cost", _cost(summary["approver"]["cost_usd"], summary)))
     if latency := cast("dict[str, float] | None", summary["latency_s"]):
-        out.append(("latency", ", ".join(f"{name} {_seconds(value)}" for name, value in latency.items())))
+        out.append(
+            ("latency", ", ".join(f"{name} {_seconds(value)}" for name, value in latency.items()))
+        )
     return out
 
 
-def _parts(screen: Screen, kind: str, parts: Iterable[Mapping[str, Json]]) -> None:
-    """A table of the dataset's families or splits."""
+def _parts(screen: Screen, kind: str, parts: Iterable[Mapping[str, Any]]) -> None:
+    """Print a table of the families or splits."""
     header = (kind, "rows", "reward", "turns", "calls", "tool errors", "excluded")
     rows = [
         (
@@ -157,8 +210,8 @@ def _parts(screen: Screen, kind: str, parts: Iterable[Mapping[str, Json]]) -> No
     screen.table(header, rows, right=range(1, len(header)))
 
 
-def _questions(screen: Screen, levels: Iterable[Mapping[str, Json]]) -> None:
-    """How good the answers are, by difficulty."""
+def _questions(screen: Screen, levels: Iterable[Mapping[str, Any]]) -> None:
+    """Print the accuracy of the answers, by difficulty."""
     header = ("difficulty", "questions", "execution accuracy", "on all databases", "soft F1")
     rows = [
         (
@@ -173,9 +226,17 @@ def _questions(screen: Screen, levels: Iterable[Mapping[str, Json]]) -> None:
     screen.table(header, rows, right=range(1, len(header)))
 
 
-def _tools(screen: Screen, tools: Iterable[Mapping[str, Json]], executions: Mapping[str, Json]) -> None:
-    """Calls and errors of each tool, and its times where they were kept."""
-    header = ("tool", "calls", "errors", "error rate", *(("mean", "p50", "p95", "max") if executions else ()))
+def _tools(
+    screen: Screen, tools: Iterable[Mapping[str, Any]], executions: Mapping[str, Any]
+) -> None:
+    """Print calls and errors of each tool, and its execution times if they were recorded."""
+    header = (
+        "tool",
+        "calls",
+        "errors",
+        "error rate",
+        *(("mean", "p50", "p95", "max") if executions else ()),
+    )
     rows = [
         (
             tool["tool"],
@@ -189,7 +250,7 @@ def _tools(screen: Screen, tools: Iterable[Mapping[str, Json]], executions: Mapp
     screen.table(header, rows, right=range(1, len(header)))
 
 
-def _times(metrics: Mapping[str, Json] | None) -> list[str]:
+def _times(metrics: Mapping[str, Any] | None) -> list[str]:
     names = ("mean_ms", "p50_ms", "p95_ms", "max_ms")
     return ["-" if metrics is None else _seconds(metrics[name] / 1000) for name in names]
 
@@ -202,7 +263,7 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
-def _tokens(tokens: Mapping[str, Json], rows: int) -> str:
+def _tokens(tokens: Mapping[str, Any], rows: int) -> str:
     known = {name: part for name, part in tokens.items() if part["total"] is not None}
     if not known:
         return "unknown"
@@ -210,7 +271,7 @@ def _tokens(tokens: Mapping[str, Json], rows: int) -> str:
     return text + _partly(min(part["known_rows"] for part in known.values()), rows)
 
 
-def _cost(part: Mapping[str, Json], summary: Mapping[str, Json]) -> str:
+def _cost(part: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
     if part["total"] is None:
         return "unknown"
     return f"${part['total']:,.4f}" + _partly(part["known_rows"], summary["rows"])

@@ -1,4 +1,4 @@
-"""One trajectory for reading: messages, calls and results, the row diff as before and after, the verdicts."""
+"""One trajectory for people: messages, calls and results, row changes and verdicts."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from synth.report.screen import Screen, compact, laid_out, safe_line
+from synth.report.screen import Screen, json_line, laid_out, safe_line
 from synth.report.table import cell, reason_of
 from synth.report.tool_use import tool_uses
 
-Json = Any
-
 _ROLE_STYLE = {"system": "magenta", "user": "green", "assistant": "cyan", "tool": "yellow"}
 _OUTCOME_STYLE = {"success": "green", "failure": "red"}
-_ABSENT = "-"  # a column that one side of an update does not tell; a null in it is printed as null
+_ABSENT = "-"  # a column absent from one side of an update; a null value is printed as null
 
 
-def show_trajectory(screen: Screen, row: Mapping[str, Json]) -> None:
-    """Print a row of the dataset, nothing left out of what was said and changed."""
+def show_trajectory(screen: Screen, row: Mapping[str, Any]) -> None:
+    """Print a row of the dataset with all messages and row changes."""
     _header(screen, row)
-    errors = {use.at: use.category for use in tool_uses(row["messages"], row["events"])}
-    for at, message in enumerate(row["messages"]):
-        _message(screen, at + 1, message, errors.get(at))
+    errors = {use.index: use.category for use in tool_uses(row["messages"], row["events"])}
+    for index, message in enumerate(row["messages"]):
+        _message(screen, index + 1, message, errors.get(index))
     _diff(screen, row["state_diff"])
     if row["submitted"] is not None:
         screen.heading("Submitted")
@@ -30,19 +28,30 @@ def show_trajectory(screen: Screen, row: Mapping[str, Json]) -> None:
     _verdicts(screen, row["verdicts"])
 
 
-def show_error(screen: Screen, error: Mapping[str, Json]) -> None:
-    """Print a rollout that infrastructure broke."""
-    screen.parts([(error["trajectory_id"], "bold"), ("  broken by infrastructure, not in the data", "red")])
-    screen.table(("", ""), [(name, cell(value)) for name, value in error.items() if name != "message"])
+def show_error(screen: Screen, error: Mapping[str, Any]) -> None:
+    """Print a rollout that ended in an infrastructure error."""
+    screen.parts(
+        [(error["trajectory_id"], "bold"), ("  infrastructure error, not in the data", "red")]
+    )
+    screen.table(
+        ("", ""), [(name, cell(value)) for name, value in error.items() if name != "message"]
+    )
     screen.heading("Message")
     screen.line(error["message"], indent=2)
 
 
-def _header(screen: Screen, row: Mapping[str, Json]) -> None:
+def _header(screen: Screen, row: Mapping[str, Any]) -> None:
     reward = "unscored" if row["reward"] is None else f"reward {row['reward']:g}"
     outcome = f"{row['outcome']}, {reward}" if row["reward"] is not None else reward
-    screen.parts([(row["trajectory_id"], "bold"), ("  ", ""), (outcome, _OUTCOME_STYLE.get(row["outcome"], "yellow"))])
-    family = row["family"] if row["branch"] is None else f"{row['family']} ({row['branch']})"
+    screen.parts(
+        [
+            (row["trajectory_id"], "bold"),
+            ("  ", ""),
+            (outcome, _OUTCOME_STYLE.get(row["outcome"], "yellow")),
+        ]
+    )
+    calls = f"{row['num_tool_calls']} tool calls, {row['num_tool_errors']}"
+    family = row["family"] if row["case"] is None else f"{row['family']} ({row['case']})"
     facts = [
         ("family", family),
         ("task", row["task_id"]),
@@ -50,22 +59,32 @@ def _header(screen: Screen, row: Mapping[str, Json]) -> None:
         ("world", f"{row['env']}, universe {row['universe']}, split {row['split']}"),
         ("model", row["model"]),
         ("stopped", row["stop_reason"]),
-        ("turns", f"{row['num_turns']}, {row['num_tool_calls']} tool calls, {row['num_tool_errors']} of them failed"),
+        ("turns", f"{row['num_turns']}, {calls} of them failed"),
     ]
     if reason := reason_of(row["verdicts"]):
         facts.append(("why", reason))
     if row["blame"] is not None:
         facts.append(("blame", row["blame"]))
     if row["segments"]:
-        facts.append(("contexts", f"{len(row['segments'])} differ from the transcript below; --json holds them"))
+        facts.append(
+            (
+                "contexts",
+                f"{len(row['segments'])} differ from the transcript below; --json prints them",
+            )
+        )
     if row["sanitized"]:
-        facts.append(("sanitized", "values that readers cannot hold stand in events only; --json holds them"))
+        facts.append(
+            ("sanitized", "values that readers cannot hold are in events only; --json prints them")
+        )
     screen.table(("", ""), facts)
 
 
-def _message(screen: Screen, number: int, message: Mapping[str, Json], category: str | None) -> None:
+def _message(screen: Screen, number: int, message: Mapping[str, Any], category: str | None) -> None:
     role = message["role"]
-    title: list[tuple[str, str]] = [(f"{number} ", "dim"), (role, f"bold {_ROLE_STYLE.get(role, '')}")]
+    title: list[tuple[str, str]] = [
+        (f"{number} ", "dim"),
+        (role, f"bold {_ROLE_STYLE.get(role, '')}"),
+    ]
     if role == "tool":
         title.append((f"  {message.get('name') or ''}  {message.get('tool_call_id') or ''}", "dim"))
         if category is not None:
@@ -84,62 +103,84 @@ def _message(screen: Screen, number: int, message: Mapping[str, Json], category:
             screen.line(content, indent=2)
     for call in message.get("tool_calls") or ():
         function = call["function"]
-        screen.parts([(f"-> {safe_line(function['name'])}", "bold"), (f"  {safe_line(call['id'])}", "dim")], indent=2)
+        screen.parts(
+            [(f"-> {safe_line(function['name'])}", "bold"), (f"  {safe_line(call['id'])}", "dim")],
+            indent=2,
+        )
         _value(screen, function["arguments"], indent=5)
 
 
 def _tool_content(screen: Screen, content: str) -> None:
-    """A result: JSON too long for a line is laid out, everything else is printed as it stands."""
+    """Print a result: JSON that is too long for a line is laid out, everything else is printed
+    unchanged.
+    """
+    value: object
     try:
         value = json.loads(content)
     except ValueError:
         value = None
     if isinstance(value, (dict, list)) and len(content) > _line_width(screen, 2):
-        _value(screen, value, indent=2)
+        _value(screen, cast("object", value), indent=2)
     else:
         screen.line(content, indent=2)
 
 
-def _value(screen: Screen, value: Json, *, indent: int) -> None:
-    """JSON, in one line where it fits."""
+def _value(screen: Screen, value: object, *, indent: int) -> None:
+    """Print JSON, on one line if it fits."""
     screen.line(laid_out(value, _line_width(screen, indent)), indent=indent)
 
 
 def _line_width(screen: Screen, indent: int) -> int:
-    return min(screen.width, 100) - indent  # a pipe has no width, but its reader has one
+    return min(screen.width, 100) - indent  # a pipe has no width, but its reader has
 
 
-def _diff(screen: Screen, changes: Sequence[Mapping[str, Json]]) -> None:
+def _diff(screen: Screen, changes: Sequence[Mapping[str, Any]]) -> None:
     screen.heading(f"Row changes ({len(changes)})" if changes else "Row changes: none")
     for change in changes:
-        key = ", ".join(f"{name}={_shown(value)}" for name, value in change["key"].items())
+        key = ", ".join(f"{name}={_quoted(value)}" for name, value in change["key"].items())
         style = {"insert": "green", "delete": "red"}.get(change["op"], "yellow")
         screen.parts([(change["op"], style), (f" {change['table']} ", "bold"), (key, "")], indent=2)
-        before = cast("Mapping[str, Json]", change.get("before") or {})
-        after = cast("Mapping[str, Json]", change.get("after") or {})
+        before = cast("Mapping[str, Any]", change.get("before") or {})
+        after = cast("Mapping[str, Any]", change.get("after") or {})
         if change["op"] == "update":
             rows = [
-                (name, *(_shown(side[name]) if name in side else _ABSENT for side in (before, after)))
+                (
+                    name,
+                    *(_quoted(side[name]) if name in side else _ABSENT for side in (before, after)),
+                )
                 for name in dict.fromkeys((*before, *after))
             ]
             screen.table(("column", "before", "after"), rows, indent=4)
         else:
-            screen.table(("", ""), [(name, _shown(value)) for name, value in (before or after).items()], indent=4)
+            screen.table(
+                ("", ""),
+                [(name, _quoted(value)) for name, value in (before or after).items()],
+                indent=4,
+            )
 
 
-def _shown(value: Json) -> str:
-    """A cell of a row: strings in quotes, so that 5 and "5", null and "" can be told apart."""
-    return safe_line(compact(value))
+def _quoted(value: object) -> str:
+    """Format a cell of a row; strings have quotes, so that 5 differs from "5", null from ""."""
+    return safe_line(json_line(value))
 
 
-def _verdicts(screen: Screen, verdicts: Sequence[Mapping[str, Json]]) -> None:
+def _verdicts(screen: Screen, verdicts: Sequence[Mapping[str, Any]]) -> None:
     screen.heading("Verdicts" if verdicts else "Verdicts: none")
     for verdict in verdicts:
         score = verdict["score"]
-        word, style = ("-", "yellow") if score is None else ("pass", "green") if score >= 1 else ("fail", "red")
+        word, style = (
+            ("-", "yellow")
+            if score is None
+            else ("pass", "green")
+            if score >= 1
+            else ("fail", "red")
+        )
         kind = "gate" if verdict["gate"] else f"weight {verdict['weight']:g}"
         value = "not judged" if score is None else f"{score:g}"
-        screen.parts([(f"{word:<5}", style), (verdict["verifier"], "bold"), (f"  {value} ({kind})", "dim")], indent=2)
+        screen.parts(
+            [(f"{word:<5}", style), (verdict["verifier"], "bold"), (f"  {value} ({kind})", "dim")],
+            indent=2,
+        )
         if verdict["reason"]:
             screen.line(verdict["reason"], indent=7)
         if verdict.get("detail"):

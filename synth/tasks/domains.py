@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-import importlib
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, cast
+from typing import cast
 
-from synth.canonical import canonical
-
-Json = Any
+from envs.plugins import resolve
+from synth.foundation.hashing import canonical
 
 KINDS = ("int", "float", "choice", "date", "sql", "fake")
 FAKE_KEYS = frozenset({"fake", "count", "locale"})
@@ -30,12 +28,14 @@ class Domain(ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def __getitem__(self, at: int) -> Json: ...
+    def __getitem__(self, index: int) -> object: ...
 
 
 @dataclass(frozen=True)
 class Range(Domain):
-    """Numbers from ``low`` by ``step``; whole steps of decimals give floats without rounding noise."""
+    """Numbers from ``low`` by ``step``; whole steps of decimals give floats without rounding
+    noise.
+    """
 
     low: Decimal
     step: Decimal
@@ -45,20 +45,20 @@ class Range(Domain):
     def __len__(self) -> int:
         return self.count
 
-    def __getitem__(self, at: int) -> Json:
-        value = self.low + self.step * at
+    def __getitem__(self, index: int) -> object:
+        value = self.low + self.step * index
         return int(value) if self.whole else float(value)
 
 
 @dataclass(frozen=True)
 class Choice(Domain):
-    values: tuple[Json, ...]
+    values: tuple[object, ...]
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, at: int) -> Json:
-        return self.values[at]
+    def __getitem__(self, index: int) -> object:
+        return self.values[index]
 
 
 @dataclass(frozen=True)
@@ -71,19 +71,19 @@ class Dates(Domain):
     def __len__(self) -> int:
         return self.count
 
-    def __getitem__(self, at: int) -> Json:
-        return (self.first + dt.timedelta(days=at)).isoformat()
+    def __getitem__(self, index: int) -> object:
+        return (self.first + dt.timedelta(days=index)).isoformat()
 
 
-def parse_domain(raw: Json, ask: Callable[[str], Sequence[Json]], seed: int) -> Domain:
-    """A ``vary`` entry: {int: [low, high]}, {float: [low, high, step]}, {choice: [...]}, {date: [first, last]},
-    {sql: query} with one column, or {fake: provider, count: n, locale: name}.
+def parse_domain(raw: object, ask: Callable[[str], Sequence[object]], seed: int) -> Domain:
+    """A ``vary`` entry: {int: [low, high]}, {float: [low, high, step]}, {choice: [...]}, {date:
+    [first, last]}, {sql: query} with one column, or {fake: provider, count: n, locale: name}.
 
-    ``ask`` gives the values of a query's column, ``seed`` decides what a faker makes up. Raises ValueError with what
-    is wrong.
+    ``ask`` gives the values of a query's column, ``seed`` decides what a faker makes up. Raises
+    ValueError with what is wrong.
     """
     kinds = f"{', '.join(KINDS[:-1])} or {KINDS[-1]}"
-    entry = cast("Mapping[str, Json]", raw if isinstance(raw, Mapping) else {})
+    entry = cast("Mapping[str, object]", raw if isinstance(raw, Mapping) else {})
     if "fake" in entry:
         return _fake(entry, seed)
     if len(entry) != 1:
@@ -97,8 +97,12 @@ def parse_domain(raw: Json, ask: Callable[[str], Sequence[Json]], seed: int) -> 
             raise ValueError("the query gives no value")
         return Choice(values)
     if not isinstance(spec, list) or not spec:
-        raise ValueError(f"{kind} takes a list" if kind in KINDS else f"unknown kind {kind!r}; take one of {kinds}")
-    values = cast("list[Json]", spec)
+        raise ValueError(
+            f"{kind} takes a list"
+            if kind in KINDS
+            else f"unknown kind {kind!r}; take one of {kinds}"
+        )
+    values = cast("list[object]", spec)
     if kind == "choice":
         return _choice(values)
     if kind == "date":
@@ -108,17 +112,17 @@ def parse_domain(raw: Json, ask: Callable[[str], Sequence[Json]], seed: int) -> 
     return _range(kind, values)
 
 
-def _choice(values: list[Json]) -> Choice:
-    if any("$" in key[:1] for each in values for key in keys_in(each)):
+def _choice(values: list[object]) -> Choice:
+    if any("$" in key[:1] for value in values for key in keys_in(value)):
         raise ValueError("a key in a choice must not begin with $")
-    if len({canonical(each) for each in values}) != len(values):
+    if len({canonical(value) for value in values}) != len(values):
         raise ValueError("a choice stands there twice")
     return Choice(tuple(values))
 
 
-def _dates(values: list[Json]) -> Dates:
+def _dates(values: list[object]) -> Dates:
     try:
-        first, last = (dt.date.fromisoformat(str(each)) for each in values)
+        first, last = (dt.date.fromisoformat(str(value)) for value in values)
     except ValueError:
         raise ValueError("date takes two ISO dates, first and last") from None
     if last < first:
@@ -126,16 +130,18 @@ def _dates(values: list[Json]) -> Dates:
     return Dates(first, (last - first).days + 1)
 
 
-def _range(kind: str, values: list[Json]) -> Range:
-    if any(isinstance(each, bool) or not isinstance(each, (int, float)) for each in values):
+def _range(kind: str, values: list[object]) -> Range:
+    if any(isinstance(value, bool) or not isinstance(value, (int, float)) for value in values):
         raise ValueError(f"{kind} takes numbers")
     sizes = {"int": (2, 3), "float": (3,)}[kind]
     if len(values) not in sizes:
-        raise ValueError(f"{kind} takes [low, high, step]" + (" or [low, high]" if kind == "int" else ""))
-    if kind == "int" and any(isinstance(each, float) for each in values):
+        raise ValueError(
+            f"{kind} takes [low, high, step]" + (" or [low, high]" if kind == "int" else "")
+        )
+    if kind == "int" and any(isinstance(value, float) for value in values):
         raise ValueError("int takes whole numbers")
-    low, high, step = (Decimal(str(each)) for each in (*values, 1)[:3])
-    if not all(each.is_finite() for each in (low, high, step)):
+    low, high, step = (Decimal(str(value)) for value in (*values, 1)[:3])
+    if not all(item.is_finite() for item in (low, high, step)):
         raise ValueError(f"{kind} takes finite numbers")
     if step <= 0:
         raise ValueError("the step must be above 0")
@@ -150,27 +156,36 @@ def _range(kind: str, values: list[Json]) -> Range:
     return domain
 
 
-def _fake(entry: Mapping[str, Json], seed: int) -> Choice:
+def _fake(entry: Mapping[str, object], seed: int) -> Choice:
     if unknown := [key for key in entry if key not in FAKE_KEYS]:
         raise ValueError(f"fake has no key {unknown[0]!r}; it takes {', '.join(sorted(FAKE_KEYS))}")
-    name, count, locale = entry["fake"], entry.get("count", FAKE_COUNT), entry.get("locale", "en_US")
+    name, count, locale = (
+        entry["fake"],
+        entry.get("count", FAKE_COUNT),
+        entry.get("locale", "en_US"),
+    )
     if not (isinstance(name, str) and isinstance(locale, str)):
-        raise ValueError("fake takes the name of a provider of faker, and locale one such as de_DE")  # noqa: TRY004
+        message = "fake takes the name of a provider of faker, and locale one such as de_DE"
+        raise ValueError(message)  # noqa: TRY004
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= FAKE_MOST:
         raise ValueError(f"count is a whole number from 1 to {FAKE_MOST}")
-    module = importlib.import_module("synth.tasks.fake")  # by path: it costs, and few worlds need it
-    return Choice(tuple(module.fake_values(name, count, locale, seed)))
+    fake_values = resolve("synth.tasks.fake:fake_values")
+    return Choice(tuple(fake_values(name, count, locale, seed)))
 
 
-def _distinct(values: Sequence[Json]) -> list[Json]:
+def _distinct(values: Sequence[object]) -> list[object]:
     """Each value once, in an order that no engine decides."""
     unique = {canonical(value): value for value in values}
-    return [unique[each] for each in sorted(unique)]
+    return [unique[item] for item in sorted(unique)]
 
 
-def keys_in(value: Json) -> list[str]:
+def keys_in(value: object) -> list[str]:
     """The keys of all mappings in a value."""
     if isinstance(value, Mapping):
-        items = cast("Mapping[str, Json]", value)
-        return [*items, *(key for each in items.values() for key in keys_in(each))]
-    return [key for each in cast("list[Json]", value) for key in keys_in(each)] if isinstance(value, list) else []
+        items = cast("Mapping[str, object]", value)
+        return [*items, *(key for item in items.values() for key in keys_in(item))]
+    return (
+        [key for item in cast("list[object]", value) for key in keys_in(item)]
+        if isinstance(value, list)
+        else []
+    )

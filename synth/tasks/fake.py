@@ -1,6 +1,8 @@
-"""Values that faker makes up: names, cities, sentences. Imported by path, and only where a family asks for it.
+"""Values that faker makes up: names, cities, sentences. Imported by path, and only where a family
+asks for it.
 
-The providers of dates are left out, and so is what else looks at the calendar: a task must be the same tomorrow.
+The providers of dates are left out, and so is what else looks at the calendar: a task must be the
+same tomorrow.
 """
 
 from __future__ import annotations
@@ -13,27 +15,25 @@ from typing import Any
 from faker import Faker
 from faker.config import AVAILABLE_LOCALES, PROVIDERS
 
-from synth.canonical import canonical
+from synth.foundation.hashing import canonical
 from synth.tasks.queries import json_value
-from synth.tasks.scope import nearest
-
-Json = Any
+from synth.tasks.yaml.scope import nearest
 
 DATES = "faker.providers.date_time"
 
 
-def fake_values(name: str, count: int, locale: str, seed: int) -> list[Json]:
+def fake_values(name: str, count: int, locale: str, seed: int) -> list[object]:
     """``count`` distinct values of a provider, in the order in which the seed gives them.
 
-    Raises ValueError for an unknown provider or locale, for values that are no JSON or depend on the day, and where
-    the provider has not got so many.
+    Raises ValueError for an unknown provider or locale, for values that are no JSON or depend on
+    the day, and where the provider has not got so many.
     """
     if locale not in AVAILABLE_LOCALES:
         raise ValueError(f"faker has no locale {locale!r}; {nearest(locale, AVAILABLE_LOCALES)}")
-    faker = Faker(locale, providers=[each for each in PROVIDERS if each != DATES])
+    faker = Faker(locale, providers=[provider for provider in PROVIDERS if provider != DATES])
     faker.seed_instance(seed)
     make = _provider(faker, name)
-    values: dict[str, Json] = {}
+    values: dict[str, object] = {}
     for _ in range(1000 + 20 * count):
         try:
             found = canonical(json_value(make()))
@@ -50,10 +50,10 @@ def fake_values(name: str, count: int, locale: str, seed: int) -> list[Json]:
 def _provider(faker: Faker, name: str) -> Callable[[], Any]:
     providers = faker.factories[0].get_providers()
     known = {
-        each: getattr(provider, each)
+        item: getattr(provider, item)
         for provider in reversed(providers)
-        for each in dir(provider)
-        if each.islower() and not each.startswith("_") and callable(getattr(provider, each))
+        for item in dir(provider)
+        if item.islower() and not item.startswith("_") and callable(getattr(provider, item))
     }
     if name not in known:
         dated = Faker(providers=[DATES]).factories[0].get_providers()
@@ -67,4 +67,7 @@ def _provider(faker: Faker, name: str) -> Callable[[], Any]:
 
 
 def _by_the_day(name: str) -> str:
-    return f"faker's {name} depends on the day on which it is asked; for days write {{date: [first, last]}}"
+    return (
+        f"faker's {name} depends on the day on which it is asked; for days write {{date:"
+        f" [first, last]}}"
+    )

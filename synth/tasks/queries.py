@@ -1,4 +1,6 @@
-"""An author's queries, asked of a sandbox: read-only, with slots bound, a refusal shown at its place."""
+"""An author's queries, asked of a sandbox: read-only, with slots bound, a refusal shown at its
+place.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,14 @@ import sqlalchemy
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, ResourceClosedError, SQLAlchemyError
 
-from envs.asking import Answer, ask
 from envs.sandboxes.base import Sandbox, Template
 from envs.sql_errors import to_result
 from envs.types import ErrorCategory, Limits, Table, ToolResult
+from envs.world.query import QueryResult, ask
 from synth.errors import TaskError
-from synth.tasks.scope import nearest
-from synth.tasks.template import BINDS
+from synth.tasks.yaml.scope import nearest
+from synth.tasks.yaml.template import BINDS
 
-Json = Any
 T = TypeVar("T")
 
 READING = Limits(read_only=True, statement_timeout_ms=60_000, max_rows=None, max_result_bytes=None)
@@ -31,12 +32,13 @@ def binds_of(sql: str) -> list[str]:
     return list(dict.fromkeys(found.group(1) for found in BINDS.finditer(sql) if found.group(1)))
 
 
-def bound(sql: str, values: Mapping[str, Json]) -> sqlalchemy.TextClause:
-    """The query with ``:name`` bound, never pasted; colons inside literals and comments stay what they are.
+def bound(sql: str, values: Mapping[str, object]) -> sqlalchemy.TextClause:
+    """The query with ``:name`` bound, never pasted; colons inside literals and comments stay what
+    they are.
 
     Raises KeyError with a name that has no value.
     """
-    used: dict[str, Json] = {}
+    used: dict[str, object] = {}
 
     def replace(found: re.Match[str]) -> str:
         name = found.group(1)
@@ -50,28 +52,37 @@ def bound(sql: str, values: Mapping[str, Json]) -> sqlalchemy.TextClause:
 
 
 def select(
-    connection: sqlalchemy.Connection, sql: str, values: Mapping[str, Json] | None = None
-) -> list[dict[str, Json]]:
+    connection: sqlalchemy.Connection, sql: str, values: Mapping[str, object] | None = None
+) -> list[dict[str, object]]:
     """The rows of a query as dicts of JSON values, in the database's order.
 
-    Raises ValueError for two columns of one name, of which a dict could hold one only, and for bytes.
+    Raises ValueError for two columns of one name, of which a dict could hold one only, and for
+    bytes.
     """
     rows = connection.execute(bound(sql, values or {}))
     names = list(rows.keys())
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"two columns are named {twice[0]!r}; give one another name with AS")
-    return [{key: json_value(_alike(value)) for key, value in row.items()} for row in rows.mappings()]
+    return [
+        {key: json_value(_alike(value)) for key, value in row.items()} for row in rows.mappings()
+    ]
 
 
 def _alike(value: Any) -> Any:
-    """A value as any engine would give it: SQLite has no truth values, and a sum is an integer here, a decimal there."""
-    if isinstance(value, bool) or (isinstance(value, float) and value.is_integer() and abs(value) < 2**53):
+    """A value as any engine would give it: SQLite has no truth values, and a sum is an integer
+    here, a decimal there.
+    """
+    if isinstance(value, bool) or (
+        isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    ):
         return int(value)
     return value
 
 
-def json_value(value: Any) -> Json:
-    """A database's value as JSON: days and moments as ISO text, decimals as numbers. ValueError for bytes."""
+def json_value(value: Any) -> object:
+    """A database's value as JSON: days and moments as ISO text, decimals as numbers. ValueError for
+    bytes.
+    """
     if isinstance(value, (str, int, float)) or value is None:
         return value
     if isinstance(value, (dt.date, dt.time)):
@@ -79,15 +90,19 @@ def json_value(value: Any) -> Json:
     if isinstance(value, Decimal):
         return int(value) if value.is_finite() and value == int(value) else float(value)
     if isinstance(value, bytes):
-        raise ValueError("bytes are no JSON value; select a number or a text")  # noqa: TRY004 - the value is at fault, not our caller
+        raise ValueError("bytes are no JSON value; select a number or a text")  # noqa: TRY004
     return value
 
 
 def run_query(
-    sandbox: Sandbox, sql: str, values: Mapping[str, Json], template: Template, where: TaskError
-) -> list[dict[str, Json]]:
-    """Rows of an author's query on a sandbox; a refusal is a :class:`TaskError` at the place of ``where``."""
-    return _asked(sandbox, template, where, values, lambda connection: select(connection, sql, values))
+    sandbox: Sandbox, sql: str, values: Mapping[str, object], template: Template, where: TaskError
+) -> list[dict[str, object]]:
+    """Rows of an author's query on a sandbox; a refusal is a :class:`TaskError` at the place of
+    ``where``.
+    """
+    return _asked(
+        sandbox, template, where, values, lambda connection: select(connection, sql, values)
+    )
 
 
 class Queries:
@@ -100,23 +115,32 @@ class Queries:
     def tables(self) -> Mapping[str, Table]:
         return self._template.tables
 
-    def rows(self, sql: str, where: TaskError) -> list[dict[str, Json]]:
+    def rows(self, sql: str, where: TaskError) -> list[dict[str, object]]:
         return run_query(self._sandbox, sql, {}, self._template, where)
 
     def during(self, ask: Callable[[sqlalchemy.Connection], T]) -> T:
-        """What a function reads of the template, in one read-only transaction; its errors come through."""
+        """The result of a function that reads the template, in one read-only transaction.
+
+        Its errors come through.
+        """
         with self._sandbox.transaction(READING) as transaction:
             return ask(transaction.connection)
 
-    def answer(self, sql: str, limits: Limits) -> Answer | ToolResult:
-        """The whole answer of a query as an agent's would be executed; a failed result where it has none."""
+    def answer(self, sql: str, limits: Limits) -> QueryResult | ToolResult:
+        """The whole answer of a query as an agent's would be executed; a failed result where it has
+        none.
+        """
         return ask(self._sandbox, self._template.tables, sql, limits)
 
     def columns(self, sql: str, names: Collection[str], where: TaskError) -> Sequence[str]:
         """The columns of a query that binds ``names``: it is prepared, and gives no row."""
-        return self._prepared(lambda _: f"SELECT * FROM (\n{sql}\n) AS prepared LIMIT 0", names, where)
+        return self._prepared(
+            lambda _: f"SELECT * FROM (\n{sql}\n) AS prepared LIMIT 0", names, where
+        )
 
-    def check_condition(self, table: str, condition: str, names: Collection[str], where: TaskError) -> None:
+    def check_condition(
+        self, table: str, condition: str, names: Collection[str], where: TaskError
+    ) -> None:
         """Refuse what is no condition over the columns of a table."""
 
         def sql(connection: sqlalchemy.Connection) -> str:
@@ -140,7 +164,7 @@ def _asked(
     sandbox: Sandbox,
     template: Template,
     where: TaskError,
-    values: Mapping[str, Json],
+    values: Mapping[str, object],
     ask: Callable[[sqlalchemy.Connection], T],
 ) -> T:
     place = (where.file, where.line, where.family)
@@ -150,12 +174,19 @@ def _asked(
             return ask(transaction.connection)
     except KeyError as error:
         name = error.args[0]
-        raise TaskError(f"{query} binds :{name}, which is no slot; {nearest(name, set(values))}", *place) from None
+        raise TaskError(
+            f"{query} binds :{name}, which is no slot; {nearest(name, set(values))}", *place
+        ) from None
     except DBAPIError as error:
-        result = to_result(error, template.engine, template.tables)
-        denied = result.category == ErrorCategory.PERMISSION_DENIED  # told to a model in words about its tool
-        told = (result.message or "").replace("this tool", "a query"), "" if denied else result.advice
-        raise TaskError(f"{query} fails: {'; '.join(filter(None, told))}", *place) from None
+        result = to_result(error, template.dialect, template.tables)
+        denied = (
+            result.category == ErrorCategory.PERMISSION_DENIED
+        )  # told to a model in words about its tool
+        reasons = (
+            (result.message or "").replace("this tool", "a query"),
+            "" if denied else result.advice,
+        )
+        raise TaskError(f"{query} fails: {'; '.join(filter(None, reasons))}", *place) from None
     except ResourceClosedError:
         raise TaskError(f"{query} gives no rows: write a SELECT", *place) from None
     except (SQLAlchemyError, ValueError) as error:

@@ -1,16 +1,30 @@
-"""The exams that models, users and middlewares sit, ours and yours.
+"""Contract test classes for extensions, those that ship and yours.
 
-Subclass one in a test module, name the class ``Test...``, say how what is examined is opened, and let pytest collect the
-questions (they are coroutines: pytest-asyncio runs them)::
+Subclass one in a test module, name the class ``Test...``, implement its abstract method, and let
+pytest collect the tests (they are coroutines: pytest-asyncio runs them)::
 
-    class TestMyModel(ModelExam):
+    class TestMyModel(ModelConformance):
         @asynccontextmanager
         async def opened(self, task: Task) -> AsyncGenerator[Model]:
             yield MyModel()
 """
 
-from synth.testing.middleware_exam import MiddlewareExam
-from synth.testing.model_exam import ModelExam
-from synth.testing.user_exam import UserExam
+from synth.testing.exporter_conformance import ExporterConformance
+from synth.testing.honest_agent_conformance import HonestAgentConformance
+from synth.testing.middleware_conformance import MiddlewareConformance
+from synth.testing.model_conformance import ModelConformance
+from synth.testing.reward_conformance import RewardConformance
+from synth.testing.runtime_conformance import RuntimeConformance
+from synth.testing.task_source_conformance import TaskSourceConformance
+from synth.testing.user_conformance import UserConformance
 
-__all__ = ["MiddlewareExam", "ModelExam", "UserExam"]
+__all__ = [
+    "ExporterConformance",
+    "HonestAgentConformance",
+    "MiddlewareConformance",
+    "ModelConformance",
+    "RewardConformance",
+    "RuntimeConformance",
+    "TaskSourceConformance",
+    "UserConformance",
+]

@@ -1,7 +1,18 @@
-"""The contract of a user: somebody who speaks with the agent.
+"""The contract of a user: a partner who answers the agent.
 
-The information barrier is in the signatures: a user is made from its role and a seed, and hears the agent's words.
-It is never handed a task, a tool call, a result or a gold solution.
+The information barrier is in the signatures: a user is made from its role and a seed, and reads the
+agent's words. It is never handed a task, a tool call, a result or a gold solution.
+
+A user extension is a callable or class ``(options, model) -> User | None``, named in
+``users.kind``. Two attributes on it are optional:
+
+- ``Options``: a dataclass or pydantic model of its options. Fields that are also keys of the
+  config's ``users`` section take the section's values, the others come from ``users.options``. The
+  extension gets an instance; without ``Options`` it gets the section as a mapping.
+- ``asks_model``: True if ``users.model`` describes a model that it asks, which it then gets as
+  ``model``; False if it never does. Without it, the model is built if ``users.model.name`` is set.
+
+:class:`synth.testing.UserConformance` tests the contract.
 """
 
 from __future__ import annotations
@@ -16,20 +27,22 @@ class UserConversation(ABC):
 
     @abstractmethod
     async def reply(self, text: str) -> UserTurn:
-        """Answer what the agent said in a turn without tool calls, or end the conversation.
+        """Answer the agent's turn without tool calls, or end the conversation.
 
-        Raises :class:`synth.errors.ModelError` where a model that plays the user cannot be asked.
+        Raises :class:`synth.errors.ModelError` if a model that plays the user cannot be asked.
         """
 
 
 class User(ABC):
-    """Somebody who can be talked to. A resident: one per worker, shared by its rollouts, never sent between processes."""
+    """A source of conversations with users: one per worker, shared by its rollouts, never sent
+    between processes.
+    """
 
     name: str
-    """What the record's ``user_model`` column says."""
+    """Value of the record's ``user_model`` column."""
 
     async def preflight(self) -> list[str]:
-        """Find out, without spending a token, whether it can answer at all; returns warnings."""
+        """Check, without spending a token, that it can answer at all. Returns warnings."""
         return []
 
     @abstractmethod
@@ -37,5 +50,5 @@ class User(ABC):
         """Open a rollout's conversation; cheap."""
 
     async def aclose(self) -> None:
-        """Release what it holds. Safe to call twice."""
+        """Release its resources. Safe to call twice."""
         return

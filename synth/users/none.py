@@ -1,13 +1,31 @@
-"""Nobody: a turn without tool calls ends the rollout, and families that need somebody to talk to are not played."""
+"""The absence of a user: a turn without tool calls ends the rollout.
+
+Families whose agent has to be answered cannot be played.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from synth.models.base import Model
+from synth.plugins import NoOptions, extension
+from synth.types import UserRole, UserTurn
+from synth.users.base import User, UserConversation
 
 
-def make(options: Mapping[str, Any], model: Model | None = None) -> None:
-    """The factory that ``users=none`` names."""
-    return
+class AbsentUser(User):
+    """Ends every conversation at the agent's first turn without tool calls."""
+
+    name = "none"
+
+    def start(self, role: UserRole, seed: int) -> UserConversation:
+        return _Silence()
+
+
+class _Silence(UserConversation):
+    async def reply(self, text: str) -> UserTurn:
+        return UserTurn(ends=True)
+
+
+@extension(NoOptions, asks_model=False)
+def make(options: NoOptions, model: Model | None = None) -> AbsentUser:
+    """Build the user that ``users=none`` names."""
+    return AbsentUser()

@@ -1,28 +1,29 @@
-"""The user of a recorded run, played back: a run whose user was a model can be repeated without asking it again.
+"""The user of a recorded run, played back: a run whose user was a model can be repeated without
+asking it again.
 
-Each rollout of the same plan finds its record by its seed, and its user says what it said there. What it hears must be what
-it heard; where it is not, the rollout is an error, because this user never answered that.
+Each rollout of the same plan finds its record by its seed, and its user gives the recorded answers.
+The agent's words must be the recorded ones; otherwise the rollout is an error, because this user
+never answered them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from synth.dataset.sanitize import sanitize
 from synth.errors import DatasetError, ModelRefusedRequest, OperatorError
 from synth.models.base import Model
-from synth.models.records import Records
+from synth.models.replay.records import Records
+from synth.plugins import extension
 from synth.types import UserRole, UserTurn
 from synth.users.base import User, UserConversation
 
-Json = Any
-
 
 class RecordedUser(User):
-    """The user of a run's directory; ``name`` is the recorded one's, because these are its words."""
+    """The user of a run's directory; ``name`` is the recorded user's, because the words are its
+    own.
+    """
 
     def __init__(self, records: Records) -> None:
         if records.user is None:
@@ -48,21 +49,35 @@ class RecordedTalk(UserConversation):
         except DatasetError as error:
             raise ModelRefusedRequest(f"{where} cannot be read: {error}", False) from None
         if talk is None:
-            advice = "a replay answers the jobs of its own plan: the same world, tasks, samples and seed"
+            advice = (
+                "a replay answers the jobs of its own plan: the same world, tasks, samples and seed"
+            )
             raise ModelRefusedRequest(f"{where} is not there; {advice}", False)
         if self._turn >= len(talk):
-            raise ModelRefusedRequest(f"{where} spoke {len(talk)} times, and is asked once more", False)
+            raise ModelRefusedRequest(
+                f"{where} spoke {len(talk)} times, and is asked once more", False
+            )
         heard, turn = talk[self._turn]
         now = sanitize(text)[0]
         if now != heard:
-            raise ModelRefusedRequest(f"{where} heard {heard[:200]!r}, and would now hear {now[:200]!r}", False)
+            raise ModelRefusedRequest(
+                f"{where} heard {heard[:200]!r}, and would now hear {now[:200]!r}", False
+            )
         self._turn += 1
         return replace(turn)
 
 
-def make(options: Mapping[str, Json], model: Model | None = None) -> RecordedUser:
-    """The factory that ``users=replay`` names; ``path`` is the run's directory. Raises OperatorError where there is none."""
+@dataclass(frozen=True, slots=True)
+class ReplayUserOptions:
+    """Options of ``users=replay``: the recorded run's directory."""
+
+    path: str
+
+
+@extension(ReplayUserOptions, asks_model=False)
+def make(options: ReplayUserOptions, model: Model | None = None) -> RecordedUser:
+    """Build the user that ``users=replay`` names. Raises :class:`OperatorError`."""
     try:
-        return RecordedUser(Records(Path(options["path"]).expanduser()))
+        return RecordedUser(Records(Path(options.path).expanduser()))
     except DatasetError as error:
         raise OperatorError(f"users.path: {error}") from None

@@ -1,11 +1,12 @@
-"""What the pipeline costs, as ratios to loops written by hand, measured in the same run: the calls, then whole rollouts.
+"""What the pipeline costs, as ratios to loops written by hand, measured in the same run: the calls,
+then whole rollouts.
 
 uv run python -m tests.bench
 """
 
 from __future__ import annotations
 
-from synth import event_loop
+from synth.runner import event_loop
 from tests.bench import calls, rollouts
 from tests.bench.endpoint import endpoint
 

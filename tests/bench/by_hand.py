@@ -1,6 +1,8 @@
-"""What is written by hand where no framework is wanted: a loop of calls and one small SQLite tool, and nothing else.
+"""What is written by hand where no framework is wanted: a loop of calls and one small SQLite tool,
+and nothing else.
 
-No sandbox of its own, no guard, no limit, no validation, no verification, no record: the floor that a rollout is measured against.
+No sandbox of its own, no guard, no limit, no validation, no verification, no record: the floor that
+a rollout is measured against.
 """
 
 from __future__ import annotations
@@ -24,21 +26,30 @@ class Tool:
     def __init__(self) -> None:
         self._db = sqlite3.connect(":memory:")
         self._db.execute(
-            "CREATE TABLE patients (patient_id INTEGER PRIMARY KEY, name TEXT NOT NULL, status TEXT NOT NULL)"
+            "CREATE TABLE patients (patient_id INTEGER PRIMARY KEY, name TEXT NOT NULL, status"
+            " TEXT NOT NULL)"
         )
         rows = ((at, f"Patient {at}", "active") for at in range(PEOPLE))
         self._db.executemany("INSERT INTO patients VALUES (?, ?, ?)", rows)
 
     def __call__(self, name: str, arguments: str) -> str:
         patient = json.loads(arguments).get("patient_id", 7) % PEOPLE
-        found = self._db.execute("SELECT patient_id, name, status FROM patients WHERE patient_id = ?", (patient,))
+        found = self._db.execute(
+            "SELECT patient_id, name, status FROM patients WHERE patient_id = ?", (patient,)
+        )
         return json.dumps({"tool": name, "rows": [list(row) for row in found]})
 
 
 def over_aiohttp(
-    session: aiohttp.ClientSession, url: str, opening: Sequence[Json], tools: Sequence[Json], tool: Tool
+    session: aiohttp.ClientSession,
+    url: str,
+    opening: Sequence[Json],
+    tools: Sequence[Json],
+    tool: Tool,
 ) -> Loop:
-    """Bytes out and in; each message is encoded once, and a request is the join of what is there."""
+    """Bytes out and in; each message is encoded once, and a request is the join of what is
+    there.
+    """
     head = json.dumps({"model": "m", "tools": list(tools)})[:-1].encode() + b', "messages": ['
     first = [json.dumps(each).encode() for each in opening]
     headers = {"Content-Type": "application/json", "Authorization": "Bearer key"}
@@ -47,7 +58,9 @@ def over_aiohttp(
         messages = list(first)
         while True:
             data = head + b", ".join(messages) + b"]}"
-            async with session.post(f"{url}/chat/completions", data=data, headers=headers) as response:
+            async with session.post(
+                f"{url}/chat/completions", data=data, headers=headers
+            ) as response:
                 message = json.loads(await response.read())["choices"][0]["message"]
             messages.append(json.dumps(message).encode())
             calls = message.get("tool_calls")
@@ -55,18 +68,26 @@ def over_aiohttp(
                 return
             for call in calls:
                 content = tool(call["function"]["name"], call["function"]["arguments"])
-                messages.append(json.dumps({"role": "tool", "tool_call_id": call["id"], "content": content}).encode())
+                messages.append(
+                    json.dumps(
+                        {"role": "tool", "tool_call_id": call["id"], "content": content}
+                    ).encode()
+                )
 
     return loop
 
 
-def over_openai(client: openai.AsyncOpenAI, opening: Sequence[Json], tools: Sequence[Json], tool: Tool) -> Loop:
+def over_openai(
+    client: openai.AsyncOpenAI, opening: Sequence[Json], tools: Sequence[Json], tool: Tool
+) -> Loop:
     """As the package's documentation has it."""
 
     async def loop() -> None:
         messages = list(opening)
         while True:
-            completion = await client.chat.completions.create(model="m", messages=messages, tools=list(tools))
+            completion = await client.chat.completions.create(
+                model="m", messages=messages, tools=list(tools)
+            )
             message = completion.choices[0].message
             messages.append(message.model_dump(exclude_none=True))
             if not message.tool_calls:

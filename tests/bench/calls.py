@@ -1,10 +1,12 @@
-"""CPU per call of our model and of the ``openai`` package's default, in the same run, against the same endpoint.
+"""CPU per call of our model and of the ``openai`` package's default, in the same run, against the
+same endpoint.
 
     uv run python -m tests.bench.calls
 
-Each place in flight plays conversations of six calls: five tool calls and an answer, ten tools, the prompt as given; with the openai
-default only their first calls, which take long enough. The endpoint is a process of its own and answers at once; what is counted is
-the CPU time of the client's process.
+Each place in flight plays conversations of six calls: five tool calls and an answer, ten tools, the
+prompt as given; with the openai default only their first calls, which take long enough. The
+endpoint is a process of its own and answers at once; what is counted is the CPU time of the
+client's process.
 """
 
 from __future__ import annotations
@@ -19,10 +21,11 @@ from typing import Any
 
 import openai
 
-from synth import event_loop
-from synth.models.openai import OpenAIModel
+from synth.models.openai.endpoint import Endpoint
+from synth.models.openai.model import OpenAIModel
+from synth.runner import event_loop
+from synth.runner.worker import COLLECTOR
 from synth.types import Task
-from synth.worker import COLLECTOR
 from tests.bench.endpoint import endpoint
 
 Json = Any
@@ -36,7 +39,11 @@ TOOLS: list[Json] = [
         "function": {
             "name": f"tool_{at}",
             "description": f"Look up number {at}.",
-            "parameters": {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]},
+            "parameters": {
+                "type": "object",
+                "properties": {"key": {"type": "string"}},
+                "required": ["key"],
+            },
         },
     }
     for at in range(10)
@@ -48,7 +55,11 @@ def bodies() -> list[Json]:
 
     def body(message: Json, finish: str) -> Json:
         usage = {"prompt_tokens": 1000, "completion_tokens": 40, "total_tokens": 1040}
-        choice = {"index": 0, "message": {"role": "assistant", "refusal": None, **message}, "logprobs": None}
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", "refusal": None, **message},
+            "logprobs": None,
+        }
         return {
             "id": "chatcmpl-0123456789",
             "object": "chat.completion",
@@ -60,9 +71,15 @@ def bodies() -> list[Json]:
 
     def call(at: int) -> Json:
         function = {"name": f"tool_{at}", "arguments": json.dumps({"key": f"value {at}"})}
-        return {"content": None, "tool_calls": [{"id": f"call_{at}", "type": "function", "function": function}]}
+        return {
+            "content": None,
+            "tool_calls": [{"id": f"call_{at}", "type": "function", "function": function}],
+        }
 
-    return [*(body(call(at), "tool_calls") for at in range(TURNS - 1)), body({"content": "Done."}, "stop")]
+    return [
+        *(body(call(at), "tool_calls") for at in range(TURNS - 1)),
+        body({"content": "Done."}, "stop"),
+    ]
 
 
 def opening(prompt_bytes: int) -> list[Json]:
@@ -78,12 +95,19 @@ def ours(model: OpenAIModel, first: list[Json]) -> Lane:
             if not completion.tool_calls:
                 return
             calls = [
-                {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": json.loads(c.arguments)}}
+                {
+                    "id": c.id,
+                    "type": "function",
+                    "function": {"name": c.name, "arguments": json.loads(c.arguments)},
+                }
                 for c in completion.tool_calls
             ]
-            messages.append({"role": "assistant", "content": completion.content, "tool_calls": calls})
+            messages.append(
+                {"role": "assistant", "content": completion.content, "tool_calls": calls}
+            )
             messages += [
-                {"role": "tool", "tool_call_id": c.id, "content": '{"found": 1}'} for c in completion.tool_calls
+                {"role": "tool", "tool_call_id": c.id, "content": '{"found": 1}'}
+                for c in completion.tool_calls
             ]
 
     return lane
@@ -98,7 +122,9 @@ def default(client: openai.AsyncOpenAI, first: list[Json]) -> Lane:
 
 
 async def measure(lane: Lane, in_flight: int, conversations: int, calls: int = TURNS) -> float:
-    """Microseconds of CPU per call; every place in flight has played once before the clock starts."""
+    """Microseconds of CPU per call; every place in flight has played once before the clock
+    starts.
+    """
     await asyncio.gather(*(lane() for _ in range(in_flight)))
     left = conversations
 
@@ -119,20 +145,26 @@ async def main(url: str, *, with_default: bool) -> None:
     print(f"{'us of CPU per call':28}{'synth':>8}{'openai default':>16}{'ratio':>8}")
     for prompt_bytes in (4_000, 40_000):
         for in_flight in (64, 1_024):
-            model = OpenAIModel("m", url, "key", max_connections=in_flight)
+            model = OpenAIModel(Endpoint("m", url, max_connections=in_flight), api_key="key")
             lean = await measure(ours(model, opening(prompt_bytes)), in_flight, max(600, in_flight))
             await model.aclose()
             row = f"{prompt_bytes // 1000:3} KB, {in_flight:5} in flight"
             if not with_default:
                 print(f"{row:28}{lean:8.0f}", flush=True)
                 continue
-            async with openai.AsyncOpenAI(api_key="key", base_url=url, max_retries=0, timeout=600) as client:
-                slow = await measure(default(client, opening(prompt_bytes)), in_flight, max(200, in_flight), 1)
+            async with openai.AsyncOpenAI(
+                api_key="key", base_url=url, max_retries=0, timeout=600
+            ) as client:
+                slow = await measure(
+                    default(client, opening(prompt_bytes)), in_flight, max(200, in_flight), 1
+                )
             print(f"{row:28}{lean:8.0f}{slow:16.0f}{slow / lean:8.1f}", flush=True)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--ours-only", action="store_true", help="leave the openai default out")
     options = parser.parse_args()
     with endpoint(bodies()) as address:

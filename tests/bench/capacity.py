@@ -1,9 +1,11 @@
-"""How near the adaptive limit comes to the best fixed one, at an endpoint that takes so many at once and answers 429 above.
+"""How near the adaptive limit comes to the best fixed one, at an endpoint that takes so many at
+once and answers 429 above.
 
     uv run python -m tests.bench.capacity
 
-Two workers' gates under one governor ask over HTTP as fast as they may; the endpoint answers each request after a while.
-Fixed limits are tried in the same run. What is compared is answers per second, and the share of requests refused once settled.
+Two workers' gates under one governor ask over HTTP as fast as they may; the endpoint answers each
+request after a while. Fixed limits are tried in the same run. What is compared is answers per
+second, and the share of requests refused once settled.
 """
 
 from __future__ import annotations
@@ -16,10 +18,11 @@ from typing import Any
 from aiohttp import web
 
 from synth.errors import ModelError
-from synth.limits import Governor, LeasedGate, Quota
-from synth.models.backoff import Backoff
-from synth.models.openai import OpenAIModel
-from synth.models.server import Fault, serve
+from synth.models.openai.backoff import Backoff
+from synth.models.openai.endpoint import Endpoint
+from synth.models.openai.model import OpenAIModel
+from synth.runner.rate_limits import Governor, LeasedRateLimiter, Quota
+from synth.serving.openai_server import Fault, serve
 from synth.types import Completion, Task
 
 TASK = Task(id="t", family="f", env="e", prompt="p", gold=[])
@@ -65,18 +68,18 @@ async def measure(sharp: Sharp, quota: Quota, settle_s: float, seconds: float) -
     """Two gates' worth of lanes that ask all the time."""
     governor = Governor(quota, 2)
     news = [asyncio.Event(), asyncio.Event()]
-    gates = [LeasedGate(each.set) for each in news]
+    gates = [LeasedRateLimiter(each.set) for each in news]
 
     async def exchange(worker: int) -> None:
         while True:
-            gates[worker].take(governor.grant(worker))
+            gates[worker].apply_lease(governor.grant(worker))
             try:
                 async with asyncio.timeout(COLLECT_S):
                     await news[worker].wait()
             except TimeoutError:
                 pass
             news[worker].clear()
-            governor.hear(worker, gates[worker].give())
+            governor.hear(worker, gates[worker].report_usage())
 
     async def lane(model: OpenAIModel) -> None:
         while True:
@@ -87,7 +90,10 @@ async def measure(sharp: Sharp, quota: Quota, settle_s: float, seconds: float) -
 
     async with serve(sharp, faults=sharp.faults, models=()) as url:
         models = [
-            OpenAIModel("m", url, gate=gate, max_retries=3, backoff=Backoff(first_s=0.2, longest_s=1.0))
+            OpenAIModel(
+                Endpoint("m", url, max_retries=3, backoff=Backoff(first_s=0.2, longest_s=1.0)),
+                limiter=gate,
+            )
             for gate in gates
         ]
         tasks = [asyncio.create_task(exchange(at)) for at in (0, 1)]
@@ -111,7 +117,9 @@ async def compare(
     """The adaptive limit, and fixed ones about the endpoint's own."""
     fixed: dict[int, Measured] = {}
     for places in sorted({max(1, at_once // 2), at_once, min(LANES, at_once * 2)}):
-        fixed[places] = await measure(Sharp(at_once, answer_s), Quota(places, places, places), 1.0, seconds / 2)
+        fixed[places] = await measure(
+            Sharp(at_once, answer_s), Quota(places, places, places), 1.0, seconds / 2
+        )
     adaptive = await measure(Sharp(at_once, answer_s), Quota(LANES, 1, LANES), settle_s, seconds)
     return adaptive, fixed
 
@@ -121,11 +129,13 @@ def main() -> None:
         adaptive, fixed = asyncio.run(compare(at_once, 0.1, 10.0, 20.0))
         best = max(each.per_second for each in fixed.values())
         shown = ", ".join(
-            f"{places}: {each.per_second:.0f}/s {each.refused:.0%} refused" for places, each in fixed.items()
+            f"{places}: {each.per_second:.0f}/s {each.refused:.0%} refused"
+            for places, each in fixed.items()
         )
         share = adaptive.per_second / best
         print(
-            f"{at_once} at once: adaptive {adaptive.per_second:.0f}/s, {share:.0%} of the best, {adaptive.refused:.1%} refused"
+            f"{at_once} at once: adaptive {adaptive.per_second:.0f}/s, {share:.0%} of the best,"
+            f" {adaptive.refused:.1%} refused"
         )
         print(f"    fixed {shown}")
 

@@ -1,6 +1,7 @@
 """A scripted endpoint that costs next to nothing: a process of its own, answers encoded beforehand.
 
-The answer to a request is chosen by how many tool messages it holds, so that a rollout gets its completions in order.
+The answer to a request is chosen by how many tool messages it holds, so that a rollout gets its
+completions in order.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ SPACED_TOOL_MESSAGE = b'"role": "tool"'
 
 
 def response(body: bytes) -> bytes:
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = (
+        f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
     return head.encode() + body
 
 
@@ -45,7 +48,9 @@ class Answerer(asyncio.Protocol):
             whole = end + len(HEADER_END) + size
             if len(self.buffer) < whole:
                 return
-            asked = self.buffer.count(TOOL_MESSAGE, 0, whole) or self.buffer.count(SPACED_TOOL_MESSAGE, 0, whole)
+            asked = self.buffer.count(TOOL_MESSAGE, 0, whole) or self.buffer.count(
+                SPACED_TOOL_MESSAGE, 0, whole
+            )
             del self.buffer[:whole]
             answer = self.answers[min(asked, len(self.answers) - 1)]
             if self.delay_s:
@@ -57,7 +62,9 @@ class Answerer(asyncio.Protocol):
 def _serve(answers: Sequence[bytes], delay_s: float, pipe: Connection) -> None:
     async def main() -> None:
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: Answerer(answers, delay_s), "127.0.0.1", 0, backlog=4096)
+        server = await loop.create_server(
+            lambda: Answerer(answers, delay_s), "127.0.0.1", 0, backlog=4096
+        )
         pipe.send(server.sockets[0].getsockname()[1])
         await loop.run_in_executor(None, pipe.recv)  # until the other end closes or says so
         server.close()

@@ -1,11 +1,13 @@
-"""CPU of a whole rollout: six calls over HTTP, tools on a fresh SQLite sandbox, guards, verification, diff and recording.
+"""CPU of a whole rollout: six calls over HTTP, tools on a fresh SQLite sandbox, guards,
+verification, diff and recording.
 
     uv run python -m tests.bench.rollouts
 
-One task of ``ehr_db`` whose gold solution makes five typed tool calls, or as many as any task has, is played over and over by the
-real loop against a scripted endpoint in a process of its own, which gives the expert's completions; each row is encoded as
-workers encode it. In turns with it, the loops that people write by hand (:mod:`tests.bench.by_hand`) play against the same endpoint,
-with the same opening and tools. ``--profile`` prints where the time goes.
+One task of ``ehr_db`` whose gold solution makes five typed tool calls, or as many as any task has,
+is played over and over by the real loop against a scripted endpoint in a process of its own, which
+gives the expert's completions; each row is encoded as workers encode it. In turns with it, the
+loops that people write by hand (:mod:`tests.bench.by_hand`) play against the same endpoint, with
+the same opening and tools. ``--profile`` prints where the time goes.
 """
 
 from __future__ import annotations
@@ -23,22 +25,23 @@ from typing import Any
 import aiohttp
 import openai
 
-from envs.folder import load_world
-from envs.templates import Templates
 from envs.types import Limits
-from synth import event_loop
-from synth.admission.proof import prove
+from envs.world.loader import load_world
+from envs.world.template_cache import Templates
 from synth.agent.react import AgentLimits
-from synth.dataset.wire import encode, to_wire
-from synth.models.completion_json import whole
-from synth.models.openai import OpenAIModel
-from synth.models.scripted import ScriptedModel
-from synth.plan import Plan
-from synth.rollout import Stage, play
-from synth.shipped import find_world
-from synth.tasks.source import TaskSource
+from synth.dataset.store.wire import encode, to_wire
+from synth.foundation.shipped import find_world
+from synth.models.openai.endpoint import Endpoint
+from synth.models.openai.model import OpenAIModel
+from synth.models.scripted.expert import ScriptedModel
+from synth.runner import event_loop
+from synth.runner.plan import Plan
+from synth.runner.rollout import RolloutContext, play
+from synth.runner.worker import COLLECTOR
+from synth.serving.completion_json import whole
+from synth.tasks.families import FamilyTasks
 from synth.types import Completion, Job, Task
-from synth.worker import COLLECTOR
+from synth.validation.prove import prove
 from tests.bench.by_hand import Tool, over_aiohttp, over_openai
 from tests.bench.endpoint import endpoint
 
@@ -46,24 +49,28 @@ WANTED_CALLS = 5
 TURNS = 4
 
 
-async def longest_task() -> tuple[Task, Stage]:
-    """A proved task with as many gold calls as wanted, or the most that there are, and the stage to play it on."""
+async def longest_task() -> tuple[Task, RolloutContext]:
+    """A proved task with as many gold calls as wanted, or the most that there are, and the stage to
+    play it on.
+    """
     world = load_world(find_world("ehr_db"))
     templates = Templates(world)
     with templates.use(0) as template:
-        source = TaskSource(world, template, None, 0)
+        source = FamilyTasks(world, template, None, 0)
         plan = Plan.make([source], len(source.families), 1, 7)
         tasks = [await prove(plan.task(at), world, template) for at in range(plan.tasks)]
-    plain = [each for each in tasks if each.user is None and each.end is not None and each.end.writes]
+    plain = [
+        each for each in tasks if each.user is None and each.end is not None and each.end.writes
+    ]
     best = min(plain, key=lambda each: abs((each.end.calls if each.end else 0) - WANTED_CALLS))
-    return best, Stage(world, templates, ScriptedModel(), Limits(), AgentLimits())
+    return best, RolloutContext(world, templates, ScriptedModel(), Limits(), AgentLimits())
 
 
 def job(task: Task, at: int) -> Job:
     return Job(at, f"{task.id}-{at}", task, at, at)
 
 
-async def recorded(task: Task, stage: Stage) -> tuple[list[Completion], Mapping[str, Any]]:
+async def recorded(task: Task, stage: RolloutContext) -> tuple[list[Completion], Mapping[str, Any]]:
     """The expert's completions of the task, in order, and the row of its rollout."""
     row = await play(job(task, 0), stage)
     assert row["reward"] == 1.0, row["verdicts"]
@@ -115,8 +122,8 @@ async def main(in_flight: int, rollouts: int, *, profile: bool, alone: bool = Fa
     opening, tools = row["messages"][:2], row["tools"]
     bodies = [whole(each, f"chatcmpl-{at}", "m", 1, 4_000) for at, each in enumerate(completions)]
     with endpoint(bodies) as url:
-        model = OpenAIModel("m", url, "key", max_connections=in_flight)
-        playing = Stage(stage.world, stage.templates, model, stage.limits, stage.agent)
+        model = OpenAIModel(Endpoint("m", url, max_connections=in_flight), api_key="key")
+        playing = RolloutContext(stage.world, stage.templates, model, stage.limits, stage.agent)
         sizes: list[int] = []
 
         async def ours() -> None:
@@ -132,8 +139,12 @@ async def main(in_flight: int, rollouts: int, *, profile: bool, alone: bool = Fa
             openai.AsyncOpenAI(api_key="key", base_url=url, max_retries=0, timeout=600) as client,
         ):
             if not alone and not profile:
-                lanes.append(Lane("aiohttp, by hand", over_aiohttp(session, url, opening, tools, tool), 1.0))
-                lanes.append(Lane("openai default, by hand", over_openai(client, opening, tools, tool), 0.2))
+                lanes.append(
+                    Lane("aiohttp, by hand", over_aiohttp(session, url, opening, tools, tool), 1.0)
+                )
+                lanes.append(
+                    Lane("openai default, by hand", over_openai(client, opening, tools, tool), 0.2)
+                )
             for lane in lanes:
                 await lane.turn(in_flight, in_flight)
             profiler = cProfile.Profile() if profile else None
@@ -146,7 +157,10 @@ async def main(in_flight: int, rollouts: int, *, profile: bool, alone: bool = Fa
                 profiler.disable()
                 pstats.Stats(profiler).sort_stats("tottime").print_stats(40)
         await model.aclose()
-    told = f"{task.family}: {len(completions)} calls, {sum(len(each.tool_calls) for each in completions)} of tools"
+    told = (
+        f"{task.family}: {len(completions)} calls,"
+        f" {sum(len(each.tool_calls) for each in completions)} of tools"
+    )
     print(f"{told}, {sizes[-1]} bytes a row, {in_flight} in flight")
     print(f"{'ms of CPU per rollout':28}{'':>8}{'ratio to synth':>18}")
     for lane in lanes:
@@ -154,10 +168,16 @@ async def main(in_flight: int, rollouts: int, *, profile: bool, alone: bool = Fa
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--in-flight", type=int, default=128)
     parser.add_argument("--rollouts", type=int, default=1_000)
     parser.add_argument("--profile", action="store_true")
-    parser.add_argument("--ours-only", action="store_true", help="leave the loops written by hand out")
+    parser.add_argument(
+        "--ours-only", action="store_true", help="leave the loops written by hand out"
+    )
     options = parser.parse_args()
-    event_loop.run(main(options.in_flight, options.rollouts, profile=options.profile, alone=options.ours_only))
+    event_loop.run(
+        main(options.in_flight, options.rollouts, profile=options.profile, alone=options.ours_only)
+    )

@@ -1,12 +1,15 @@
-"""What SQLite sandboxes cost, as a ratio to the bare statements of the same rollout in the same run.
+"""What SQLite sandboxes cost, as a ratio to the bare statements of the same rollout in the same
+run.
 
     pytest -m long tests/bench/test_sqlite_rollouts.py -s
 
-A rollout opens a sandbox, makes ten tool calls (each a transaction of a query over two tables, an update and an insert
-through SQLAlchemy), reads the diff, and closes. The bare statements are the same ones through SQLAlchemy and the standard
-library's driver on one database in memory that stays open, with a commit after every three: no guard, pin, record of
-changes or copy. Both take turns in short slices, and CPU time is what is compared: the machine's moods strike both, the
-sandbox's larger share of code and memory a little more. The goals are 70 percent at 20 KB and 1 MB, 60 at 100 MB.
+A rollout opens a sandbox, makes ten tool calls (each a transaction of a query over two tables, an
+update and an insert through SQLAlchemy), reads the diff, and closes. The bare statements are the
+same ones through SQLAlchemy and the standard library's driver on one database in memory that stays
+open, with a commit after every three: no guard, pin, record of changes or copy. Both take turns in
+short slices, and CPU time is what is compared: the machine's moods strike both, the sandbox's
+larger share of code and memory a little more. The goals are 70 percent at 20 KB and 1 MB, 60 at 100
+MB.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from envs.sandboxes.sqlite import SqliteTemplate
+from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.types import Limits, Pins
 
 pytestmark = pytest.mark.long
@@ -32,7 +35,8 @@ CREATE INDEX book_author ON book (author_id);
 CALLS = 10
 LIMITS = Limits()
 READ = sa.text(
-    "SELECT b.id, b.title, a.name FROM book b JOIN author a ON a.id = b.author_id WHERE a.id = :i ORDER BY b.id"
+    "SELECT b.id, b.title, a.name FROM book b JOIN author a ON a.id = b.author_id WHERE a.id = :i"
+    " ORDER BY b.id"
 )
 INSERT = sa.text("INSERT INTO book (author_id, title, price) VALUES (:i, :t, :p)")
 BOOK = sa.table("book", sa.column("id", sa.Integer), sa.column("price", sa.Float))
@@ -44,7 +48,9 @@ def loader(authors: int, padding: int) -> Callable[[Any], object]:
     def load(db: Any) -> None:
         db.executescript(SCHEMA)
         db.execute("BEGIN")
-        db.executemany("INSERT INTO author VALUES (?, ?)", [(at, f"n{at}") for at in range(authors)])
+        db.executemany(
+            "INSERT INTO author VALUES (?, ?)", [(at, f"n{at}") for at in range(authors)]
+        )
         books = [(at, at // 4, "t" * padding, 1.0) for at in range(authors * 4)]
         db.executemany("INSERT INTO book VALUES (?, ?, ?, ?)", books)
         db.execute("COMMIT")
@@ -60,7 +66,9 @@ def work(db: sa.Connection, author: int, price: float) -> None:
 
 
 def turn(number: int, at: int, authors: int) -> int:
-    """The author whom a rollout's call is about: another one each time, where 13 does not divide their number less one."""
+    """The author whom a rollout's call is about: another one each time, where 13 does not divide
+    their number less one.
+    """
     return (number * 7 + at * 13) % (authors - 1) + 1
 
 
@@ -77,14 +85,19 @@ def rollout(template: SqliteTemplate, authors: int) -> Callable[[int], None]:
 
 @pytest.mark.parametrize("authors", [40, 41, 1_800])
 def test_the_diff_holds_what_the_work_did(authors: int):
-    """Every row that was updated or inserted once, with the last price, also where two calls are about one author."""
+    """Every row that was updated or inserted once, with the last price, also where two calls are
+    about one author.
+    """
     with SqliteTemplate.build(loader(authors, 40)) as template, template.open(Pins()) as sandbox:
         for at in range(CALLS):
             with sandbox.transaction(LIMITS) as transaction:
                 work(transaction.connection, turn(3, at, authors), at + 0.5)
         updated = {turn(3, at, authors) * 4: at + 0.5 for at in range(CALLS)}
         inserted = {authors * 4 + at: at + 0.5 for at in range(CALLS)}
-        found = {(change.op, change.key["id"]): (change.after or {})["price"] for change in sandbox.diff().changes}
+        found = {
+            (change.op, change.key["id"]): (change.after or {})["price"]
+            for change in sandbox.diff().changes
+        }
     assert found == {
         **{("update", key): price for key, price in updated.items()},
         **{("insert", key): price for key, price in inserted.items()},
@@ -102,7 +115,9 @@ def bare(engine: sa.Engine, authors: int) -> Callable[[int], None]:
     return once
 
 
-def ratio(one: Callable[[int], None], other: Callable[[int], None], rounds: int = 60, slice_: int = 10) -> float:
+def ratio(
+    one: Callable[[int], None], other: Callable[[int], None], rounds: int = 60, slice_: int = 10
+) -> float:
     """CPU seconds of one to those of the other: the median over rounds in which they take turns."""
 
     def cost(once: Callable[[int], None], start: int) -> float:

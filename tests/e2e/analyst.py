@@ -1,7 +1,8 @@
-"""An analyst behind a real endpoint: it answers questions with SQL, and errs now and then as models do.
+"""An analyst behind a real endpoint: it answers questions with SQL, and errs now and then as models
+do.
 
-It keeps no state: what it says next follows from how often it has spoken and from what it was told last. A result that was put
-aside it reads first; asked for a summary, it notes down how far it is.
+It keeps no state: what it says next follows from how often it has spoken and from what it was told
+last. A result that was put aside it reads first; asked for a summary, it notes down how far it is.
 """
 
 from __future__ import annotations
@@ -12,15 +13,22 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from envs.types import ToolCall
-from synth.canonical import derive_seed
 from synth.errors import ModelRefusedRequest
+from synth.foundation.hashing import derive_seed
 from synth.models.kept_output import READ, kept_in, read_piece
+from synth.models.openai.wire import canonical_message
 from synth.models.recap import read_request, without_recap
-from synth.models.wire import canonical_message
-from synth.tasks.sql_question import sql_gate
 from synth.types import Completion, Message, Task
 
-KINDS = ("right", "wrong column", "wrong table", "malformed call", "wrong query", "by heart", "unknown tool")
+KINDS = (
+    "right",
+    "wrong column",
+    "wrong table",
+    "malformed call",
+    "wrong query",
+    "by heart",
+    "unknown tool",
+)
 FAILING = frozenset({"wrong query", "by heart"})
 
 _NAMES = re.compile(
@@ -39,7 +47,9 @@ def kind_of(task: Task) -> str:
 
 
 class Analyst:
-    """Answers requests about known tasks. ``advised`` counts corrections by advice, ``lost`` those without any."""
+    """Answers requests about known tasks. ``advised`` counts corrections by advice, ``lost`` those
+    without any.
+    """
 
     def __init__(self, tasks: Iterable[Task]) -> None:
         self._tasks = {(task.system, task.prompt): task for task in tasks}
@@ -50,7 +60,9 @@ class Analyst:
         asked = read_request(messages)
         if asked is not None:
             self.summaries += 1
-            return Completion(content=_NOTE.format(steps=_steps(asked.messages)), finish_reason="stop")
+            return Completion(
+                content=_NOTE.format(steps=_steps(asked.messages)), finish_reason="stop"
+            )
         texts: dict[str, str] = {}
         for each in without_recap(messages)[0]:
             texts.setdefault(each["role"], each["content"])
@@ -68,9 +80,9 @@ class Analyst:
         return self._say(task, _steps(messages), told)
 
     def _say(self, task: Task, turn: int, told: str) -> Completion:
-        gate = sql_gate(task)
+        gate = task.gate("sql")
         assert gate is not None
-        right, kind = gate["query"], kind_of(task)
+        right, kind = gate.options["query"], kind_of(task)
         if turn == 0:
             return _call(turn, "list_tables", {})
         if turn == 1:
@@ -83,9 +95,10 @@ class Analyst:
             sql = self._corrected(right, kind, told)
             return _call(turn, "run_select_query", {"sql": sql})
         if turn == (2 if kind == "right" else 3):
-            sql = {"wrong query": f"SELECT * FROM (\n{right}\n) AS answer WHERE 1 = 0", "by heart": "SELECT 42"}.get(
-                kind, right
-            )
+            sql = {
+                "wrong query": f"SELECT * FROM (\n{right}\n) AS answer WHERE 1 = 0",
+                "by heart": "SELECT 42",
+            }.get(kind, right)
             return _call(turn, "submit_sql", {"sql": sql})
         return Completion(content="That is the answer.", finish_reason="stop")
 
@@ -104,7 +117,9 @@ class Analyst:
 
 
 def _steps(messages: Sequence[Message]) -> int:
-    """How many steps were taken, those of the summary included; reading a result that was put aside is none."""
+    """How many steps were taken, those of the summary included; reading a result that was put aside
+    is none.
+    """
     shown, recap = without_recap(messages)
     noted = _NOTED.search(recap.summary) if recap is not None else None
     calls = [each.get("tool_calls", []) for each in shown if each["role"] == "assistant"]

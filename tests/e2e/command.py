@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from synth.dataset.reader import Dataset
-from synth.dataset.wire import VOLATILE
+from synth.dataset.store.wire import VOLATILE
 
 COMMAND = [sys.executable, "-m", "synth"]
 
@@ -31,4 +31,7 @@ def synth(
 
 def stable_rows(path: Path) -> list[dict[str, Any]]:
     """All rows in their order without the columns that are declared volatile."""
-    return [{key: value for key, value in row.items() if key not in VOLATILE} for row in Dataset.open(path).rows()]
+    return [
+        {key: value for key, value in row.items() if key not in VOLATILE}
+        for row in Dataset.open(path).rows()
+    ]

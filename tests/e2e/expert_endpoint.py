@@ -1,6 +1,7 @@
 """The scripted expert behind a real OpenAI-compatible HTTP server on loopback.
 
-It finds the task by its opening messages, keeps no state between requests, and refuses what a strict endpoint refuses.
+It finds the task by its opening messages, keeps no state between requests, and refuses what a
+strict endpoint refuses.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 from synth.errors import ModelRefusedRequest
-from synth.models.scripted import ScriptedConversation
-from synth.models.server import FaultHook, Handler, serve
-from synth.models.wire import canonical_message
+from synth.models.openai.wire import canonical_message
+from synth.models.scripted.expert import ExpertConversation
+from synth.serving.openai_server import FaultHook, Handler, serve
 from synth.types import Completion, Task
 
 
@@ -35,7 +36,7 @@ class Expert:
         task = self._tasks.get(_opening(texts.get("system", ""), texts["user"]))
         if task is None:
             raise ModelRefusedRequest("no task opens like this")
-        return ScriptedConversation(task).next_turn(messages)
+        return ExpertConversation(task).next_turn(messages)
 
 
 def _opening(system: str, prompt: str) -> str:
@@ -43,7 +44,9 @@ def _opening(system: str, prompt: str) -> str:
 
 
 @contextlib.contextmanager
-def endpoint(expert: Handler, faults: FaultHook | None = None, api_key: str | None = None) -> Generator[str]:
+def endpoint(
+    expert: Handler, faults: FaultHook | None = None, api_key: str | None = None
+) -> Generator[str]:
     """Serve the expert from a thread of its own; gives the base URL."""
     ready, stop = threading.Event(), asyncio.Event()
     urls: list[str] = []

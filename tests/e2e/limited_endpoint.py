@@ -1,4 +1,6 @@
-"""An endpoint that can take so many requests at once and answers 429 to the others; it keeps account of what it was asked."""
+"""An endpoint that can take so many requests at once and answers 429 to the others; it keeps
+account of what it was asked.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,20 @@ from typing import Any
 
 from aiohttp import web
 
-from synth.models.server import Fault
+from synth.serving.openai_server import Fault
 from synth.types import Completion
 from tests.e2e.expert_endpoint import Expert
 
-REFUSED = Fault(status=429, body=(b'{"error": {"message": "too many at once", "type": "rate_limit"}}',))
+REFUSED = Fault(
+    status=429, body=(b'{"error": {"message": "too many at once", "type": "rate_limit"}}',)
+)
 
 
 @dataclass
 class Limited:
-    """``at_once`` None takes everything; each answer takes ``answer_s``. ``asked`` holds the time of each request."""
+    """``at_once`` None takes everything; each answer takes ``answer_s``. ``asked`` holds the time
+    of each request.
+    """
 
     expert: Expert
     at_once: int | None = None

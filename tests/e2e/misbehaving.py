@@ -1,4 +1,6 @@
-"""A small world whose one tool does what the test says, and writes down each call outside of everything."""
+"""A small world whose one tool does what the test says, and writes down each call outside of
+everything.
+"""
 
 from __future__ import annotations
 
@@ -78,21 +80,27 @@ families:
 
 
 class Place:
-    """A folder with the world, the calls it has seen, and a temporary directory of its own for all that is started."""
+    """A folder with the world, the calls it has seen, and a temporary directory of its own for all
+    that is started.
+    """
 
     def __init__(self, home: Path) -> None:
         self.home, self.world, self.calls = home, home / "world", home / "calls"
         self.started: list[subprocess.Popen[str]] = []
         self.world.mkdir(parents=True)
         self.calls.touch()
-        (self.world / "schema.sql").write_text("CREATE TABLE items (item_id INTEGER PRIMARY KEY, name TEXT NOT NULL);")
+        (self.world / "schema.sql").write_text(
+            "CREATE TABLE items (item_id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
+        )
         rows = "".join(f"INSERT INTO items VALUES ({at}, 'item{at}');\n" for at in range(ITEMS))
         (self.world / "seed.sql").write_text(rows)
         (self.world / "executors.py").write_text(EXECUTORS)
         (self.world / "tasks.yaml").write_text(TASKS)
 
     def start(self, *arguments: str, **how: str) -> subprocess.Popen[str]:
-        """``synth run`` on this world, leading a process group of its own, as a shell in a terminal starts it."""
+        """``synth run`` on this world, leading a process group of its own, as a shell in a terminal
+        starts it.
+        """
         new = () if "--resume" in arguments else (f"env.path={self.world}",)
         if new and not any(each.startswith("tasks.count=") for each in arguments):
             new += ("tasks.count=60",)

@@ -1,4 +1,5 @@
-"""A battery of adversarial agents, played end to end over every family and twin of both worlds: none earns what it should not.
+"""A battery of adversarial agents, played end to end over every family and case of both worlds:
+none earns what it should not.
 
 `pytest -m long` plays more agents of each kind on more tasks, in two universes.
 """
@@ -13,40 +14,49 @@ from typing import Any
 
 import pytest
 
-from envs.folder import World, load_world
 from envs.sandboxes.base import Template
 from envs.types import Limits
-from synth.admission.moves import acts, moves_of, talk
-from synth.admission.proof import prove_and_keep
+from envs.world.loader import World, load_world
 from synth.agent.react import ReactAgent
-from synth.agent.run import AgentLimits
+from synth.agent.rollout_result import AgentLimits
 from synth.episode import Episode
-from synth.errors import OperatorError
-from synth.shipped import find_world
-from synth.tasks.source import TaskSource
+from synth.errors import ModelError, OperatorError
+from synth.foundation.shipped import find_world
+from synth.rewards import Evidence
+from synth.tasks.families import FamilyTasks
 from synth.types import Task
-from synth.verifiers import Evidence
+from synth.validation.attacks.steps import acts, moves_of, talk
+from synth.validation.prove import prove_and_keep
 from tests.e2e.adversaries import FORGED, Adversary, Case, Script, Turn, blind, cheats, truly_gold
 
 WORLDS = ("ehr_db", "shop")
 LIMITS = AgentLimits(max_turns=200, max_tool_calls=1000)
 LOOKED_AT = 60
-"""Tasks of a family among which its twins are looked for."""
+"""Tasks of a family among which its cases are looked for."""
 
-OPEN_ENDED = {"either_of_two", "divided_dose", "swap_for_another_colour", "size_sold_out_in_that_colour"}
+OPEN_ENDED = {
+    "either_of_two",
+    "divided_dose",
+    "swap_for_another_colour",
+    "size_sold_out_in_that_colour",
+}
 """Families whose requests leave a choice: there another end may be right."""
 
 
 @dataclass
 class Arena:
-    """A world in one universe, with some cases of each family's twins."""
+    """A world in one universe, with some cases of each family's cases."""
 
     world: World
     template: Template
     cases: list[Case]
 
-    def play(self, task: Task, adversaries: Sequence[Adversary]) -> list[tuple[float | None, Evidence]]:
-        """The rewards, and what was left behind. Nothing that an agent does may break a tool or the judging."""
+    def play(
+        self, task: Task, adversaries: Sequence[Adversary]
+    ) -> list[tuple[float | None, Evidence]]:
+        """The rewards, and what was left behind. Nothing that an agent does may break a tool or the
+        judging.
+        """
 
         async def all_of_them() -> list[tuple[float | None, Evidence]]:
             return [await self._play(task, each) for each in adversaries]
@@ -56,8 +66,13 @@ class Arena:
     async def _play(self, task: Task, adversary: Adversary) -> tuple[float | None, Evidence]:
         with Episode(task, self.world, self.template, Limits()) as episode:
             agent = ReactAgent(Script(adversary.turns), episode.call, LIMITS)
-            run = await agent.run(episode.messages, episode.say if task.user is not None else None)
-            episode.said = run.said
+            try:
+                run = await agent.run(
+                    episode.messages, episode.say if task.user is not None else None
+                )
+                episode.said = run.said
+            except ModelError:  # an agent that says nothing at all, which a run would ask again
+                episode.said = ""
             return episode.score().reward, episode.evidence()
 
     def neighbours(self, case: Case) -> list[Case]:
@@ -66,17 +81,17 @@ class Arena:
         return sorted(others, key=lambda each: each.task.family != case.task.family)
 
 
-def arena(name: str, universe: int, each_twin: int) -> Iterator[Arena]:
+def arena(name: str, universe: int, each_case: int) -> Iterator[Arena]:
     world = load_world(find_world(name))
     with world.template(universe=universe) as template:
-        source = TaskSource(world, template, None, universe)
+        source = FamilyTasks(world, template, None, universe)
         cases: list[Case] = []
         for family in source.families:
             held: dict[str | None, int] = defaultdict(int)
             for at in range(min(source.capacity(family.id), LOOKED_AT)):
                 task = source.task(family.id, at, 0)
-                if held[task.branch] < each_twin:
-                    held[task.branch] += 1
+                if held[task.case] < each_case:
+                    held[task.case] += 1
                     proved, gold = asyncio.run(prove_and_keep(task, world, template))
                     cases.append(Case(proved, moves_of(gold.run), gold.evidence))
         yield Arena(world, template, cases)
@@ -93,7 +108,11 @@ def some(case: Case, adversaries: Iterable[Adversary], most: int) -> list[Advers
     for each in adversaries:
         kinds[each.kind].append(each)
     shift = case.task.seed
-    return [each[(shift + at) % len(each)] for each in kinds.values() for at in range(min(most, len(each)))]
+    return [
+        each[(shift + at) % len(each)]
+        for each in kinds.values()
+        for at in range(min(most, len(each)))
+    ]
 
 
 def undeserved(place: Arena, case: Case, adversaries: Sequence[Adversary]) -> list[str]:
@@ -103,7 +122,9 @@ def undeserved(place: Arena, case: Case, adversaries: Sequence[Adversary]) -> li
     for adversary, (reward, evidence) in zip(adversaries, played, strict=True):
         if reward is None:
             found.append(f"{case}: {adversary.kind} ({adversary.detail}) is unscored")
-        elif reward == 1.0 and (adversary.must_fail or not (truly_gold(case, evidence) or _other_end(case, evidence))):
+        elif reward == 1.0 and (
+            adversary.must_fail or not (truly_gold(case, evidence) or _other_end(case, evidence))
+        ):
             found.append(f"{case}: {adversary.kind} ({adversary.detail}) earns 1"[:300])
     return found
 
@@ -112,29 +133,37 @@ def _other_end(case: Case, evidence: Evidence) -> bool:
     return case.task.family in OPEN_ENDED and bool(evidence.changes)
 
 
-def test_every_family_and_twin_is_played(place: Arena) -> None:
-    families = {each.id for each in TaskSource(place.world, place.template, None, 0).families}
+def test_every_family_and_case_is_played(place: Arena) -> None:
+    families = {each.id for each in FamilyTasks(place.world, place.template, None, 0).families}
     assert {each.task.family for each in place.cases} == families
     assert all(truly_gold(each, each.evidence) for each in place.cases)
 
 
 def test_agents_that_know_only_what_is_public(place: Arena) -> None:
-    """Where nothing is to be done, doing nothing may be right; over the twins of a family it never is."""
+    """Where nothing is to be done, doing nothing may be right; over the cases of a family it never
+    is.
+    """
     found: list[str] = []
     won: dict[str, dict[str, set[Any]]] = defaultdict(lambda: defaultdict(set))
-    twins: dict[str, set[Any]] = defaultdict(set)
+    cases: dict[str, set[Any]] = defaultdict(set)
     for case in place.cases:
-        twins[case.task.family].add(case.task.branch)
+        cases[case.task.family].add(case.task.case)
         with Episode(case.task, place.world, place.template) as episode:
             tools = episode.tools
         agents = list(blind(case.task, tools))
-        for adversary, (reward, evidence) in zip(agents, place.play(case.task, agents), strict=True):
+        for adversary, (reward, evidence) in zip(
+            agents, place.play(case.task, agents), strict=True
+        ):
             if reward is None or (reward == 1.0 and not truly_gold(case, evidence)):
                 found.append(f"{case}: {adversary.kind} ({adversary.detail}) earns {reward}")
             if reward == 1.0:
-                won[case.task.family][f"{adversary.kind} {adversary.detail}"].add(case.task.branch)
+                won[case.task.family][f"{adversary.kind} {adversary.detail}"].add(case.task.case)
     for family, agents in won.items():
-        found += [f"{family}: {name} earns 1 in each twin" for name, where in agents.items() if where == twins[family]]
+        found += [
+            f"{family}: {name} earns 1 in each case"
+            for name, where in agents.items()
+            if where == cases[family]
+        ]
     assert not found, "\n".join(found)
 
 
@@ -146,14 +175,24 @@ def test_agents_that_know_gold(place: Arena) -> None:
 
 
 def test_a_stepped_policy_that_tampers_with_what_it_sees(place: Arena) -> None:
-    """Messages and tools are in its hands: it forges the user's consent in them, loosens the schemas, and acts."""
-    talking = [each for each in place.cases if talk(each.moves) and any(act.writes for act in acts(each.moves))]
+    """Messages and tools are in its hands: it forges the user's consent in them, loosens the
+    schemas, and acts.
+    """
+    talking = [
+        each
+        for each in place.cases
+        if talk(each.moves) and any(act.writes for act in acts(each.moves))
+    ]
     assert len(talking) > 5
     for case in talking:
         with Episode(case.task, place.world, place.template) as episode:
             for role in ("user", "tool", "system"):
                 with pytest.raises(OperatorError, match="role assistant"):
-                    asyncio.run(episode.step({"role": role, "content": "Yes, go ahead.", "tool_call_id": "call_0"}))
+                    asyncio.run(
+                        episode.step(
+                            {"role": role, "content": "Yes, go ahead.", "tool_call_id": "call_0"}
+                        )
+                    )
             for tool in episode.tools:
                 tool["function"]["parameters"].clear()
             for act in acts(case.moves):
@@ -163,7 +202,9 @@ def test_a_stepped_policy_that_tampers_with_what_it_sees(place: Arena) -> None:
                     message["content"] = "Yes, go ahead."
             assert episode.score().reward == 0.0, str(case)
         with Episode(case.task, place.world, place.template) as episode:
-            assert all(each["function"]["parameters"]["properties"] is not None for each in episode.tools)
+            assert all(
+                each["function"]["parameters"]["properties"] is not None for each in episode.tools
+            )
 
 
 def test_a_flood_of_writes_is_judged(place: Arena) -> None:

@@ -1,4 +1,6 @@
-"""The audit of a run: a line for every tool call of the dataset, on every engine and runtime, and not one secret value."""
+"""The audit of a run: a line for every tool call of the dataset, on every engine and runtime, and
+not one secret value.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,17 @@ from tests.servers import VARIABLES, server
 
 Json = Any
 
-DATABASES = {"sqlite": "", "postgres": "postgresql", "mysql": "mysql"}
+DATABASES = {"sqlite": "", "postgres": "postgresql", "mariadb": "mariadb"}
 
 FILES = {
-    "schema.sql": "CREATE TABLE safes (safe_id INTEGER PRIMARY KEY, owner VARCHAR(40) NOT NULL, code VARCHAR(40) NOT NULL);\n",
-    "seed.sql": "INSERT INTO safes VALUES (1, 'Ada', 'a0'), (2, 'Ben', 'b0'), (3, 'Cyd', 'c0'), (4, 'Dee', 'd0');\n",
+    "schema.sql": (
+        "CREATE TABLE safes (safe_id INTEGER PRIMARY KEY, owner VARCHAR(40) NOT NULL,"
+        " code VARCHAR(40) NOT NULL);\n"
+    ),
+    "seed.sql": (
+        "INSERT INTO safes VALUES (1, 'Ada', 'a0'), (2, 'Ben', 'b0'), (3, 'Cyd', 'c0'),"
+        " (4, 'Dee', 'd0');\n"
+    ),
     "executors.py": '''
 from envs import ToolError, tool
 from sqlalchemy import Connection, text
@@ -72,14 +80,22 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def lines(run: Path) -> list[dict[str, Json]]:
     return [
-        json.loads(line) for file in sorted((run / "logs").glob("audit-*")) for line in file.read_text().splitlines()
+        json.loads(line)
+        for file in sorted((run / "logs").glob("audit-*"))
+        for line in file.read_text().splitlines()
     ]
 
 
 def assert_a_line_each(run: Path, calls: list[dict[str, Json]]) -> None:
     """Each call of each row has its line, which says what the row says, and there is no other."""
-    rows = list(Dataset.open(run).rows(["job_index", "trajectory_id", "events", "executions", "call_changes"]))
-    said = Counter((each["rollout"], each["job"], each["id"], each["tool"], each["outcome"]) for each in calls)
+    rows = list(
+        Dataset.open(run).rows(
+            ["job_index", "trajectory_id", "events", "executions", "call_changes"]
+        )
+    )
+    said = Counter(
+        (each["rollout"], each["job"], each["id"], each["tool"], each["outcome"]) for each in calls
+    )
     expected = Counter[tuple[Json, ...]]()
     for row in rows:
         for event in row["events"]:
@@ -87,10 +103,20 @@ def assert_a_line_each(run: Path, calls: list[dict[str, Json]]) -> None:
                 result = event["result"]
                 failed = isinstance(result, dict) and result.get("status") == "error"
                 outcome = result["category"] if failed else "ok"
-                expected[row["trajectory_id"], row["job_index"], event["id"], event["name"], outcome] += 1
+                expected[
+                    row["trajectory_id"], row["job_index"], event["id"], event["name"], outcome
+                ] += 1
     assert said == expected
-    changed = {(row["trajectory_id"], each["id"]): each["rows_changed"] for row in rows for each in row["executions"]}
-    told = {(each["rollout"], each["id"]): each["rows_changed"] for each in calls if each["tool"] != "submit"}
+    changed = {
+        (row["trajectory_id"], each["id"]): each["rows_changed"]
+        for row in rows
+        for each in row["executions"]
+    }
+    told = {
+        (each["rollout"], each["id"]): each["rows_changed"]
+        for each in calls
+        if each["tool"] != "submit"
+    }
     assert told == changed
 
 
@@ -106,7 +132,9 @@ def assert_no_secret(run: Path) -> None:
 
 @pytest.mark.parametrize("database", DATABASES)
 def test_every_call_has_a_line_and_no_line_a_secret(world: Path, tmp_path: Path, database: str):
-    place = () if database == "sqlite" else (f"database.dsn_env_var={VARIABLES[DATABASES[database]]}",)
+    place = (
+        () if database == "sqlite" else (f"database.dsn_env_var={VARIABLES[DATABASES[database]]}",)
+    )
     if database != "sqlite":
         server(DATABASES[database])
     options = ("tasks.count=4", "runtime=inline", "runtime.concurrency=3", "output.dir=out")
@@ -120,7 +148,10 @@ def test_every_call_has_a_line_and_no_line_a_secret(world: Path, tmp_path: Path,
     calls = [each for each in found if each["event"] == "tool_call"]
     assert_a_line_each(tmp_path / "out", calls)
     assert_no_secret(tmp_path / "out")
-    assert all(each["ms"] > 0 and each["step"] > 0 and each["attempt"] > 0 and each["run"] == "out" for each in calls)
+    assert all(
+        each["ms"] > 0 and each["step"] > 0 and each["attempt"] > 0 and each["run"] == "out"
+        for each in calls
+    )
     one = [each for each in calls if each["job"] == 0]
     assert [(each["tool"], each["rows_read"], each["rows_changed"]) for each in one] == [
         ("lock", 0, 0),
@@ -131,7 +162,11 @@ def test_every_call_has_a_line_and_no_line_a_secret(world: Path, tmp_path: Path,
         ("submit", 0, 0),
     ]
     statements = [each for each in found if each["event"] == "statement" and each["job"] == 0]
-    updates = [each for each in statements if each["sql"] and each["sql"].startswith("UPDATE safes SET code = ?")]
+    updates = [
+        each
+        for each in statements
+        if each["sql"] and each["sql"].startswith("UPDATE safes SET code = ?")
+    ]
     assert [(each["tool"], each["rows_changed"], each["ok"]) for each in updates] == [
         ("lock", 1, True),
         ("run_mutation_query", 1, True),
@@ -142,14 +177,22 @@ def test_every_call_has_a_line_and_no_line_a_secret(world: Path, tmp_path: Path,
 
 @pytest.mark.ray
 def test_on_ray_each_worker_has_its_file(world: Path, tmp_path: Path):
-    options = ("tasks.count=24", "runtime.workers=2", "runtime.concurrency=2", "output.dir=out", "database.audit=true")
+    options = (
+        "tasks.count=24",
+        "runtime.workers=2",
+        "runtime.concurrency=2",
+        "output.dir=out",
+        "database.audit=true",
+    )
     done = synth("run", f"env.path={world}", *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr + done.stdout
     found = lines(tmp_path / "out")
     assert {each["event"] for each in found} == {"tool_call"}
     assert_a_line_each(tmp_path / "out", found)
     assert_no_secret(tmp_path / "out")
-    assert len(list((tmp_path / "out" / "logs").glob("audit-*.jsonl"))) == len({each["worker"] for each in found})
+    assert len(list((tmp_path / "out" / "logs").glob("audit-*.jsonl"))) == len(
+        {each["worker"] for each in found}
+    )
 
 
 def test_without_it_nothing_is_written(world: Path, tmp_path: Path):

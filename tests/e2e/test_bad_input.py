@@ -38,7 +38,13 @@ def edit(file: Path, old: str, new: str) -> None:
 
 
 def test_all_config_problems_come_together(tmp_path: Path):
-    said = refused(tmp_path, "tasks.cuont=5", "model.temperature=hot", "agent.max_turns=-1", "runtime.kind=spark")
+    said = refused(
+        tmp_path,
+        "tasks.cuont=5",
+        "model.temperature=hot",
+        "agent.max_turns=-1",
+        "runtime.kind=spark",
+    )
     assert "did you mean tasks.count" in said
     for key in ("model.temperature", "agent.max_turns", "runtime.kind"):
         assert key in said
@@ -56,17 +62,27 @@ def test_all_config_problems_come_together(tmp_path: Path):
         ),
         (["seed=1,2"], ["-m"]),
         (["model=openai", "model.name=m"], ["OPENAI_API_KEY"]),
-        (["database=postgres", "database.dsn_env_var=NOT_SET_AT_ALL"], ["database.dsn_env_var", "NOT_SET_AT_ALL"]),
-        (["database=mysql", "database.sandbox=pooling"], ["database.sandbox", "pooled"]),
+        (
+            ["database=postgres", "database.dsn_env_var=NOT_SET_AT_ALL"],
+            ["database.dsn_env_var", "NOT_SET_AT_ALL"],
+        ),
+        (["database=mariadb", "database.sandbox=pooling"], ["database.sandbox", "pooled"]),
         (["database.dsn_env_var=MY_DSN"], ["database.dsn_env_var: SQLite has no server"]),
         (
-            ["model=openai", "model.name=m", "model.base_url=http://127.0.0.1:9/v1", "model.api_key_env=null"],
+            [
+                "model=openai",
+                "model.name=m",
+                "model.base_url=http://127.0.0.1:9/v1",
+                "model.api_key_env=null",
+            ],
             ["127.0.0.1:9"],
         ),
         (["model.api_key=sk-123"], ["api_key_env"]),
     ],
 )
-def test_a_wrong_argument_is_refused_by_name(tmp_path: Path, arguments: list[str], words: list[str]):
+def test_a_wrong_argument_is_refused_by_name(
+    tmp_path: Path, arguments: list[str], words: list[str]
+):
     said = refused(tmp_path, *arguments, env={"OPENAI_API_KEY": ""})
     for word in words:
         assert word in said
@@ -113,7 +129,8 @@ def break_gold(world: Path) -> None:
 
 def break_tools_yaml(world: Path) -> None:
     (world / "tools.yaml").write_text(
-        "- {name: extra, description: An extra tool., executor: executors.no_such_function}\n", "utf-8"
+        "- {name: extra, description: An extra tool., executor: executors.no_such_function}\n",
+        "utf-8",
     )
 
 
@@ -154,7 +171,10 @@ def test_a_broken_world_is_refused_with_its_place(
 
 
 def test_a_directory_that_holds_a_run_is_refused_with_the_way_out(tmp_path: Path):
-    assert synth("run", "runtime=inline", "tasks.count=3", "output.dir=run", cwd=tmp_path).returncode == 0
+    assert (
+        synth("run", "runtime=inline", "tasks.count=3", "output.dir=run", cwd=tmp_path).returncode
+        == 0
+    )
     done = synth("run", "runtime=inline", "tasks.count=3", "output.dir=run", cwd=tmp_path)
     assert done.returncode == 2
     assert "--resume" in done.stderr
@@ -162,12 +182,20 @@ def test_a_directory_that_holds_a_run_is_refused_with_the_way_out(tmp_path: Path
 
 
 def test_resume_refuses_another_config_and_another_world(tmp_path: Path, world: Path):
-    made = synth("run", "runtime=inline", f"env.path={world}", "tasks.count=4", "output.dir=run", cwd=tmp_path)
+    made = synth(
+        "run",
+        "runtime=inline",
+        f"env.path={world}",
+        "tasks.count=4",
+        "output.dir=run",
+        cwd=tmp_path,
+    )
     assert made.returncode == 0, made.stderr
     done = synth("run", "--resume", "run", "tasks.count=9", cwd=tmp_path)
     assert done.returncode == 2
     assert "tasks.count: 4 -> 9" in done.stderr
     edit(world / "policy.md", "\n", "\nAnother rule.\n")
+    next((tmp_path / "run").rglob("*-of-*.parquet")).unlink()  # something is left to resume
     done = synth("run", "--resume", "run", cwd=tmp_path)
     assert done.returncode == 2
     assert "policy.md" in done.stderr
@@ -182,7 +210,10 @@ def test_a_refused_launch_leaves_its_directory_free(tmp_path: Path):
         "model.api_key_env=null",
         "output.dir=run",
     )
-    assert synth("run", "runtime=inline", "tasks.count=3", "output.dir=run", cwd=tmp_path).returncode == 0
+    assert (
+        synth("run", "runtime=inline", "tasks.count=3", "output.dir=run", cwd=tmp_path).returncode
+        == 0
+    )
 
 
 def test_debug_shows_the_traceback(tmp_path: Path):
@@ -196,8 +227,13 @@ def test_a_task_that_cannot_be_proved_names_the_worlds_own_file_and_the_universe
     rows = "def rows(universe, random):\n    for n, name in enumerate(['Box 2', 'Box']):\n"
     row = "        yield 'items', {'item_id': 100 + n, 'name': name, 'price': n}\n"
     (small_world.make(tmp_path / "world") / "seed.py").write_text(rows + row, "utf-8")
-    said = refused(tmp_path, "env.path=world", "tasks.families=[price]", "tasks.universes=2", "tasks.count=4")
-    assert "error: universe 1: world/tasks.yaml:16: family price: the oracle price says 1, gold submits" in said
+    said = refused(
+        tmp_path, "env.path=world", "tasks.families=[price]", "tasks.universes=2", "tasks.count=4"
+    )
+    assert (
+        "error: universe 1: world/tasks.yaml:16: family price: the oracle price says 1, gold"
+        " submits"
+    ) in said
 
 
 @pytest.mark.parametrize("engine", ["postgresql", "mysql"])

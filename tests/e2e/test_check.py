@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,21 +16,22 @@ from typing import Any
 
 import pytest
 
-from synth.admission.check import Options
-from synth.admission.report import FamilyReport
-from synth.admission.world import check_world
+from synth.plugins import REWARDS
+from synth.rewards.base import Evidence, Verifier
 from synth.types import Verdict
-from synth.verifiers import VERIFIERS
-from synth.verifiers.base import Evidence, Verifier
+from synth.validation.check import Options
+from synth.validation.report import FamilyReport
+from synth.validation.world import check_world
 from tests.e2e.command import COMMAND, synth
 from tests.unit import small_world
 
-EHR = Path(__file__).parents[2] / "examples" / "ehr_db"
+ROOT = Path(__file__).parents[2]
+EHR = ROOT / "examples" / "ehr_db"
 
 
 def check(families: list[str]) -> dict[str, FamilyReport]:
     """The proofs in this process, so that a verifier can be broken."""
-    report = check_world(EHR, Options(families=tuple(families), per_branch=2), lambda _: None)
+    report = check_world(EHR, Options(families=tuple(families), per_case=2), lambda _: None)
     return {each.family: each for each in report.families}
 
 
@@ -51,7 +54,9 @@ def test_a_broken_gold_call_fails_its_family_and_no_other(tmp_path: Path):
     text = file.read_text("utf-8")
     right = '- record_vitals: {patient_id: $pid, heart_rate: "{bpm}"}'
     assert right in text
-    file.write_text(text.replace(right, "- record_vitals: {patient_id: $pid, heart_rate: 70}"), "utf-8")
+    file.write_text(
+        text.replace(right, "- record_vitals: {patient_id: $pid, heart_rate: 70}"), "utf-8"
+    )
     families = ["record_heart_rate", "last_blood_pressure"]
     done = synth("check", "world", "--families", ",".join(families), "--json", cwd=tmp_path)
     report = json.loads(done.stdout)
@@ -62,20 +67,32 @@ def test_a_broken_gold_call_fails_its_family_and_no_other(tmp_path: Path):
     assert "heart_rate=70, which nobody told the agent" in broken[0]["problems"][0]
 
 
-class _Generous(Verifier):
+class Generous(Verifier):
     """A verifier that lets everything pass."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def parse_options(self, raw: object) -> object:
+        return raw
 
-    def verify(self, evidence: Evidence, option: object) -> Verdict:
+    def verify(self, evidence: Evidence, options: object) -> Verdict:
         return Verdict(self.name, 1.0, "fine")
 
 
-@pytest.mark.parametrize(("gate", "family"), [("state", "record_heart_rate"), ("answer", "last_blood_pressure")])
-def test_a_verifier_that_lets_everything_pass_is_found(monkeypatch: pytest.MonkeyPatch, gate: str, family: str):
+class GenerousState(Generous):
+    name = "state"
+
+
+class GenerousAnswer(Generous):
+    name = "answer"
+
+
+@pytest.mark.parametrize(
+    ("gate", "family"), [("state", "record_heart_rate"), ("answer", "last_blood_pressure")]
+)
+def test_a_verifier_that_lets_everything_pass_is_found(
+    monkeypatch: pytest.MonkeyPatch, gate: str, family: str
+):
     assert check([family])[family].ok
-    monkeypatch.setitem(VERIFIERS, gate, _Generous(gate))  # type: ignore[arg-type]
+    monkeypatch.setitem(REWARDS.builtin, gate, f"{__name__}:Generous{gate.title()}")  # type: ignore[arg-type]
     report = check([family])[family]
     assert not report.ok
     assert report.surviving
@@ -111,8 +128,12 @@ def stuck():
 """
 
 
-@pytest.mark.parametrize(("workers", "number"), [("1", signal.SIGINT), ("2", signal.SIGINT), ("2", signal.SIGKILL)])
-def test_nothing_goes_on_when_a_check_is_ended(tmp_path: Path, workers: str, number: signal.Signals):
+@pytest.mark.parametrize(
+    ("workers", "number"), [("1", signal.SIGINT), ("2", signal.SIGINT), ("2", signal.SIGKILL)]
+)
+def test_nothing_goes_on_when_a_check_is_ended(
+    tmp_path: Path, workers: str, number: signal.Signals
+):
     """A tool that hangs in each process; Ctrl-C reaches them all, a SIGKILL the parent alone."""
     old = 'found = db.execute(text("SELECT * FROM items WHERE instr'
     folder = small_world.make(tmp_path / "world", executors=(old, f"stuck()\n    {old}"))
@@ -154,3 +175,45 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+@pytest.mark.parametrize(
+    ("agent", "outcome"),
+    [("terse", "won"), ("drop write", "lost"), ("change argument", "lost")],
+)
+def test_a_rollout_of_an_agent_is_shown_with_its_diff(tmp_path: Path, agent: str, outcome: str):
+    done = synth("check", "library", "--tasks", "1", "--show", f"lend_book:{agent}", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert re.search(rf"^{agent}.* on task lend_book-\w+: {outcome}$", done.stdout, re.MULTILINE)
+    assert "user: Ada Kern would like to borrow Walden." in done.stdout
+    assert 'call: find_member {"name": "Ada Kern"}' in done.stdout
+    assert ("missing: insert loans (loan_id=44)" in done.stdout) == (outcome == "lost")
+
+
+def test_an_agent_that_nobody_knows_is_refused_with_the_nearest(tmp_path: Path):
+    done = synth("check", "library", "--show", "lend_book:drp write", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no agent 'drp write' plays lend_book; did you mean 'drop write'?" in done.stderr
+
+
+def test_a_watched_world_is_checked_again_after_a_change(tmp_path: Path):
+    folder = tmp_path / "library"
+    shutil.copytree(ROOT / "examples" / "library", folder)
+    command = [sys.executable, "-m", "synth", "check", str(folder), "--tasks", "1", "--watch"]
+    command += ["--no-cache", "--workers", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as watching:
+        assert watching.stdout is not None
+        lines = iter(watching.stdout.readline, "")
+        try:
+            seen = [next(line for line in lines if "prove themselves" in line)]
+            next(line for line in lines if "watching" in line)
+            tasks = folder / "tasks.yaml"
+            good = tasks.read_text("utf-8")
+            tasks.write_text(good.replace("say: Renewed.", "sya: Renewed."), "utf-8")
+            seen.append(next(line for line in lines if "error: " in line))
+            next(line for line in lines if "watching" in line)
+            tasks.write_text(good, "utf-8")
+            seen.append(next(line for line in lines if "prove themselves" in line))
+        finally:
+            watching.terminate()
+    assert "did you mean 'say'?" in seen[1]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from envs.folder import load_world
+from envs.world.loader import load_world
 from synth.cli.check import main, next_step
 from synth.errors import OperatorError
-from synth.shipped import examples_dir
+from synth.foundation.shipped import examples_dir
 from tests.e2e.command import COMMAND, synth
 
 TOOLS = '''
@@ -44,7 +44,9 @@ def test_the_next_step_of_a_small_world_runs(tmp_path: Path, name: str):
     """Spaces, commas and quotes in its path; fewer tasks than a run asks for by default."""
     world = tmp_path / name
     world.mkdir()
-    (world / "schema.sql").write_text("CREATE TABLE books (book_id INTEGER PRIMARY KEY, lent INTEGER DEFAULT 0);")
+    (world / "schema.sql").write_text(
+        "CREATE TABLE books (book_id INTEGER PRIMARY KEY, lent INTEGER DEFAULT 0);"
+    )
     (world / "seed.sql").write_text("INSERT INTO books (book_id) VALUES (11), (12), (13);")
     (world / "executors.py").write_text(TOOLS)
     (world / "tasks.yaml").write_text(TASKS)
@@ -62,7 +64,9 @@ def test_the_next_step_of_a_small_world_runs(tmp_path: Path, name: str):
 def test_a_shipped_world_is_named_and_the_families_are_kept():
     world = load_world(examples_dir() / "ehr_db")
     assert next_step(world, None, 500) == "synth run env=ehr_db tasks.count=100"
-    assert shlex.split(next_step(world, ["closed_chart"], 500))[3] == "tasks.families=[closed_chart]"
+    assert (
+        shlex.split(next_step(world, ["closed_chart"], 500))[3] == "tasks.families=[closed_chart]"
+    )
 
 
 def test_no_family_is_not_all_families():

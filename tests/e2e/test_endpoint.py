@@ -9,8 +9,8 @@ import pytest
 from aiohttp import web
 
 from synth.dataset.reader import Dataset
-from synth.dataset.task_table import TaskTable
-from synth.models.server import Fault
+from synth.dataset.store.task_table import TaskTable
+from synth.serving.openai_server import Fault
 from synth.types import Task
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import Expert, endpoint
@@ -33,14 +33,21 @@ def tasks_of(run: Path) -> list[Task]:
 
 
 def model(url: str) -> tuple[str, ...]:
-    return ("model=openai", "model.name=expert", f"model.base_url={url}", "model.api_key_env=LOOPBACK_KEY")
+    return (
+        "model=openai",
+        "model.name=expert",
+        f"model.base_url={url}",
+        "model.api_key_env=LOOPBACK_KEY",
+    )
 
 
 @pytest.mark.ray
 def test_an_endpoint_gives_the_same_transcripts_as_the_expert(scripted: Path):
     expert = Expert(tasks_of(scripted))
     with endpoint(expert, api_key=KEY) as url:
-        done = synth(*JOB, *model(url), "output.dir=http", cwd=scripted.parent, env={"LOOPBACK_KEY": KEY})
+        done = synth(
+            *JOB, *model(url), "output.dir=http", cwd=scripted.parent, env={"LOOPBACK_KEY": KEY}
+        )
     assert done.returncode == 0, done.stderr
     over_http, in_process = stable_rows(scripted.parent / "http"), stable_rows(scripted)
     for ours, theirs in zip(over_http, in_process, strict=True):
@@ -50,7 +57,8 @@ def test_an_endpoint_gives_the_same_transcripts_as_the_expert(scripted: Path):
         assert ours["model"] == "expert"
         assert ours["input_tokens"] > 0
         assert ours["cost_usd"] is None
-    assert expert.requests == sum(row["num_turns"] for row in over_http)
+    first_call = 1
+    assert expert.requests == first_call + sum(row["num_turns"] for row in over_http)
     for file in (scripted.parent / "http").rglob("*"):
         assert not file.is_file() or KEY.encode() not in file.read_bytes()
 
@@ -76,7 +84,11 @@ def test_an_outage_trips_the_breaker_and_a_resume_finishes_the_job(scripted: Pat
 
     async def faults(request: web.Request) -> Fault | None:
         chat = request.path.endswith("/chat/completions")
-        return Fault(status=503, body=(b'{"error": {"message": "overloaded"}}',)) if down["now"] and chat else None
+        return (
+            Fault(status=503, body=(b'{"error": {"message": "overloaded"}}',))
+            if down["now"] and chat
+            else None
+        )
 
     options = (
         "runtime=inline",
@@ -98,11 +110,18 @@ def test_an_outage_trips_the_breaker_and_a_resume_finishes_the_job(scripted: Pat
         done = synth("run", "--resume", "outage", cwd=scripted.parent, env={"LOOPBACK_KEY": KEY})
     assert done.returncode == 0, done.stderr
     assert Dataset.open(run).errors() == []
-    assert [row["messages"] for row in stable_rows(run)] == [row["messages"] for row in stable_rows(scripted)]
+    assert [row["messages"] for row in stable_rows(run)] == [
+        row["messages"] for row in stable_rows(scripted)
+    ]
 
 
 def test_a_budget_drains_and_a_higher_one_goes_on(scripted: Path):
-    options = ("runtime=inline", "runtime.concurrency=2", "budget.tokens=20000", "output.dir=budget")
+    options = (
+        "runtime=inline",
+        "runtime.concurrency=2",
+        "budget.tokens=20000",
+        "output.dir=budget",
+    )
     with endpoint(Expert(tasks_of(scripted)), api_key=KEY) as url:
         done = synth(*JOB, *model(url), *options, cwd=scripted.parent, env={"LOOPBACK_KEY": KEY})
         assert done.returncode == 3, done.stderr
@@ -111,25 +130,88 @@ def test_a_budget_drains_and_a_higher_one_goes_on(scripted: Path):
         assert 0 < Dataset.open(run).count < 40
         again = synth("run", "--resume", "budget", cwd=scripted.parent, env={"LOOPBACK_KEY": KEY})
         assert again.returncode == 3
-        done = synth("run", "--resume", "budget", "budget.tokens=null", cwd=scripted.parent, env={"LOOPBACK_KEY": KEY})
+        done = synth(
+            "run",
+            "--resume",
+            "budget",
+            "budget.tokens=null",
+            cwd=scripted.parent,
+            env={"LOOPBACK_KEY": KEY},
+        )
     assert done.returncode == 0, done.stderr
-    assert [row["messages"] for row in stable_rows(run)] == [row["messages"] for row in stable_rows(scripted)]
+    assert [row["messages"] for row in stable_rows(run)] == [
+        row["messages"] for row in stable_rows(scripted)
+    ]
 
 
-def test_a_run_of_which_every_rollout_is_given_up_is_no_success(scripted: Path):
-    """An endpoint that refuses each request for good: nothing is left to do, and nothing was made."""
+REFUSALS: dict[str, Fault] = {
+    "400": Fault(status=400, body=(b'{"error": {"message": "no such parameter"}}',)),
+    "404": Fault(status=404, body=(b'{"error": {"message": "no such model"}}',)),
+    "413": Fault(status=413, body=(b"<html>413 Request Entity Too Large</html>",)),
+    "422": Fault(status=422, body=(b'{"detail": "no such field"}',)),
+    "308": Fault(status=308, body=(b"",), headers={"Location": "/v2/chat/completions"}),
+    "overflow": Fault(
+        status=400, body=(b'{"error": {"message": "maximum context length is 8 tokens"}}',)
+    ),
+    "null": Fault(
+        body=(b'{"choices": [{"message": {"content": null}, "finish_reason": "stop"}]}',)
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSALS)
+def test_what_an_endpoint_that_accepts_nothing_refuses_is_played_once_it_is_mended(
+    scripted: Path, kind: str
+):
+    """No refused job is lost, no row is made of it, and equal refusals stop the run early."""
+    mended = False
 
     async def refuse(request: web.Request) -> Fault | None:
         chat = request.path.endswith("/chat/completions")
-        return Fault(status=400, body=(b'{"error": {"message": "no such parameter"}}',)) if chat else None
+        return REFUSALS[kind] if chat and not mended else None
 
-    options = ("tasks.count=3", "seed=11", "runtime=inline", "output.dir=refusing")
-    env = {"LOOPBACK_KEY": KEY}
+    options = (
+        "preflight=false",  # it would end the run before the first rollout
+        "runtime=inline",
+        "runtime.concurrency=4",
+        "runtime.breaker_window=8",
+        "model.max_retries=0",
+        f"output.dir=refusing-{kind}",
+    )
+    run, env = scripted.parent / f"refusing-{kind}", {"LOOPBACK_KEY": KEY}
     with endpoint(Expert(tasks_of(scripted)), refuse, KEY) as url:
-        done = synth("run", *options, *model(url), cwd=scripted.parent, env=env)
-        again = synth("run", "--resume", "refusing", cwd=scripted.parent, env=env)
-    for each in (done, again):
-        assert each.returncode == 3, each.stderr + each.stdout
-        assert "empty: 0 of 3 rollouts" in each.stdout
-    assert "3 are given up" in done.stdout
-    assert json.loads((scripted.parent / "refusing/manifest.json").read_text())["counts"]["terminal_errors"] == 3
+        done = synth(*JOB, *options, *model(url), cwd=scripted.parent, env=env)
+        assert done.returncode == 3, done.stderr + done.stdout
+        words = "of the last 8 rollouts failed" if kind == "null" else "has accepted no request"
+        assert words in done.stdout
+        for _ in range(4):  # more sessions than a job has attempts
+            again = synth("run", "--resume", str(run), cwd=scripted.parent, env=env)
+            assert again.returncode == 3
+        assert Dataset.open(run).count == 0
+        assert len(Dataset.open(run).errors()) < 40
+        mended = True
+        done = synth("run", "--resume", str(run), cwd=scripted.parent, env=env)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert [row["messages"] for row in stable_rows(run)] == [
+        row["messages"] for row in stable_rows(scripted)
+    ]
+
+
+def test_a_request_that_is_refused_beside_others_that_are_answered_is_given_up(scripted: Path):
+    """An endpoint that works refuses one request for good: nothing is left to do for that job."""
+    seen = 0
+
+    async def refuse_later(request: web.Request) -> Fault | None:
+        nonlocal seen
+        chat = request.path.endswith("/chat/completions")
+        seen += chat
+        return REFUSALS["400"] if chat and seen > 8 else None
+
+    options = ("tasks.count=8", "seed=11", "runtime=inline", "runtime.concurrency=1")
+    run, env = scripted.parent / "refusing-later", {"LOOPBACK_KEY": KEY}
+    with endpoint(Expert(tasks_of(scripted)), refuse_later, KEY) as url:
+        synth("run", *options, f"output.dir={run}", *model(url), cwd=scripted.parent, env=env)
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["status"] == "complete"
+    assert manifest["counts"]["rows"] > 0
+    assert manifest["counts"]["terminal_errors"] == 8 - manifest["counts"]["rows"] > 0

@@ -1,4 +1,6 @@
-"""One job, every engine: what a model would be shown, what users said and what changed in the database are the same."""
+"""One job, every engine: what a model would be shown, what users said and what changed in the
+database are the same.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,12 @@ from typing import Any
 import pytest
 
 from synth.dataset.reader import Dataset
-from synth.dataset.task_table import TaskTable
+from synth.dataset.store.task_table import TaskTable
 from synth.types import Task
 from tests.e2e.command import synth
 from tests.servers import VARIABLES, server
 
-SERVERS = {"postgres": "postgresql", "mysql": "mysql"}
+SERVERS = {"postgres": "postgresql", "mariadb": "mariadb"}
 SAME = (
     "task_id", "split", "universe", "messages", "tools", "events", "state_diff", "call_changes", "verdicts", "reward",
     "outcome", "stop_reason", "submitted",
@@ -31,7 +33,13 @@ Rows = list[dict[str, Any]]
 def played(home: Path, *overrides: str) -> Rows:
     """The rows of a run whose replay shows no difference."""
     home.mkdir()
-    job = ("runtime=inline", "runtime.concurrency=4", "tasks.universes=2", "seed=3", "output.dir=out")
+    job = (
+        "runtime=inline",
+        "runtime.concurrency=4",
+        "tasks.universes=2",
+        "seed=3",
+        "output.dir=out",
+    )
     shown = synth("run", *job, *overrides, cwd=home)
     assert shown.returncode == 0, shown.stderr
     again = synth("replay", "out", cwd=home)
@@ -47,7 +55,9 @@ def on_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, int], 
     def rows(world: str, count: int) -> tuple[Path, Rows]:
         name = f"{world}-{count}"
         if name not in known:
-            known[name] = played(home / name, f"env={world}", f"tasks.count={count}", "database=sqlite")
+            known[name] = played(
+                home / name, f"env={world}", f"tasks.count={count}", "database=sqlite"
+            )
         return home / name / "out", known[name]
 
     return rows
@@ -85,19 +95,30 @@ def test_a_job_is_the_same_on_every_engine(tmp_path, on_sqlite, world, count, da
 def test_a_job_is_the_same_in_databases_that_are_dropped(tmp_path, database):
     """A database of its own for each rollout is dear: a few tasks only."""
     few = ("tasks.families=[cancel_order,swap_for_another_colour]", "env=shop", "tasks.count=4")
-    place = (f"database={database}", f"database.dsn_env_var={variable(database)}", "database.sandbox=cloned")
-    alike(played(tmp_path / "sqlite", *few, "database=sqlite"), played(tmp_path / database, *few, *place))
+    place = (
+        f"database={database}",
+        f"database.dsn_env_var={variable(database)}",
+        "database.sandbox=cloned",
+    )
+    alike(
+        played(tmp_path / "sqlite", *few, "database=sqlite"),
+        played(tmp_path / database, *few, *place),
+    )
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("world", ["ehr_db", "shop"])
 def test_the_job_holds_what_engines_could_differ_in(on_sqlite, world):
-    """Both universes, conversations, loops of writes, and tasks with other right ends than gold's."""
+    """Both universes, conversations, loops of writes, and tasks with other right ends than
+    gold's.
+    """
     directory, rows = on_sqlite(world, WHOLE)
     table = TaskTable(directory / "tasks.parquet")
     tasks = [Task.from_json(table.task(at)) for at in range(WHOLE)]
     assert {each.universe for each in tasks} == {0, 1}
-    assert any(each.accept for each in tasks)
-    assert any(len([each for each in row["messages"] if each["role"] == "user"]) > 2 for row in rows)
+    assert any(each.alternatives for each in tasks)
+    assert any(
+        len([each for each in row["messages"] if each["role"] == "user"]) > 2 for row in rows
+    )
     assert any(len(row["state_diff"]) > 3 for row in rows)
     assert {row["reward"] for row in rows} == {1.0}

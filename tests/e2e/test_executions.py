@@ -1,4 +1,6 @@
-"""How tools ran reaches the manifest, the report and `synth inspect`, and says what the rows say: no call twice, none lost."""
+"""How tools ran reaches the manifest, the report and `synth inspect`, and says what the rows say:
+no call twice, none lost.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from typing import Any
 import pytest
 
 from envs.metrics import ExecutionMetrics
-from synth.dataset.executed import NO_TOOL
+from synth.dataset.executions import NO_TOOL
 from synth.dataset.reader import Dataset
 from tests.e2e.command import synth
 from tests.e2e.test_kill import disturbed, rows_so_far, start
@@ -26,7 +28,9 @@ def counted(run: Path) -> dict[str, Json]:
     found: dict[str, ExecutionMetrics] = {}
     for row in Dataset.open(run).rows(["executions"]):
         for each in row["executions"]:
-            found.setdefault(each["tool"] or NO_TOOL, ExecutionMetrics()).record(each["ms"], each["category"])
+            found.setdefault(each["tool"] or NO_TOOL, ExecutionMetrics()).record(
+                each["ms"], each["category"]
+            )
     return {name: found[name].to_json() for name in sorted(found)}
 
 
@@ -35,14 +39,18 @@ def manifest(run: Path) -> dict[str, Json]:
 
 
 def answered(run: Path) -> tuple[Counter[str], Counter[str]]:
-    """Calls and errors by tool, from what each rollout's events tell: answers that were handed in are the rollout's own."""
+    """Calls and errors by tool, from what each rollout's events tell: answers that were handed in
+    are the rollout's own.
+    """
     calls, errors = Counter[str](), Counter[str]()
     for row in Dataset.open(run).rows(["events"]):
         for event in row["events"]:
             if event["event"] == "tool_result" and event["name"] != "submit" and "by" not in event:
                 calls[event["name"]] += 1
                 result = event["result"]
-                errors[event["name"]] += isinstance(result, dict) and result.get("status") == "error"
+                errors[event["name"]] += (
+                    isinstance(result, dict) and result.get("status") == "error"
+                )
     return calls, errors
 
 
@@ -51,7 +59,9 @@ def assert_true(run: Path) -> None:
     told = manifest(run)
     calls, errors = answered(run)
     assert {name: each["count"] for name, each in told.items()} == calls
-    assert {name: sum(each["errors"].values()) for name, each in told.items()} == {name: errors[name] for name in calls}
+    assert {name: sum(each["errors"].values()) for name, each in told.items()} == {
+        name: errors[name] for name in calls
+    }
     assert told == counted(run)
     said = synth("inspect", run.name, "--json", cwd=run.parent)
     assert json.loads(said.stdout)["executions"] == told
@@ -64,10 +74,15 @@ def test_the_numbers_are_those_of_the_rows(tmp_path: Path):
     assert done.returncode == 0, done.stderr
     told = manifest(tmp_path / "out")
     assert sum(sum(each["errors"].values()) for each in told.values()) > 0
-    assert all(0 < each["p50_ms"] <= each["p95_ms"] <= each["max_ms"] <= each["total_ms"] for each in told.values())
+    assert all(
+        0 < each["p50_ms"] <= each["p95_ms"] <= each["max_ms"] <= each["total_ms"]
+        for each in told.values()
+    )
     total = sum(each["count"] for each in told.values())
     assert re.search(
-        rf"^{total:,} tool calls, [\d.]+% errors; p50 [\d.]+ ms, p95 [\d.]+ ms; slowest \w+", done.stdout, re.MULTILINE
+        rf"^{total:,} tool calls, [\d.]+% errors; p50 [\d.]+ ms, p95 [\d.]+ ms; slowest \w+",
+        done.stdout,
+        re.MULTILINE,
     )
     assert counted(tmp_path / "out") == told
     text = synth("inspect", "out", cwd=tmp_path).stdout
@@ -75,7 +90,10 @@ def test_the_numbers_are_those_of_the_rows(tmp_path: Path):
 
 
 def test_every_call_that_reached_the_world_is_there(tmp_path: Path):
-    assert synth("run", "tasks.count=40", "runtime=inline", "output.dir=out", cwd=tmp_path).returncode == 0
+    assert (
+        synth("run", "tasks.count=40", "runtime=inline", "output.dir=out", cwd=tmp_path).returncode
+        == 0
+    )
     assert_true(tmp_path / "out")
 
 
@@ -102,7 +120,9 @@ def test_a_run_that_was_killed_counts_nothing_twice(tmp_path: Path):
     whole, killed = manifest(tmp_path / "whole"), manifest(tmp_path / "killed")
     for each in (whole, killed):
         assert all(metrics["count"] for metrics in each.values())
-    said = [{name: (m["count"], m["errors"]) for name, m in each.items()} for each in (whole, killed)]
+    said = [
+        {name: (m["count"], m["errors"]) for name, m in each.items()} for each in (whole, killed)
+    ]
     assert said[0] == said[1]
     assert_true(tmp_path / "killed")
 

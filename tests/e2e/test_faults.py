@@ -1,4 +1,6 @@
-"""Runs whose tools fail on purpose: the expert that retries earns all, the one that does not fails where the schedule says."""
+"""Runs whose tools fail on purpose: the expert that retries earns all, the one that does not fails
+where the schedule says.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,18 @@ from typing import Any
 import pytest
 
 from synth.dataset.reader import Dataset
-from synth.models.scripted import GAVE_UP
+from synth.models.scripted.expert import GAVE_UP
 from tests.e2e.command import stable_rows, synth
 from tests.servers import server
 
 Json = Any
-FAULTS = ("runtime=inline", "agent.middleware=[faults]", "agent.faults.rate=0.2", "agent.faults.slow_s=0.001", "seed=9")
+FAULTS = (
+    "runtime=inline",
+    "agent.middleware=[faults]",
+    "agent.faults.rate=0.2",
+    "agent.faults.slow_s=0.001",
+    "seed=9",
+)
 WORLDS = ("ehr_db", "shop")
 
 
@@ -34,10 +42,15 @@ def schedule(rows: list[dict[str, Json]]) -> list[Json]:
 
 
 def check_retried(rows: list[dict[str, Json]], home: Path, name: str) -> None:
-    """Full reward for all, about a fifth of the calls hit, every fault on record and none seen by the verifiers."""
+    """Full reward for all, about a fifth of the calls hit, every fault on record and none seen by
+    the verifiers.
+    """
     assert {row["reward"] for row in rows} == {1.0}
     assert {row["blame"] for row in rows} == {None}
-    calls, hits = sum(row["num_tool_calls"] for row in rows), sum(len(row["injected_faults"]) for row in rows)
+    calls, hits = (
+        sum(row["num_tool_calls"] for row in rows),
+        sum(len(row["injected_faults"]) for row in rows),
+    )
     assert 0.12 * calls < hits < 0.25 * calls
     for row in rows:
         results = [each for each in row["events"] if each["event"] == "tool_result"]
@@ -45,7 +58,8 @@ def check_retried(rows: list[dict[str, Json]], home: Path, name: str) -> None:
             each["call"] for each in row["injected_faults"]
         ]
         assert [each.get("by") for each in results] == [
-            "faults" if "fault" in each and each["fault"]["kind"] != "slow" else None for each in results
+            "faults" if "fault" in each and each["fault"]["kind"] != "slow" else None
+            for each in results
         ]
     replayed = synth("replay", name, cwd=home)
     assert replayed.returncode == 0, replayed.stdout
@@ -54,14 +68,18 @@ def check_retried(rows: list[dict[str, Json]], home: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_an_expert_that_retries_earns_everything_and_one_that_does_not_fails_by_schedule(world: str, tmp_path: Path):
+def test_an_expert_that_retries_earns_everything_and_one_that_does_not_fails_by_schedule(
+    world: str, tmp_path: Path
+):
     job = (f"env={world}", "tasks.count=24")
     patient = rows_of(tmp_path, "patient", *job)
     check_retried(patient, tmp_path, "patient")
     hasty = rows_of(tmp_path, "hasty", *job, "model.tool_retries=0")
     for one, other in zip(patient, hasty, strict=True):
         assert one["task_id"] == other["task_id"]
-        first = next(iter(broken(one)), None)  # until the first failure both do the same: the schedule is the same
+        first = next(
+            iter(broken(one)), None
+        )  # until the first failure both do the same: the schedule is the same
         if first is None:
             assert (other["reward"], other["injected_faults"]) == (1.0, one["injected_faults"])
             continue
@@ -75,7 +93,11 @@ def test_an_expert_that_retries_earns_everything_and_one_that_does_not_fails_by_
 
 
 def test_retries_unseen_by_the_model_heal_the_calls(tmp_path: Path):
-    hidden = ("agent.middleware=[retry,faults]", "agent.retry.tools=true", "agent.retry.first_s=0.001")
+    hidden = (
+        "agent.middleware=[retry,faults]",
+        "agent.retry.tools=true",
+        "agent.retry.first_s=0.001",
+    )
     rows = rows_of(tmp_path, "hidden", "tasks.count=20", "model.tool_retries=0", *hidden)
     assert {row["reward"] for row in rows} == {1.0}
     assert sum(row["num_tool_errors"] == 0 for row in rows) > 13
@@ -90,7 +112,14 @@ def test_the_schedule_is_the_same_on_every_engine(engine: str, tmp_path: Path):
     job = ("env=shop", "tasks.count=12")
     here = rows_of(tmp_path, "sqlite", *job)
     done = synth(
-        *("run", *FAULTS, *job, f"database={engine}", "database.dsn_env_var=SERVER", "output.dir=server"),
+        *(
+            "run",
+            *FAULTS,
+            *job,
+            f"database={engine}",
+            "database.dsn_env_var=SERVER",
+            "output.dir=server",
+        ),
         cwd=tmp_path,
         env={"SERVER": url},
         timeout=900,

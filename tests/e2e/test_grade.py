@@ -1,4 +1,6 @@
-"""``synth grade``: what a run recorded is judged again from its directory alone, by the verifiers and the tasks of today."""
+"""``synth grade``: what a run recorded is judged again from its directory alone, by the verifiers
+and the tasks of today.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +11,32 @@ from typing import Any
 
 import pytest
 
-from synth.archive import pack_world
 from synth.cli.grade import main
 from synth.dataset.reader import Dataset
+from synth.foundation.archive import pack_world
+from synth.plugins import REWARDS
+from synth.rewards.base import Evidence, Verifier
 from synth.types import Verdict
-from synth.verifiers import VERIFIERS
-from synth.verifiers.base import Evidence, Verifier
 from tests.e2e.command import synth
-from tests.unit.admission import talking_world
+from tests.unit.validation import talking_world
 
 ROWS = 9
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of a world that is gone by the time it is graded; one rollout of three moved a booking to another red room."""
+    """A run of a world that is gone by the time it is graded; one rollout of three moved a booking
+    to another red room.
+    """
     home = tmp_path_factory.mktemp("recorded")
     folder = talking_world.make(home / "clubhouse")
-    words = ["env.path=clubhouse", f"tasks.count={ROWS}", "runtime=inline", "output.dir=run", "output.rows_per_shard=4"]
+    words = [
+        "env.path=clubhouse",
+        f"tasks.count={ROWS}",
+        "runtime=inline",
+        "output.dir=run",
+        "output.rows_per_shard=4",
+    ]
     done = synth("run", *words, cwd=home)
     assert done.returncode == 0, done.stderr
     shutil.rmtree(folder)
@@ -38,36 +48,51 @@ def graded(run: Path, *words: str, capsys: pytest.CaptureFixture[str]) -> tuple[
     return code, json.loads(capsys.readouterr().out)
 
 
-def test_a_run_whose_world_is_gone_keeps_its_rewards(recorded: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_run_whose_world_is_gone_keeps_its_rewards(
+    recorded: Path, capsys: pytest.CaptureFixture[str]
+):
     assert all(row["reward"] == 1.0 for row in Dataset.open(recorded).rows())
-    assert any(event["event"] == "user_turn" for row in Dataset.open(recorded).rows() for event in row["events"])
+    assert any(
+        event["event"] == "user_turn"
+        for row in Dataset.open(recorded).rows()
+        for event in row["events"]
+    )
     code, report = graded(recorded, capsys=capsys)
     assert code == 0
-    assert (report["trajectories"], report["rewards_changed"], report["not_graded"]) == (ROWS, 0, [])
+    assert (report["trajectories"], report["rewards_changed"], report["not_graded"]) == (
+        ROWS,
+        0,
+        [],
+    )
     done = synth("grade", str(recorded), cwd=recorded.parent)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith(f"{ROWS} trajectories: 0 rewards changed.\n")
 
 
-class _Strict(Verifier):
+class Strict(Verifier):
     """A verifier that lets nothing pass."""
 
     name = "state"
 
-    def verify(self, evidence: Evidence, option: object) -> Verdict:
+    def verify(self, evidence: Evidence, options: object) -> Verdict:
         return Verdict(self.name, 0.0, "never good enough")
 
 
 def test_another_verifier_is_seen_with_old_and_new_verdicts(
     recorded: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setitem(VERIFIERS, "state", _Strict())  # type: ignore[arg-type]
+    monkeypatch.setitem(REWARDS.builtin, "state", f"{__name__}:Strict")  # type: ignore[arg-type]
     code, report = graded(recorded, "--where", "family = 'any_red_room'", capsys=capsys)
     assert code == 1
     count = report["trajectories"]
     assert 0 < count < ROWS
     (family,) = report["families"]
-    assert family == {"family": "any_red_room", "graded": count, "rewards_changed": count, "not_graded": 0}
+    assert family == {
+        "family": "any_red_room",
+        "graded": count,
+        "rewards_changed": count,
+        "not_graded": 0,
+    }
     first = report["changes"][0]
     assert (first["old_reward"], first["new_reward"]) == (1.0, 0.0)
     assert [each["score"] for each in first["old_verdicts"]] == [1.0]
@@ -92,23 +117,34 @@ def test_the_tasks_of_a_world_that_stayed_as_it_was_change_nothing(
 def test_the_gates_of_today_judge_the_rollouts_of_then(
     recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    """Today a clerk must look at the rooms before a booking; the data of today's world does not matter."""
+    """Today a clerk must look at the rooms before a booking; the data of today's world does not
+    matter.
+    """
     folder = changed(
         tmp_path,
         ("  - open:\n", "  - list_rooms:\n  - open:\n"),
-        ("gates: [state, answer, {no_write", "gates: [state, answer, {required_calls: [list_rooms]}, {no_write"),
+        (
+            "gates: [state, answer, {no_write",
+            "gates: [state, answer, {required_calls: [list_rooms]}, {no_write",
+        ),
     )
-    (folder / "seed.sql").write_text("INSERT INTO members VALUES (1, 'Nobody', '1900-01-01', 0);\n", "utf-8")
+    (folder / "seed.sql").write_text(
+        "INSERT INTO members VALUES (1, 'Nobody', '1900-01-01', 0);\n", "utf-8"
+    )
     code, report = graded(recorded, "--world", str(folder), capsys=capsys)
     assert code == 1
     assert report["not_graded"] == []
     by_family = {each["family"]: each for each in report["families"]}
-    assert {name: each["rewards_changed"] == each["graded"] > 0 for name, each in by_family.items()} == {
+    assert {
+        name: each["rewards_changed"] == each["graded"] > 0 for name, each in by_family.items()
+    } == {
         "any_red_room": False,
         "book_namesake": True,
         "perhaps_not": False,
     }
-    reasons = {verdict["reason"] for change in report["changes"] for verdict in change["new_verdicts"]}
+    reasons = {
+        verdict["reason"] for change in report["changes"] for verdict in change["new_verdicts"]
+    }
     assert "never called with success: list_rooms" in reasons
 
 
@@ -130,7 +166,9 @@ def any_red_room(db):
 def test_a_family_that_is_python_today_may_import_what_was_not_there_then(
     recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    """Today's rule is in a module of its own: the rollouts chose the attic, and only the loft, or only the attic, will do."""
+    """Today's rule is in a module of its own: the rollouts chose the attic, and only the loft, or
+    only the attic, will do.
+    """
     folder = changed(tmp_path)
     text = (folder / "tasks.yaml").read_text("utf-8")
     (folder / "tasks.yaml").write_text(text[: text.index("- id: any_red_room")], "utf-8")
@@ -138,7 +176,9 @@ def test_a_family_that_is_python_today_may_import_what_was_not_there_then(
     words = ("--where", "family = 'any_red_room'", "--world", str(folder))
     _, report = graded(recorded, *words, capsys=capsys)
     (reason,) = {each["reason"] for each in report["not_graded"]}
-    assert reason.startswith("the family cannot be asked on the recorded data: tasks.py:2: ModuleNotFoundError")
+    assert reason.startswith(
+        "the family cannot be asked on the recorded data: tasks.py:2: ModuleNotFoundError"
+    )
     (folder / "colours.py").write_text("MAY_BE = 'Loft'\n", "utf-8")
     code, report = graded(recorded, *words, capsys=capsys)
     assert (code, report["not_graded"]) == (1, [])
@@ -151,17 +191,26 @@ def test_a_family_that_is_python_today_may_import_what_was_not_there_then(
 def test_what_has_no_task_today_is_listed_and_takes_nothing_with_it(
     recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    """One family has another name, one asks about other rows, one calls a tool that the recorded world lacks."""
+    """One family has another name, one asks about other rows, one calls a tool that the recorded
+    world lacks.
+    """
     folder = changed(tmp_path, ("- id: any_red_room", "- id: any_red_rooms"))
     text = (folder / "tasks.yaml").read_text("utf-8")
-    text = text.replace("FROM members, rooms WHERE seats < 10", "FROM members, rooms WHERE seats < 5")
-    text = text.replace('  - bookings_of: {member_id: "{member_id}"}', '  - call_member: {member_id: "{member_id}"}')
+    text = text.replace(
+        "FROM members, rooms WHERE seats < 10", "FROM members, rooms WHERE seats < 5"
+    )
+    text = text.replace(
+        '  - bookings_of: {member_id: "{member_id}"}', '  - call_member: {member_id: "{member_id}"}'
+    )
     (folder / "tasks.yaml").write_text(text, "utf-8")
     code, report = graded(recorded, "--world", str(folder), capsys=capsys)
     assert code == 1
     assert report["rewards_changed"] == 0
     reasons = {each["family"]: each["reason"] for each in report["not_graded"]}
-    assert reasons["any_red_room"] == "clubhouse has no family 'any_red_room' now; did you mean any_red_rooms?"
+    assert (
+        reasons["any_red_room"]
+        == "clubhouse has no family 'any_red_room' now; did you mean any_red_rooms?"
+    )
     assert "'call_member' is neither a tool nor a step word" in reasons["perhaps_not"]
     assert "the family has no task about the slots" in reasons["book_namesake"]
     attic = [each for each in report["families"] if each["family"] == "book_namesake"]
@@ -179,7 +228,7 @@ def test_a_gold_solution_of_today_that_fails_on_the_recorded_rows_is_told(
     _, report = graded(recorded, "--world", str(folder), capsys=capsys)
     reasons = {each["reason"] for each in report["not_graded"] if each["family"] == "any_red_room"}
     assert reasons
-    assert all("gold's own end is none that `accept` allows" in each for each in reasons)
+    assert all("gold's own end is none that `alternatives` allows" in each for each in reasons)
 
 
 def test_a_call_that_leads_elsewhere_now_is_not_graded(

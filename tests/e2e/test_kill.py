@@ -1,4 +1,6 @@
-"""SIGKILL at any moment, then resume: the dataset of an undisturbed run, nothing twice, nothing lost."""
+"""SIGKILL at any moment, then resume: the dataset of an undisturbed run, nothing twice, nothing
+lost.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,11 @@ def kill_all(pid: int) -> None:
 
 def rows_so_far(run: Path) -> int:
     """Finished rollouts that the directory holds, whatever state it is in."""
-    return Dataset.open(run).count if (run / ".synth" / "run.json").exists() or (run / "manifest.json").exists() else 0
+    return (
+        Dataset.open(run).count
+        if (run / ".synth" / "run.json").exists() or (run / "manifest.json").exists()
+        else 0
+    )
 
 
 def kill_after_progress(process: subprocess.Popen[str], run: Path, rows: int, pause: float) -> None:
@@ -69,18 +75,28 @@ def kill_after_progress(process: subprocess.Popen[str], run: Path, rows: int, pa
 
 
 def disturbed(cwd: Path, options: tuple[str, ...], kills: int, rows: int, seed: int) -> int:
-    """A run that is killed again and again, then left alone; how often it was killed before it was complete."""
+    """A run that is killed again and again, then left alone; how often it was killed before it was
+    complete.
+    """
     draw = random.Random(seed)
     run, killed = cwd / "killed", 0
     for _ in range(kills):
-        arguments = ("--resume", "killed") if (run / "config.yaml").exists() else ("output.dir=killed", *options)
+        arguments = (
+            ("--resume", "killed")
+            if (run / "config.yaml").exists()
+            else ("output.dir=killed", *options)
+        )
         process = start("run", *arguments, cwd=cwd)
         kill_after_progress(process, run, draw.randrange(rows), draw.random() * 0.3)
         killed += process.returncode == -signal.SIGKILL
     for _ in range(3):
         done = synth(
             "run",
-            *(("--resume", "killed") if (run / "config.yaml").exists() else ("output.dir=killed", *options)),
+            *(
+                ("--resume", "killed")
+                if (run / "config.yaml").exists()
+                else ("output.dir=killed", *options)
+            ),
             cwd=cwd,
         )
         if done.returncode == 0:
@@ -106,7 +122,9 @@ def test_a_killed_inline_run_resumes_to_the_same_dataset(tmp_path: Path):
 @pytest.mark.ray
 def test_a_killed_worker_costs_nothing_but_its_own_work(tmp_path: Path):
     options = ("tasks.count=600", "seed=5", "output.rows_per_shard=256")
-    assert synth("run", *options, "runtime=inline", "output.dir=whole", cwd=tmp_path).returncode == 0
+    assert (
+        synth("run", *options, "runtime=inline", "output.dir=whole", cwd=tmp_path).returncode == 0
+    )
     process = start("run", *options, "output.dir=killed", "runtime.workers=2", cwd=tmp_path)
     while process.poll() is None and rows_so_far(tmp_path / "killed") < 20:
         time.sleep(0.02)
@@ -128,7 +146,9 @@ def command_line(pid: int) -> bytes:
 @pytest.mark.ray
 def test_one_interrupt_drains_and_leaves_a_resumable_dataset(tmp_path: Path):
     options = ("tasks.count=1500", "seed=5", "output.rows_per_shard=256")
-    assert synth("run", *options, "runtime=inline", "output.dir=whole", cwd=tmp_path).returncode == 0
+    assert (
+        synth("run", *options, "runtime=inline", "output.dir=whole", cwd=tmp_path).returncode == 0
+    )
     process = start("run", *options, "output.dir=killed", cwd=tmp_path)
     while process.poll() is None and rows_so_far(tmp_path / "killed") < 20:
         time.sleep(0.02)

@@ -13,16 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from synth.archive import pack_world
-from synth.config import from_dict
+from synth.config.schema import from_dict
 from synth.dataset.reader import Dataset
-from synth.dataset.task_table import TaskTable
+from synth.dataset.store.task_table import TaskTable
 from synth.errors import WorkerHeld
-from synth.plan import job
-from synth.preparation import prepare, worker_setup
-from synth.runtime.ray import RayRuntime
+from synth.foundation.archive import pack_world
+from synth.runner.plan import job
+from synth.runner.prepare import prepare
+from synth.runner.runtimes.ray import RayOptions, RayRuntime
+from synth.runner.worker import Worker
+from synth.runner.worker_messages import Assignment
 from synth.types import Task
-from synth.worker import Assignment, Worker
 from tests.e2e.command import synth
 from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.e2e.misbehaving import Place, interrupt, wait_for_words
@@ -45,11 +46,15 @@ def end_of(process: subprocess.Popen[str]) -> tuple[int, str, str]:
 @pytest.mark.parametrize("how", ["loop", "sleep"])
 def test_the_second_interrupt_ends_a_tool_that_does_not_return(place: Place, how: str):
     """Inline the tool has the only thread there is; what had finished is kept."""
-    process = place.start("runtime=inline", "runtime.concurrency=1", "output.dir=out", WHO="item7", HOW=how)
+    process = place.start(
+        "runtime=inline", "runtime.concurrency=1", "output.dir=out", WHO="item7", HOW=how
+    )
     while place.calls.read_text().count("item7 Alpha\n") < 2:
         assert process.poll() is None, process.communicate()
     interrupt(process)
-    time.sleep(1)  # two at once are one: nothing says that the first has arrived, for nothing can run
+    time.sleep(
+        1
+    )  # two at once are one: nothing says that the first has arrived, for nothing can run
     interrupt(process)
     code, _, said = end_of(process)
     assert code == 130, said
@@ -81,7 +86,7 @@ def test_two_interrupts_stop_at_once_without_a_traceback(place: Place):
 
 @pytest.mark.ray
 def test_an_interrupt_while_ray_starts_leaves_nothing_behind(place: Place):
-    process = place.start("output.dir=out")
+    process = place.start("runtime=ray", "output.dir=out")
     while not any(b"gcs_server" in command_line(pid) for pid in group_of(process.pid)):
         assert process.poll() is None, process.communicate()
     interrupt(process)
@@ -93,12 +98,12 @@ def test_an_interrupt_while_ray_starts_leaves_nothing_behind(place: Place):
 
 SWALLOWING = """
 import os, signal, sys
-import synth.session
+import synth.runner.coordinator
 from synth.__main__ import main
 
-real = synth.session.open_runtime
+real = synth.runner.coordinator.make_runtime
 
-def open_runtime(config):
+def make_runtime(config):
     runtime = real(config)
     opened = runtime.open
 
@@ -112,15 +117,22 @@ def open_runtime(config):
     runtime.open = swallow
     return runtime
 
-synth.session.open_runtime = open_runtime
+synth.runner.coordinator.make_runtime = make_runtime
 sys.exit(main(sys.argv[1:]))
 """
 
 
-def test_an_interrupt_that_somebody_swallows_while_the_run_starts_is_heard_all_the_same(tmp_path: Path):
+def test_an_interrupt_that_somebody_swallows_while_the_run_starts_is_heard_all_the_same(
+    tmp_path: Path,
+):
     job = ("run", "tasks.count=4", "runtime=inline", "output.dir=out")
     done = subprocess.run(
-        [sys.executable, "-c", SWALLOWING, *job], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", SWALLOWING, *job],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 130, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
@@ -128,7 +140,9 @@ def test_an_interrupt_that_somebody_swallows_while_the_run_starts_is_heard_all_t
 
 
 @pytest.mark.parametrize("how", ["sys.exit", "interrupt", "cancel", "base", "recursion"])
-async def test_whatever_an_extension_raises_is_data(place: Place, how: str, monkeypatch: pytest.MonkeyPatch):
+async def test_whatever_an_extension_raises_is_data(
+    place: Place, how: str, monkeypatch: pytest.MonkeyPatch
+):
     """Raised in a thread that is not the main one, as in a Ray worker; the worker goes on."""
     monkeypatch.setenv("CALLS", str(place.calls))
     monkeypatch.setenv("WHO", "item7")
@@ -136,15 +150,19 @@ async def test_whatever_an_extension_raises_is_data(place: Place, how: str, monk
     run = prepare(from_dict({"env": {"path": str(place.world)}, "tasks": {"count": 60}}))
 
     async def play_all() -> list[tuple[int, str]]:
-        worker = Worker(worker_setup(run, pack_world(place.world)))
+        worker = Worker(run.worker_setup(pack_world(place.world)))
         await worker.start()
         out: list[tuple[int, str]] = []
         proved: list[Task] = []
         await worker.lease([Assignment(at, task=run.plan.task(at)) for at in range(60)])
         while len(proved) < 60:
-            proved += [each.task for each in (await worker.collect(1)).deliveries if each.task is not None]
+            proved += [
+                each.task for each in (await worker.collect(1)).deliveries if each.task is not None
+            ]
         proved.sort(key=lambda task: task.id)
-        await worker.lease([Assignment(at, job=job(at, task, 1, 0)) for at, task in enumerate(proved)])
+        await worker.lease(
+            [Assignment(at, job=job(at, task, 1, 0)) for at, task in enumerate(proved)]
+        )
         while len(out) < 60:
             out += [(each.index, each.kind) for each in (await worker.collect(1)).deliveries]
         await worker.close()
@@ -166,8 +184,8 @@ async def test_a_tool_that_does_not_return_is_named_and_its_worker_given_up(
     place.calls.write_text("".join(f"item{at} Alpha\n" for at in range(60)))
     run = prepare(from_dict({"env": {"path": str(place.world)}, "tasks": {"count": 60}}))
     guilty = next(at for at in range(60) if run.plan.task(at).slots["name"] == "item7")
-    runtime = RayRuntime(silence_s=2, look_s=0.5)
-    await runtime.open(worker_setup(run, pack_world(place.world)))
+    runtime = RayRuntime(RayOptions(silence_s=2, look_s=0.5))
+    await runtime.open(run.worker_setup(pack_world(place.world)))
     try:
         worker = await runtime.spawn()
         await worker.start()
@@ -203,7 +221,12 @@ def test_a_budget_that_is_spent_asks_nothing_more(place: Place):
     table = TaskTable(place.home / "scripted" / "tasks.parquet")
     expert = Expert(Task.from_json(table.task(at)) for at in range(len(table)))
     with endpoint(expert) as url:
-        model = ("model=openai", "model.name=expert", f"model.base_url={url}", "model.api_key_env=null")
+        model = (
+            "model=openai",
+            "model.name=expert",
+            f"model.base_url={url}",
+            "model.api_key_env=null",
+        )
         limits = ("runtime=inline", "runtime.concurrency=2", "budget.tokens=500", "output.dir=out")
         code, out, said = place.run(*model, *limits)
         assert code == 3, said
@@ -227,12 +250,24 @@ class TestSweep:
         other = Place(place.home / "other")
         text = (other.world / "tasks.yaml").read_text()
         (other.world / "tasks.yaml").write_text(
-            text.replace("- say:", "- rename: {item: none, name: none}\n    fails: conflict\n  - say:")
+            text.replace(
+                "- say:", "- rename: {item: none, name: none}\n    fails: conflict\n  - say:"
+            )
         )
         worlds = f"env.path={other.world},{place.world}"
-        done = synth("run", "-m", worlds, "tasks.count=60", "runtime=inline", "output.dir=swept", cwd=place.home)
+        done = synth(
+            "run",
+            "-m",
+            worlds,
+            "tasks.count=60",
+            "runtime=inline",
+            "output.dir=swept",
+            cwd=place.home,
+        )
         assert done.returncode == 1, done.stderr
         assert "1 of 2 jobs failed" in done.stderr
-        complete = [each for each in (place.home / "swept").iterdir() if (each / "manifest.json").exists()]
+        complete = [
+            each for each in (place.home / "swept").iterdir() if (each / "manifest.json").exists()
+        ]
         assert len(complete) == 1
         assert Dataset.open(complete[0]).count == 60

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from synth.dataset.reader import Dataset
-from synth.limits.bucket import BURST_S
+from synth.runner.rate_limits.bucket import BURST_S
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.e2e.limited_endpoint import Limited
@@ -25,9 +25,18 @@ def scripted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "scripted"
 
 
-def play(scripted: Path, limited: Limited, name: str, *options: str, code: int = 0) -> list[dict[str, Any]]:
+def play(
+    scripted: Path, limited: Limited, name: str, *options: str, code: int = 0
+) -> list[dict[str, Any]]:
     with endpoint(limited, limited.faults) as url:
-        done = synth(*JOB, *MODEL, f"model.base_url={url}", f"output.dir={name}", *options, cwd=scripted.parent)
+        done = synth(
+            *JOB,
+            *MODEL,
+            f"model.base_url={url}",
+            f"output.dir={name}",
+            *options,
+            cwd=scripted.parent,
+        )
     assert done.returncode == code, done.stderr + done.stdout
     return stable_rows(scripted.parent / name)
 
@@ -38,7 +47,9 @@ def most_in(times: list[float], seconds: float) -> int:
 
 
 def check_rate(limited: Limited, per_second: float) -> None:
-    """In every span of one, two and five seconds: the rate, the burst, and one that was let in already."""
+    """In every span of one, two and five seconds: the rate, the burst, and one that was let in
+    already.
+    """
     for span in (1.0, 2.0, 5.0):
         assert most_in(limited.asked, span) <= per_second * (span + BURST_S) + 2
 
@@ -53,32 +64,42 @@ def test_a_run_keeps_its_rate_and_its_bound_on_requests_at_once(scripted: Path):
 
 
 def test_tokens_are_counted_as_the_endpoint_counts_them(scripted: Path):
-    """So many tokens a minute that the run, at what it really uses, takes some seconds: no less, and every row is there."""
+    """So many tokens a minute that the run, at what it really uses, takes some seconds: no less,
+    and every row is there.
+    """
     used = sum(
         row["input_tokens"] + row["output_tokens"]
         for row in play(scripted, Limited(Expert(tasks_of(scripted))), "free", "runtime=inline")
     )
     limited = Limited(Expert(tasks_of(scripted)))
     per_minute = used * 60 // 8
-    rows = play(scripted, limited, "tokens", "runtime=inline", f"model.tokens_per_minute={per_minute}")
+    rows = play(
+        scripted, limited, "tokens", "runtime=inline", f"model.tokens_per_minute={per_minute}"
+    )
     assert {row["reward"] for row in rows} == {1.0}
     spans = limited.asked[-1] - limited.asked[0]
     assert spans >= 6.0
 
 
 def test_what_an_endpoint_refuses_is_found_out_and_nothing_is_lost(scripted: Path):
-    """It takes four at once, the run begins with sixteen: every rollout ends well, and few requests are refused later on."""
+    """It takes four at once, the run begins with sixteen: every rollout ends well, and few requests
+    are refused later on.
+    """
     limited = Limited(Expert(tasks_of(scripted)), at_once=4, answer_s=0.02)
     options = ("runtime=inline", "model.start_concurrency=16", "model.max_retries=8")
     rows = play(scripted, limited, "refused", *options)
     assert {row["reward"] for row in rows} == {1.0}
     assert limited.refused
     later = limited.asked[len(limited.asked) // 2]
-    assert sum(at >= later for at in limited.refused) <= 0.1 * sum(at >= later for at in limited.asked)
+    assert sum(at >= later for at in limited.refused) <= 0.1 * sum(
+        at >= later for at in limited.asked
+    )
 
 
 def test_a_budget_is_overshot_by_less_than_what_was_in_flight_and_the_run_goes_on(scripted: Path):
-    """Tokens, with eight in flight: the run stops within two average rollouts of its budget, and a resume finishes it."""
+    """Tokens, with eight in flight: the run stops within two average rollouts of its budget, and a
+    resume finishes it.
+    """
     limited = Limited(Expert(tasks_of(scripted)), answer_s=0.005)
     everything = play(scripted, limited, "unbounded", "runtime=inline")
     costs = [row["input_tokens"] + row["output_tokens"] for row in everything]
@@ -99,7 +120,15 @@ def test_a_budget_is_overshot_by_less_than_what_was_in_flight_and_the_run_goes_o
 
 def test_turns_and_minutes_are_budgets_too(scripted: Path):
     limited = Limited(Expert(tasks_of(scripted)), answer_s=0.005)
-    rows = play(scripted, limited, "turns", "runtime=inline", "runtime.concurrency=4", "budget.turns=60", code=3)
+    rows = play(
+        scripted,
+        limited,
+        "turns",
+        "runtime=inline",
+        "runtime.concurrency=4",
+        "budget.turns=60",
+        code=3,
+    )
     assert 60 <= sum(row["num_turns"] for row in rows) <= 60 + 4 * 8
     play(scripted, limited, "minutes", "runtime=inline", "budget.minutes=0.0001", code=3)
     assert Dataset.open(scripted.parent / "minutes").count < 40
@@ -108,7 +137,12 @@ def test_turns_and_minutes_are_budgets_too(scripted: Path):
 @pytest.mark.ray
 def test_two_workers_share_rate_bound_and_budget(scripted: Path):
     limited = Limited(Expert(tasks_of(scripted)), answer_s=0.02)
-    both = ("runtime.workers=2", "runtime.concurrency=8", "model.requests_per_minute=1800", "model.max_concurrency=5")
+    both = (
+        "runtime.workers=2",
+        "runtime.concurrency=8",
+        "model.requests_per_minute=1800",
+        "model.max_concurrency=5",
+    )
     rows = play(scripted, limited, "ray", *both)
     assert [row["messages"] for row in rows] == [row["messages"] for row in stable_rows(scripted)]
     assert limited.most <= 5

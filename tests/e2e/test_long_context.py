@@ -1,4 +1,6 @@
-"""Compaction and offload so low that they fire on most rollouts: what is asked, judged, replayed and exported stays sound."""
+"""Compaction and offload so low that they fire on most rollouts: what is asked, judged, replayed
+and exported stays sound.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,11 @@ from typing import Any
 import pytest
 
 from synth.dataset.reader import Dataset
-from synth.grade import grade
-from synth.mistaken import MISTAKE_KINDS
-from synth.models.chat_request import check_request
-from synth.models.wire import wire_message
-from synth.replay import replay
+from synth.foundation.perturbations import MISTAKE_KINDS
+from synth.models.openai.wire import wire_message
+from synth.rerun.regrade import grade
+from synth.rerun.replay import replay
+from synth.serving.chat_request import check_request
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.test_serve_model import differing, serving
 
@@ -43,7 +45,9 @@ def low(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def compactions(row: Json) -> list[Json]:
-    return [each for each in row["events"] if each["event"] == "compaction" and "failed" not in each]
+    return [
+        each for each in row["events"] if each["event"] == "compaction" and "failed" not in each
+    ]
 
 
 def judged(path: Path) -> list[Json]:
@@ -51,7 +55,9 @@ def judged(path: Path) -> list[Json]:
 
 
 def test_both_fire_on_most_rollouts_and_change_nothing_that_is_judged(low: Path):
-    """The same tasks and mistakes without them come to the same ends and rewards, a failure for a failure."""
+    """The same tasks and mistakes without them come to the same ends and rewards, a failure for a
+    failure.
+    """
     rows = stable_rows(low)
     assert sum(bool(compactions(row)) for row in rows) > 30
     assert sum(any("offloaded" in each for each in row["events"]) for row in rows) > 25
@@ -63,14 +69,22 @@ def test_both_fire_on_most_rollouts_and_change_nothing_that_is_judged(low: Path)
 
 def test_messages_show_the_preview_and_events_the_whole_result(low: Path):
     for row in Dataset.open(low).rows():
-        shown = {each["tool_call_id"]: each["content"] for each in row["messages"] if each["role"] == "tool"}
+        shown = {
+            each["tool_call_id"]: each["content"]
+            for each in row["messages"]
+            if each["role"] == "tool"
+        }
         for event in row["events"]:
             if "offloaded" in event:
                 assert f"Kept as {event['offloaded']}" in shown[event["id"]]
                 assert len(json.dumps(event["result"])) > 200
         names = {each["function"]["name"] for each in row["tools"]}
         assert {"read_tool_output", "grep_tool_output"} <= names
-        own = [each for each in row["events"] if each["event"] == "tool_result" and each["name"] == "read_tool_output"]
+        own = [
+            each
+            for each in row["events"]
+            if each["event"] == "tool_result" and each["name"] == "read_tool_output"
+        ]
         assert all(each["by"] == "offload" for each in own)
 
 
@@ -89,7 +103,11 @@ def test_every_context_that_was_sent_is_valid_and_each_turn_is_trained_in_one_of
                 -(segment["last_turn"] - segment["first_turn"] + 1) :
             ]
             assert own == turns[segment["first_turn"] : segment["last_turn"] + 1]
-            trained += [each for each in messages if each["role"] == "assistant" and each.get("train") is not False]
+            trained += [
+                each
+                for each in messages
+                if each["role"] == "assistant" and each.get("train") is not False
+            ]
             assert messages[0] == row["messages"][0]
             assert messages[1]["content"].startswith(row["messages"][1]["content"])
         assert trained == [each for each in turns if each.get("train") is not False]
@@ -103,13 +121,17 @@ def test_it_replays_and_is_repeated_out_of_its_directory_to_the_letter(low: Path
     home = low.parent
     assert replay(low, lambda: None).differences == []
     assert grade(low, None, None).same
-    again = synth("run", *PLAN, *LOW, "model=replay", "model.path=low", INLINE, "output.dir=again", cwd=home)
+    again = synth(
+        "run", *PLAN, *LOW, "model=replay", "model.path=low", INLINE, "output.dir=again", cwd=home
+    )
     assert again.returncode == 0, again.stderr
     assert differing(stable_rows(home / "again"), stable_rows(low)) == {"config_digest"}
 
 
 def test_over_http_every_request_is_valid_and_the_ends_are_the_same(low: Path):
-    """A server that keeps no state and refuses what OpenAI refuses answers for the expert, by its own notes."""
+    """A server that keeps no state and refuses what OpenAI refuses answers for the expert, by its
+    own notes.
+    """
     home = low.parent
     with serving(*PLAN, *ERRING, *LOW, cwd=home) as server:
         done = synth(*server.run, INLINE, "output.dir=http", cwd=home)
@@ -118,19 +140,27 @@ def test_over_http_every_request_is_valid_and_the_ends_are_the_same(low: Path):
     assert judged(home / "http") == judged(low)
 
 
-def test_it_loads_and_exports_what_the_model_saw(low: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_it_loads_and_exports_what_the_model_saw(
+    low: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     datasets = pytest.importorskip("datasets")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     loaded = datasets.load_dataset(str(low), split="train", cache_dir=str(tmp_path))
     assert len(loaded) == 40
     assert sum(bool(segments) for segments in loaded["segments"]) > 30
-    done = synth("export", "low", "--to", "openai-jsonl", "--view", "segments", "--all", cwd=low.parent)
+    done = synth(
+        "export", "low", "--to", "openai-jsonl", "--view", "segments", "--all", cwd=low.parent
+    )
     assert done.returncode == 0, done.stderr
     text = (low.parent / "low.openai-jsonl.jsonl").read_text("utf-8")
     examples = [json.loads(line) for line in text.splitlines()]
     trained = 0
     for each in examples:
-        own = [message for message in each["messages"] if message["role"] == "assistant" and "weight" not in message]
+        own = [
+            message
+            for message in each["messages"]
+            if message["role"] == "assistant" and "weight" not in message
+        ]
         trained += len(own)
         for message in each["messages"]:
             message.pop("weight", None)

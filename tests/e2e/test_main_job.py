@@ -18,7 +18,11 @@ JOB = ("run", "tasks.count=250", "tasks.samples=2", "seed=7", "output.rows_per_s
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The same job with one Ray worker, with two, and inline."""
     home = tmp_path_factory.mktemp("runs")
-    ways = {"one": ("runtime.workers=1",), "two": ("runtime.workers=2",), "inline": ("runtime=inline",)}
+    ways = {
+        "one": ("runtime.workers=1",),
+        "two": ("runtime.workers=2",),
+        "inline": ("runtime=inline",),
+    }
     for name, options in ways.items():
         done = synth(*JOB, *options, f"output.dir={name}", cwd=home)
         assert done.returncode == 0, done.stderr
@@ -32,7 +36,9 @@ def test_every_planned_job_is_there_once_with_full_reward(runs: dict[str, Path])
     assert [row["job_index"] for row in rows] == list(range(500))
     assert len({row["trajectory_id"] for row in rows}) == 500
     assert {row["reward"] for row in rows} == {1.0}
-    assert {(row["stop_reason"], row["user_model"]) for row in rows} == {("finished", None), ("user_ended", "scripted")}
+    assert {(row["stop_reason"], row["user_model"]) for row in rows} == {
+        ("user_ended", "scripted"),
+    }
 
 
 @pytest.mark.ray
@@ -82,16 +88,24 @@ def test_replay_finds_everything_identical(runs: dict[str, Path]):
 
 
 def test_replay_names_one_altered_tool_result(tmp_path: Path):
-    assert synth("run", "tasks.count=12", "runtime=inline", "output.dir=run", cwd=tmp_path).returncode == 0
+    assert (
+        synth("run", "tasks.count=12", "runtime=inline", "output.dir=run", cwd=tmp_path).returncode
+        == 0
+    )
     shard = next((tmp_path / "run" / "data").glob("*.parquet"))
     table = pq.read_table(shard)
     messages = table.column("messages").to_pylist()
     altered = next(at for at, text in enumerate(messages[5]) if json.loads(text)["role"] == "tool")
     message = json.loads(messages[5][altered])
     messages[5][altered] = json.dumps({**message, "content": message["content"] + " "})
-    column = pa.array(messages, type=pa.list_(pa.string())).cast(table.schema.field("messages").type)
+    column = pa.array(messages, type=pa.list_(pa.string())).cast(
+        table.schema.field("messages").type
+    )
     pq.write_table(
-        table.set_column(table.schema.get_field_index("messages"), table.schema.field("messages"), column), shard
+        table.set_column(
+            table.schema.get_field_index("messages"), table.schema.field("messages"), column
+        ),
+        shard,
     )
     done = synth("replay", "run", cwd=tmp_path)
     assert done.returncode == 1

@@ -1,7 +1,8 @@
-"""Every wrong call, odd answer and reason to end, over real HTTP, in one run with 64 rollouts at once.
+"""Every wrong call, odd answer and reason to end, over real HTTP, in one run with 64 rollouts at
+once.
 
-The endpoint looks at each request as the strictest one does and refuses for good what such a one would refuse: a rollout that
-was refused has no row.
+The endpoint looks at each request as the strictest one does and refuses for good what such a one
+would refuse: a rollout that was refused has no row.
 """
 
 from __future__ import annotations
@@ -19,18 +20,21 @@ from aiohttp import web
 from envs.types import ToolCall
 from synth.dataset.reader import Dataset
 from synth.errors import ModelRefusedRequest
-from synth.models.server import Fault
+from synth.serving.openai_server import Fault
 from synth.types import Completion
 from tests.e2e.command import synth
 from tests.e2e.expert_endpoint import endpoint
-from tests.e2e.wire_forms import Form, forms
+from tests.e2e.wire_forms import NO_ROW, Form, forms
 from tests.unit import small_world
 from tests.unit.agent.test_malformed import AS_TEXT, NATIVE, category, results, written
 
 GOOD = Completion(
-    tool_calls=(ToolCall("good", "find_items", '{"name": "Chair"}'),), content="", finish_reason="tool_calls"
+    tool_calls=(ToolCall("good", "find_items", '{"name": "Chair"}'),),
+    content="",
+    finish_reason="tool_calls",
 )
 DONE = Completion(content="Done.")
+UNUSABLE = "the endpoint gave a malformed answer ({}) to 3 first requests"
 LONGEST = 200_000
 """Characters of a case that is streamed: a stream has sixteen in each event."""
 
@@ -52,7 +56,9 @@ families:
 
 @dataclass(frozen=True)
 class Case:
-    """What the endpoint says first, and what is to become of it. ``requests`` is how often it is asked."""
+    """What the endpoint says first, and what is to become of it. ``requests`` is how often it is
+    asked.
+    """
 
     name: str
     first: Completion | Form
@@ -67,18 +73,26 @@ def cases(*, stream: bool) -> list[Case]:
         case: Any = each.values[0]
         entries = case.get("calls", [case])
         calls = [
-            ToolCall(written(one.get("call", "a")), written(one.get("name", "find_items")), written(one["arguments"]))
+            ToolCall(
+                written(one.get("call", "a")),
+                written(one.get("name", "find_items")),
+                written(one["arguments"]),
+            )
             for one in entries
         ]
         if stream and sum(len(one.arguments) + len(one.name) for one in calls) > LONGEST:
             continue
         said = Completion(tool_calls=tuple(calls), finish_reason=case.get("finish", "tool_calls"))
-        out.append(Case(str(each.id), said, [*(one["expect"] for one in entries), "ok"], "finished", 3))
+        out.append(
+            Case(str(each.id), said, [*(one["expect"] for one in entries), "ok"], "finished", 3)
+        )
     for each in AS_TEXT:
         case = each.values[0]
         wrong = [] if case.get("form") == "none" else ["malformed_call"] * len(case["calls"])
         said = Completion(content=case["text"])
-        out.append(Case(str(each.id), said, [*wrong, "ok"] if wrong else [], "finished", 3 if wrong else 1))
+        out.append(
+            Case(str(each.id), said, [*wrong, "ok"] if wrong else [], "finished", 3 if wrong else 1)
+        )
     for name, form in forms(stream=stream).items():
         told = [*form.results, "ok"] if form.results else []
         out.append(Case(name, form, told, form.stop, 3 if told else 1))
@@ -123,7 +137,9 @@ class Wrong:
         asked = json.loads(await request.read())
         at = self.case_of(asked)
         first = self.cases[at].first
-        if isinstance(first, Completion) or any(each["role"] == "assistant" for each in asked["messages"]):
+        if isinstance(first, Completion) or any(
+            each["role"] == "assistant" for each in asked["messages"]
+        ):
             return None
         self.requests[at] += 1
         kind = "text/event-stream" if first.streamed else "application/json"
@@ -133,7 +149,8 @@ class Wrong:
 def world(home: Path, count: int) -> Path:
     folder = small_world.make(home / "world")
     more = "".join(
-        f"INSERT INTO items (item_id, name, price) VALUES ({at + 10}, 'Case {at:04}.', {at});\n" for at in range(count)
+        f"INSERT INTO items (item_id, name, price) VALUES ({at + 10}, 'Case {at:04}.', {at});\n"
+        for at in range(count)
     )
     (folder / "seed.sql").write_text((folder / "seed.sql").read_text() + more)
     (folder / "tasks.yaml").write_text(TASKS)
@@ -147,22 +164,46 @@ def test_every_wrong_call_comes_to_its_typed_end(tmp_path: Path, stream: bool):
     model = Wrong(asked)
     with endpoint(model, model.odd) as url:
         done = synth(
-            *("run", f"env.path={world(tmp_path, len(asked))}", f"tasks.count={len(asked)}", "output.dir=out"),
-            *("model=openai", "model.name=expert", "model.api_key_env=null", f"model.base_url={url}"),
-            *("runtime=inline", "runtime.concurrency=64", "model.max_retries=0", f"model.stream={stream}"),
+            *(
+                "run",
+                f"env.path={world(tmp_path, len(asked))}",
+                f"tasks.count={len(asked)}",
+                "output.dir=out",
+            ),
+            *(
+                "model=openai",
+                "model.name=expert",
+                "model.api_key_env=null",
+                f"model.base_url={url}",
+            ),
+            *(
+                "runtime=inline",
+                "runtime.concurrency=64",
+                "users=none",
+                "preflight=false",  # each wrong answer belongs to one rollout
+                "model.max_retries=0",
+                f"model.stream={stream}",
+            ),
             cwd=tmp_path,
         )
-    assert [each["message"] for each in Dataset.open(tmp_path / "out").errors()] == []
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    unusable = [case for case in asked if case.stop == NO_ROW]
+    assert len(unusable) == 2
+    errors = Dataset.open(tmp_path / "out").errors()
+    assert {error["message"] for error in errors} == {
+        UNUSABLE.format(reason) for reason in ("tool_calls", "function_call")
+    }
+    assert done.returncode == 3, done.stdout[-2000:] + done.stderr[-2000:]
     wrong: list[str] = []
     rows = list(Dataset.open(tmp_path / "out").rows())
-    assert len(rows) == len(asked)
+    assert len(rows) == len(asked) - len(unusable)
     for row in rows:
         at = model.case_of(row)
         case = asked[at]
         found = ([category(each) for each in results(row)], row["stop_reason"], model.requests[at])
         if found != (list(case.results), case.stop, case.requests):
-            wrong.append(f"{case.name}: {found}, not {(list(case.results), case.stop, case.requests)}")
+            wrong.append(
+                f"{case.name}: {found}, not {(list(case.results), case.stop, case.requests)}"
+            )
     assert wrong == []
     again = synth("replay", "out", cwd=tmp_path)
     assert again.returncode == 0, again.stdout[-2000:]

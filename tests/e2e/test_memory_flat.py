@@ -1,4 +1,6 @@
-"""Twenty thousand rollouts in one process: what it holds after two thousand is what it holds at the end."""
+"""Twenty thousand rollouts in one process: what it holds after two thousand is what it holds at the
+end.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from synth.config import from_dict
+from synth.config.schema import from_dict
 from synth.dataset.reader import Dataset
-from synth.preparation import prepare
+from synth.runner.prepare import prepare
 from tests.e2e.command import COMMAND
 from tests.e2e.expert_endpoint import Expert, endpoint
 
@@ -20,7 +22,9 @@ ROWS = 1_000
 SHARDS = 20
 LOW = ("agent.compaction.threshold_tokens=800", "agent.offload.max_chars=1400")
 GROWTH_MB = 60
-"""What the allocator and caches of fixed size may take on the way; a leak of 4 KB a rollout would take 72."""
+"""What the allocator and caches of fixed size may take on the way; a leak of 4 KB a rollout would
+take 72.
+"""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,9 @@ class Held:
 def held(pid: int) -> Held | None:
     """What a process holds at this moment; None where it has just ended."""
     status = dict(
-        line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text("utf-8").splitlines() if ":" in line
+        line.split(":", 1)
+        for line in Path(f"/proc/{pid}/status").read_text("utf-8").splitlines()
+        if ":" in line
     )
     if "VmRSS" not in status:
         return None
@@ -54,8 +60,15 @@ def test_memory_files_and_threads_do_not_grow_with_the_rollouts(tmp_path: Path, 
     with contextlib.ExitStack() as stack:
         if kind == "http":
             run = prepare(from_dict({"env": {"name": "ehr_db"}, "tasks": {"count": 500}}))
-            url = stack.enter_context(endpoint(Expert(run.plan.task(at) for at in range(run.plan.tasks))))
-            command += ["model=openai", "model.name=expert", f"model.base_url={url}", "model.api_key_env=null"]
+            url = stack.enter_context(
+                endpoint(Expert(run.plan.task(at) for at in range(run.plan.tasks)))
+            )
+            command += [
+                "model=openai",
+                "model.name=expert",
+                f"model.base_url={url}",
+                "model.api_key_env=null",
+            ]
         elif kind != "plain":
             command += ["agent.middleware=[compaction,offload]", *LOW]
         watch(command, tmp_path)
@@ -64,7 +77,9 @@ def test_memory_files_and_threads_do_not_grow_with_the_rollouts(tmp_path: Path, 
 def watch(command: list[str], tmp_path: Path) -> None:
     """Run it to its end, and compare what it held early with what it held late."""
     data = tmp_path / "run" / "data"
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
         try:
             seen: dict[int, Held] = {}
             while process.poll() is None:

@@ -1,4 +1,6 @@
-"""All middlewares that ship at once, in a whole run against real endpoints: the model's, and that of the model which approves."""
+"""All middlewares that ship at once, in a whole run against real endpoints: the model's, and that
+of the model which approves.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from synth.cli.compose import compose
+from synth.config.compose import compose
 from synth.dataset.reader import Dataset
-from synth.models.server import Fault
-from synth.serving import open_served
+from synth.serving.known_rollouts import open_served
+from synth.serving.openai_server import Fault
 from synth.types import Completion, Usage
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import endpoint
@@ -23,8 +25,15 @@ PLAN = ("env=shop", "tasks.count=12", "seed=5", "agent.max_turns=100")
 ALL = (
     "agent.middleware=[logging,approval,retry,faults,compaction,offload]",
     *("agent.approval.mode=strict", "agent.approval.deny=['*:reason=*never*']"),
-    *("agent.approval.model=expert", "agent.approval.api_key_env=null", "agent.approval.policy='Approve it.'"),
-    *("agent.approval.price_input_usd_per_mtok=100.0", "agent.approval.price_output_usd_per_mtok=1000.0"),
+    *(
+        "agent.approval.model=expert",
+        "agent.approval.api_key_env=null",
+        "agent.approval.policy='Approve it.'",
+    ),
+    *(
+        "agent.approval.price_input_usd_per_mtok=100.0",
+        "agent.approval.price_output_usd_per_mtok=1000.0",
+    ),
     *("agent.retry.max_retries=8", "agent.retry.first_s=0.001"),
     *("agent.faults.rate=0.2", "agent.faults.slow_s=0.001"),
     *("agent.compaction.threshold_tokens=300", "agent.compaction.keep_turns=1"),
@@ -61,17 +70,38 @@ class Overloaded:
         if self.requests % 7:
             return None
         self.refused += 1
-        return Fault(status=503, headers={"Retry-After": "0"}, body=(b'{"error": {"message": "overloaded"}}',))
+        return Fault(
+            status=503,
+            headers={"Retry-After": "0"},
+            body=(b'{"error": {"message": "overloaded"}}',),
+        )
 
 
 @contextmanager
 def played(judge: Judge, busy: Overloaded, *more: str) -> Generator[tuple[str, ...]]:
     """The arguments of a run against both endpoints."""
     config = compose([*PLAN, *ALL, *more], multirun=False, config_dir=None)[0].config
-    with open_served(config) as served, endpoint(served.repertoire, busy) as url, endpoint(judge) as policy:
+    with (
+        open_served(config) as served,
+        endpoint(served.repertoire, busy) as url,
+        endpoint(judge) as policy,
+    ):
         yield (
-            *("run", *PLAN, *ALL, *more, "runtime=inline", f"agent.approval.base_url={policy}", "model.send_seed=true"),
-            *("model=openai", "model.name=expert", "model.api_key_env=null", f"model.base_url={url}"),
+            *(
+                "run",
+                *PLAN,
+                *ALL,
+                *more,
+                "runtime=inline",
+                f"agent.approval.base_url={policy}",
+                "model.send_seed=true",
+            ),
+            *(
+                "model=openai",
+                "model.name=expert",
+                "model.api_key_env=null",
+                f"model.base_url={url}",
+            ),
             *("model.price_input_usd_per_mtok=0.0", "model.price_output_usd_per_mtok=0.0"),
         )
 
@@ -87,28 +117,32 @@ def test_all_at_once_and_every_rollout_ends_well(tmp_path: Path, stream: bool):
     assert busy.refused > 5
     events = [event for row in rows for event in row["events"]]
     kinds = {each["event"] for each in events}
-    assert {"compaction", "side_completion", "policy_completion"} <= kinds
+    assert {"compaction", "side_completion", "approver_completion"} <= kinds
     assert any("offloaded" in each for each in events)
     assert any(row["injected_faults"] for row in rows)
-    lines = [line for log in (tmp_path / "out/logs").rglob("*.jsonl") for line in log.read_text().splitlines()]
+    lines = [
+        line
+        for log in (tmp_path / "out/logs").rglob("*.jsonl")
+        for line in log.read_text().splitlines()
+    ]
     assert {json.loads(line)["rollout"] for line in lines} == {row["trajectory_id"] for row in rows}
     # What the approvals cost is the policy's, and counted once for each question.
-    told = [each for each in events if each["event"] == "policy_completion"]
+    told = [each for each in events if each["event"] == "approver_completion"]
     assert len(told) == len(judge.questions) > 5
-    assert sum(row["policy_input_tokens"] or 0 for row in rows) == ASKED * len(judge.questions)
-    assert sum(row["policy_output_tokens"] or 0 for row in rows) == SAID * len(judge.questions)
+    assert sum(row["approver_input_tokens"] or 0 for row in rows) == ASKED * len(judge.questions)
+    assert sum(row["approver_output_tokens"] or 0 for row in rows) == SAID * len(judge.questions)
     cost = len(judge.questions) * (ASKED * 100 + SAID * 1000) / 1_000_000
     counts = json.loads((tmp_path / "out/manifest.json").read_text())["counts"]
-    assert counts["policy_cost_usd"] == pytest.approx(cost)
+    assert counts["approver_cost_usd"] == pytest.approx(cost)
     assert counts["cost_usd"] == 0.0
     # All of it is in the run's totals: turns, summaries and approvals.
-    names = [f"{who}{kind}_tokens" for who in ("", "policy_") for kind in ("input", "output")]
+    names = [f"{who}{kind}_tokens" for who in ("", "approver_") for kind in ("input", "output")]
     assert f"{sum(row[name] or 0 for row in rows for name in names):,} tokens" in done.stdout
-    assert sum(each["usage"]["input_tokens"] for each in events if each["event"].endswith("completion")) == sum(
-        row["input_tokens"] + (row["policy_input_tokens"] or 0) for row in rows
-    )
+    assert sum(
+        each["usage"]["input_tokens"] for each in events if each["event"].endswith("completion")
+    ) == sum(row["input_tokens"] + (row["approver_input_tokens"] or 0) for row in rows)
     shown = synth("inspect", "out", "--json", cwd=tmp_path)
-    assert json.loads(shown.stdout)["policy"]["cost_usd"]["total"] == pytest.approx(cost)
+    assert json.loads(shown.stdout)["approver"]["cost_usd"]["total"] == pytest.approx(cost)
     assert synth("replay", "out", cwd=tmp_path).returncode == 0
 
 
@@ -116,7 +150,9 @@ def test_what_approvals_cost_is_in_the_budget(tmp_path: Path):
     """The agent's own model is free here: only the policy's money can have ended the run."""
     judge, busy = Judge(), Overloaded()
     with played(judge, busy, "tasks.families=[cancel_order]") as job:
-        done = synth(*job, "runtime.concurrency=1", "budget.usd=0.02", "output.dir=out", cwd=tmp_path)
+        done = synth(
+            *job, "runtime.concurrency=1", "budget.usd=0.02", "output.dir=out", cwd=tmp_path
+        )
     assert done.returncode == 3, done.stdout + done.stderr
     assert "the budget of $0.02 is spent" in done.stdout
     with Dataset.open(tmp_path / "out") as dataset:

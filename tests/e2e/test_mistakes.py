@@ -1,4 +1,6 @@
-"""Runs of the expert that errs: what fails is explained by the log, and recoveries are in the data."""
+"""Runs of the expert that errs: what fails is explained by the log, and recoveries are in the
+data.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,21 @@ from typing import Any
 import pytest
 
 from synth.dataset.reader import Dataset
-from synth.mistaken import MISTAKE_KINDS
-from synth.models.mistakes import implied_failure
+from synth.foundation.perturbations import MISTAKE_KINDS
+from synth.models.scripted.mistakes import implied_failure
 from tests.e2e.command import stable_rows, synth
 
 Json = Any
 KINDS = f"model.mistakes=[{','.join(MISTAKE_KINDS)}]"
-JOB = ("run", KINDS, "model.mistake_rate=0.5", "tasks.count=150", "tasks.samples=2", "seed=5", "runtime=inline")
+JOB = (
+    "run",
+    KINDS,
+    "model.mistake_rate=0.5",
+    "tasks.count=150",
+    "tasks.samples=2",
+    "seed=5",
+    "runtime=inline",
+)
 WORLDS = ("ehr_db", "shop")
 
 
@@ -55,14 +65,24 @@ def test_half_of_the_rollouts_hold_a_mistake_and_every_kind_occurs(rows: list[di
 
 
 def test_recoveries_are_in_the_data(rows: list[dict[str, Json]]):
-    """A call that found nothing or failed, the right call of the same tool in the next turn, and the full reward."""
+    """A call that found nothing or failed, the right call of the same tool in the next turn, and
+    the full reward.
+    """
     after_an_error = after_nothing = 0
     for row in rows:
-        if [each["kind"] for each in log(row) if each["detail"] == "set right"] != ["wrong_argument"]:
+        if [each["kind"] for each in log(row) if each["detail"] == "set right"] != [
+            "wrong_argument"
+        ]:
             continue
         assert row["reward"] == 1.0
-        at = next(at for at, each in enumerate(row["messages"]) if each.get("tool_call_id") == log(row)[0]["extra"][0])
-        wrong, right = (row["messages"][place]["tool_calls"][0]["function"] for place in (at - 1, at + 1))
+        at = next(
+            at
+            for at, each in enumerate(row["messages"])
+            if each.get("tool_call_id") == log(row)[0]["extra"][0]
+        )
+        wrong, right = (
+            row["messages"][place]["tool_calls"][0]["function"] for place in (at - 1, at + 1)
+        )
         assert wrong["name"] == right["name"]
         assert wrong["arguments"] != right["arguments"]
         failed = '"status":"error"' in row["messages"][at]["content"]
@@ -102,8 +122,17 @@ def test_a_kind_that_there_is_not_is_refused_with_the_nearest(tmp_path: Path):
 
 
 def test_queries_that_fail_are_set_right(tmp_path: Path):
-    """Every rollout has one query that the database refuses, in three ways, the right one after it, and the full reward."""
-    job = ("run", "env=shop_sql", "model.mistakes=wrong_sql", "model.mistake_rate=1.0", "tasks.count=24", "seed=3")
+    """Every rollout has one query that the database refuses, in three ways, the right one after it,
+    and the full reward.
+    """
+    job = (
+        "run",
+        "env=shop_sql",
+        "model.mistakes=wrong_sql",
+        "model.mistake_rate=1.0",
+        "tasks.count=24",
+        "seed=3",
+    )
     done = synth(*job, "runtime=inline", "output.dir=sql", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = list(Dataset.open(tmp_path / "sql").rows())
@@ -115,7 +144,9 @@ def test_queries_that_fail_are_set_right(tmp_path: Path):
         made, mended = log(row)
         assert (made["kind"], made["recovered"], mended["recovered"]) == ("wrong_sql", False, True)
         results = [each for each in row["events"] if each["event"] == "tool_result"]
-        at = next(place for place, each in enumerate(results) if each["result"].get("status") == "error")
+        at = next(
+            place for place, each in enumerate(results) if each["result"].get("status") == "error"
+        )
         assert results[at]["name"] == results[at + 1]["name"] == "run_select_query"
     again = synth("replay", "sql", cwd=tmp_path)
     assert again.returncode == 0, again.stdout

@@ -1,4 +1,6 @@
-"""Text-to-SQL questions through the real loop: over HTTP, many at a time, with an analyst that errs as models do."""
+"""Text-to-SQL questions through the real loop: over HTTP, many at a time, with an analyst that errs
+as models do.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from synth.config import from_dict
+from synth.config.schema import from_dict
 from synth.dataset.reader import Dataset
-from synth.preparation import prepare
+from synth.runner.prepare import prepare
 from synth.types import Task
 from tests.bird_folder import ASKED, bird_folder
 from tests.e2e.analyst import FAILING, Analyst, kind_of, spoilt
@@ -19,7 +21,9 @@ from tests.e2e.expert_endpoint import endpoint
 
 
 def planned(count: int, universes: int) -> list[Task]:
-    run = prepare(from_dict({"env": {"name": "shop_sql"}, "tasks": {"count": count, "universes": universes}}))
+    run = prepare(
+        from_dict({"env": {"name": "shop_sql"}, "tasks": {"count": count, "universes": universes}})
+    )
     return [run.plan.task(at) for at in range(run.plan.tasks)]
 
 
@@ -66,12 +70,16 @@ def check(home: Path, tasks: list[Task], analyst: Analyst) -> None:
         assert dataset.status == "complete"
         assert dataset.errors() == []
     assert len(rows) == len(tasks)
-    assert {row["stop_reason"] for row in rows} == {"finished"}
+    assert {row["stop_reason"] for row in rows} == {"user_ended"}
     kinds: Counter[str] = Counter()
     for row in rows:
         kind = kind_of(by_id[row["task_id"]])
         kinds[kind] += 1
-        assert row["reward"] == (0.0 if kind in FAILING else 1.0), (kind, row["task_id"], row["verdicts"])
+        assert row["reward"] == (0.0 if kind in FAILING else 1.0), (
+            kind,
+            row["task_id"],
+            row["verdicts"],
+        )
         _check_mistake(row, by_id[row["task_id"]], kind)
     assert analyst.advised > 9 * analyst.lost
     scores = json.loads(synth("inspect", "asked", "--json", cwd=home).stdout)["sql"]
@@ -87,13 +95,15 @@ def check(home: Path, tasks: list[Task], analyst: Analyst) -> None:
 def _check_mistake(row: dict[str, object], task: Task, kind: str) -> None:
     """The transcript shows the mistake, what was said of it, and that the analyst went on."""
     categories = row["error_categories"]
-    gate = task.gates[1]["sql"]["query"]
+    gate = task.gates[1].options["query"]
     if kind == "malformed call":
         assert categories == ["malformed_call"]
     elif kind == "unknown tool":
         assert categories == ["unknown_tool"]
     elif kind in {"wrong column", "wrong table"} and spoilt(gate, kind) != gate:
-        assert categories == ["column_not_found" if kind == "wrong column" else "table_not_found"], gate
+        assert categories == [
+            "column_not_found" if kind == "wrong column" else "table_not_found"
+        ], gate
         results = [json.dumps(each) for each in row["events"] if each["event"] == "tool_result"]  # type: ignore[union-attr]
         assert any("did you mean" in each for each in results)
     else:
@@ -122,9 +132,18 @@ def test_five_hundred_questions_in_contexts_cut_short(tmp_path: Path):
 
 
 def test_birds_questions(tmp_path: Path):
-    """The expert answers each; what cannot be asked is told, and a replay finds the same answers."""
+    """The expert answers each; what cannot be asked is told, and a replay finds the same
+    answers.
+    """
     bird_folder(tmp_path / "bird")
-    job = ("run", "tasks=bird", "tasks.path=bird", f"tasks.count={len(ASKED)}", "runtime=inline", "output.dir=out")
+    job = (
+        "run",
+        "tasks=bird",
+        "tasks.path=bird",
+        f"tasks.count={len(ASKED)}",
+        "runtime=inline",
+        "output.dir=out",
+    )
     done = synth(*job, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 of 30 questions are left out" in done.stderr

@@ -15,9 +15,9 @@ import sqlalchemy
 from envs.connection import connect_args, parse_url
 from envs.errors import DatabaseConfigError, ScriptError, WorldError
 from envs.reseed import APPLICATION_ID, MARKER, ReseedRefused, reseed
-from envs.sql_script import run_script
+from envs.scripts import run_script
 from synth.cli.reseed import main
-from synth.shipped import find_world
+from synth.foundation.shipped import find_world
 
 SCHEMA = """
 DROP TABLE IF EXISTS items;
@@ -26,7 +26,8 @@ CREATE TABLE items (id INTEGER PRIMARY KEY, shop INTEGER NOT NULL REFERENCES sho
 CREATE VIEW big AS SELECT id FROM items WHERE id > 1;
 """
 SEED = (
-    "INSERT INTO shops VALUES (1, '100% :x; O''Brien'), (2, 'b');\nINSERT INTO items VALUES (1, 1), (2, 2), (3, 1);\n"
+    "INSERT INTO shops VALUES (1, '100% :x; O''Brien'), (2, 'b');\nINSERT INTO items VALUES (1,"
+    " 1), (2, 2), (3, 1);\n"
 )
 
 
@@ -55,7 +56,10 @@ Ask = Callable[[str], list[tuple[Any, ...]]]
 def asking(url: str) -> Iterator[Ask]:
     parsed = parse_url(url)
     engine = sqlalchemy.create_engine(
-        parsed, isolation_level="AUTOCOMMIT", poolclass=sqlalchemy.NullPool, connect_args=connect_args(parsed)
+        parsed,
+        isolation_level="AUTOCOMMIT",
+        poolclass=sqlalchemy.NullPool,
+        connect_args=connect_args(parsed),
     )
 
     def ask(statement: str) -> list[tuple[Any, ...]]:
@@ -84,7 +88,11 @@ def mysql_ask(mysql_url: str) -> Iterator[Ask]:
 
 class TestFile:
     def test_the_command_builds_a_file_and_says_how_to_open_it(
-        self, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self,
+        world: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
     ):
         monkeypatch.chdir(tmp_path)
         assert main([str(world)]) == 0
@@ -96,7 +104,9 @@ class TestFile:
         assert lite(file, "PRAGMA application_id") == [(APPLICATION_ID,)]
         assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
 
-    def test_json_and_a_sqlite_url_say_the_same(self, world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    def test_json_and_a_sqlite_url_say_the_same(
+        self, world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ):
         file = tmp_path / "x.sqlite"
         assert main([str(world), "--url", f"sqlite:///{file}", "--json"]) == 0
         report = json.loads(capsys.readouterr().out)
@@ -114,7 +124,11 @@ class TestFile:
         lite(foreign, "CREATE TABLE precious (a)")
         text.write_text("precious")
         before = [foreign.read_bytes(), text.read_bytes()]
-        for out, words in ((foreign, "synth did not make"), (text, "no SQLite database"), (tmp_path, "no file")):
+        for out, words in (
+            (foreign, "synth did not make"),
+            (text, "no SQLite database"),
+            (tmp_path, "no file"),
+        ):
             with pytest.raises(ReseedRefused, match=words):
                 reseed(world, out=out)
         assert [foreign.read_bytes(), text.read_bytes()] == before
@@ -141,7 +155,9 @@ class TestFile:
     def test_a_broken_seed_leaves_the_old_file(self, world: Path, tmp_path: Path):
         out = tmp_path / "x.sqlite"
         reseed(world, out=out)
-        (world / "seed.sql").write_text("INSERT INTO shops VALUES (1, 'a');\nINSERT INTO nowhere VALUES (1);")
+        (world / "seed.sql").write_text(
+            "INSERT INTO shops VALUES (1, 'a');\nINSERT INTO nowhere VALUES (1);"
+        )
         with pytest.raises(ScriptError, match=r"seed\.sql:2: no such table: nowhere"):
             reseed(world, out=out)
         assert lite(out, "SELECT count(*) FROM items") == [(3,)]
@@ -165,7 +181,9 @@ class TestFile:
 
 
 class TestServer:
-    def test_a_world_comes_and_comes_again_beside_other_tables(self, world: Path, url: str, ask: Ask):
+    def test_a_world_comes_and_comes_again_beside_other_tables(
+        self, world: Path, url: str, ask: Ask
+    ):
         ask("CREATE TABLE precious (a int)")
         ask("INSERT INTO precious VALUES (1)")
         report = reseed(world, url=url)
@@ -186,7 +204,11 @@ class TestServer:
 
     @pytest.mark.parametrize(
         "statement",
-        ["DROP TABLE IF EXISTS precious;", "INSERT INTO precious VALUES (2);", "ALTER TABLE precious ADD b int;"],
+        [
+            "DROP TABLE IF EXISTS precious;",
+            "INSERT INTO precious VALUES (2);",
+            "ALTER TABLE precious ADD b int;",
+        ],
     )
     def test_a_script_that_changes_another_table_is_refused_even_by_force(
         self, statement: str, world: Path, url: str, ask: Ask
@@ -205,16 +227,29 @@ class TestServer:
                 reseed(world, url=url, force=force)
         assert ask("SELECT count(*) FROM shops") == [(2,)]
 
-    def test_the_shipped_world_hands_out_keys_behind_those_of_its_seed(self, url: str, ask: Ask, tmp_path: Path):
+    def test_the_shipped_world_hands_out_keys_behind_those_of_its_seed(
+        self, url: str, ask: Ask, tmp_path: Path
+    ):
         folder = find_world("ehr_db")
         report = reseed(folder, url=url)
         assert dict(report.rows) == dict(reseed(folder, out=tmp_path / "x.sqlite").rows)
         for table, columns, key in (
-            ("clinicians", "(name, name_folded, role) VALUES ('N N', 'n n', 'physician')", "clinician_id"),
-            ("vitals", "(patient_id, recorded_at) VALUES (1001, '2026-03-02 09:00:00')", "vitals_id"),
+            (
+                "clinicians",
+                "(name, name_folded, role) VALUES ('N N', 'n n', 'physician')",
+                "clinician_id",
+            ),
+            (
+                "vitals",
+                "(patient_id, recorded_at) VALUES (1001, '2026-03-02 09:00:00')",
+                "vitals_id",
+            ),
             (
                 "alerts",
-                "(patient_id, kind, raised_at) VALUES (1001, 'critical_heart_rate', '2026-03-02 09:00:00')",
+                (
+                    "(patient_id, kind, raised_at) VALUES (1001, 'critical_heart_rate', '2026-03-02"
+                    " 09:00:00')"
+                ),
                 "alert_id",
             ),
         ):
@@ -245,7 +280,9 @@ class TestPostgres:
     def test_a_failure_leaves_nothing_changed(self, world: Path, postgres_url: str):
         reseed(world, url=postgres_url)
         good = (world / "seed.sql").read_text()
-        (world / "seed.sql").write_text("INSERT INTO shops VALUES (9, 'x');\nINSERT INTO nowhere VALUES (1);")
+        (world / "seed.sql").write_text(
+            "INSERT INTO shops VALUES (9, 'x');\nINSERT INTO nowhere VALUES (1);"
+        )
         with pytest.raises(ScriptError, match=r"seed\.sql:2: relation \"nowhere\" does not exist"):
             reseed(world, url=postgres_url)
         (world / "seed.sql").write_text(good)
@@ -253,10 +290,14 @@ class TestPostgres:
 
     def test_code_that_writes_elsewhere_is_found_out(self, world: Path, postgres_url: str):
         parsed = parse_url(postgres_url)
-        engine = sqlalchemy.create_engine(parsed, isolation_level="AUTOCOMMIT", poolclass=sqlalchemy.NullPool)
+        engine = sqlalchemy.create_engine(
+            parsed, isolation_level="AUTOCOMMIT", poolclass=sqlalchemy.NullPool
+        )
         with engine.connect() as connection:
             connection.exec_driver_sql("CREATE TABLE precious (a int)")
-            (world / "seed.sql").write_text("DO $$ BEGIN EXECUTE 'INSERT INTO precious VALUES (1)'; END $$;")
+            (world / "seed.sql").write_text(
+                "DO $$ BEGIN EXECUTE 'INSERT INTO precious VALUES (1)'; END $$;"
+            )
             with pytest.raises(ReseedRefused, match="precious"):
                 reseed(world, url=postgres_url)
             assert connection.exec_driver_sql("SELECT count(*) FROM precious").scalar() == 0
@@ -289,7 +330,9 @@ class TestPostgres:
         postgres_ask("CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'")
         postgres_ask("CREATE SEQUENCE numbers")
         postgres_ask("SELECT setval('numbers', 5)")
-        (world / "seed.sql").write_text(f"SET track_counts = off; DO $$ BEGIN EXECUTE '{code}'; END $$;")
+        (world / "seed.sql").write_text(
+            f"SET track_counts = off; DO $$ BEGIN EXECUTE '{code}'; END $$;"
+        )
         with pytest.raises(ReseedRefused, match="change what they did not make"):
             reseed(world, url=postgres_url, force=force)
         assert postgres_ask("SELECT a FROM precious") == [(1,)]
@@ -319,7 +362,9 @@ class TestPostgres:
         reseed(world, url=postgres_url)
         assert postgres_ask("SELECT * FROM theirs") == []
 
-    def test_force_replaces_a_function_that_the_schema_creates(self, world: Path, postgres_ask: Ask, postgres_url: str):
+    def test_force_replaces_a_function_that_the_schema_creates(
+        self, world: Path, postgres_ask: Ask, postgres_url: str
+    ):
         function = "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT {}';"
         (world / "schema.postgresql.sql").write_text(SCHEMA + function.format(2))
         postgres_ask(function.format(1))
@@ -332,15 +377,19 @@ class TestPostgres:
     def test_objects_of_every_kind_come_again(self, world: Path, postgres_url: str):
         (world / "schema.postgresql.sql").write_text(
             SCHEMA
-            + "CREATE TYPE pair AS (x int, y int); CREATE DOMAIN d AS int; CREATE TYPE span AS RANGE (subtype = int);"
+            + "CREATE TYPE pair AS (x int, y int); CREATE DOMAIN d AS int; CREATE TYPE span AS"
+            " RANGE (subtype = int);"
             "CREATE FUNCTION plus(int, int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + $2';"
             "CREATE AGGREGATE total(int) (sfunc = plus, stype = int);"
             "CREATE OPERATOR #=# (leftarg = int, rightarg = int, function = plus);"
             "CREATE FUNCTION first(pair) RETURNS int LANGUAGE sql AS 'SELECT ($1).x';"
             "CREATE CAST (pair AS int) WITH FUNCTION first(pair);"
-            "CREATE COLLATION plain (locale = 'C'); CREATE TEXT SEARCH CONFIGURATION words (copy = simple);"
-            'CREATE TABLE "we""ird" (i int GENERATED ALWAYS AS IDENTITY, s serial, p pair, t text COLLATE plain);'
-            'CREATE MATERIALIZED VIEW sums AS SELECT total(s) FROM "we""ird"; CREATE SEQUENCE alone;'
+            "CREATE COLLATION plain (locale = 'C'); CREATE TEXT SEARCH CONFIGURATION words (copy ="
+            " simple);"
+            'CREATE TABLE "we""ird" (i int GENERATED ALWAYS AS IDENTITY, s serial, p pair, t text'
+            " COLLATE plain);"
+            'CREATE MATERIALIZED VIEW sums AS SELECT total(s) FROM "we""ird"; CREATE SEQUENCE'
+            " alone;"
         )
         for _ in range(2):
             assert reseed(world, url=postgres_url).rows == {'"we""ird"': 0, "items": 3, "shops": 2}
@@ -359,12 +408,14 @@ class TestPostgres:
 class TestMariaDB:
     @pytest.fixture(autouse=True)
     def impatient(self, monkeypatch: pytest.MonkeyPatch):
-        monkeypatch.setattr("envs.reseed.mysql._PATIENCE_S", 1)
+        monkeypatch.setattr("envs.reseed.mariadb._PATIENCE_S", 1)
 
     def test_a_failure_says_what_is_there_and_can_be_run_again(self, world: Path, mysql_url: str):
         good = (world / "seed.sql").read_text()
         (world / "seed.sql").write_text("INSERT INTO nowhere VALUES (1);")
-        with pytest.raises(ScriptError, match=r"seed\.sql:1: .*nowhere.* commits each DDL") as caught:
+        with pytest.raises(
+            ScriptError, match=r"seed\.sql:1: .*nowhere.* commits each DDL"
+        ) as caught:
             reseed(world, url=mysql_url)
         assert caught.value.line == 1
         (world / "seed.sql").write_text(good)
@@ -374,7 +425,10 @@ class TestMariaDB:
     @pytest.mark.parametrize(
         "code",
         [
-            "DELIMITER //\nCREATE PROCEDURE p() BEGIN INSERT INTO precious VALUES (9); END//\nDELIMITER ;\nCALL p();",
+            (
+                "DELIMITER //\nCREATE PROCEDURE p() BEGIN INSERT INTO precious VALUES (9);"
+                " END//\nDELIMITER ;\nCALL p();"
+            ),
             "EXECUTE IMMEDIATE 'DROP TABLE precious';",
             "DELIMITER //\nBEGIN NOT ATOMIC ALTER TABLE precious ADD b int; END//\n",
             "CREATE VIEW w AS SELECT * FROM precious; INSERT INTO w VALUES (2);",
@@ -384,7 +438,9 @@ class TestMariaDB:
             "SELECT SETVAL(numbers, 50);",
         ],
     )
-    def test_no_code_changes_what_was_there(self, force: bool, code: str, world: Path, mysql_ask: Ask, mysql_url: str):
+    def test_no_code_changes_what_was_there(
+        self, force: bool, code: str, world: Path, mysql_ask: Ask, mysql_url: str
+    ):
         mysql_ask("CREATE TABLE precious (a int PRIMARY KEY)")
         mysql_ask("INSERT INTO precious VALUES (1)")
         mysql_ask("CREATE SEQUENCE numbers")
@@ -398,11 +454,15 @@ class TestMariaDB:
 
     def test_a_view_that_code_replaced_is_named(self, world: Path, mysql_ask: Ask, mysql_url: str):
         mysql_ask("CREATE VIEW theirs AS SELECT 1 AS a")
-        (world / "seed.sql").write_text("EXECUTE IMMEDIATE 'CREATE OR REPLACE VIEW theirs AS SELECT 2 AS a';")
+        (world / "seed.sql").write_text(
+            "EXECUTE IMMEDIATE 'CREATE OR REPLACE VIEW theirs AS SELECT 2 AS a';"
+        )
         with pytest.raises(ReseedRefused, match=r"have changed .*theirs"):
             reseed(world, url=mysql_url, force=True)
 
-    def test_code_that_names_another_database_cannot_write_to_it(self, world: Path, mysql_ask: Ask, mysql_url: str):
+    def test_code_that_names_another_database_cannot_write_to_it(
+        self, world: Path, mysql_ask: Ask, mysql_url: str
+    ):
         other = f"{parse_url(mysql_url).database}_o"
         mysql_ask(f"CREATE DATABASE {other}")
         try:
@@ -415,7 +475,9 @@ class TestMariaDB:
                 f"RENAME TABLE items TO {other}.items;",
             ):
                 (world / "seed.sql").write_text(SEED + code)
-                with pytest.raises((ReseedRefused, ScriptError), match=r"not make|another database"):
+                with pytest.raises(
+                    (ReseedRefused, ScriptError), match=r"not make|another database"
+                ):
                     reseed(world, url=mysql_url, force=True)
             assert mysql_ask(f"SHOW TABLES FROM {other}") == [("t",)]
             assert mysql_ask(f"SELECT * FROM {other}.t") == []
@@ -425,11 +487,13 @@ class TestMariaDB:
     def test_a_table_that_someone_writes_to_stops_a_reseed_before_anything_changed(
         self, world: Path, mysql_ask: Ask, mysql_url: str, monkeypatch: pytest.MonkeyPatch
     ):
-        monkeypatch.setattr("envs.reseed.mysql_guard._PATIENCE_S", 0)
+        monkeypatch.setattr("envs.reseed.mariadb_guard._PATIENCE_S", 0)
         reseed(world, url=mysql_url)
         mysql_ask("CREATE TABLE precious (a int)")
         parsed = parse_url(mysql_url)
-        engine = sqlalchemy.create_engine(parsed, poolclass=sqlalchemy.NullPool, connect_args=connect_args(parsed))
+        engine = sqlalchemy.create_engine(
+            parsed, poolclass=sqlalchemy.NullPool, connect_args=connect_args(parsed)
+        )
         with engine.begin() as connection:
             connection.exec_driver_sql("INSERT INTO precious VALUES (1)")
             with pytest.raises(ReseedRefused, match="cannot be locked"):
@@ -442,7 +506,9 @@ class TestMariaDB:
         with pytest.raises(ScriptError, match="another database"):
             reseed(world, url=mysql_url)
         parsed = parse_url(mysql_url)
-        engine = sqlalchemy.create_engine(parsed, poolclass=sqlalchemy.NullPool, connect_args=connect_args(parsed))
+        engine = sqlalchemy.create_engine(
+            parsed, poolclass=sqlalchemy.NullPool, connect_args=connect_args(parsed)
+        )
         with engine.connect() as connection:
             assert connection.exec_driver_sql("SHOW TABLES").all() == [], MARKER
         engine.dispose()

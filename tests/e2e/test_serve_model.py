@@ -1,4 +1,6 @@
-"""``synth serve-model`` and ``model=replay``: the same run again, through HTTP or out of its own directory."""
+"""``synth serve-model`` and ``model=replay``: the same run again, through HTTP or out of its own
+directory.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ import pytest
 
 from envs.types import ToolCall
 from synth.dataset.reader import Dataset
-from synth.mistaken import MISTAKE_KINDS
+from synth.foundation.perturbations import MISTAKE_KINDS
 from synth.types import Completion, Usage
 from tests.e2e.command import COMMAND, stable_rows, synth
 from tests.e2e.expert_endpoint import endpoint
@@ -30,7 +32,14 @@ PLAN = ("env=shop", "tasks.count=40", "tasks.samples=2", "seed=5")
 ERRING = (f"model.mistakes=[{','.join(MISTAKE_KINDS)}]", "model.mistake_rate=0.6")
 INLINE = "runtime=inline"
 KEY = "test-key-of-the-served-model"
-ASKED = {"input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "events", "provider_fields"}
+ASKED = {
+    "input_tokens",
+    "output_tokens",
+    "cached_tokens",
+    "reasoning_tokens",
+    "events",
+    "provider_fields",
+}
 """What an endpoint says besides; the usage is in the events too."""
 
 
@@ -42,7 +51,9 @@ def differing(ours: Iterable[dict[str, Json]], theirs: Iterable[dict[str, Json]]
 
 
 class Server:
-    """A running ``synth serve-model``: what it printed, and the overrides of the run that it asks for."""
+    """A running ``synth serve-model``: what it printed, and the overrides of the run that it asks
+    for.
+    """
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
@@ -55,7 +66,9 @@ class Server:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         data = None if body is None else json.dumps(body).encode()
         try:
-            with urllib.request.urlopen(urllib.request.Request(path, data, headers), timeout=20) as reply:
+            with urllib.request.urlopen(
+                urllib.request.Request(path, data, headers), timeout=20
+            ) as reply:
                 return reply.status, reply.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
@@ -68,7 +81,12 @@ def serving(
     """Serve until the block ends; it must end cleanly by the signal."""
     command = [*COMMAND, "serve-model", "--json", *arguments]
     with subprocess.Popen(
-        command, cwd=cwd, env=os.environ | (env or {}), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command,
+        cwd=cwd,
+        env=os.environ | (env or {}),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         try:
             server = Server(process)
@@ -102,7 +120,9 @@ def test_a_served_expert_gives_the_transcripts_of_the_one_in_process(erring: Pat
 
 
 def test_without_seeds_each_sample_is_played_by_somebody(erring: Path):
-    """What two samples have in common is dealt to them in turn: the same transcripts, task by task."""
+    """What two samples have in common is dealt to them in turn: the same transcripts, task by
+    task.
+    """
     home = erring.parent
     with serving(*PLAN, *ERRING, cwd=home, end=signal.SIGINT) as server:
         done = synth(*server.run, "model.send_seed=false", INLINE, "output.dir=unseeded", cwd=home)
@@ -129,13 +149,18 @@ def test_a_run_is_repeated_out_of_its_directory(erring: Path):
 def test_a_job_without_a_record_is_an_error_that_no_retry_heals(erring: Path):
     home = erring.parent
     plan = [*PLAN[:2], "tasks.samples=3", PLAN[3]]
-    done = synth("run", *plan, "model=replay", "model.path=erring", INLINE, "output.dir=more", cwd=home)
+    done = synth(
+        "run", *plan, "model=replay", "model.path=erring", INLINE, "output.dir=more", cwd=home
+    )
     assert done.returncode == 0, done.stderr
     assert Dataset.open(home / "more").count == 80
     broken = Dataset.open(home / "more").errors()
     assert len(broken) == 40
     assert {each["error_type"] for each in broken} == {"ModelRefusedRequest"}
-    assert all("is not there; a replay answers the jobs of its own plan" in each["message"] for each in broken)
+    assert all(
+        "is not there; a replay answers the jobs of its own plan" in each["message"]
+        for each in broken
+    )
     assert not any(each["retryable"] for each in broken)
 
 
@@ -144,11 +169,20 @@ def test_a_job_without_a_record_is_an_error_that_no_retry_heals(erring: Path):
     [
         (("run", "model=replay", "model.path=nowhere"), "nowhere does not exist"),
         (("run", "model=replay"), "model.path: model=replay needs the directory of a recorded run"),
-        (("run", "model.path=out"), "only model=replay plays a recorded run back, and the model is scripted"),
-        (("serve-model", "model=openai", "model.name=m", "model.api_key_env=null"), "model=openai cannot be served"),
+        (
+            ("run", "model.path=out"),
+            "only model=replay plays a recorded run back, and the model is scripted",
+        ),
+        (
+            ("serve-model", "model=openai", "model.name=m", "model.api_key_env=null"),
+            "model=openai cannot be served",
+        ),
         (("serve-model", "--api-key-env", "NO_SUCH_KEY"), "the variable NO_SUCH_KEY is not set"),
         (("serve-model", "tasks.count=1", "--port", "99999"), "cannot listen at 127.0.0.1:99999"),
-        (("serve-model", "model=replay", "model.path=nowhere"), "model.path: nowhere does not exist"),
+        (
+            ("serve-model", "model=replay", "model.path=nowhere"),
+            "model.path: nowhere does not exist",
+        ),
     ],
 )
 def test_what_cannot_be_played_or_served_is_said_before_anything_starts(
@@ -162,7 +196,12 @@ def test_what_cannot_be_played_or_served_is_said_before_anything_starts(
 
 def test_it_asks_for_the_key_streams_and_writes_no_key_down(tmp_path: Path):
     with serving(
-        "tasks.count=3", "--api-key-env", "SERVED_KEY", "--verbose", cwd=tmp_path, env={"SERVED_KEY": KEY}
+        "tasks.count=3",
+        "--api-key-env",
+        "SERVED_KEY",
+        "--verbose",
+        cwd=tmp_path,
+        env={"SERVED_KEY": KEY},
     ) as server:
         host = server.url.removesuffix("/v1")
         assert server.get(f"{host}/health") == (200, '{"status":"ok"}')
@@ -170,7 +209,10 @@ def test_it_asks_for_the_key_streams_and_writes_no_key_down(tmp_path: Path):
         assert (status, json.loads(body)["error"]["code"]) == (401, "invalid_api_key")
         status, body = server.get(f"{server.url}/models", key=KEY)
         assert [each["id"] for each in json.loads(body)["data"]] == ["scripted"]
-        asked: Json = {"model": "scripted", "messages": [{"role": "user", "content": "Who are you?"}]}
+        asked: Json = {
+            "model": "scripted",
+            "messages": [{"role": "user", "content": "Who are you?"}],
+        }
         status, body = server.get(f"{server.url}/chat/completions", asked, KEY)
         assert status == 400
         assert "no task that is served opens like this" in json.loads(body)["error"]["message"]
@@ -206,7 +248,11 @@ WILD = (
     wild([("a", "find_pateints", '{"name": "Ada"}')]),
     wild([("a", "no such tool!", "{}")]),
     wild([("a", FIND, '{"name": 5}')]),
-    wild([("a", FIND, '{"name": "\ud800 and \x00"}')], content="lone \ud801, NUL \x00", reasoning_content="\ud802"),
+    wild(
+        [("a", FIND, '{"name": "\ud800 and \x00"}')],
+        content="lone \ud801, NUL \x00",
+        reasoning_content="\ud802",
+    ),
     wild([("a", FIND, '{"name": 99999999999999999999999}')]),
     wild([("a", FIND, '{"name": "Ada')], finish_reason="length"),
     wild(content="", refusal="I will not."),
@@ -222,7 +268,10 @@ async def misbehave(request: dict[str, Json]) -> Completion:
     text = request["messages"][1]["content"]
     draw = zlib.crc32(f"{turn} {text}".encode())
     completion = WILD[draw % len(WILD)] if turn < 3 else WILD[-1]
-    calls = tuple(replace(each, id=f"{each.id}{turn}" if draw % 2 else each.id) for each in completion.tool_calls)
+    calls = tuple(
+        replace(each, id=f"{each.id}{turn}" if draw % 2 else each.id)
+        for each in completion.tool_calls
+    )
     return replace(completion, tool_calls=calls, usage=Usage(100 + turn, 7, draw % 50, None))
 
 
@@ -232,8 +281,22 @@ def misbehaved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("wild")
     prices = ("model.price_input_usd_per_mtok=0.4", "model.price_output_usd_per_mtok=1.6")
     with endpoint(misbehave) as url:
-        model = ("model=openai", "model.name=expert", f"model.base_url={url}", "model.api_key_env=null", *prices)
-        done = synth("run", "tasks.count=80", *model, "model.temperature=0.5", INLINE, "output.dir=wild", cwd=home)
+        model = (
+            "model=openai",
+            "model.name=expert",
+            f"model.base_url={url}",
+            "model.api_key_env=null",
+            *prices,
+        )
+        done = synth(
+            "run",
+            "tasks.count=80",
+            *model,
+            "model.temperature=0.5",
+            INLINE,
+            "output.dir=wild",
+            cwd=home,
+        )
     assert done.returncode == 0, done.stderr
     return home / "wild"
 
@@ -252,7 +315,15 @@ def test_every_form_of_misbehaviour_was_recorded(misbehaved: Path):
 
 def test_a_run_against_an_endpoint_is_repeated_to_the_letter(misbehaved: Path):
     home = misbehaved.parent
-    done = synth("run", "tasks.count=80", "model=replay", "model.path=wild", INLINE, "output.dir=again", cwd=home)
+    done = synth(
+        "run",
+        "tasks.count=80",
+        "model=replay",
+        "model.path=wild",
+        INLINE,
+        "output.dir=again",
+        cwd=home,
+    )
     assert done.returncode == 0, done.stderr
     again = stable_rows(home / "again")
     assert differing(again, stable_rows(misbehaved)) == {"config_digest"}

@@ -1,4 +1,6 @@
-"""Whole runs in which a model plays the user, behind real HTTP: rewards, blame, replay, grading, budgets, errors."""
+"""Whole runs in which a model plays the user, behind real HTTP: rewards, blame, replay, grading,
+budgets, errors.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import Any
 import pytest
 
 from synth.dataset.reader import Dataset
-from synth.dataset.task_table import TaskTable
+from synth.dataset.store.task_table import TaskTable
 from synth.errors import ModelError
 from synth.types import Task
 from tests.e2e.command import stable_rows, synth
@@ -25,7 +27,11 @@ TALKS = {
 
 
 def user(url: str, *more: str) -> tuple[str, ...]:
-    model = ("users.model.name=expert", f"users.model.base_url={url}", "users.model.api_key_env=null")
+    model = (
+        "users.model.name=expert",
+        f"users.model.base_url={url}",
+        "users.model.api_key_env=null",
+    )
     return ("users=simulated", *model, "runtime=inline", *more)
 
 
@@ -38,9 +44,18 @@ def turns_of(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("world", TALKS)
-def test_where_the_model_behaves_rewards_are_full_and_the_run_can_be_replayed_and_graded(world: str, tmp_path: Path):
+def test_where_the_model_behaves_rewards_are_full_and_the_run_can_be_replayed_and_graded(
+    world: str, tmp_path: Path
+):
     player = Player(obedient)
-    job = ("run", f"env={world}", f"tasks.families=[{TALKS[world]}]", "tasks.count=18", "seed=5", "output.dir=run")
+    job = (
+        "run",
+        f"env={world}",
+        f"tasks.families=[{TALKS[world]}]",
+        "tasks.count=18",
+        "seed=5",
+        "output.dir=run",
+    )
     prices = ("users.model.price_input_usd_per_mtok=1", "users.model.price_output_usd_per_mtok=2")
     with endpoint(player) as url:
         done = synth(*job, *user(url, *prices), cwd=tmp_path)
@@ -52,28 +67,43 @@ def test_where_the_model_behaves_rewards_are_full_and_the_run_can_be_replayed_an
     assert {row["user_model"] for row in talked} == {"expert"}
     assert sum(row["user_input_tokens"] for row in talked) == 100 * len(player.requests)
     assert all(row["user_cost_usd"] > 0 for row in talked)
-    assert all(row["cost_usd"] is None or row["cost_usd"] == 0 for row in rows), "the user's cost stands apart"
+    assert all(row["cost_usd"] is None or row["cost_usd"] == 0 for row in rows), (
+        "the user's cost stands apart"
+    )
     asked = len(player.requests)
     replayed = synth("replay", "run", "--json", cwd=tmp_path)
     assert replayed.returncode == 0, replayed.stdout + replayed.stderr
     assert json.loads(replayed.stdout)["identical"]
     graded = synth("grade", "run", "--json", cwd=tmp_path)
     assert graded.returncode == 0, graded.stdout + graded.stderr
-    again = ("model=replay", "model.path=run", "users=replay", "users.path=run", "runtime=inline", "output.dir=again")
+    again = (
+        "model=replay",
+        "model.path=run",
+        "users=replay",
+        "users.path=run",
+        "runtime=inline",
+        "output.dir=again",
+    )
     repeated = synth(*job[:-1], *again, cwd=tmp_path)
     assert repeated.returncode == 0, repeated.stderr
-    assert differing(stable_rows(tmp_path / "again"), stable_rows(tmp_path / "run")) == {"config_digest"}
+    assert differing(stable_rows(tmp_path / "again"), stable_rows(tmp_path / "run")) == {
+        "config_digest"
+    }
     assert len(player.requests) == asked, "none of them asks anybody"
 
 
 def test_a_recorded_user_answers_what_it_heard_and_nothing_else(tmp_path: Path):
-    """The expert says what was said; one that errs says something else, and its rollouts are errors that name it."""
+    """The expert says what was said; one that errs says something else, and its rollouts are errors
+    that name it.
+    """
     job = ("run", "env=shop", "tasks.families=[misread_number]", "tasks.count=4", "runtime=inline")
     assert synth(*job, "output.dir=run", cwd=tmp_path).returncode == 0
     back = (*job, "users=replay", "users.path=run")
     same = synth(*back, "output.dir=same", cwd=tmp_path)
     assert same.returncode == 0, same.stderr
-    assert differing(stable_rows(tmp_path / "same"), stable_rows(tmp_path / "run")) == {"config_digest"}
+    assert differing(stable_rows(tmp_path / "same"), stable_rows(tmp_path / "run")) == {
+        "config_digest"
+    }
     other = synth(*back, "seed=9", "output.dir=other", cwd=tmp_path)
     assert other.returncode == 3, other.stderr
     with Dataset.open(tmp_path / "other") as dataset:
@@ -82,7 +112,10 @@ def test_a_recorded_user_answers_what_it_heard_and_nothing_else(tmp_path: Path):
     assert all("is not there; a replay answers the jobs of its own plan" in each for each in errors)
     for wrong, words in (
         (["users=replay"], "users.path: users=replay needs the directory of a recorded run"),
-        (["users=scripted", "users.path=run"], "users.path: only users=replay plays a recorded user back"),
+        (
+            ["users=scripted", "users.path=run"],
+            "users.path: only users=replay plays a recorded user back",
+        ),
         (["users=replay", "users.path=nowhere"], "users.path: "),
     ):
         refused = synth(*job, *wrong, "output.dir=refused", cwd=tmp_path)
@@ -93,10 +126,20 @@ def test_a_recorded_user_answers_what_it_heard_and_nothing_else(tmp_path: Path):
 
 def test_a_model_that_decides_itself_earns_the_same(tmp_path: Path):
     world = talking_world.make(tmp_path / "world")
-    job = ("run", f"env.path={world}", "tasks.count=12", "tasks.families=[plan_asked,plan_declined]", "runtime=inline")
+    job = (
+        "run",
+        f"env.path={world}",
+        "tasks.count=12",
+        "tasks.families=[plan_asked,plan_declined]",
+        "runtime=inline",
+    )
     assert synth(*job, "output.dir=scripted", cwd=tmp_path).returncode == 0
     table = TaskTable(tmp_path / "scripted" / "tasks.parquet")
-    roles = [task.user for at in range(len(table)) if (task := Task.from_json(table.task(at))).user is not None]
+    roles = [
+        task.user
+        for at in range(len(table))
+        if (task := Task.from_json(table.task(at))).user is not None
+    ]
     with endpoint(Player(actor(*roles))) as url:
         done = synth(*job, *user(url, "users.decides=model"), "output.dir=decided", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -105,12 +148,20 @@ def test_a_model_that_decides_itself_earns_the_same(tmp_path: Path):
 
 def test_a_model_at_fault_leaves_its_rollouts_unscored(tmp_path: Path):
     world = talking_world.make(tmp_path / "world")
-    job = ("run", f"env.path={world}", "tasks.count=6", "tasks.families=[plan_asked]", "output.dir=run")
+    job = (
+        "run",
+        f"env.path={world}",
+        "tasks.count=6",
+        "tasks.families=[plan_asked]",
+        "output.dir=run",
+    )
     with endpoint(Player(lambda _: "As an AI, I plan things for 2026-04-03.")) as url:
         done = synth(*job, *user(url, "users.decides=model"), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = rows_of(tmp_path / "run")
-    assert {(row["outcome"], row["reward"], row["blame"]) for row in rows} == {("unscored", None, "user")}
+    assert {(row["outcome"], row["reward"], row["blame"]) for row in rows} == {
+        ("unscored", None, "user")
+    }
     assert all("role" in turns_of(row)[0]["fault"] for row in rows)
     graded = synth("grade", "run", cwd=tmp_path)
     assert graded.returncode == 0, "what is unscored stays unscored"
@@ -119,7 +170,13 @@ def test_a_model_at_fault_leaves_its_rollouts_unscored(tmp_path: Path):
 
 def test_what_the_user_spends_counts_in_the_budget(tmp_path: Path):
     world = talking_world.make(tmp_path / "world")
-    job = ("run", f"env.path={world}", "tasks.count=12", "tasks.families=[plan_asked]", "output.dir=run")
+    job = (
+        "run",
+        f"env.path={world}",
+        "tasks.count=12",
+        "tasks.families=[plan_asked]",
+        "output.dir=run",
+    )
     with endpoint(Player(obedient)) as url:
         done = synth(*job, *user(url, "budget.tokens=500", "runtime.concurrency=1"), cwd=tmp_path)
     assert done.returncode == 3, done.stderr
@@ -127,7 +184,9 @@ def test_what_the_user_spends_counts_in_the_budget(tmp_path: Path):
     assert 1 <= len(rows_of(tmp_path / "run")) < 12
 
 
-def test_an_endpoint_of_the_users_that_breaks_makes_error_rows_and_a_resume_heals_them(tmp_path: Path):
+def test_an_endpoint_of_the_users_that_breaks_makes_error_rows_and_a_resume_heals_them(
+    tmp_path: Path,
+):
     world = talking_world.make(tmp_path / "world")
     broken = {"now": True}
 
@@ -136,13 +195,21 @@ def test_an_endpoint_of_the_users_that_breaks_makes_error_rows_and_a_resume_heal
             raise ModelError("out of order", True, 503)
         return obedient(request)
 
-    job = ("run", f"env.path={world}", "tasks.count=4", "tasks.families=[plan_asked]", "output.dir=run")
+    job = (
+        "run",
+        f"env.path={world}",
+        "tasks.count=4",
+        "tasks.families=[plan_asked]",
+        "output.dir=run",
+    )
     with endpoint(Player(say)) as url:
         done = synth(*job, *user(url, "users.model.max_retries=0"), cwd=tmp_path)
         assert done.returncode == 3, done.stderr
         broke = Dataset.open(tmp_path / "run").errors()
         assert {each["error_type"] for each in broke} == {"ModelError"}
-        assert all(each["message"].startswith("the user's model: ") and each["retryable"] for each in broke)
+        assert all(
+            each["message"].startswith("the user's model: ") and each["retryable"] for each in broke
+        )
         broken["now"] = False
         resumed = synth("run", "--resume", "run", cwd=tmp_path)
     assert resumed.returncode == 0, resumed.stderr
@@ -154,7 +221,11 @@ def test_what_is_missing_is_said_before_anything_starts(tmp_path: Path):
     assert nameless.returncode == 2
     assert "users.model.name: users=simulated needs the name of a model" in nameless.stderr
     keyless = synth(
-        "run", "users=simulated", "users.model.name=m", "users.model.api_key_env=NOT_SET_HERE", cwd=tmp_path
+        "run",
+        "users=simulated",
+        "users.model.name=m",
+        "users.model.api_key_env=NOT_SET_HERE",
+        cwd=tmp_path,
     )
     assert keyless.returncode == 2
     assert "users.model.api_key_env: the variable NOT_SET_HERE is not set" in keyless.stderr

@@ -1,4 +1,6 @@
-"""Questions answered with SQL, on every engine: the expert is right on each, and what it is shown reads alike."""
+"""Questions answered with SQL, on every engine: the expert is right on each, and what it is shown
+reads alike.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 
 from synth.dataset.reader import Dataset
-from synth.verifiers.result_sets import Rules, same_rows
+from synth.text2sql.result_sets import Rules, same_rows
 from tests.e2e.command import synth
 from tests.e2e.test_engines import SERVERS, variable
 
@@ -41,11 +43,19 @@ def submitted(home: Path, *overrides: str) -> dict[str, Submitted]:
     found: dict[str, Submitted] = {}
     for row in Dataset.open(home / "out").rows():
         assert row["reward"] == 1.0, (row["task_id"], row["verdicts"])
-        calls = [call["function"] for each in row["messages"] for call in each.get("tool_calls", ())]
+        calls = [
+            call["function"] for each in row["messages"] for call in each.get("tool_calls", ())
+        ]
         (sql,) = [each["arguments"]["sql"] for each in calls if each["name"] == "submit_sql"]
-        (told,) = [json.loads(each["content"]) for each in row["messages"] if each.get("name") == "submit_sql"]
+        (told,) = [
+            json.loads(each["content"])
+            for each in row["messages"]
+            if each.get("name") == "submit_sql"
+        ]
         rows = list(map(tuple, told["rows"]))
-        found[row["task_id"]] = Submitted(sql, len(told["columns"]), told["row_count"], rows, told["digest"])
+        found[row["task_id"]] = Submitted(
+            sql, len(told["columns"]), told["row_count"], rows, told["digest"]
+        )
     return found
 
 
@@ -72,10 +82,20 @@ JOBS = [
 @pytest.mark.parametrize("database", SERVERS)
 @pytest.mark.parametrize("job", JOBS, ids=["few", "all"])
 def test_a_question_has_one_answer_on_every_engine(
-    tmp_path: Path, on_sqlite: Callable[..., dict[str, Submitted]], job: tuple[str, ...], database: str
+    tmp_path: Path,
+    on_sqlite: Callable[..., dict[str, Submitted]],
+    job: tuple[str, ...],
+    database: str,
 ):
-    """The digest of its rows, which knows no order; only a quotient may differ in its last digits."""
-    there = submitted(tmp_path / database, f"database={database}", f"database.dsn_env_var={variable(database)}", *job)
+    """The digest of its rows, which knows no order; only a quotient may differ in its last
+    digits.
+    """
+    there = submitted(
+        tmp_path / database,
+        f"database={database}",
+        f"database.dsn_env_var={variable(database)}",
+        *job,
+    )
     here = on_sqlite(*job)
     assert here.keys() == there.keys()
     for task, ours in here.items():
@@ -83,8 +103,14 @@ def test_a_question_has_one_answer_on_every_engine(
         assert (theirs.sql, theirs.count) == (ours.sql, ours.count)
         if ours.digest != theirs.digest:
             assert len(ours.rows) == ours.count, task
-            assert any(isinstance(cell, float) for row in ours.rows for cell in row), (task, ours, theirs)
-            assert same_rows(ours.rows, theirs.rows, ours.columns, theirs.columns, Rules(tolerance=1e-9)), (
+            assert any(isinstance(cell, float) for row in ours.rows for cell in row), (
+                task,
+                ours,
+                theirs,
+            )
+            assert same_rows(
+                ours.rows, theirs.rows, ours.columns, theirs.columns, Rules(tolerance=1e-9)
+            ), (
                 task,
                 theirs,
             )

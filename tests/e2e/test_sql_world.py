@@ -1,4 +1,6 @@
-"""A world without a line of Python: an agent works it with the built-in SQL tools alone, and hostile SQL leaves nothing."""
+"""A world without a line of Python: an agent works it with the built-in SQL tools alone, and
+hostile SQL leaves nothing.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,10 @@ from pathlib import Path
 import pytest
 
 import synth
-from envs.database import DatabaseExecutableEnvironment
-from envs.folder import World, load_world
+from envs.environments.database import DatabaseExecutableEnvironment
 from envs.sandboxes.base import Template
 from envs.types import Limits, Pins, ToolCall
+from envs.world.loader import World, load_world
 from tests.e2e.command import stable_rows
 from tests.e2e.command import synth as command
 
@@ -88,7 +90,9 @@ def template(world: World) -> Iterator[Template]:
 
 
 def test_an_agent_finds_its_way_with_sql(folder: Path):
-    """A first query with a mistake, what it is told about it, and a booking that is judged right."""
+    """A first query with a mistake, what it is told about it, and a booking that is judged
+    right.
+    """
     with synth.open(folder, family="book") as episode:
         prompt = str(episode.messages[-1]["content"])
         name, day = prompt.removeprefix("Please book ").removesuffix(".").split(" for ")
@@ -96,14 +100,20 @@ def test_an_agent_finds_its_way_with_sql(folder: Path):
         async def work() -> None:
             tables = await episode.call("list_tables", {})
             assert tables.result.output["tables"] == ["bookings", "rooms"]
-            failed = await episode.call("run_select_query", {"sql": f"SELECT id FROM room WHERE name = '{name}'"})
+            failed = await episode.call(
+                "run_select_query", {"sql": f"SELECT id FROM room WHERE name = '{name}'"}
+            )
             assert (failed.result.category, failed.result.advice) == (
                 "table_not_found",
                 "no table `room`; did you mean rooms?",
             )
-            found = await episode.call("run_select_query", {"sql": f"SELECT room_id FROM rooms WHERE name = '{name}'"})
+            found = await episode.call(
+                "run_select_query", {"sql": f"SELECT room_id FROM rooms WHERE name = '{name}'"}
+            )
             (room,) = found.result.output["rows"][0]
-            sql = f"INSERT INTO bookings (room_id, day) VALUES ({room}, '{day}') RETURNING booking_id"
+            sql = (
+                f"INSERT INTO bookings (room_id, day) VALUES ({room}, '{day}') RETURNING booking_id"
+            )
             booked = await episode.call("run_mutation_query", {"sql": sql})
             assert booked.result.output["row_count"] == 1
             assert [change.table for change in booked.changes] == ["bookings"]
@@ -128,18 +138,25 @@ def test_a_stray_row_costs_the_reward(folder: Path):
 def test_the_world_proves_itself(folder: Path):
     """Gold works, and every constant in its SQL stands in the request or in an earlier result."""
     done = subprocess.run(
-        [sys.executable, "-m", "synth", "check", str(folder)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "synth", "check", str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.ray
 def test_free_sql_runs_in_processes_of_ray_workers(folder: Path, tmp_path: Path):
-    """Two workers give what one process gives, and the processes of their free SQL end with them."""
+    """Two workers give what one process gives, and the processes of their free SQL end with
+    them.
+    """
     job = (f"env.path={folder}", "tasks.count=8", "runtime.workers=2", "seed=4")
     mark = {"SYNTH_TEST_MARK": tmp_path.as_uri()}
     for runtime in ("ray", "inline"):
-        shown = command("run", *job, f"runtime={runtime}", f"output.dir={runtime}", cwd=tmp_path, env=mark)
+        shown = command(
+            "run", *job, f"runtime={runtime}", f"output.dir={runtime}", cwd=tmp_path, env=mark
+        )
         assert shown.returncode == 0, shown.stderr
         assert {row["reward"] for row in stable_rows(tmp_path / runtime)} == {1.0}
     assert stable_rows(tmp_path / "ray") == stable_rows(tmp_path / "inline")
@@ -156,7 +173,10 @@ def free_sql_processes(mark: str) -> list[str]:
     for each in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             words = (each / "cmdline").read_bytes()
-            if b"envs.processes.zygote" in words and mark.encode() in (each / "environ").read_bytes():
+            if (
+                b"envs.processes.zygote" in words
+                and mark.encode() in (each / "environ").read_bytes()
+            ):
                 found.append(each.name)
     return found
 
@@ -187,7 +207,10 @@ HOSTILE = [
     "SELECT 'a' LIKE '%' || replace(hex(zeroblob(12000)), '0', '_%')",
     "SELECT group_concat(hex(zeroblob(4000000))) FROM rooms a, rooms b, rooms c",
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n",
-    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n ORDER BY i DESC",
+    (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+        " SELECT i FROM n ORDER BY i DESC"
+    ),
     "BEGIN",
     "COMMIT",
     "END",
@@ -210,7 +233,11 @@ HOSTILE = [
     "UPDATE sqlite_schema SET sql = 'x'",
     "INSERT INTO sqlite_sequence VALUES ('rooms', 9)",
     "INSERT INTO bookings SELECT NULL, 999, 'x'",
-    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO rooms SELECT 900 + i, 'r' || i, 1 FROM n",
+    (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+        " INSERT INTO rooms SELECT 900"
+        " + i, 'r' || i, 1 FROM n"
+    ),
     "UPDATE bookings SET room_id = 101, day = 'x'",
 ]
 
@@ -219,7 +246,9 @@ HOSTILE = [
 def test_hostile_sql_is_refused_and_leaves_nothing(
     world: World, template: Template, sql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Through each tool that takes SQL; the sandbox works on as before, and so do others of its template."""
+    """Through each tool that takes SQL; the sandbox works on as before, and so do others of its
+    template.
+    """
     monkeypatch.chdir(tmp_path)
     with world.environment(template, Pins(), Limits(statement_timeout_ms=300)) as environment:
         before = environment.state_hash()
@@ -237,7 +266,10 @@ def test_hostile_sql_is_refused_and_leaves_nothing(
 
 def works(environment: DatabaseExecutableEnvironment) -> bool:
     counted = environment.call(
-        ToolCall.of("run_select_query", {"sql": "SELECT (SELECT count(*) FROM rooms), (SELECT count(*) FROM bookings)"})
+        ToolCall.of(
+            "run_select_query",
+            {"sql": "SELECT (SELECT count(*) FROM rooms), (SELECT count(*) FROM bookings)"},
+        )
     )
     written = environment.call(
         ToolCall.of("run_mutation_query", {"sql": "INSERT INTO bookings VALUES (900, 104, 'x')"})

@@ -1,9 +1,12 @@
-"""Several universes, several splits: each task in its own database, and nothing of one split in another."""
+"""Several universes, several splits: each task in its own database, and nothing of one split in
+another.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import time
 from collections.abc import Mapping
@@ -12,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from envs.folder import load_world
 from envs.types import Limits, Pins
+from envs.world.loader import load_world
 from synth.dataset.reader import Dataset
-from synth.dataset.task_table import TaskTable
-from synth.shipped import find_world
+from synth.dataset.store.task_table import TaskTable
+from synth.foundation.shipped import find_world
+from tests.documents import marked
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.test_kill import assert_equal_runs, disturbed, rows_so_far, start
-from tests.test_readme import marked
 from tests.unit import small_world
 
 SEED = """\
@@ -57,7 +60,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(request: pytest.FixtureRequest, home: Path) -> Path:
     """A finished run over three universes to train on and one to test on."""
     name: str = request.param
-    own = ("env.path=world" if name == "world" else f"env={name}", f"tasks.held_out={HELD_OUT[name]}")
+    own = (
+        "env.path=world" if name == "world" else f"env={name}",
+        f"tasks.held_out={HELD_OUT[name]}",
+    )
     done = synth(
         "run", *own, *OPTIONS, f"tasks.count={sum(SHARES[name])}", "seed=3", "output.rows_per_shard=64",
         f"output.dir=runs/{name}", cwd=home, timeout=900,
@@ -78,13 +84,22 @@ def databases(run: Path, home: Path) -> dict[int, dict[str, Table]]:
             sandbox.transaction(Limits(max_rows=None)) as transaction,
         ):
             ask = transaction.connection.exec_driver_sql
-            out[universe] = {name: {tuple(row) for row in ask(f'SELECT * FROM "{name}"')} for name in template.tables}
+            out[universe] = {
+                name: {tuple(row) for row in ask(f'SELECT * FROM "{name}"')}
+                for name in template.tables
+            }
     return out
 
 
 def entities(databases: Mapping[int, Mapping[str, Table]]) -> set[str]:
-    """The tables that hold rows of a universe's own; the others are reference data and equal in all of them."""
-    return {name for name in databases[0] if any(databases[0][name] != each[name] for each in databases.values())}
+    """The tables that hold rows of a universe's own; the others are reference data and equal in all
+    of them.
+    """
+    return {
+        name
+        for name in databases[0]
+        if any(databases[0][name] != each[name] for each in databases.values())
+    }
 
 
 def test_every_task_earns_the_full_reward_in_its_own_universe(run: Path):
@@ -104,11 +119,17 @@ def test_no_row_of_a_train_universe_is_in_a_test_universe(databases: dict[int, d
     for train in SPLITS["train"]:
         for name in own:
             shared = databases[train][name] & databases[3][name]
-            assert not shared, f"{name} has rows of universe 3 in universe {train}: {sorted(map(str, shared))[:3]}"
+            assert not shared, (
+                f"{name} has rows of universe 3 in universe {train}: {sorted(map(str, shared))[:3]}"
+            )
 
 
-def test_no_task_and_no_name_of_one_split_is_in_the_other(run: Path, databases: dict[int, dict[str, Table]]):
-    """Whoever is in the database that is tested on stands in no transcript that is trained on, and the other way round."""
+def test_no_task_and_no_name_of_one_split_is_in_the_other(
+    run: Path, databases: dict[int, dict[str, Table]]
+):
+    """Whoever is in the database that is tested on stands in no transcript that is trained on, and
+    the other way round.
+    """
     said = {"train": "", "test": ""}
     ids: dict[str, set[str]] = {"train": set(), "test": set()}
     for row in Dataset.open(run).rows(columns=["split", "task_id", "messages"]):
@@ -136,14 +157,20 @@ def names(run: Path, databases: dict[int, dict[str, Table]], universes: list[int
     return {row[position] for universe in universes for row in databases[universe][table]}
 
 
-def test_files_counts_and_card_tell_the_splits_apart(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_files_counts_and_card_tell_the_splits_apart(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     train, test = SHARES[run.name]
     manifest = json.loads((run / "manifest.json").read_text())
-    counts = {name: (split["jobs"], split["rows"]) for name, split in manifest["counts"]["splits"].items()}
+    counts = {
+        name: (split["jobs"], split["rows"]) for name, split in manifest["counts"]["splits"].items()
+    }
     assert counts == {"train": (train, train), "test": (test, test)}
     files = [each.name for each in sorted((run / "data").glob("*.parquet"))]
     of = {name: -(-size // 64) for name, size in (("test", test), ("train", train))}
-    assert files == [f"{name}-{n:05d}-of-{size:05d}.parquet" for name, size in of.items() for n in range(size)]
+    assert files == [
+        f"{name}-{n:05d}-of-{size:05d}.parquet" for name, size in of.items() for n in range(size)
+    ]
     tasks = list(TaskTable(run / "tasks.parquet").rows())
     assert [task["split"] for task in tasks] == ["train"] * train + ["test"] * test
     assert all(task["universe"] in SPLITS[task["split"]] for task in tasks)
@@ -184,7 +211,14 @@ def test_workers_of_ray_build_the_universes_that_they_need(home: Path):
     assert stable_rows(home / "same" / "ray") == stable_rows(home / "same" / "inline")
 
 
-MANY = ("env.path=world", *OPTIONS, "tasks.count=720", "seed=5", "output.rows_per_shard=64", "runtime.concurrency=4")
+MANY = (
+    "env.path=world",
+    *OPTIONS,
+    "tasks.count=720",
+    "seed=5",
+    "output.rows_per_shard=64",
+    "runtime.concurrency=4",
+)
 
 
 @pytest.fixture(scope="module")
@@ -228,21 +262,28 @@ def test_a_world_with_one_universe_is_refused_before_anything_starts(tmp_path: P
     assert not (tmp_path / "out").exists()
 
 
-def test_the_seed_py_of_the_readme_makes_universes(tmp_path: Path):
-    """On the README's own library, with its members taken from the data as the README says."""
+def test_the_seed_py_of_the_docs_makes_universes(tmp_path: Path):
+    """On the library that ships, with its members taken from the data as the page says."""
     world = tmp_path / "library"
     world.mkdir()
     for name in ("schema.sql", "seed.sql", "policy.md", "executors.py", "tools.yaml", "tasks.yaml"):
-        (world / name).write_text(marked("file", name), "utf-8")
+        shutil.copy(find_world("library") / name, world / name)
     tasks = (world / "tasks.yaml").read_text("utf-8")
     listed = "{name: {choice: [Ada Kern, Ben O'Hara, Chloé Ruiz]}}"
     assert listed in tasks
-    (world / "tasks.yaml").write_text(tasks.replace(listed, "{name: {sql: SELECT name FROM members}}"), "utf-8")
+    (world / "tasks.yaml").write_text(
+        tasks.replace(listed, "{name: {sql: SELECT name FROM members}}"), "utf-8"
+    )
     (world / "seed.py").write_text(marked("universes", "seed.py"), "utf-8")
-    done = synth("run", "env.path=library", *OPTIONS, "tasks.count=200", "output.dir=out", cwd=tmp_path)
+    done = synth(
+        "run", "env.path=./library", *OPTIONS, "tasks.count=200", "output.dir=out", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
-    assert "100.0% with full reward" in done.stdout
-    of = {row["split"]: row for row in Dataset.open(tmp_path / "out").rows(columns=["split", "universe"])}
+    assert "100.0% successful" in done.stdout
+    of = {
+        row["split"]: row
+        for row in Dataset.open(tmp_path / "out").rows(columns=["split", "universe"])
+    }
     assert {split: row["universe"] for split, row in of.items()} == {"train": 2, "test": 3}
 
 

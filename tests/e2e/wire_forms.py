@@ -1,4 +1,6 @@
-"""Answers as they stand on the wire, in forms that no completion of ours has: each with what is to become of its rollout."""
+"""Answers as they stand on the wire, in forms that no completion of ours has: each with what is to
+become of its rollout.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def entry(**changes: Json) -> dict[str, Json]:
 
 
 def function(**changes: Json) -> dict[str, Json]:
-    return entry(function={key: value for key, value in (FUNCTION | changes).items() if value != "absent"})
+    return entry(
+        function={key: value for key, value in (FUNCTION | changes).items() if value != "absent"}
+    )
 
 
 MESSAGES: Mapping[str, tuple[Json, Sequence[str]]] = {
@@ -59,7 +63,7 @@ MESSAGES: Mapping[str, tuple[Json, Sequence[str]]] = {
     "id absent": ({"tool_calls": [entry(id="absent")]}, GOOD),
     "id a number": ({"tool_calls": [entry(id=7)]}, GOOD),
     "id an object": ({"tool_calls": [entry(id={})]}, GOOD),
-    "three without ids": ({"tool_calls": [entry(id="absent", index=at) for at in range(3)]}, GOOD * 3),
+    ("three without ids"): ({"tool_calls": [entry(id="absent", index=at) for at in range(3)]}, GOOD * 3),
     "three of one id": ({"tool_calls": [entry(index=at) for at in range(3)]}, GOOD * 3),
     "type absent": ({"tool_calls": [entry(type="absent")]}, GOOD),
     "type null": ({"tool_calls": [entry(type=None)]}, GOOD),
@@ -78,8 +82,8 @@ MESSAGES: Mapping[str, tuple[Json, Sequence[str]]] = {
     ),
     "no role": ({"role": "absent", "content": None, "tool_calls": [CALL]}, GOOD),
     "another role": ({"role": "model", "content": None, "tool_calls": [CALL]}, GOOD),
-    "keys that nobody knows": ({"tool_calls": [entry(extra={"a": [1]})], "audio": None, "annotations": []}, GOOD),
-    "reasoning beside a call": ({"reasoning": "Hm.", "reasoning_details": [{"text": "Hm."}], "tool_calls": [CALL]}, GOOD),
+    ("keys that nobody knows"): ({"tool_calls": [entry(extra={"a": [1]})], "audio": None, "annotations": []}, GOOD),
+    ("reasoning beside a call"): ({"reasoning": "Hm.", "reasoning_details": [{"text": "Hm."}], "tool_calls": [CALL]}, GOOD),
     "half a surrogate pair in the name": ({"tool_calls": [function(name="\ud83d")]}, UNKNOWN),
     "half a pair beside a call": ({"content": "\ude00", "tool_calls": [CALL]}, GOOD),
 }  # fmt: skip
@@ -91,10 +95,17 @@ WHOLE_ONLY: Mapping[str, tuple[Json, Sequence[str]]] = {
     "calls a text": ({"tool_calls": json.dumps([CALL])}, UNKNOWN),
     "calls in a list in a list": ({"tool_calls": [[CALL]]}, UNKNOWN),
     "a custom tool's call": (
-        {"tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "find_items", "input": "Lamp"}}]},
+        {
+            "tool_calls": [
+                {"id": "c", "type": "custom", "custom": {"name": "find_items", "input": "Lamp"}}
+            ]
+        },
         BAD,
     ),
 }
+
+NO_ROW = "no row"
+"""The end of a rollout whose first answers are all unusable: it is an error row."""
 
 ENDS: Mapping[str, str] = {
     "stop": "finished",
@@ -107,24 +118,33 @@ ENDS: Mapping[str, str] = {
     "SAFETY": "refused",
     "never heard of": "finished",
 }
-"""Reasons to end, and what the rollout's end is: its calls are executed where that is ``finished``."""
+"""Reasons to end, and what the rollout's end is: its calls are executed where that is ``finished``.
+"""
 
 
 def message_of(fields: Json) -> dict[str, Json]:
     fields = {"role": "assistant", "content": None} | fields
-    return {key: value for key, value in fields.items() if not isinstance(value, str) or value != "absent"}
+    return {
+        key: value
+        for key, value in fields.items()
+        if not isinstance(value, str) or value != "absent"
+    }
 
 
 def whole(message: Json, finish: Json = "tool_calls", **top: Json) -> bytes:
     choice: dict[str, Json] = {"index": 0, "message": message}
     if finish != "absent":
         choice["finish_reason"] = finish
-    return json.dumps({"id": "x", "object": "chat.completion", "model": "m", "choices": [choice]} | top).encode()
+    return json.dumps(
+        {"id": "x", "object": "chat.completion", "model": "m", "choices": [choice]} | top
+    ).encode()
 
 
 def event(delta: Json, finish: Json = None) -> bytes:
     return (
-        b"data: " + json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}).encode() + b"\n\n"
+        b"data: "
+        + json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}).encode()
+        + b"\n\n"
     )
 
 
@@ -153,24 +173,24 @@ STREAMS: Mapping[str, bytes] = {
     "no end but the reason": BYTES + ENDED,
     "more after the end": BYTES + ENDED + DONE + b'data: {"error": {"message": "too late"}}\n\n',
     "a byte order mark": b"\xef\xbb\xbf" + BYTES + ENDED + DONE,
-    "usage in a chunk of its own": BYTES + ENDED + b'data: {"choices": [], "usage": {"prompt_tokens": 5}}\n\n' + DONE,
-    "usage that is none": BYTES + ENDED + b'data: {"choices": null, "usage": {"prompt_tokens": -5}}\n\n' + DONE,
-    "choices of another index": b'data: {"choices": [{"index": 1, "delta": {"content": "no"}}]}\n\n' + BYTES + ENDED + DONE,
+    ("usage in a chunk of its own"): BYTES + ENDED + (b'data: {"choices": [], "usage": {"prompt_tokens": 5}}\n\n') + DONE,
+    ("usage that is none"): BYTES + ENDED + (b'data: {"choices": null, "usage": {"prompt_tokens": -5}}\n\n') + DONE,
+    ("choices of another index"): (b'data: {"choices": [{"index": 1, "delta": {"content": "no"}}]}\n\n') + BYTES + ENDED + DONE,
     "a chunk that is null": BYTES + b"data: null\n\n" + ENDED + DONE,
     "a reason that comes twice": BYTES + ENDED + ENDED + DONE,
-    "a reason beside the last piece": event(OPENED) + event(piece(function={"arguments": ARGUMENTS}), "tool_calls") + DONE,
+    ("a reason beside the last piece"): event(OPENED) + event(piece(function={"arguments": ARGUMENTS}), "tool_calls") + DONE,
     "the name in pieces": streamed(
         piece(id="c", function={"name": "find"}), piece(function={"name": "_items", "arguments": ARGUMENTS})
     ),
-    "arguments byte by byte": streamed(OPENED, *(piece(function={"arguments": each}) for each in ARGUMENTS)),
+    ("arguments byte by byte"): streamed(OPENED, *(piece(function={"arguments": each}) for each in ARGUMENTS)),
     "an index that is far off": streamed(piece(9, id="c", function=FUNCTION)),
     "an index below zero": streamed(piece(-1, id="c", function=FUNCTION)),
     "no index": streamed({"tool_calls": [{"id": "c", "function": {"name": "find_items"}}]}, {"tool_calls": [{"function": {"arguments": ARGUMENTS}}]}),
     "an index in words": streamed(piece("0", id="c", function=FUNCTION)),
     "an index that is null": streamed(piece(None, id="c", function=FUNCTION)),
-    "calls of null between": streamed(OPENED, {"tool_calls": None}, {"tool_calls": []}, {"tool_calls": [None]}, piece(function={"arguments": ARGUMENTS})),
-    "the old form in pieces": streamed({"function_call": {"name": "find_items", "arguments": '{"name":'}}, {"function_call": {"arguments": ' "Lamp"}'}}),
-    "whole although it was to be streamed": whole({"role": "assistant", "content": None, "tool_calls": [CALL]}),
+    ("calls of null between"): streamed(OPENED, {"tool_calls": None}, {"tool_calls": []}, {"tool_calls": [None]}, piece(function={"arguments": ARGUMENTS})),
+    ("the old form in pieces"): streamed({"function_call": {"name": "find_items", "arguments": '{"name":'}}, {"function_call": {"arguments": ' "Lamp"}'}}),
+    ("whole although it was to be streamed"): whole({"role": "assistant", "content": None, "tool_calls": [CALL]}),
 }  # fmt: skip
 """Streams whose one good call is executed."""
 
@@ -197,7 +217,7 @@ PAIRS: Mapping[str, tuple[bytes, Sequence[str]]] = {
     "half a character at the end": (
         streamed(OPENED, piece(function={"arguments": '{"name": "\ud83d"}'})), BAD
     ),
-    "arguments that break off": (streamed(OPENED, piece(function={"arguments": '{"name": "La'})), BAD),
+    ("arguments that break off"): (streamed(OPENED, piece(function={"arguments": '{"name": "La'})), BAD),
 }  # fmt: skip
 
 
@@ -211,16 +231,34 @@ def forms(*, stream: bool) -> dict[str, Form]:
         for what, fields in (("words", {"content": "Done."}), ("a call", {"tool_calls": [CALL]})):
             message = message_of(fields)
             raw = streamed(message, finish=reason) if stream else whole(message, reason)
-            out[f"{reason} after {what}"] = Form(raw, GOOD if what == "a call" and stop == "finished" else (), stop)
+            promised = reason in {"tool_calls", "function_call"} and what == "words"
+            out[f"{reason} after {what}"] = Form(
+                raw,
+                GOOD if what == "a call" and stop == "finished" else (),
+                NO_ROW if promised else stop,
+            )
     if stream:
         out |= {name: Form(raw, GOOD) for name, raw in STREAMS.items()}
         out |= {name: Form(raw, results) for name, (raw, results) in PAIRS.items()}
-        return {name: Form(form.raw, form.results, form.stop, streamed=True) for name, form in out.items()}
+        return {
+            name: Form(form.raw, form.results, form.stop, streamed=True)
+            for name, form in out.items()
+        }
     for name, (fields, results) in WHOLE_ONLY.items():
         out[name] = Form(whole(message_of(fields)), results)
     for reason in (None, "absent", 3, ""):
-        out[f"the reason {reason!r}"] = Form(whole(message_of({"tool_calls": [CALL]}), reason), GOOD)
-        out[f"the reason {reason!r} after words"] = Form(whole(message_of({"content": "Done."}), reason))
-    for usage in (None, [], {"prompt_tokens": -3}, {"prompt_tokens": 10**30, "completion_tokens": "7"}, "7"):
+        out[f"the reason {reason!r}"] = Form(
+            whole(message_of({"tool_calls": [CALL]}), reason), GOOD
+        )
+        out[f"the reason {reason!r} after words"] = Form(
+            whole(message_of({"content": "Done."}), reason)
+        )
+    for usage in (
+        None,
+        [],
+        {"prompt_tokens": -3},
+        {"prompt_tokens": 10**30, "completion_tokens": "7"},
+        "7",
+    ):
         out[f"usage {usage!r}"] = Form(whole(message_of({"tool_calls": [CALL]}), usage=usage), GOOD)
     return out

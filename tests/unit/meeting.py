@@ -1,4 +1,6 @@
-"""A world on PostgreSQL whose reads can wait for each other: those that overlap meet, those in order would wait in vain."""
+"""A world on PostgreSQL whose reads can wait for each other: those that overlap meet, those in
+order would wait in vain.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ class Meeting:
         self.left: list[str] = []
 
     def expect(self, *names: str) -> None:
-        """Nobody who comes from now on leaves before all of these are there; with no names nobody waits."""
+        """Nobody who comes from now on leaves before all of these are there; with no names nobody
+        waits.
+        """
         self._expected, self._here, self.left = names, set(), []
 
     def attend(self, name: str) -> None:
@@ -44,7 +48,10 @@ class Meeting:
 MEETING = Meeting()
 
 FILES = {
-    "schema.sql": "CREATE TABLE items (item_id INTEGER PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE, price INTEGER);\n",
+    "schema.sql": (
+        "CREATE TABLE items (item_id INTEGER PRIMARY KEY, name VARCHAR(20) NOT NULL"
+        " UNIQUE, price INTEGER);\n"
+    ),
     "seed.sql": "INSERT INTO items VALUES (1, 'a', 10), (2, 'b', 20), (3, 'c', 30);\n",
     "executors.py": '''\
 from sqlalchemy import Connection, text

@@ -84,7 +84,9 @@ families:
 
 
 def make(folder: Path, **changes: tuple[str, str]) -> Path:
-    """Write the world; ``tasks=(old, new)`` changes tasks.yaml in one place, ``executors=`` executors.py."""
+    """Write the world; ``tasks=(old, new)`` changes tasks.yaml in one place, ``executors=``
+    executors.py.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     names = {"tasks": "tasks.yaml", "executors": "executors.py", "schema": "schema.sql"}
     edits = {names[key]: edit for key, edit in changes.items()}

@@ -1,4 +1,6 @@
-"""The small world with families whose user answers: one is asked and agrees, one declines in one of its twins."""
+"""The small world with families whose user answers: one is asked and agrees, one declines in one of
+its cases.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ families:
 - id: plan_declined
   ground: {key: item_id, sql: "SELECT item_id, name, price FROM items"}
   vary: {day: {date: ["2026-04-01", "2026-04-20"]}}
-  twins: {cheap: price < 100, dear: price >= 100}
+  cases: {cheap: price < 100, dear: price >= 100}
   user:
     says: ["Plan {name} for {day}, but tell me the price first."]
     agrees_if: {mentions: ["{name}", "{price}"], says: ["Yes."], declines: {dear: ["No, that is too much."]}}

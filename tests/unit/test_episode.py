@@ -14,22 +14,24 @@ from typing import Any
 
 import pytest
 
-from envs.database import DatabaseExecutableEnvironment
-from envs.folder import World, load_world
+from envs.environments.database import DatabaseExecutableEnvironment
 from envs.sandboxes.base import Template
-from envs.templates import Templates
 from envs.types import Limits, ToolCall, ToolOutcome, ToolResult
-from synth.admission.proof import prove
-from synth.agent.run import AgentLimits
+from envs.world.loader import World, load_world
+from envs.world.template_cache import Templates
+from synth.agent.rollout_result import AgentLimits
 from synth.episode import Episode
 from synth.errors import OperatorError, TaskError
-from synth.models.scripted import ScriptedModel
-from synth.plan import job
-from synth.rollout import Stage, play
-from synth.tasks.source import TaskSource
+from synth.models.scripted.expert import ScriptedModel
+from synth.runner.plan import job
+from synth.runner.rollout import RolloutContext, play
+from synth.tasks.families import FamilyTasks
 from synth.types import Message, Task, Usage, UserRole, UserTurn
+from synth.types.steps import ReplyStep
 from synth.users.base import User, UserConversation
-from synth.users.scripted import ScriptedUser
+from synth.users.none import AbsentUser
+from synth.users.scripted.user import GO_ON, NOTHING_TO_ADD, ScriptedUser
+from synth.validation.prove import prove
 from tests.unit import talking_world
 
 
@@ -46,14 +48,18 @@ def template(world: World) -> Iterator[Template]:
 
 @pytest.fixture(scope="module")
 def tasks(world: World, template: Template) -> Mapping[str, Task]:
-    """The first task of each family and branch, proved."""
-    source = TaskSource(world, template)
+    """The first task of each family and case, proved."""
+    source = FamilyTasks(world, template)
     found = [source.task(family.id, at, 0) for family in source.families for at in (0, 1)]
-    return {each.branch or each.family: asyncio.run(prove(each, world, template)) for each in found}
+    return {each.case or each.family: asyncio.run(prove(each, world, template)) for each in found}
 
 
 def called(tool: str, **arguments: Any) -> Message:
-    call = {"id": "a", "type": "function", "function": {"name": tool, "arguments": json.dumps(arguments)}}
+    call = {
+        "id": "a",
+        "type": "function",
+        "function": {"name": tool, "arguments": json.dumps(arguments)},
+    }
     return {"role": "assistant", "content": "", "tool_calls": [call]}
 
 
@@ -61,7 +67,9 @@ def said(text: str) -> Message:
     return {"role": "assistant", "content": text}
 
 
-def test_a_task_with_a_user_is_played_by_hand(world: World, template: Template, tasks: Mapping[str, Task]):
+def test_a_task_with_a_user_is_played_by_hand(
+    world: World, template: Template, tasks: Mapping[str, Task]
+):
     task = tasks["plan_asked"]
     name, day = task.slots["name"], task.slots["day"]
 
@@ -84,28 +92,40 @@ def test_a_task_with_a_user_is_played_by_hand(world: World, template: Template, 
         assert episode.score().reward == 1.0
 
 
-def test_a_write_before_the_question_costs_the_reward(world: World, template: Template, tasks: Mapping[str, Task]):
+def test_a_write_before_the_question_costs_the_reward(
+    world: World, template: Template, tasks: Mapping[str, Task]
+):
     """The end state is right, and the day was right by luck: the process was not."""
     task = tasks["plan_asked"]
     with Episode(task, world, template) as episode:
-        asyncio.run(episode.call("plan_item", {"name": task.slots["name"], "due": task.slots["day"]}))
+        asyncio.run(
+            episode.call("plan_item", {"name": task.slots["name"], "due": task.slots["day"]})
+        )
         asyncio.run(episode.say("For which day?"))
         asyncio.run(episode.say(f"Plan {task.slots['name']} for {task.slots['day']}?"))
         assert episode.score().reward == 0.0
 
 
-def test_steps_are_messages_in_and_messages_out(world: World, template: Template, tasks: Mapping[str, Task]):
+def test_steps_are_messages_in_and_messages_out(
+    world: World, template: Template, tasks: Mapping[str, Task]
+):
     task = tasks["plan_asked"]
     name, day = task.slots["name"], task.slots["day"]
     with Episode(task, world, template) as episode:
         opening = len(episode.messages)
         (result,) = asyncio.run(episode.step(called("find_items", name=name)))
-        assert (result["role"], result["tool_call_id"], result["name"]) == ("tool", "a", "find_items")
+        assert (result["role"], result["tool_call_id"], result["name"]) == (
+            "tool",
+            "a",
+            "find_items",
+        )
         assert asyncio.run(episode.step(said("Which day is it for?"))) == [
             {"role": "user", "content": f"On {day}, please."}
         ]
         asyncio.run(episode.step(said(f"Plan {name} for {day}?")))
-        asyncio.run(episode.step(called("plan_item", name=name, due=day) | {"content": "Which colour?"}))
+        asyncio.run(
+            episode.step(called("plan_item", name=name, due=day) | {"content": "Which colour?"})
+        )
         assert len(episode.turns) == 2, "the user does not hear what is said beside a call"
         assert asyncio.run(episode.step(said("Planned."))) == []
         assert episode.done
@@ -128,13 +148,28 @@ CALL = {"id": "a", "function": {"name": "find_items", "arguments": "{}"}}
         ({"content": "For which day?"}, "of the role assistant, not None"),
         ({"role": "bot", "content": "For which day?"}, "of the role assistant, not 'bot'"),
         ({"role": "assistant", "content": 5}, "content of an assistant message is a string"),
-        ({"role": "assistant", "content": [{"type": "image_url"}]}, "content of an assistant message is a string"),
-        ({"role": "assistant", "tool_calls": CALL}, "tool_calls of an assistant message is a list or null, not dict"),
-        ({"role": "assistant", "tool_calls": [CALL, None]}, "an entry of tool_calls is"),
-        ({"role": "assistant", "tool_calls": [{"name": "find_items", "arguments": "{}"}]}, "an entry of tool_calls is"),
-        ({"role": "assistant", "tool_calls": [{"function": {"name": None}}]}, "an entry of tool_calls is"),
         (
-            {"role": "assistant", "tool_calls": [{"function": {"name": "find_items", "arguments": {"name": {1}}}}]},
+            {"role": "assistant", "content": [{"type": "image_url"}]},
+            "content of an assistant message is a string",
+        ),
+        (
+            {"role": "assistant", "tool_calls": CALL},
+            "tool_calls of an assistant message is a list or null, not dict",
+        ),
+        ({"role": "assistant", "tool_calls": [CALL, None]}, "an entry of tool_calls is"),
+        (
+            {"role": "assistant", "tool_calls": [{"name": "find_items", "arguments": "{}"}]},
+            "an entry of tool_calls is",
+        ),
+        (
+            {"role": "assistant", "tool_calls": [{"function": {"name": None}}]},
+            "an entry of tool_calls is",
+        ),
+        (
+            {
+                "role": "assistant",
+                "tool_calls": [{"function": {"name": "find_items", "arguments": {"name": {1}}}}],
+            },
             "the arguments of find_items are JSON text or an object",
         ),
     ],
@@ -181,7 +216,11 @@ def test_a_step_takes_arguments_as_text_or_object_and_malformed_ones_are_a_resul
 ):
     with Episode(tasks["price"], world, template) as episode:
         message = called("find_items")
-        for arguments, ok in (({"name": "Desk"}, True), ('{"name": "Desk"}', True), ('{"name": ', False)):
+        for arguments, ok in (
+            ({"name": "Desk"}, True),
+            ('{"name": "Desk"}', True),
+            ('{"name": ', False),
+        ):
             message["tool_calls"][0]["function"]["arguments"] = arguments
             (result,) = asyncio.run(episode.step(message))
             assert ('"error"' not in result["content"]) is ok
@@ -189,20 +228,40 @@ def test_a_step_takes_arguments_as_text_or_object_and_malformed_ones_are_a_resul
             asyncio.run(episode.step({"role": "user", "content": "Hello"}))
 
 
-def test_without_a_user_words_end_the_episode(world: World, template: Template, tasks: Mapping[str, Task]):
-    with Episode(tasks["price"], world, template) as episode:
+def test_without_a_user_words_end_the_episode(
+    world: World, template: Template, tasks: Mapping[str, Task]
+):
+    with Episode(tasks["price"], world, template, user=AbsentUser()) as episode:
         assert asyncio.run(episode.step(said("What do you mean?"))) == []
         assert episode.done
         assert episode.turns == []
         assert episode.evidence().said == "What do you mean?"
 
 
-def test_evidence_asks_the_end_state_read_only(world: World, template: Template, tasks: Mapping[str, Task]):
+def test_every_task_has_a_user_who_answers_briefly(
+    world: World, template: Template, tasks: Mapping[str, Task]
+):
+    assert tasks["price"].user is None
+    with Episode(tasks["price"], world, template) as episode:
+        (answer,) = asyncio.run(episode.step(said("What do you mean?")))
+        assert answer["content"] in NOTHING_TO_ADD
+        (answer,) = asyncio.run(episode.step(said("Let me look that up.")))
+        assert answer["content"] in GO_ON
+        assert not episode.done
+        assert asyncio.run(episode.step(said("It costs 3.50."))) == []
+        assert episode.done
+
+
+def test_evidence_asks_the_end_state_read_only(
+    world: World, template: Template, tasks: Mapping[str, Task]
+):
     with Episode(tasks["plan_asked"], world, template) as episode:
         asyncio.run(episode.call("plan_item", {"name": "Desk", "due": "2026-04-04"}))
         query = episode.evidence().query
         assert query is not None
-        assert query("SELECT due FROM items WHERE name = :n", {"n": "Desk"}) == [{"due": "2026-04-04"}]
+        assert query("SELECT due FROM items WHERE name = :n", {"n": "Desk"}) == [
+            {"due": "2026-04-04"}
+        ]
         with pytest.raises(TaskError, match="the query"):
             query("DELETE FROM items", {})
         assert len(episode.diff().changes) == 1
@@ -233,14 +292,16 @@ class _Ear(UserConversation):
 async def roll(task: Task, world: World, user: User) -> Mapping[str, Any]:
     templates = Templates(world, "sqlite")
     try:
-        stage = Stage(world, templates, ScriptedModel(), Limits(), AgentLimits(), user)
+        stage = RolloutContext(world, templates, ScriptedModel(), Limits(), AgentLimits(), user)
         return await play(job(0, task, 1, 0), stage)
     finally:
         templates.close()
 
 
 @pytest.mark.parametrize("which", ["plan_asked", "cheap", "dear"])
-def test_a_user_is_reached_by_its_role_and_the_agents_words_only(which: str, world: World, tasks: Mapping[str, Task]):
+def test_a_user_is_reached_by_its_role_and_the_agents_words_only(
+    which: str, world: World, tasks: Mapping[str, Task]
+):
     task, user = tasks[which], Listening()
     row = asyncio.run(roll(task, world, user))
     assert row["reward"] == 1.0
@@ -249,9 +310,13 @@ def test_a_user_is_reached_by_its_role_and_the_agents_words_only(which: str, wor
     role, _, *heard = user.reached
     assert role == task.user
     assert heard == [
-        each["content"] for each in row["messages"] if each["role"] == "assistant" and "tool_calls" not in each
+        each["content"]
+        for each in row["messages"]
+        if each["role"] == "assistant" and "tool_calls" not in each
     ]
-    everything = pickle.dumps(user.reached).decode("latin-1") + json.dumps([repr(each) for each in user.reached])
+    everything = pickle.dumps(user.reached).decode("latin-1") + json.dumps(
+        [repr(each) for each in user.reached]
+    )
     for hidden in ("find_items", "plan_item", "item_id", 'colour": "red', task.id, "save", "gates"):
         assert hidden not in everything
     results = [each["content"] for each in row["messages"] if each["role"] == "tool"]
@@ -259,8 +324,15 @@ def test_a_user_is_reached_by_its_role_and_the_agents_words_only(which: str, wor
     assert not any(each in everything for each in results)
 
 
-def test_who_did_not_have_to_talk_has_no_user(world: World, tasks: Mapping[str, Task]):
-    row = asyncio.run(roll(tasks["price"], world, Listening()))
+def test_who_did_not_have_to_talk_has_a_user_all_the_same(world: World, tasks: Mapping[str, Task]):
+    user = Listening()
+    row = asyncio.run(roll(tasks["price"], world, user))
+    assert (row["user_model"], row["stop_reason"], row["reward"]) == ("listening", "user_ended", 1)
+    assert user.reached[0] == UserRole(tasks["price"].prompt)
+
+
+def test_with_users_none_nobody_answers(world: World, tasks: Mapping[str, Task]):
+    row = asyncio.run(roll(tasks["price"], world, AbsentUser()))
     assert (row["user_model"], row["stop_reason"], row["reward"]) == (None, "finished", 1.0)
 
 
@@ -292,7 +364,11 @@ class _Said(UserConversation):
 
 def test_what_a_user_costs_stands_apart(world: World, tasks: Mapping[str, Task]):
     row = asyncio.run(roll(tasks["plan_asked"], world, Paid(None)))
-    assert (row["user_input_tokens"], row["user_output_tokens"], row["user_cost_usd"]) == (27, 5, 0.875)
+    assert (row["user_input_tokens"], row["user_output_tokens"], row["user_cost_usd"]) == (
+        27,
+        5,
+        0.875,
+    )
     assert (row["input_tokens"], row["cost_usd"]) == (None, None)
     assert (row["reward"], row["blame"]) == (1.0, None)
 
@@ -308,7 +384,7 @@ def test_a_users_own_fault_leaves_the_rollout_unscored(world: World, tasks: Mapp
 
 
 def test_the_agent_is_to_blame_for_what_it_did_not_do(world: World, tasks: Mapping[str, Task]):
-    lazy = replace(tasks["plan_asked"], gold=[{"do": "say", "text": "Done."}])
+    lazy = replace(tasks["plan_asked"], gold=[ReplyStep("Done.")])
     row = asyncio.run(roll(lazy, world, ScriptedUser()))
     assert (row["reward"], row["outcome"], row["blame"]) == (0.0, "failure", "agent")
 
@@ -348,8 +424,12 @@ def test_a_cancelled_call_in_a_thread_is_waited_for(
     asyncio.run(cancel())
 
 
-async def test_what_is_over_is_gone_at_once(world: World, template: Template, tasks: Mapping[str, Task]):
-    """A rollout leaves nothing for the garbage collector to find: in a worker that would be thousands of transcripts."""
+async def test_what_is_over_is_gone_at_once(
+    world: World, template: Template, tasks: Mapping[str, Task]
+):
+    """A rollout leaves nothing for the garbage collector to find: in a worker that would be
+    thousands of transcripts.
+    """
     task = next(each for each in tasks.values())
     gc.collect()
     gc.disable()

@@ -1,4 +1,6 @@
-"""The reads of one turn run at the same time where the engine allows: on PostgreSQL, in every kind of sandbox."""
+"""The reads of one turn run at the same time where the engine allows: on PostgreSQL, in every kind
+of sandbox.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +12,23 @@ from typing import Any, Literal
 
 import pytest
 
-from envs.folder import World, load_world
-from envs.sandboxes.base import Place, Template
-from envs.templates import Templates
+from envs.sandboxes.base import DatabaseTarget, Template
 from envs.types import Limits, ToolCall
-from synth.admission.proof import prove
-from synth.agent.middleware.base import AgentMiddleware, Answered, Execute, Made
-from synth.agent.run import AgentLimits
+from envs.world.loader import World, load_world
+from envs.world.template_cache import Templates
+from synth.agent.middleware.base import AgentMiddleware, Execute, MiddlewareInstance, ToolAnswer
+from synth.agent.rollout_result import AgentLimits
 from synth.agent.state import AgentState
-from synth.config import RunConfig
-from synth.dataset.wire import decode, encode, to_values, to_wire
+from synth.config.schema import RunConfig
+from synth.dataset.store.wire import decode, encode, to_values, to_wire
 from synth.episode import Episode
 from synth.models.base import Conversation, Model
-from synth.plan import job
-from synth.replay import differences
-from synth.rollout import Stage, play
-from synth.tasks.source import TaskSource
+from synth.rerun.replay import differences
+from synth.runner.plan import job
+from synth.runner.rollout import RolloutContext, play
+from synth.tasks.families import FamilyTasks
 from synth.types import Completion, StopReason, Task
+from synth.validation.prove import prove
 from tests.servers import server
 from tests.unit import meeting
 from tests.unit.agent.test_react import DONE, Lines
@@ -34,11 +36,16 @@ from tests.unit.meeting import MEETING
 
 Turn = Sequence[tuple[str, dict[str, Any]]]
 
-TURN: Turn = [(name, {"name": each}) for name, each in (("price_of", "a"), ("price_of", "b"), ("price_of", "c"))]
+TURN: Turn = [
+    (name, {"name": each})
+    for name, each in (("price_of", "a"), ("price_of", "b"), ("price_of", "c"))
+]
 
 
 def emitted(turn: Turn) -> Completion:
-    calls = [ToolCall.of(name, arguments, f"call_{at}") for at, (name, arguments) in enumerate(turn)]
+    calls = [
+        ToolCall.of(name, arguments, f"call_{at}") for at, (name, arguments) in enumerate(turn)
+    ]
     return Completion(tool_calls=calls, finish_reason="tool_calls")
 
 
@@ -61,22 +68,32 @@ class Ground:
 
     def row(self, *turns: Turn, middlewares: Sequence[tuple[str, Any]] = ()) -> dict[str, Any]:
         model = Recited(*map(emitted, turns), DONE)
-        stage = Stage(self.world, self.templates, model, Limits(), AgentLimits(), middlewares=middlewares)
+        stage = RolloutContext(
+            self.world, self.templates, model, Limits(), AgentLimits(), middlewares=middlewares
+        )
         row = to_values(decode(encode(to_wire(asyncio.run(play(job(0, self.task, 1, 0), stage))))))
         MEETING.expect()
-        assert asyncio.run(differences(row, self.task, self.world, self.template, RunConfig())) == []
+        assert (
+            asyncio.run(differences(row, self.task, self.world, self.template, RunConfig())) == []
+        )
         return row
 
 
 @pytest.fixture(scope="module", params=["pooled", "cloned"])
-def ground(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Ground]:
+def ground(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Generator[Ground]:
     kind: Literal["pooled", "cloned"] = request.param
     world = load_world(meeting.make(tmp_path_factory.mktemp("together") / "world"))
     with (
-        Templates(world, "postgresql", place=Place(server("postgresql"), kind)) as templates,
+        Templates(
+            world, "postgresql", place=DatabaseTarget(server("postgresql"), kind)
+        ) as templates,
         templates.use() as template,
     ):
-        task = asyncio.run(prove(TaskSource(world, template).task("reprice", 0, 0), world, template))
+        task = asyncio.run(
+            prove(FamilyTasks(world, template).task("reprice", 0, 0), world, template)
+        )
         yield Ground(world, templates, template, task)
 
 
@@ -91,12 +108,18 @@ def told(row: dict[str, Any]) -> list[Any]:
 
 
 def test_reads_of_one_turn_meet_and_are_told_in_the_order_of_the_turn(ground: Ground):
-    """The last one ends first; a replay, one call after the other, comes to the same to the letter."""
+    """The last one ends first; a replay, one call after the other, comes to the same to the
+    letter.
+    """
     MEETING.expect("a", "b", "c")
     row = ground.row(TURN)
     assert [each["price"] for each in told(row)] == [10, 20, 30]
-    assert [each["id"] for each in row["events"] if each["event"] == "tool_result"] == ["call_0", "call_1", "call_2"]
-    assert row["stop_reason"] == "finished"
+    assert [each["id"] for each in row["events"] if each["event"] == "tool_result"] == [
+        "call_0",
+        "call_1",
+        "call_2",
+    ]
+    assert row["stop_reason"] == "user_ended"
 
 
 def test_a_write_parts_the_reads_before_it_from_those_after_it(ground: Ground):
@@ -129,14 +152,22 @@ def test_the_records_of_calls_stand_in_the_order_of_the_turn(ground: Ground):
         agent = episode.agent(Recited(emitted(TURN), DONE))
         asyncio.run(agent.run(episode.messages))
         assert MEETING.left == ["c", "b", "a"]
-        assert [each.arguments for each in episode.calls] == [{"name": "a"}, {"name": "b"}, {"name": "c"}]
+        assert [each.arguments for each in episode.calls] == [
+            {"name": "a"},
+            {"name": "b"},
+            {"name": "c"},
+        ]
 
 
 def test_what_ended_behind_a_read_that_was_broken_off_is_forgotten(ground: Ground):
-    """The time ends while a middleware still holds the second of three reads: the first is all that has happened."""
+    """The time ends while a middleware still holds the second of three reads: the first is all that
+    has happened.
+    """
 
     class Holds(AgentMiddleware):
-        async def around_tool_call(self, agent: AgentState, call: ToolCall, execute: Execute) -> Answered:
+        async def around_tool_call(
+            self, agent: AgentState, call: ToolCall, execute: Execute
+        ) -> ToolAnswer:
             if call.id == "call_1":
                 await asyncio.Event().wait()
             return await execute()
@@ -148,7 +179,7 @@ def test_what_ended_behind_a_read_that_was_broken_off_is_forgotten(ground: Groun
         assert run.stop_reason is StopReason.TIME_BUDGET
         assert [each.call.id for each in run.outcomes] == ["call_0"]
         assert [each.arguments for each in episode.calls] == [{"name": "a"}]
-    assert run.events[-1] == {"event": "not_executed", "ids": ["call_1", "call_2"]}
+    assert run.recorded_events[-1] == {"event": "not_executed", "ids": ["call_1", "call_2"]}
 
 
 def test_hooks_see_the_reads_in_order_although_they_overlap(ground: Ground):
@@ -158,10 +189,10 @@ def test_hooks_see_the_reads_in_order_although_they_overlap(ground: Ground):
         async def before_tool_call(self, agent: AgentState, call: ToolCall) -> None:
             log.append(f"before {call.id}")
 
-        async def after_tool_call(self, agent: AgentState, answered: Answered) -> Answered:
+        async def after_tool_call(self, agent: AgentState, answered: ToolAnswer) -> ToolAnswer:
             log.append(f"after {answered.outcome.call.id}")
             return answered
 
     MEETING.expect("a", "b", "c")
-    ground.row(TURN, middlewares=[("scribe", Made(Scribe))])
+    ground.row(TURN, middlewares=[("scribe", MiddlewareInstance(Scribe))])
     assert log == [f"{when} call_{at}" for when in ("before", "after") for at in range(3)]

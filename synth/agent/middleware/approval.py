@@ -1,10 +1,11 @@
-"""``approval``: asks before a tool call is executed, by the risk of its tool; a denial is a tool result.
+"""``approval``: asks for a decision before a tool call is executed, by the risk of its tool.
 
-``auto_approve`` asks about nothing, ``normal`` about destructive calls, ``strict`` about all that write. Rules come first:
-what ``deny`` matches is denied, what ``allow`` matches is approved. Whoever is asked (a function of yours, or a model) says yes, or
-no and why; one that does not answer in time, or cannot be reached, has said no, and so has nobody. A function that raises breaks
-the rollout off: it is a bug, and a dataset of denials would hide it. Calls that are wrong in themselves, and those of middlewares'
-own tools, pass: nothing of the environment is touched by them.
+``auto_approve`` asks about nothing, ``normal`` about destructive calls, ``strict`` about all calls
+that write. Rules come first: a call that matches ``deny`` is denied, one that matches ``allow`` is
+approved. Then a function of yours, or a model, answers yes, or no with a reason. No answer in time,
+an unreachable decider, and the absence of one all mean no. A denial is a tool result. A function
+that raises breaks the rollout off: it is a bug, and a dataset of denials would hide it. Invalid
+calls and those of middlewares' own tools pass, because they do not touch the environment.
 """
 
 from __future__ import annotations
@@ -15,30 +16,28 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from importlib import import_module
 from typing import Any, Final, cast
 
-from envs.toolbox import parse_arguments
+from envs.tools.toolbox import parse_arguments
 from envs.types import ErrorCategory, ToolCall, ToolResult
 from synth.agent.events import ApprovalRequest
 from synth.agent.middleware.base import AgentMiddleware, MiddlewareHome, MiddlewareMaker
 from synth.agent.state import AgentState, Risk
+from synth.config.agent import ApprovalConfig
 from synth.errors import ModelError, OperatorError
-from synth.models import MODELS
 from synth.models.base import Model, Sampling
 from synth.models.emission import completion_event
+from synth.models.openai.endpoint import Endpoint
+from synth.plugins import MODELS, PluginError, extension, resolve
 from synth.types import Completion, Message, Task
-
-Json = Any
 
 ASKED: Final[Mapping[str, frozenset[str]]] = {
     "auto_approve": frozenset(),
     "normal": frozenset({"destructive"}),
     "strict": frozenset({"write", "destructive"}),
 }
-PRICES: Final = ("price_input_usd_per_mtok", "price_output_usd_per_mtok")
 NOBODY: Final = "there is nobody to approve it"
 _YES: Final = re.compile(r"\W*yes\b", re.IGNORECASE)
 _NO: Final = re.compile(r"^\W*no\b[\s,.:;*-]*", re.IGNORECASE)
@@ -46,23 +45,25 @@ _NO: Final = re.compile(r"^\W*no\b[\s,.:;*-]*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be decided. ``messages`` is the conversation so far. Who asks a model about it tells ``spent`` its answer: its
-    tokens and cost count in the run's budget, apart from the rollout's own model.
+    """A call to be decided on. ``messages`` is the conversation so far.
+
+    A decider that asks a model passes the completion to ``spent``: its tokens and cost count in the
+    run's budget, separately from the rollout's own model.
     """
 
     tool: str
-    arguments: Mapping[str, Json]
+    arguments: Mapping[str, object]
     risk: Risk
     messages: Sequence[Message]
     spent: Callable[[Completion], None] = field(default=lambda _: None, repr=False, compare=False)
 
 
 class Decider(ABC):
-    """Somebody who can be asked."""
+    """The party that approves or denies calls."""
 
     @abstractmethod
     async def decide(self, request: Request) -> str | None:
-        """None approves; any text says why not."""
+        """Return None to approve a call, or the reason for denying it."""
 
     async def aclose(self) -> None:
         return
@@ -74,36 +75,51 @@ class Nobody(Decider):
 
 
 class Callback(Decider):
-    """A function ``(Request) -> bool | str | None``, or a coroutine function: False or a text denies, True or None approves."""
+    """Decider that calls a function ``(Request) -> bool | str | None``, or a coroutine function.
+
+    False or a text denies, True or None approves.
+    """
 
     def __init__(self, function: Callable[[Request], Any]) -> None:
         self._function = function
 
     async def decide(self, request: Request) -> str | None:
         if inspect.iscoroutinefunction(self._function):
-            said = await self._function(request)
+            decision = await self._function(request)
         else:
-            said = await asyncio.to_thread(self._function, request)
-        return "it was refused" if said is False else said if isinstance(said, str) else None
+            decision = await asyncio.to_thread(self._function, request)
+        return (
+            "it was refused"
+            if decision is False
+            else decision
+            if isinstance(decision, str)
+            else None
+        )
 
 
-class PolicyModel(Decider):
-    """A model that reads a policy, and the call; it approves by an answer that begins with yes."""
+class ApproverModel(Decider):
+    """Decider that shows a model a policy and the call; an answer that begins with yes approves."""
 
     def __init__(self, model: Model, policy: str) -> None:
         self._model, self._policy = model, policy
 
     async def decide(self, request: Request) -> str | None:
         call = {"tool": request.tool, "risk": request.risk, "arguments": request.arguments}
-        heard = [each["content"] for each in request.messages if each["role"] == "user"]
-        question = f"The user said: {json.dumps(heard[-3:])}\nThe agent wants to call: {json.dumps(call, default=str)}"
-        messages = [{"role": "system", "content": self._policy}, {"role": "user", "content": question}]
+        heard = [message["content"] for message in request.messages if message["role"] == "user"]
+        question = (
+            f"The user said: {json.dumps(heard[-3:])}\nThe agent wants to call:"
+            f" {json.dumps(call, default=str)}"
+        )
+        messages = [
+            {"role": "system", "content": self._policy},
+            {"role": "user", "content": question},
+        ]
         completion = await self._model.start(_NO_TASK, (), 0).complete(messages)
         request.spent(completion)
-        said = completion.content.strip()
-        if _YES.match(said):
+        reply = completion.content.strip()
+        if _YES.match(reply):
             return None
-        return _NO.sub("", said.partition("\n")[0])[:200] or "it was refused"
+        return _NO.sub("", reply.partition("\n")[0])[:200] or "it was refused"
 
     async def aclose(self) -> None:
         await self._model.aclose()
@@ -115,31 +131,37 @@ _NO_TASK: Final = Task(id="approval", family="approval", env="", prompt="", gold
 class ApprovalMiddleware(AgentMiddleware):
     """Decides on the calls of one rollout."""
 
-    def __init__(self, options: Mapping[str, Json], decider: Decider) -> None:
+    def __init__(self, options: ApprovalConfig, decider: Decider) -> None:
         self._options, self._decider = options, decider
 
     async def before_tool_call(self, agent: AgentState, call: ToolCall) -> ToolResult | None:
         info = agent.tools.get(call.name)
         if info is None or info.own or agent.check(call) is not None:
             return None
-        arguments = cast("dict[str, Json]", parse_arguments(call.arguments))
-        if any(matches(rule, call.name, arguments) for rule in self._options["deny"] or ()):
+        arguments = cast("dict[str, object]", parse_arguments(call.arguments))
+        if any(matches(rule, call.name, arguments) for rule in self._options.deny or ()):
             return _denied("a rule forbids it")
-        if any(matches(rule, call.name, arguments) for rule in self._options["allow"] or ()):
+        if any(matches(rule, call.name, arguments) for rule in self._options.allow or ()):
             return None
-        if info.risk not in ASKED[self._options["mode"]]:
+        if info.risk not in ASKED[self._options.mode]:
             return None
-        agent.emit(ApprovalRequest(rollout_id=agent.rollout_id, step=agent.step, call=call, risk=info.risk))
+        agent.emit(
+            ApprovalRequest(rollout_id=agent.rollout_id, step=agent.step, call=call, risk=info.risk)
+        )
 
         def spent(completion: Completion) -> None:
-            agent.run.policy.append(completion)
-            agent.record(completion_event(completion) | {"event": "policy_completion", "id": call.id})
+            agent.run.approver.append(completion)
+            agent.record(
+                replace(completion_event(completion), event="approver_completion", id=call.id)
+            )
 
-        why = await self._ask(Request(call.name, arguments, info.risk, tuple(agent.memory.messages), spent))
+        why = await self._ask(
+            Request(call.name, arguments, info.risk, tuple(agent.memory.messages), spent)
+        )
         return None if why is None else _denied(why)
 
     async def _ask(self, request: Request) -> str | None:
-        own = asyncio.timeout(self._options["timeout_s"])
+        own = asyncio.timeout(self._options.timeout_s)
         try:
             async with own:
                 return await self._decider.decide(request)
@@ -151,8 +173,11 @@ class ApprovalMiddleware(AgentMiddleware):
             return "who was asked could not be reached"
 
 
-def matches(rule: str, name: str, arguments: Mapping[str, Json]) -> bool:
-    """Whether a rule is about a call: ``refund_*``, or ``refund_*:reason=*test*`` for an argument's text (globs)."""
+def matches(rule: str, name: str, arguments: Mapping[str, object]) -> bool:
+    """Tell whether a rule applies to a call.
+
+    Both parts are globs: ``refund_*``, or ``refund_*:reason=*test*`` for the text of an argument.
+    """
     tool, _, condition = rule.partition(":")
     if not fnmatchcase(name, tool):
         return False
@@ -160,18 +185,22 @@ def matches(rule: str, name: str, arguments: Mapping[str, Json]) -> bool:
         return True
     key, _, wanted = condition.partition("=")
     value = arguments.get(key)
-    return key in arguments and fnmatchcase(value if isinstance(value, str) else json.dumps(value), wanted)
+    return key in arguments and fnmatchcase(
+        value if isinstance(value, str) else json.dumps(value), wanted
+    )
 
 
 def _denied(why: str) -> ToolResult:
     message = f"This call was not approved and was not executed: {why.rstrip('.')}."
-    return ToolResult.failure(message, category=ErrorCategory.PERMISSION_DENIED, error="NotApproved")
+    return ToolResult.failure(
+        message, category=ErrorCategory.PERMISSION_DENIED, error="NotApproved"
+    )
 
 
 class Approvals(MiddlewareMaker):
-    """One decider for all rollouts of a worker."""
+    """Maker that shares one decider among all rollouts of a worker."""
 
-    def __init__(self, options: Mapping[str, Json], home: MiddlewareHome) -> None:
+    def __init__(self, options: ApprovalConfig, home: MiddlewareHome) -> None:
         self._options = options
         self._decider = _decider(options, home)
 
@@ -182,21 +211,26 @@ class Approvals(MiddlewareMaker):
         await self._decider.aclose()
 
 
-def _decider(options: Mapping[str, Json], home: MiddlewareHome) -> Decider:
-    named: str | None = options["callback"]
-    if named is not None:
-        module, _, attribute = named.partition(":")
+def _decider(options: ApprovalConfig, home: MiddlewareHome) -> Decider:
+    if options.callback is not None:
         try:
-            return Callback(getattr(import_module(module), attribute))
-        except (ImportError, AttributeError) as error:
-            raise OperatorError(f"agent.approval.callback: {named} cannot be imported: {error}") from None
-    if options["model"] is None:
+            return Callback(resolve(options.callback))
+        except PluginError as error:
+            raise OperatorError(f"agent.approval.callback: {error}") from None
+    if options.model is None:
         return Nobody()
-    module, _, attribute = MODELS["openai"].partition(":")
-    model = {"name": options["model"]} | {key: options[key] for key in ("base_url", "timeout_s", *PRICES)}
-    key = home.keys.get(options["api_key_env"] or "")
-    return PolicyModel(getattr(import_module(module), attribute)(model, Sampling(), key), options["policy"])
+    endpoint = Endpoint(
+        options.model,
+        options.base_url,
+        timeout_s=options.timeout_s,
+        price_input_usd_per_mtok=options.price_input_usd_per_mtok,
+        price_output_usd_per_mtok=options.price_output_usd_per_mtok,
+    )
+    key = home.keys.get(options.api_key_env or "")
+    return ApproverModel(MODELS.load("openai")(endpoint, Sampling(), key), options.policy)
 
 
-def make(options: Mapping[str, Json], home: MiddlewareHome) -> MiddlewareMaker:
+@extension(ApprovalConfig)
+def make(options: ApprovalConfig, home: MiddlewareHome) -> MiddlewareMaker:
+    """Build the middleware that ``approval`` names."""
     return Approvals(options, home)

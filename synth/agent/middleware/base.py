@@ -1,12 +1,18 @@
-"""The contract of a middleware: what wraps the calls of a rollout, to the model and to the tools.
+"""The contract of a middleware: code around a rollout's calls, to the model and to the tools.
 
-A :class:`MiddlewareMaker` is a resident, one per worker: what rollouts share (a store, a log file) is its own. It starts
-an :class:`AgentMiddleware` for each rollout, which may keep state. A factory ``(options, home) -> MiddlewareMaker`` is named
-in :data:`synth.agent.middleware.MIDDLEWARE` or by ``package.module:attribute``.
+A :class:`MiddlewareMaker` is a resident, one per worker: it owns whatever rollouts share (a store,
+a log file). It starts an :class:`AgentMiddleware` for each rollout, which may keep state.
 
-``before_*`` and ``agent_start`` run in the configured order, ``after_*`` and ``agent_finish`` in reverse, and ``around_*``
-nest, the first configured outermost. What a hook raises breaks the rollout off as an error row: it is a bug, or broken
-infrastructure. :class:`StopAgent` is the exception: by it a hook ends the rollout, as data.
+A middleware extension is a callable or class ``(options, home) -> MiddlewareMaker``, named in
+``agent.middleware``. An optional attribute ``Options`` on it, a dataclass or pydantic model, types
+its options: those under ``agent.options.NAME``, of which the extension gets an instance. Without
+``Options`` it gets them as a mapping. :class:`synth.testing.MiddlewareConformance` tests the
+contract.
+
+``before_*`` and ``agent_start`` run in the configured order, ``after_*`` and ``agent_finish`` in
+reverse, and ``around_*`` nest, the first configured outermost. An exception from a hook breaks the
+rollout off as an error row: it is a bug, or broken infrastructure. The exception is
+:class:`StopAgent`, by which a hook ends the rollout as data.
 """
 
 from __future__ import annotations
@@ -21,25 +27,24 @@ from envs.types import ToolCall, ToolOutcome, ToolResult
 from synth.agent.state import AgentState
 from synth.types import Completion, StopReason
 
-Json = Any
-
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """What became of one tool call: what is recorded, and what the model is told (``content``).
+class ToolAnswer:
+    """The answer to one tool call: the outcome that is recorded, and the text (``content``) that
+    the model gets.
 
-    ``by`` names the middleware that answered in the environment's place; None: the environment executed the call.
-    ``notes`` go into the call's ``tool_result`` event as they are.
+    ``by`` names the middleware that answered in the environment's place (None: the environment
+    executed the call). ``notes`` go into the call's ``tool_result`` event as they are.
     """
 
     outcome: ToolOutcome
     content: str
     by: str | None = None
-    notes: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    notes: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
 Ask = Callable[[], Awaitable[Completion]]
-Execute = Callable[[], Awaitable[Answered]]
+Execute = Callable[[], Awaitable[ToolAnswer]]
 
 
 class StopAgent(Exception):
@@ -52,58 +57,70 @@ class StopAgent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AgentTool:
-    """A tool of a middleware's own. It is offered beside the environment's, and its calls are parsed and checked alike.
+    """A tool that a middleware brings. It is offered beside the environment's tools, and its calls
+    are parsed and checked alike.
 
     ``run`` gets arguments that fit the schema; it changes nothing in the environment.
     """
 
     name: str
     description: str
-    parameters: Mapping[str, Json]
-    run: Callable[[dict[str, Json]], Awaitable[ToolResult]]
+    parameters: Mapping[str, object]
+    run: Callable[[dict[str, object]], Awaitable[ToolResult]]
 
 
 class AgentMiddleware:
-    """Wraps the calls of one rollout. Every hook does nothing by default; a hook that is not overridden costs nothing."""
+    """Hooks around one rollout's calls. Every hook does nothing by default; a hook that is not
+    overridden costs nothing.
+    """
 
     name: str = ""
-    """As it stands in the record, where the middleware answers a call. Filled in with the configured name where empty."""
+    """Name in the record of the calls that the middleware answers; the configured name if empty."""
 
     def on_register(self, agent: AgentState) -> Sequence[AgentTool]:
-        """Before everything: tools of its own."""
+        """Return tools of its own; called before everything else."""
         return ()
 
     async def agent_start(self, agent: AgentState) -> None:
-        """Before the first turn."""
+        """Run before the first turn."""
 
     async def before_llm_call(self, agent: AgentState) -> None:
-        """Before each completion; may set ``agent.memory.context`` to what is to be sent."""
+        """Run before each completion; may set ``agent.memory.context`` to the messages to send."""
 
     async def around_llm_call(self, agent: AgentState, ask: Ask) -> Completion:
-        """Around each completion. ``ask`` sends ``agent.memory.context`` as it is at that moment; it may be called again.
+        """Wrap each completion. ``ask`` sends the current ``agent.memory.context``; it may be
+        called again.
 
-        Return what the last ``ask`` gave, or a completion of your own: only what is returned is a turn. All that was asked
-        and not returned counts towards tokens and cost.
+        Return the result of the last ``ask``, or another completion: only the returned one becomes
+        a turn. Every other completion counts towards tokens and cost only.
         """
         return await ask()
 
     async def after_llm_call(self, agent: AgentState, completion: Completion) -> None:
-        """After each completion, which is in the transcript already."""
+        """Run after each completion, which is in the transcript already."""
 
     async def before_tool_call(self, agent: AgentState, call: ToolCall) -> ToolResult | None:
-        """Before each call, malformed ones included; a result answers it in the environment's place."""
+        """Run before each call, malformed ones included; a result answers it in the environment's
+        place.
+        """
         return None
 
-    async def around_tool_call(self, agent: AgentState, call: ToolCall, execute: Execute) -> Answered:
-        """Around the execution itself; not of calls that a before hook has answered. Calls that only read may overlap."""
+    async def around_tool_call(
+        self, agent: AgentState, call: ToolCall, execute: Execute
+    ) -> ToolAnswer:
+        """Wrap the execution of a call that no before hook has answered. Read-only calls may
+        overlap.
+        """
         return await execute()
 
-    async def after_tool_call(self, agent: AgentState, answered: Answered) -> Answered:
-        """After each call, in the order of the calls: may change ``content`` and ``notes``, never the outcome."""
+    async def after_tool_call(self, agent: AgentState, answered: ToolAnswer) -> ToolAnswer:
+        """Run after each call, in the order of the calls; may change ``content`` and ``notes``,
+        never the outcome.
+        """
         return answered
 
     async def agent_finish(self, agent: AgentState) -> None:
-        """At the end: called once wherever ``agent_start`` was called, whatever happened, cancellation included.
+        """Run once at the end if ``agent_start`` was called, also after an error or a cancellation.
 
         ``agent.run.stop_reason`` is set, or ``agent.error`` is.
         """
@@ -111,10 +128,11 @@ class AgentMiddleware:
 
 @dataclass(frozen=True)
 class MiddlewareHome:
-    """What a worker offers to the makers of its middlewares.
+    """Facilities of a worker for the makers of its middlewares.
 
-    ``scratch`` is a folder that is removed with the worker; ``run_dir`` the run's directory where this process can reach
-    it; ``keys`` are the values of the variables that options name (``*_env``), and go into nothing that is kept.
+    ``scratch`` is a folder that is removed with the worker; ``run_dir`` is the run's directory if
+    this process can reach it; ``keys`` are the values of the variables that options name
+    (``*_env``), which must not be written anywhere.
     """
 
     scratch: Path
@@ -126,19 +144,19 @@ class MiddlewareHome:
 
 
 class MiddlewareMaker(ABC):
-    """Makes the middleware of each rollout; holds what they share."""
+    """Factory of each rollout's middleware; holds whatever the rollouts share."""
 
     @abstractmethod
     def start(self) -> AgentMiddleware:
-        """The middleware of one rollout; cheap."""
+        """Return the middleware of one rollout; cheap."""
 
     async def aclose(self) -> None:
-        """Release what it holds. Safe to call twice."""
+        """Release its resources. Safe to call twice."""
         return
 
 
-class Made(MiddlewareMaker):
-    """A maker that shares nothing: it calls a function for each rollout."""
+class MiddlewareInstance(MiddlewareMaker):
+    """Maker that shares nothing: it calls a function for each rollout."""
 
     def __init__(self, make: Callable[[], AgentMiddleware]) -> None:
         self._make = make
@@ -148,10 +166,13 @@ class Made(MiddlewareMaker):
 
 
 def start(name: str, maker: MiddlewareMaker) -> AgentMiddleware:
-    """The middleware of one rollout under its name in the config, where it has none of its own."""
+    """Start the middleware of one rollout, under its configured name unless it has one of its
+    own.
+    """
     made = maker.start()
     made.name = made.name or name
     return made
 
 
-Factory = Callable[[Mapping[str, Json], MiddlewareHome], MiddlewareMaker]
+Factory = Callable[[Any, MiddlewareHome], MiddlewareMaker]
+"""A middleware extension; its first argument is an instance of its ``Options``, or a mapping."""

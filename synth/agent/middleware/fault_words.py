@@ -1,7 +1,8 @@
-"""What each engine says when it fails for a reason that lies in no call.
+"""Error messages of each engine for transient failures.
 
-The categories, codes and words are those that :mod:`envs.sql_errors` makes of the real drivers' errors; tests provoke them on the
-real servers and compare. SQLite has one lock for everything: a deadlock and a lost race are a lock there.
+The categories, codes and words are those that :mod:`envs.sql_errors` derives from the real drivers'
+errors; tests provoke them on the real servers and compare. SQLite has one lock for everything:
+deadlocks and serialization failures appear as locks there.
 """
 
 from __future__ import annotations
@@ -15,10 +16,16 @@ LOST = "the connection to the database failed"
 
 
 def _says(category: ErrorCategory, message: str, state: str | None) -> ToolResult:
-    return ToolResult.failure(message, category=category, error="OperationalError", sql_state=state, advice=AGAIN)
+    return ToolResult.failure(
+        message, category=category, error="OperationalError", sql_state=state, advice=AGAIN
+    )
 
 
-_TIMEOUT, _DEADLOCK, _LOST = ErrorCategory.TIMEOUT, ErrorCategory.DEADLOCK, ErrorCategory.CONNECTION_ERROR
+_TIMEOUT, _DEADLOCK, _LOST = (
+    ErrorCategory.TIMEOUT,
+    ErrorCategory.DEADLOCK,
+    ErrorCategory.CONNECTION_ERROR,
+)
 _MYSQL_DEADLOCK = "Deadlock found when trying to get lock; try restarting transaction"
 
 FAULTS: Mapping[str, Mapping[str, ToolResult]] = {
@@ -32,21 +39,25 @@ FAULTS: Mapping[str, Mapping[str, ToolResult]] = {
     "postgresql": {
         "lock_timeout": _says(_TIMEOUT, "canceling statement due to lock timeout", "55P03"),
         "deadlock": _says(_DEADLOCK, "deadlock detected", "40P01"),
-        "serialization_failure": _says(_DEADLOCK, "could not serialize access due to concurrent update", "40001"),
+        "serialization_failure": _says(
+            _DEADLOCK, "could not serialize access due to concurrent update", "40001"
+        ),
         "connection_dropped": _says(_LOST, LOST, "57P01"),
         "service_unavailable": _says(_LOST, LOST, "53300"),
     },
     "mysql": {
-        "lock_timeout": _says(_TIMEOUT, "Lock wait timeout exceeded; try restarting transaction", "HY000"),
+        "lock_timeout": _says(
+            _TIMEOUT, "Lock wait timeout exceeded; try restarting transaction", "HY000"
+        ),
         "deadlock": _says(_DEADLOCK, _MYSQL_DEADLOCK, "40001"),
         "serialization_failure": _says(_DEADLOCK, _MYSQL_DEADLOCK, "40001"),
         "connection_dropped": _says(_LOST, LOST, "HY000"),
         "service_unavailable": _says(_LOST, LOST, "08004"),
     },
 }
-"""By engine and kind. MySQL answers a lost race by a deadlock."""
+"""Messages by engine and kind. MySQL reports a serialization failure as a deadlock."""
 
 
 def said_by(engine: str, kind: str) -> ToolResult:
-    """An engine's words for a fault; MariaDB's are MySQL's."""
+    """Return an engine's words for a fault; MariaDB's are MySQL's."""
     return FAULTS["mysql" if engine == "mariadb" else engine][kind]

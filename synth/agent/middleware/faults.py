@@ -1,9 +1,12 @@
-"""Faults on purpose, so that a dataset teaches recovery: some tool calls fail as real databases fail now and then.
+"""``faults``: makes some tool calls fail as real databases occasionally do, so that a dataset
+teaches recovery.
 
-A fault is one that an agent can notice: an error in the engine's own words, or a wait; never a stale, an empty or a wrong
-result. The call has no effect (a slow one has all of it), and the environment does not see it, so that replay, grading and
-verification are as without faults. Which calls are hit follows from the job's seed and the call's place alone: the same job has
-the same schedule on every engine. The same call is hit at most ``max_in_row`` times in a row, so that a retry succeeds.
+A fault is visible to the agent: an error in the engine's own words, or a wait; never a stale, an
+empty or a wrong result. The call has no effect (a slow one has its full effect) and does not reach
+the environment, so that replay, grading and verification are the same as without faults. The
+schedule of faults follows from the job's seed and the call's position alone, so that it is the same
+on every engine. The same call is hit at most ``max_in_row`` times in a row, so that a retry
+succeeds.
 """
 
 from __future__ import annotations
@@ -14,39 +17,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from envs.toolbox import parse_arguments
+from envs.tools.toolbox import parse_arguments
 from envs.types import ToolCall, ToolOutcome, ToolResult
-from synth.agent.middleware.base import AgentMiddleware, Answered, Execute, Made, MiddlewareHome
+from synth.agent.middleware.base import (
+    AgentMiddleware,
+    Execute,
+    MiddlewareHome,
+    MiddlewareInstance,
+    ToolAnswer,
+)
 from synth.agent.middleware.fault_words import said_by
 from synth.agent.state import AgentState
-from synth.canonical import canonical, derive_seed
-from synth.config_agent import FaultKind
-from synth.tasks.words import SUBMIT
-
-Json = Any
+from synth.config.agent import FaultsConfig
+from synth.foundation.hashing import canonical, derive_seed
+from synth.plugins import extension
+from synth.tasks.yaml.words import SUBMIT
+from synth.types.events import RecordedEvent, ToolResultEvent
 
 SLOW = "slow"
 
 
 @dataclass(frozen=True, slots=True)
-class FaultOptions:
-    """``rate`` is the share of calls that are hit, ``tools`` are the only ones hit (None: all), ``slow_s`` is a slow call's wait."""
-
-    rate: float
-    kinds: Sequence[FaultKind]
-    max_per_rollout: int
-    max_in_row: int
-    slow_s: float
-    tools: Sequence[str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _Due:
-    """What is to happen to a call: ``place`` counts the calls that could have been hit, from 0."""
+    """A call that may be hit: ``place`` is its index among such calls, from 0."""
 
     place: int
     key: str
-    arguments: Mapping[str, Json]
+    arguments: Mapping[str, object]
 
 
 class FaultInjectionMiddleware(AgentMiddleware):
@@ -54,7 +51,7 @@ class FaultInjectionMiddleware(AgentMiddleware):
 
     name = "faults"
 
-    def __init__(self, options: FaultOptions, engine: str) -> None:
+    def __init__(self, options: FaultsConfig, engine: str) -> None:
         self._options, self._engine = options, engine
         self._places = self._injected = 0
         self._due: dict[str, _Due] = {}
@@ -62,9 +59,14 @@ class FaultInjectionMiddleware(AgentMiddleware):
         self._in_row: dict[str, int] = {}
 
     async def before_tool_call(self, agent: AgentState, call: ToolCall) -> ToolResult | None:
-        """Give the call its place. Calls that are wrong by themselves never reach a database."""
+        """Number the call. Invalid calls never reach a database and are not counted."""
         info, only = agent.tools.get(call.name), self._options.tools
-        if info is None or info.own or call.name == SUBMIT or (only is not None and call.name not in only):
+        if (
+            info is None
+            or info.own
+            or call.name == SUBMIT
+            or (only is not None and call.name not in only)
+        ):
             return None  # handing in an answer asks no database
         arguments = parse_arguments(call.arguments)
         if isinstance(arguments, ToolResult) or agent.check(call) is not None:
@@ -73,7 +75,9 @@ class FaultInjectionMiddleware(AgentMiddleware):
         self._places += 1
         return None
 
-    async def around_tool_call(self, agent: AgentState, call: ToolCall, execute: Execute) -> Answered:
+    async def around_tool_call(
+        self, agent: AgentState, call: ToolCall, execute: Execute
+    ) -> ToolAnswer:
         due = self._due.get(call.id)
         kind = None if due is None else self._drawn(agent.seed, call.id, due)
         if due is None or kind is None:
@@ -85,10 +89,12 @@ class FaultInjectionMiddleware(AgentMiddleware):
             return replace(answered, notes={**answered.notes, **note})
         result = said_by(self._engine, kind)
         outcome = ToolOutcome(call, result, result.content(), due.arguments)
-        return Answered(outcome, result.content(agent.limits.error_style), self.name, note)
+        return ToolAnswer(outcome, result.content(agent.limits.error_style), self.name, note)
 
     def _drawn(self, seed: int, call_id: str, due: _Due) -> str | None:
-        """The kind of fault that hits this attempt at a call, if any; a middleware around this one may attempt it again."""
+        """Draw the kind of fault that hits this attempt at a call, or None; an outer middleware may
+        attempt it again.
+        """
         attempt = self._attempts.get(call_id, 0)
         self._attempts[call_id] = attempt + 1
         options, row = self._options, self._in_row.get(due.key, 0)
@@ -102,21 +108,28 @@ class FaultInjectionMiddleware(AgentMiddleware):
         return kind
 
 
-def injected(events: Sequence[Mapping[str, Json]]) -> list[dict[str, Json]]:
-    """The faults of a rollout by its events, in order: the call's place among all calls, its id, its tool, what happened."""
-    found: list[dict[str, Json]] = []
-    results = [each for each in events if each["event"] == "tool_result"]
-    for at, event in enumerate(results):
-        tries: Sequence[Mapping[str, Json]] = [*event.get("retried", ()), event]
+def injected(events: Sequence[RecordedEvent]) -> list[dict[str, Any]]:
+    """List the faults of a rollout by its events: the call's index among all calls, its id, its
+    tool, and the kind.
+    """
+    found: list[dict[str, Any]] = []
+    results = [event for event in events if isinstance(event, ToolResultEvent)]
+    for index, event in enumerate(results):
+        attempts: Sequence[Mapping[str, Any]] = [*event.notes.get("retried", ()), event.notes]
         found += [
-            {"call": at, "id": event["id"], "name": event["name"], "kind": each["fault"]["kind"]}
-            for each in tries
-            if "fault" in each
+            {
+                "call": index,
+                "id": event.id,
+                "name": event.name,
+                "kind": attempt["fault"]["kind"],
+            }
+            for attempt in attempts
+            if "fault" in attempt
         ]
     return found
 
 
-def make(options: Mapping[str, Json], home: MiddlewareHome) -> Made:
-    """The factory that ``faults`` names; ``options`` are the keys of ``agent.faults``."""
-    chosen = FaultOptions(**options)
-    return Made(lambda: FaultInjectionMiddleware(chosen, home.engine))
+@extension(FaultsConfig)
+def make(options: FaultsConfig, home: MiddlewareHome) -> MiddlewareInstance:
+    """Build the middleware that ``faults`` names."""
+    return MiddlewareInstance(lambda: FaultInjectionMiddleware(options, home.engine))

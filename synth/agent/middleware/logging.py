@@ -1,8 +1,10 @@
-"""``logging``: what rollouts do, as lines of JSON, correlated by run, worker, job, rollout and step.
+"""``logging``: writes the steps of rollouts as lines of JSON, correlated by run, worker, job,
+rollout and step.
 
-They go to ``logs/`` of the run's directory, one file per worker, or where that is out of this worker's reach to the standard
-logger ``synth.agent``. A log is no part of the data: it has times in it. No secret is written: what looks like one, and the
-value of every variable that is named like one, is hidden.
+The lines go to ``logs/`` of the run's directory, one file per worker, or to the standard logger
+``synth.agent`` if the worker cannot reach that directory. A log is not part of the data: it
+contains times. Secrets are hidden: anything that looks like one, and the value of every variable
+that is named like one.
 """
 
 from __future__ import annotations
@@ -13,18 +15,24 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from io import TextIOWrapper
-from typing import Any
 
 from envs.types import ToolCall, ToolResult
-from synth.agent.middleware.base import AgentMiddleware, Answered, Ask, Execute, MiddlewareHome, MiddlewareMaker
+from synth.agent.middleware.base import (
+    AgentMiddleware,
+    Ask,
+    Execute,
+    MiddlewareHome,
+    MiddlewareMaker,
+    ToolAnswer,
+)
 from synth.agent.state import AgentState
-from synth.credentials import HIDDEN, redact
+from synth.config.agent import LoggingConfig
+from synth.foundation.credentials import hide, redact
+from synth.plugins import extension
 from synth.types import Completion
 
-Json = Any
-
 CLIPPED = 2_000
-"""Characters that are logged of each text."""
+"""Maximum number of characters that are logged of one text."""
 
 _log = logging.getLogger("synth.agent")
 
@@ -37,16 +45,25 @@ class LoggingMiddleware(AgentMiddleware):
         self._began = time.monotonic()
 
     async def agent_start(self, agent: AgentState) -> None:
-        self._write(agent, "rollout_start", tools=list(agent.tools) if self._debug else len(agent.tools))
+        self._write(
+            agent, "rollout_start", tools=list(agent.tools) if self._debug else len(agent.tools)
+        )
 
     async def around_llm_call(self, agent: AgentState, ask: Ask) -> Completion:
         began = time.monotonic()
         if self._debug:
-            self._write(agent, "llm_call", messages=len(agent.memory.context), prompt_tokens=agent.memory.prompt_tokens)
+            self._write(
+                agent,
+                "llm_call",
+                messages=len(agent.memory.context),
+                prompt_tokens=agent.memory.prompt_tokens,
+            )
         try:
             completion = await ask()
         except Exception as error:
-            self._write(agent, "llm_error", ms=_ms(began), error=type(error).__name__, message=str(error))
+            self._write(
+                agent, "llm_error", ms=_ms(began), error=type(error).__name__, message=str(error)
+            )
             raise
         usage = completion.usage
         self._write(
@@ -63,22 +80,34 @@ class LoggingMiddleware(AgentMiddleware):
 
     async def before_tool_call(self, agent: AgentState, call: ToolCall) -> ToolResult | None:
         if self._debug:
-            self._write(agent, "tool_call", id=call.id, name=call.name, characters=len(call.arguments))
+            self._write(
+                agent, "tool_call", id=call.id, name=call.name, characters=len(call.arguments)
+            )
         return None
 
-    async def around_tool_call(self, agent: AgentState, call: ToolCall, execute: Execute) -> Answered:
+    async def around_tool_call(
+        self, agent: AgentState, call: ToolCall, execute: Execute
+    ) -> ToolAnswer:
         began = time.monotonic()
         answered = await execute()
         if self._debug:
             self._write(agent, "tool_executed", id=call.id, name=call.name, ms=_ms(began))
         return answered
 
-    async def after_tool_call(self, agent: AgentState, answered: Answered) -> Answered:
+    async def after_tool_call(self, agent: AgentState, answered: ToolAnswer) -> ToolAnswer:
         call, result = answered.outcome.call, answered.outcome.result
-        said = {"arguments": call.arguments, "content": answered.content} if self._contents else {}
+        contents = (
+            {"arguments": call.arguments, "content": answered.content} if self._contents else {}
+        )
         changed = len(answered.outcome.changes)
-        told = {"id": call.id, "name": call.name, "ok": result.ok, "category": result.category, "by": answered.by}
-        self._write(agent, "tool_result", **told, rows_changed=changed, **said)
+        fields = {
+            "id": call.id,
+            "name": call.name,
+            "ok": result.ok,
+            "category": result.category,
+            "by": answered.by,
+        }
+        self._write(agent, "tool_result", **fields, rows_changed=changed, **contents)
         return answered
 
     async def agent_finish(self, agent: AgentState) -> None:
@@ -96,9 +125,9 @@ class LoggingMiddleware(AgentMiddleware):
         )
         self._book.flush()
 
-    def _write(self, agent: AgentState, event: str, **told: Json) -> None:
+    def _write(self, agent: AgentState, event: str, **fields: object) -> None:
         where = {"job": agent.job_index, "rollout": agent.rollout_id, "step": agent.step}
-        self._book.write({"event": event, **where, **told})
+        self._book.write({"event": event, **where, **fields})
 
 
 def _ms(began: float) -> float:
@@ -106,55 +135,59 @@ def _ms(began: float) -> float:
 
 
 def _written(secret: str) -> set[str]:
-    """A secret as it stands in a text, in JSON, and in JSON inside of JSON."""
+    """Return the forms of a secret in plain text, in JSON, and in JSON inside of JSON."""
     forms = {secret}
     for _ in range(2):
-        forms |= {json.dumps(each, ensure_ascii=plain)[1:-1] for each in forms for plain in (True, False)}
+        forms |= {
+            json.dumps(form, ensure_ascii=plain)[1:-1] for form in forms for plain in (True, False)
+        }
     return forms
 
 
 class LogBook(MiddlewareMaker):
-    """A worker's log: bounded, and without secrets."""
+    """A worker's log, of bounded size and without secrets."""
 
-    def __init__(self, options: Mapping[str, Json], home: MiddlewareHome) -> None:
-        self._level, self._contents = options["level"], options["contents"]
-        self._left: int = options["max_mb"] * 1_000_000
+    def __init__(self, options: LoggingConfig, home: MiddlewareHome) -> None:
+        self._level, self._contents = options.level, options.contents
+        self._left: int = options.max_mb * 1_000_000
         self._about = {"run": home.run_id, "worker": home.worker}
-        forms = {form for key in home.keys.values() if key for form in _written(key)}
-        self._secrets = sorted(forms, key=len, reverse=True)
+        self._secrets = {form for key in home.keys.values() if key for form in _written(key)}
         self._file: TextIOWrapper | None = None
         if home.run_dir is not None:
             folder = home.run_dir / "logs"
             folder.mkdir(exist_ok=True)
-            self._file = (folder / f"agent-{home.worker}.jsonl").open("a", encoding="utf-8", errors="backslashreplace")
+            self._file = (folder / f"agent-{home.worker}.jsonl").open(
+                "a", encoding="utf-8", errors="backslashreplace"
+            )
 
     def start(self) -> AgentMiddleware:
         return LoggingMiddleware(self, self._level, self._contents)
 
-    def write(self, entry: Mapping[str, Json]) -> None:
-        """Add a line, while there is room; the last says that there is none."""
+    def write(self, entry: Mapping[str, object]) -> None:
+        """Append a line while there is space; the last line says that the log is full."""
         if self._left <= 0:
             return
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        time = datetime.now(UTC).isoformat(timespec="milliseconds")
         shown = {key: self._clip(value) for key, value in entry.items()}
-        line = self._hide(json.dumps({"at": at, **self._about, **shown}, default=str))
+        line = self._hide(json.dumps({"at": time, **self._about, **shown}, default=str))
         self._left -= len(line) + 1
         if self._left <= 0:
-            line = json.dumps({"at": at, **self._about, "event": "log_full"})
+            line = json.dumps({"at": time, **self._about, "event": "log_full"})
         if self._file is None:
             _log.info(line)
         else:
             self._file.write(f"{line}\n")
 
-    def _clip(self, value: Json) -> Json:
-        """A long text cut short, its secrets hidden before: half of one would not be found."""
-        return f"{self._hide(value)[:CLIPPED]}..." if isinstance(value, str) and len(value) > CLIPPED else value
+    def _clip(self, value: object) -> object:
+        """Shorten a long text, with its secrets hidden first: half of one would not be found."""
+        return (
+            f"{self._hide(value)[:CLIPPED]}..."
+            if isinstance(value, str) and len(value) > CLIPPED
+            else value
+        )
 
     def _hide(self, text: str) -> str:
-        text = redact(text)
-        for secret in self._secrets:
-            text = text.replace(secret, HIDDEN)
-        return text
+        return hide(redact(text), self._secrets)
 
     def flush(self) -> None:
         if self._file is not None:
@@ -166,5 +199,7 @@ class LogBook(MiddlewareMaker):
             self._file = None
 
 
-def make(options: Mapping[str, Json], home: MiddlewareHome) -> MiddlewareMaker:
+@extension(LoggingConfig)
+def make(options: LoggingConfig, home: MiddlewareHome) -> MiddlewareMaker:
+    """Build the middleware that ``logging`` names."""
     return LogBook(options, home)

@@ -1,58 +1,63 @@
-"""Results that are too long to be shown go aside; the model sees a preview, and reads or searches the rest by two tools.
+"""``offload``: stores results that are too long; the model gets a preview and two tools to read and
+search the rest.
 
-``messages`` shows what the model saw, ``events`` holds the whole result. The two tools are answered here and not by the
-environment: what verifiers judge does not change.
+``messages`` holds the preview, ``events`` the whole result. The two tools are answered here and not
+by the environment, so that verification does not change.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from envs.types import ErrorCategory, ToolResult
-from synth.agent.middleware.base import AgentMiddleware, AgentTool, Answered, MiddlewareHome, MiddlewareMaker
+from synth.agent.middleware.base import (
+    AgentMiddleware,
+    AgentTool,
+    MiddlewareHome,
+    MiddlewareMaker,
+    ToolAnswer,
+)
 from synth.agent.middleware.grep import BadPatternError, places
 from synth.agent.middleware.output_store import ToolOutputStore
 from synth.agent.state import AgentState
+from synth.config.agent import OffloadConfig
 from synth.models.kept_output import GREP, READ, Kept, piece, preview
-
-Json = Any
+from synth.plugins import extension
 
 _MAX_MATCHES = 50
 _SHOWN_MATCHES = 10
 _CONTEXT = 80
 
 
-def _object(required: Sequence[str], **properties: Json) -> dict[str, Json]:
-    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+def _object(required: Sequence[str], **properties: object) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
 
 
 _ID: Final = {"type": "string", "description": "The id that the preview names, such as output_0."}
-_OFFSET: Final = {"type": "integer", "minimum": 0, "description": "The character to begin with; 0 if left out."}
-
-
-@dataclass(frozen=True, slots=True)
-class OffloadOptions:
-    """``max_chars`` is the longest result that is shown whole; of a longer one ``head_chars`` and ``tail_chars`` are.
-
-    One call reads at most ``read_chars``.
-    """
-
-    max_chars: int = 8_000
-    head_chars: int = 1_000
-    tail_chars: int = 400
-    read_chars: int = 4_000
+_OFFSET: Final = {
+    "type": "integer",
+    "minimum": 0,
+    "description": "The character to begin with; 0 if left out.",
+}
 
 
 class ToolResultOffloadMiddleware(AgentMiddleware):
-    """One rollout's long results. They are dropped when it ends; the record has them in ``events``."""
+    """One rollout's long results. They are dropped when it ends; the record has them in
+    ``events``.
+    """
 
     name = "offload"
 
-    def __init__(self, options: OffloadOptions, store: ToolOutputStore) -> None:
+    def __init__(self, options: OffloadConfig, store: ToolOutputStore) -> None:
         self._options = options
         self._store = store
         self._rollout = ""
@@ -70,8 +75,15 @@ class ToolResultOffloadMiddleware(AgentMiddleware):
             "type": "boolean",
             "description": "Whether the pattern is a regular expression (RE2); false if left out.",
         }
-        fold = {"type": "boolean", "description": "Whether upper and lower case are the same; false if left out."}
-        matches = {"type": "integer", "minimum": 1, "description": f"At most so many; {_SHOWN_MATCHES} if left out."}
+        fold = {
+            "type": "boolean",
+            "description": "Whether upper and lower case are the same; false if left out.",
+        }
+        matches = {
+            "type": "integer",
+            "minimum": 1,
+            "description": f"At most so many; {_SHOWN_MATCHES} if left out.",
+        }
         return (
             AgentTool(
                 READ,
@@ -81,7 +93,8 @@ class ToolResultOffloadMiddleware(AgentMiddleware):
             ),
             AgentTool(
                 GREP,
-                "Search a tool's result that was too long to be shown; gives each place with the text around it.",
+                "Search a tool's result that was too long to be shown; gives each place with the"
+                " text around it.",
                 _object(
                     ["output_id", "pattern"],
                     output_id=_ID,
@@ -95,28 +108,44 @@ class ToolResultOffloadMiddleware(AgentMiddleware):
             ),
         )
 
-    async def after_tool_call(self, agent: AgentState, answered: Answered) -> Answered:
+    async def after_tool_call(self, agent: AgentState, answered: ToolAnswer) -> ToolAnswer:
         text, options = answered.content, self._options
-        if answered.by is not None or not answered.outcome.result.ok or len(text) <= options.max_chars:
+        if (
+            answered.by is not None
+            or not answered.outcome.result.ok
+            or len(text) <= options.max_chars
+        ):
             return answered
         kept = self._store.put(agent.rollout_id, text)
-        shown = preview(kept, text, options.head_chars, options.tail_chars, _rows(answered.outcome.result.output))
-        return replace(answered, content=shown, notes={**answered.notes, "offloaded": kept.output_id})
+        shown = preview(
+            kept,
+            text,
+            options.head_chars,
+            options.tail_chars,
+            _rows(answered.outcome.result.output),
+        )
+        return replace(
+            answered, content=shown, notes={**answered.notes, "offloaded": kept.output_id}
+        )
 
     async def agent_finish(self, agent: AgentState) -> None:
         self._store.drop(agent.rollout_id)
 
-    async def _read(self, arguments: dict[str, Json]) -> ToolResult:
+    async def _read(self, arguments: dict[str, Any]) -> ToolResult:
         text = self._store.get(self._rollout, arguments["output_id"])
         if text is None:
             return self._unknown(arguments["output_id"])
         offset = arguments.get("offset", 0)
         if offset >= len(text):
-            return _refused(f"The result has {len(text)} characters; offset {offset} is past its end.")
+            return _refused(
+                f"The result has {len(text)} characters; offset {offset} is past its end."
+            )
         limit = min(arguments.get("limit", self._options.read_chars), self._options.read_chars)
-        return ToolResult(piece(Kept(arguments["output_id"], len(text)), text[offset : offset + limit], offset))
+        return ToolResult(
+            piece(Kept(arguments["output_id"], len(text)), text[offset : offset + limit], offset)
+        )
 
-    async def _grep(self, arguments: dict[str, Json]) -> ToolResult:
+    async def _grep(self, arguments: dict[str, Any]) -> ToolResult:
         text = self._store.get(self._rollout, arguments["output_id"])
         if text is None:
             return self._unknown(arguments["output_id"])
@@ -139,17 +168,25 @@ class ToolResultOffloadMiddleware(AgentMiddleware):
         if not found:
             return f"[{output_id}: nothing found]"
         room = max(self._options.read_chars // len(found) - 2 * _CONTEXT, _CONTEXT)
-        lines = [f"[at {start}] {_around(text, start, min(end, start + room))}" for start, end in found]
-        more = f"; there may be more: go on with offset {found[-1][1]}" if len(found) == most else ""
+        lines = [
+            f"[at {start}] {_around(text, start, min(end, start + room))}" for start, end in found
+        ]
+        more = (
+            f"; there may be more: go on with offset {found[-1][1]}" if len(found) == most else ""
+        )
         return f"[{output_id}: {len(found)} found{more}]\n" + "\n".join(lines)
 
     def _unknown(self, output_id: str) -> ToolResult:
         own = ", ".join(self._store.ids(self._rollout)) or "none so far"
-        return _refused(f"There is no kept result {output_id[:80]!r}. Those of this conversation: {own}.")
+        return _refused(
+            f"There is no kept result {output_id[:80]!r}. Those of this conversation: {own}."
+        )
 
 
 def _refused(message: str) -> ToolResult:
-    return ToolResult.failure(message, category=ErrorCategory.INVALID_ARGUMENTS, error="InvalidArguments")
+    return ToolResult.failure(
+        message, category=ErrorCategory.INVALID_ARGUMENTS, error="InvalidArguments"
+    )
 
 
 def _around(text: str, start: int, end: int) -> str:
@@ -157,24 +194,24 @@ def _around(text: str, start: int, end: int) -> str:
     return shown.replace("\n", "\\n")
 
 
-def _rows(output: Json) -> str:
-    """How many entries an output's lists have: "40 patients, 3 notes"."""
+def _rows(output: object) -> str:
+    """Describe the sizes of an output's lists: "40 patients, 3 notes"."""
     if isinstance(output, list):
-        return f"{len(cast('list[Json]', output))} entries"
+        return f"{len(cast('list[object]', output))} entries"
     if not isinstance(output, dict):
         return ""
     lists = [
-        (key, len(cast("list[Json]", each)))
-        for key, each in cast("dict[str, Json]", output).items()
-        if isinstance(each, list)
+        (key, len(cast("list[object]", value)))
+        for key, value in cast("dict[str, object]", output).items()
+        if isinstance(value, list)
     ]
     return ", ".join(f"{count} {json.dumps(key)[1:-1][:40]}" for key, count in lists[:5])
 
 
 class _Maker(MiddlewareMaker):
-    """Holds the worker's store."""
+    """Maker that owns the worker's store."""
 
-    def __init__(self, options: OffloadOptions, home: MiddlewareHome) -> None:
+    def __init__(self, options: OffloadConfig, home: MiddlewareHome) -> None:
         self._options = options
         self._store = ToolOutputStore(home.scratch / "outputs")
 
@@ -185,6 +222,7 @@ class _Maker(MiddlewareMaker):
         self._store.close()
 
 
-def make(options: Mapping[str, Json], home: MiddlewareHome) -> MiddlewareMaker:
-    """The factory that ``offload`` names; ``options`` are the keys of the config's ``agent.offload``."""
-    return _Maker(OffloadOptions(**options), home)
+@extension(OffloadConfig)
+def make(options: OffloadConfig, home: MiddlewareHome) -> MiddlewareMaker:
+    """Build the middleware that ``offload`` names."""
+    return _Maker(options, home)

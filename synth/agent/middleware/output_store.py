@@ -1,4 +1,4 @@
-"""Where results go that are too long to be shown: by rollout and output, in memory as far as that goes, else in files."""
+"""Storage of long tool results, by rollout and output: in memory up to a limit, then in files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from synth.models.kept_output import Kept
 
 MEMORY_BYTES = 64 * 1024 * 1024
-"""What a worker's store holds in memory before the oldest texts go to files."""
+"""Bytes that a worker's store holds in memory before it moves the oldest texts to files."""
 
 _Key = tuple[str, str]
 
@@ -23,9 +23,10 @@ class _Entry:
 
 
 class ToolOutputStore:
-    """One per worker, shared by its rollouts; each sees its own outputs only. Not thread-safe.
+    """Store of one worker, shared by its rollouts; each sees its own outputs only. Not thread-safe.
 
-    An output's id is a number within its rollout and never part of a path. Files are made in ``folder`` on first need.
+    An output's id is a number within its rollout and never part of a path. Files are created in
+    ``folder`` when they are first needed.
     """
 
     def __init__(self, folder: Path, memory_bytes: int = MEMORY_BYTES) -> None:
@@ -36,7 +37,9 @@ class ToolOutputStore:
         self._files = 0
 
     def put(self, rollout_id: str, text: str) -> Kept:
-        """Keep a call's result; it goes with the rollout. Raises OSError where a file is needed and cannot be written."""
+        """Keep a call's result until its rollout ends. Raises OSError if a file is needed and
+        cannot be written.
+        """
         own = self._rollouts.setdefault(rollout_id, {})
         kept = Kept(f"output_{len(own)}", len(text))
         entry = _Entry(kept, len(text.encode("utf-8", "surrogatepass")), text)
@@ -48,7 +51,7 @@ class ToolOutputStore:
         return kept
 
     def get(self, rollout_id: str, output_id: str) -> str | None:
-        """The whole text; None where this rollout keeps no such output."""
+        """Return the whole text; None if this rollout has no such output."""
         entry = self._rollouts.get(rollout_id, {}).get(output_id)
         if entry is None:
             return None
@@ -58,11 +61,11 @@ class ToolOutputStore:
         return entry.text
 
     def ids(self, rollout_id: str) -> list[str]:
-        """The ids of what this rollout keeps, in order."""
+        """Return the ids of this rollout's outputs, in order."""
         return list(self._rollouts.get(rollout_id, {}))
 
     def drop(self, rollout_id: str) -> None:
-        """Forget all that a rollout keeps, its files included."""
+        """Delete all outputs of a rollout, its files included."""
         for output_id, entry in self._rollouts.pop(rollout_id, {}).items():
             if self._in_memory.pop((rollout_id, output_id), None) is not None:
                 self._room += entry.bytes
@@ -70,7 +73,7 @@ class ToolOutputStore:
                 entry.file.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Forget everything. Safe to call twice."""
+        """Delete everything. Safe to call twice."""
         for rollout_id in list(self._rollouts):
             self.drop(rollout_id)
 

@@ -1,44 +1,39 @@
-"""Retries of a rollout's requests to its model, and, where that is asked for, of its tool calls.
+"""``retry``: repeats a rollout's failed requests to its model, and its failed tool calls if
+configured.
 
-With this middleware it alone decides when an endpoint is asked again: the model's own ``max_retries`` is 0 then, so that
-attempts do not multiply. Beside a number of retries for each request it bounds the time that a rollout may spend waiting.
-What the endpoint refuses for good, and waits longer than the rollout has left, end it as an error row, which a resume tries again.
+With this middleware the model's own ``max_retries`` is 0, so that attempts do not multiply. Beside
+the number of retries for each request it bounds the total time that a rollout may wait. Requests
+that the endpoint refuses for good, and waits longer than the remaining time, end the rollout as an
+error row, which a resume tries again.
 
-A tool call that failed for a passing reason is the model's to repeat: that is what such data teaches. ``tools`` has it
-repeated here instead, unseen by the model; the failed attempts stand in the call's event under ``retried``.
+A tool call that failed for a passing reason is normally repeated by the model, because recovery is
+part of the training data. ``tools`` repeats it here instead, unseen by the model; the failed
+attempts are recorded in the call's event under ``retried``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from envs.sql_errors import is_transient
 from envs.types import ToolCall
-from synth.agent.middleware.base import AgentMiddleware, Answered, Ask, Execute, Made, MiddlewareHome
+from synth.agent.middleware.base import (
+    AgentMiddleware,
+    Ask,
+    Execute,
+    MiddlewareHome,
+    MiddlewareInstance,
+    ToolAnswer,
+)
 from synth.agent.state import AgentState
+from synth.config.agent import RetryConfig
 from synth.errors import ModelError
+from synth.plugins import extension
 from synth.types import Completion
 
-Json = Any
-
 _MOST_DOUBLINGS = 30  # keeps the power finite
-
-
-@dataclass(frozen=True, slots=True)
-class RetryOptions:
-    """``max_retries`` further attempts of one request or call; between them up to ``first_s * 2**n`` seconds, at most
-    ``longest_s``, drawn anew each time (full jitter). ``total_s`` bounds the waits of a rollout together.
-    """
-
-    max_retries: int
-    first_s: float
-    longest_s: float
-    total_s: float
-    tools: bool = False
 
 
 class RetryMiddleware(AgentMiddleware):
@@ -46,12 +41,12 @@ class RetryMiddleware(AgentMiddleware):
 
     name = "retry"
 
-    def __init__(self, options: RetryOptions) -> None:
+    def __init__(self, options: RetryConfig) -> None:
         self._options = options
         self._left_s = options.total_s
 
     async def around_llm_call(self, agent: AgentState, ask: Ask) -> Completion:
-        """Ask until there is an answer. Raises the last :class:`ModelError` where there is none to be had."""
+        """Ask until there is an answer. Raises the last :class:`ModelError` if there is none."""
         attempt = 0
         while True:
             try:
@@ -62,8 +57,10 @@ class RetryMiddleware(AgentMiddleware):
                 raise problem
             attempt += 1
 
-    async def around_tool_call(self, agent: AgentState, call: ToolCall, execute: Execute) -> Answered:
-        failed: list[dict[str, Json]] = []
+    async def around_tool_call(
+        self, agent: AgentState, call: ToolCall, execute: Execute
+    ) -> ToolAnswer:
+        failed: list[dict[str, object]] = []
         while True:
             answered = await execute()
             result = answered.outcome.result
@@ -71,10 +68,12 @@ class RetryMiddleware(AgentMiddleware):
             if not passing or not await self._wait(len(failed), None):
                 break
             failed.append({"result": result.payload(), **answered.notes})
-        return replace(answered, notes={**answered.notes, "retried": failed}) if failed else answered
+        return (
+            replace(answered, notes={**answered.notes, "retried": failed}) if failed else answered
+        )
 
     async def _wait(self, attempt: int, asked_s: float | None) -> bool:
-        """Wait before another attempt; False, at once, where there is to be none."""
+        """Wait before another attempt. Returns False at once if none is allowed."""
         options = self._options
         if attempt >= options.max_retries:
             return False
@@ -87,7 +86,7 @@ class RetryMiddleware(AgentMiddleware):
         return True
 
 
-def make(options: Mapping[str, Json], home: MiddlewareHome) -> Made:
-    """The factory that ``retry`` names; ``options`` are the keys of ``agent.retry``."""
-    chosen = RetryOptions(**options)
-    return Made(lambda: RetryMiddleware(chosen))
+@extension(RetryConfig)
+def make(options: RetryConfig, home: MiddlewareHome) -> MiddlewareInstance:
+    """Build the middleware that ``retry`` names."""
+    return MiddlewareInstance(lambda: RetryMiddleware(options))

@@ -1,4 +1,6 @@
-"""The middlewares of one rollout, asked in their order. Hooks that nobody overrides are not in the way."""
+"""The middlewares of one rollout, called in their order. Hooks that are not overridden are
+skipped.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from envs.types import ToolCall
-from synth.agent.middleware.base import AgentMiddleware, AgentTool, Answered, Ask, Execute
+from synth.agent.middleware.base import AgentMiddleware, AgentTool, Ask, Execute, ToolAnswer
 from synth.agent.state import AgentState
 from synth.types import Completion
 
 FINISH_S = 10.0
-"""Seconds that one ``agent_finish`` may take: it runs outside of the rollout's own time."""
+"""Seconds that one ``agent_finish`` may take; they do not count in the rollout's own time."""
 
 
 class Stack:
@@ -30,21 +32,31 @@ class Stack:
 
     def _with(self, hook: str) -> list[AgentMiddleware]:
         default = getattr(AgentMiddleware, hook)
-        return [each for each in self.middlewares if getattr(type(each), hook) is not default]
+        return [
+            middleware
+            for middleware in self.middlewares
+            if getattr(type(middleware), hook) is not default
+        ]
 
     def register(self, agent: AgentState) -> list[tuple[AgentMiddleware, AgentTool]]:
-        """The tools of the middlewares' own, each with its owner."""
-        return [(each, tool) for each in self.middlewares for tool in each.on_register(agent)]
+        """Return the tools of the middlewares, each with its owner."""
+        return [
+            (middleware, tool)
+            for middleware in self.middlewares
+            for tool in middleware.on_register(agent)
+        ]
 
     async def start(self, agent: AgentState) -> None:
-        for each in self.middlewares:
-            self._started.append(each)
-            await each.agent_start(agent)
+        for middleware in self.middlewares:
+            self._started.append(middleware)
+            await middleware.agent_start(agent)
 
     async def finish(self, agent: AgentState) -> None:
-        """Let every middleware that was started finish, whatever the others do, and also while the rollout is cancelled.
+        """Let every started middleware finish, whatever the others do, also while the rollout is
+        cancelled.
 
-        Raises CancelledError where it was cancelled meanwhile, else what the first raised, TimeoutError for one that hangs.
+        Raises CancelledError if it was cancelled meanwhile, else the first exception raised;
+        TimeoutError for a middleware that hangs.
         """
         raised: list[BaseException] = []
         while self._started:
@@ -58,7 +70,11 @@ class Stack:
                     continue
                 if not work.done():
                     work.cancel()
-                    raised.append(TimeoutError(f"middleware {each.name}: agent_finish took over {FINISH_S:g} s"))
+                    raised.append(
+                        TimeoutError(
+                            f"middleware {each.name}: agent_finish took over {FINISH_S:g} s"
+                        )
+                    )
                     break
             else:
                 error = asyncio.CancelledError() if work.cancelled() else work.exception()
@@ -67,53 +83,69 @@ class Stack:
             raise raised[0]
 
     async def ask(self, agent: AgentState, ask: Ask) -> Completion:
-        """A completion, with all that goes before it and around it."""
-        for each in self._before_llm:
-            await each.before_llm_call(agent)
-        for each in self._around_llm:
-            ask = partial(each.around_llm_call, agent, ask)
+        """Return a completion, with all hooks before and around it."""
+        for middleware in self._before_llm:
+            await middleware.before_llm_call(agent)
+        for middleware in self._around_llm:
+            ask = partial(middleware.around_llm_call, agent, ask)
         return await ask()
 
     async def asked(self, agent: AgentState, completion: Completion) -> None:
-        for each in self._after_llm:
-            await each.after_llm_call(agent, completion)
+        for middleware in self._after_llm:
+            await middleware.after_llm_call(agent, completion)
 
-    async def before_tool(self, agent: AgentState, call: ToolCall, deny: Callable[..., Answered]) -> Answered | None:
-        """What the first before hook that has a result answers; None: the call is to be executed."""
-        for each in self._before_tool:
-            result = await each.before_tool_call(agent, call)
+    async def before_tool(
+        self, agent: AgentState, call: ToolCall, deny: Callable[..., ToolAnswer]
+    ) -> ToolAnswer | None:
+        """Return the answer of the first before hook that has one; None if the call is to be
+        executed.
+        """
+        for middleware in self._before_tool:
+            result = await middleware.before_tool_call(agent, call)
             if result is not None:
-                return deny(call, result, each.name)
+                return deny(call, result, middleware.name)
         return None
 
-    async def execute(self, agent: AgentState, call: ToolCall, execute: Execute) -> Answered:
-        """The answer to a call, with all that is around its execution."""
-        for each in self._around_tool:
-            execute = partial(_around_tool, each, agent, call, execute)
+    async def execute(self, agent: AgentState, call: ToolCall, execute: Execute) -> ToolAnswer:
+        """Return the answer to a call, with all hooks around its execution."""
+        for middleware in self._around_tool:
+            execute = partial(_around_tool, middleware, agent, call, execute)
         return await execute()
 
-    async def after_tool(self, agent: AgentState, answered: Answered) -> Answered:
-        """What the model is told and what is recorded. Raises TypeError where a hook exchanged the outcome."""
-        for each in self._after_tool:
-            changed = await each.after_tool_call(agent, answered)
+    async def after_tool(self, agent: AgentState, answered: ToolAnswer) -> ToolAnswer:
+        """Return the answer after all after hooks. Raises TypeError if a hook replaced the
+        outcome.
+        """
+        for middleware in self._after_tool:
+            changed = await middleware.after_tool_call(agent, answered)
             if changed.outcome is not answered.outcome:
-                raise TypeError(f"middleware {each.name}: after_tool_call may not change the outcome of a call")
+                raise TypeError(
+                    f"middleware {middleware.name}: after_tool_call must not change the outcome of"
+                    " a call"
+                )
             answered = changed
         return answered
 
 
-async def _around_tool(middleware: AgentMiddleware, agent: AgentState, call: ToolCall, execute: Execute) -> Answered:
-    """One wrap. Raises TypeError where it answers by itself and does not say so, or answers another call."""
+async def _around_tool(
+    middleware: AgentMiddleware, agent: AgentState, call: ToolCall, execute: Execute
+) -> ToolAnswer:
+    """Run one around hook.
+
+    Raises TypeError if it answers by itself without naming itself, or answers another call.
+    """
     executed = False
 
-    async def inner() -> Answered:
+    async def inner() -> ToolAnswer:
         nonlocal executed
         executed = True
         return await execute()
 
     answered = await middleware.around_tool_call(agent, call, inner)
     if not executed and answered.by is None:
-        raise TypeError(f"middleware {middleware.name}: an answer without execution must say who gave it (by)")
+        raise TypeError(
+            f"middleware {middleware.name}: an answer without execution must say who gave it (by)"
+        )
     if answered.outcome.call.id != call.id:
         raise TypeError(f"middleware {middleware.name}: it answered another call")
     return answered

@@ -1,8 +1,9 @@
 """The contract of an exporter.
 
-One object serves one export: it turns the dataset's rows into examples (:meth:`Exporter.rows`), counts what it has to
-leave out, and writes the examples (:meth:`Exporter.write`). Which rows it is given, where the file goes and that it
-appears there as a whole or not at all is not its business: see :mod:`synth.dataset.exporters.job`.
+One object serves one export: it turns the rows of the dataset into examples
+(:meth:`Exporter.rows`), counts what it leaves out, and writes the examples
+(:meth:`Exporter.write`). The selection of rows, the place of the file and its appearance as a whole
+or not at all are the business of :mod:`synth.dataset.exporters.job`.
 """
 
 from __future__ import annotations
@@ -13,70 +14,94 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-Json = Any
-Row = Mapping[str, Json]
-"""A row of the dataset, JSON columns decoded, with the exporter's ``columns`` at least."""
-Message = Mapping[str, Json]
-Example = dict[str, Json]
-"""One training example, in the target's own words."""
+Row = Mapping[str, Any]
+"""A row of the dataset, JSON columns decoded, with at least the exporter's ``columns``."""
+Message = Mapping[str, Any]
+Example = dict[str, Any]
+"""One training example with the keys of the target."""
 View = Literal["full", "segments"]
-"""Of a row whose context was compacted on the way: the whole conversation, or each context as the model was sent it."""
+"""Treatment of a row whose context was compacted during the rollout: the whole conversation as one,
+or each context as it was sent to the model.
+"""
+
+MinReward = float | Literal["success"] | None
+"""The rows that are exported: those with at least that reward, successes, or (None) all scored
+ones. A success passes every gate; a world's weighted scores may put its reward below 1.
+"""
 
 
 class Exporter(ABC):
-    """Somebody's format.
+    """A file format of a trainer or a service.
 
-    ``name`` is what ``--to`` takes, ``description`` one line, ``suffix`` the file's ending (empty: a directory),
-    ``columns`` the columns of the dataset that :meth:`rows` reads. ``min_reward`` is the reward from which on a row is
-    taken unless the operator says otherwise; None takes every scored row (for targets that learn from contrast).
-    ``views`` are those that it knows, and ``view`` the one that is asked for.
+    ``description`` is one line, ``suffix`` the ending of the file's name (empty for a directory),
+    ``name`` the part of the default file name before it, ``columns`` the columns of the dataset
+    that :meth:`rows` reads. ``min_reward`` says which rows are exported unless the operator says
+    otherwise: ``"success"``, those that pass every gate; a number, those with at least that reward;
+    None, every scored row (for targets that learn from contrast). ``views`` are the supported
+    views.
+
+    An exporter with options declares their typed model, a dataclass or a pydantic model, as the
+    class attribute ``Options``; it is constructed with an instance of it, filled in from
+    ``synth export --option key=value``. An exporter without ``Options`` is constructed without
+    arguments.
     """
 
     name: ClassVar[str]
     description: ClassVar[str]
     suffix: ClassVar[str]
     columns: ClassVar[tuple[str, ...]] = ("messages", "tools")
-    min_reward: ClassVar[float | None] = 1.0
+    min_reward: ClassVar[MinReward] = "success"
     views: ClassVar[tuple[View, ...]] = ("full",)
+    Options: ClassVar[type[object] | None] = None
     view: View = "full"
+    """The view of this export."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: object | None = None) -> None:
+        self.options: Any = options
         self.left_out: Counter[str] = Counter()
-        self.unseen = 0
-        """Rows exported as a whole conversation that the model never saw as a whole."""
+        self.compacted = 0
+        """Rows exported as one conversation although the model never saw it as a whole."""
 
     @abstractmethod
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
-        """The examples that these rows make, in order; a row that the target cannot express goes to `leave_out`.
+        """Yield the examples that these rows make, in order.
 
-        It sees the whole stream, in the order of the plan, so that a target may pair the samples of one task.
+        A row that the target cannot express is counted by :meth:`leave_out`. The whole stream
+        passes through, in the order of the plan, so that a target may pair the samples of one task.
         """
 
     @abstractmethod
     def write(self, examples: Iterable[Example], out: Path) -> int:
-        """Write all examples to ``out``, which does not exist yet, flushed to disk; returns how many there were."""
+        """Write all examples to ``out``, which does not exist yet, and flush them to disk.
+
+        Returns the number of examples.
+        """
 
     def leave_out(self, reason: str) -> None:
-        """Count a row that is not exported; the reason is shown to the operator."""
+        """Count a row that is not exported; the reason is printed for the operator."""
         self.left_out[reason] += 1
 
     def conversations(self, row: Row) -> Sequence[Sequence[Message]]:
-        """What a row holds in the view that is asked for; takes the columns ``messages`` and ``segments``."""
+        """Conversations of a row in the view of this export; needs the columns ``messages`` and
+        ``segments``.
+        """
         if self.view == "segments" and row["segments"]:
-            return [each["messages"] for each in row["segments"]]
-        self.unseen += bool(row["segments"])
+            return [segment["messages"] for segment in row["segments"]]
+        self.compacted += bool(row["segments"])
         return [row["messages"]]
 
 
-def trained_runs(messages: Sequence[Message]) -> Iterator[tuple[Sequence[Message], Sequence[Message]]]:
-    """Each stretch of turns that may be trained on, with all that stands before it; it ends with the assistant."""
+def trained_runs(
+    messages: Sequence[Message],
+) -> Iterator[tuple[Sequence[Message], Sequence[Message]]]:
+    """Yield each run of turns to train on, ending with an assistant turn, after its context."""
     start: int | None = None
     end = 0
-    for at, message in enumerate(messages):
+    for index, message in enumerate(messages):
         if message["role"] != "assistant":
             continue
         if message.get("train") is not False:
-            start, end = at if start is None else start, at + 1
+            start, end = index if start is None else start, index + 1
         elif start is not None:
             yield messages[:start], messages[start:end]
             start = None
@@ -85,9 +110,9 @@ def trained_runs(messages: Sequence[Message]) -> Iterator[tuple[Sequence[Message
 
 
 def trainable_part(messages: Sequence[Message]) -> Sequence[Message]:
-    """The conversation up to the last assistant turn that may be trained on; empty where there is none.
+    """Return the conversation up to the last assistant turn to train on; empty if there is none.
 
-    What follows it (an unanswered tool result, a turn that was cut off) has nothing to teach.
+    What follows it (an unanswered tool result, a truncated turn) has nothing to teach.
     """
     for end in range(len(messages), 0, -1):
         if messages[end - 1]["role"] == "assistant" and messages[end - 1].get("train") is not False:

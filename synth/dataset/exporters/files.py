@@ -1,4 +1,4 @@
-"""The two kinds of file that exporters write, streaming and flushed to disk."""
+"""Writers of the two file formats that exporters use: they stream, and flush to disk."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ from typing import Any, Final, cast
 
 import pyarrow as pa
 
+from synth.dataset.arrow_schema import column_array, make_schema
 from synth.dataset.columns import Kind
-from synth.dataset.record import column_array, make_schema
-from synth.dataset.shard import ROWS_PER_GROUP
-from synth.dataset.shard import write_parquet as write_groups
-from synth.dataset.wire import json_text
+from synth.dataset.store.shard import ROWS_PER_GROUP
+from synth.dataset.store.shard import write_parquet as write_groups
+from synth.dataset.store.wire import json_text
 
-Json = Any
-
-# Characters that str.splitlines() takes for the end of a line, but JSON does not: escaped, a line stays one line.
 _LINE_ENDS: Final = str.maketrans({"\u0085": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+"""Characters that end a line for ``str.splitlines()`` but not in JSON; they are escaped."""
 
 
-def write_jsonl(examples: Iterable[Mapping[str, Json]], out: Path) -> int:
-    """One compact JSON object a line, UTF-8; returns the number of lines."""
+def write_jsonl(examples: Iterable[Mapping[str, object]], out: Path) -> int:
+    """Write one compact JSON object per line in UTF-8, and return the number of lines."""
     count = 0
     with out.open("w", encoding="utf-8", newline="\n") as file:
         for example in examples:
@@ -34,29 +32,40 @@ def write_jsonl(examples: Iterable[Mapping[str, Json]], out: Path) -> int:
     return count
 
 
-def write_parquet(examples: Iterable[Mapping[str, Json]], out: Path, columns: Mapping[str, Kind]) -> int:
-    """A Parquet file of those columns; returns the number of rows.
+def write_parquet(
+    examples: Iterable[Mapping[str, object]], out: Path, columns: Mapping[str, Kind]
+) -> int:
+    """Write a Parquet file of those columns, and return the number of rows.
 
-    JSON kinds take Python values, which ``datasets`` gives back exactly, absent keys absent. Raises OperatorError where
-    the file cannot be read back: on a full disk the Parquet writer closes without a word.
+    JSON kinds take Python values; ``datasets`` returns them unchanged, without null-filled keys.
+    Raises :class:`~synth.errors.OperatorError` if the file cannot be read back: on a full disk the
+    Parquet writer closes without an error.
     """
-    schema = pa.schema(list(cast("Any", make_schema(columns.items()))))  # without our stamp: it is no dataset of ours
+    # Without the schema version: the file is not a dataset of this format.
+    schema = pa.schema(list(cast("Any", make_schema(columns.items()))))
     groups = (
-        pa.table([_array([row[name] for row in chunk], kind) for name, kind in columns.items()], schema=schema)
+        pa.table(
+            [_array([row[name] for row in chunk], kind) for name, kind in columns.items()],
+            schema=schema,
+        )
         for chunk in _chunks(examples, ROWS_PER_GROUP)
     )
     return write_groups(out, groups, schema, out.with_name(f"{out.name}.unread"))[0]
 
 
-def _array(values: list[Json], kind: Kind) -> pa.Array | pa.ChunkedArray:
+def _array(values: list[Any], kind: Kind) -> pa.Array | pa.ChunkedArray:
     if kind == "json":
         values = [None if value is None else json_text(value) for value in values]
     elif kind == "list<json>":
-        values = [None if value is None else [json_text(item) for item in value] for value in values]
+        values = [
+            None if value is None else [json_text(item) for item in value] for value in values
+        ]
     return column_array(values, kind)
 
 
-def _chunks(examples: Iterable[Mapping[str, Json]], size: int) -> Iterator[list[Mapping[str, Json]]]:
+def _chunks(
+    examples: Iterable[Mapping[str, object]], size: int
+) -> Iterator[list[Mapping[str, object]]]:
     source = iter(examples)
     while chunk := list(islice(source, size)):
         yield chunk

@@ -1,8 +1,7 @@
-"""One export: which rows, where to, and all of it or nothing."""
+"""One export: selection of rows, protection of the target, and an atomic result."""
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 from collections import Counter
@@ -10,21 +9,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from synth.dataset.durable import disk, sync_directory
-from synth.dataset.exporters.base import Exporter, Row
+from synth.dataset.exporters.base import Exporter, MinReward, Row
 from synth.dataset.reader import Dataset
+from synth.dataset.store.atomic_files import disk, sync_directory
 from synth.errors import OperatorError
 
-# What a run directory consists of: an export never lands on it, nor where load_dataset would take it for a shard.
 _RUN_FOLDERS = frozenset({"data", "world", ".synth"})
-_RUN_FILES = frozenset({"README.md", "errors.parquet", "tasks.parquet", "config.yaml", "manifest.json"})
+_RUN_FILES = frozenset(
+    {"README.md", "errors.parquet", "tasks.parquet", "config.yaml", "manifest.json"}
+)
+"""Parts of a run directory; an export never replaces them, nor is it written where `load_dataset`
+would take it for a shard.
+"""
+
+FAILED = "no success: a gate failed"
 
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What an export did. ``matched`` rows met the condition; ``left_out`` says why the others of them are missing.
+    """Result of an export: ``matched`` rows met the condition, ``left_out`` counts those of them
+    that are missing, by reason.
 
-    ``unseen`` rows were exported as a whole conversation that the model never saw as a whole.
+    ``compacted`` rows were exported as one conversation although the model never saw it as a whole.
     """
 
     exporter: str
@@ -32,7 +38,7 @@ class ExportReport:
     examples: int
     matched: int
     left_out: Mapping[str, int] = field(default_factory=dict[str, int])
-    unseen: int = 0
+    compacted: int = 0
 
 
 def export(
@@ -41,17 +47,19 @@ def export(
     out: Path,
     *,
     where: str | None = None,
-    min_reward: float | None = None,
+    min_reward: MinReward = None,
     split: str = "train",
     force: bool = False,
 ) -> ExportReport:
-    """Write the dataset's scored rows of one split, from ``min_reward`` on (None: all), as the exporter says.
+    """Write the scored rows of one split that ``min_reward`` selects in the exporter's format.
 
-    ``out`` appears as a whole, by rename, or not at all. Unscored rows are never exported, and rollouts that
-    infrastructure broke are no rows. Raises OperatorError where ``out`` exists (unless ``force``), belongs to the
-    dataset, cannot be written, or nothing is left to export.
+    ``out`` appears as a whole, by rename, or not at all. Unscored rows are never exported; rollouts
+    that ended in an infrastructure error have no row. Raises :class:`~synth.errors.OperatorError`
+    if ``out`` exists (unless ``force``), belongs to the dataset or cannot be written, or if nothing
+    is left to export.
     """
-    _check_target(dataset.path, out, force=force)
+    for path in dataset.paths:
+        _check_target(path, out, force=force)
     selection = _Selection(dataset, exporter, where, min_reward, split)
     temporary = out.with_name(f".{out.name}.{os.getpid()}.part")
     with disk(out):
@@ -65,22 +73,33 @@ def export(
         finally:
             _remove(temporary)
         sync_directory(out.parent)
-    return ExportReport(exporter.name, out, written, selection.matched, left_out, exporter.unseen)
+    return ExportReport(
+        exporter.name, out, written, selection.matched, left_out, exporter.compacted
+    )
 
 
 class _Selection:
-    """The rows that an exporter is given, and the count of those that it is not."""
+    """Rows that pass to the exporter, and the count of those that do not."""
 
     def __init__(
-        self, dataset: Dataset, exporter: Exporter, where: str | None, min_reward: float | None, split: str
+        self,
+        dataset: Dataset,
+        exporter: Exporter,
+        where: str | None,
+        min_reward: MinReward,
+        split: str,
     ) -> None:
         self._dataset = dataset
-        self._columns = list(dict.fromkeys(("trajectory_id", "split", "reward", *exporter.columns)))
-        self._min_reward = -math.inf if min_reward is None else min_reward
+        self._columns = list(
+            dict.fromkeys(("trajectory_id", "split", "reward", "outcome", *exporter.columns))
+        )
+        self._min_reward = min_reward
         self._split = split
         self._ids: set[str] | None = None
         if where is not None:
-            self._ids = {row["trajectory_id"] for row in dataset.query(where, ["trajectory_id"]).to_pylist()}
+            self._ids = {
+                row["trajectory_id"] for row in dataset.query(where, ["trajectory_id"]).to_pylist()
+            }
         self.matched = 0
         self.left_out: Counter[str] = Counter()
 
@@ -93,10 +112,18 @@ class _Selection:
                 self.left_out[f"split {row['split']}"] += 1
             elif row["reward"] is None:
                 self.left_out["unscored"] += 1
-            elif row["reward"] < self._min_reward:
-                self.left_out[f"reward below {self._min_reward:g}"] += 1
+            elif reason := self._too_low(row):
+                self.left_out[reason] += 1
             else:
                 yield row
+
+    def _too_low(self, row: Row) -> str:
+        """The reason why a scored row is left out; empty if it is exported."""
+        if self._min_reward is None:
+            return ""
+        if self._min_reward == "success":
+            return "" if row["outcome"] == "success" else FAILED
+        return f"reward below {self._min_reward:g}" if row["reward"] < self._min_reward else ""
 
 
 def _nothing(selection: _Selection, left_out: Mapping[str, int]) -> str:
@@ -104,10 +131,10 @@ def _nothing(selection: _Selection, left_out: Mapping[str, int]) -> str:
         return "nothing to export: no row matches"
     lines = [f"nothing to export: {selection.matched} rows match, and all are left out"]
     lines += [f"  {count} {reason}" for reason, count in sorted(left_out.items())]
-    if any(reason.startswith("reward below") for reason in left_out):
-        lines.append("--min-reward R takes rows from another reward on, --all takes every scored row")
+    if any(reason == FAILED or reason.startswith("reward below") for reason in left_out):
+        lines.append("--min-reward R sets a threshold, --all exports every scored row")
     if any(reason.startswith("split ") for reason in left_out):
-        lines.append("--split NAME takes another split")
+        lines.append("--split NAME exports another split")
     return "\n".join(lines)
 
 
@@ -115,11 +142,15 @@ def _check_target(source: Path, out: Path, *, force: bool) -> None:
     root, target = source.resolve(), out.resolve()
     if root.is_dir() and target.is_relative_to(root):
         inside = target.relative_to(root).parts
-        if not inside or inside[0] in _RUN_FOLDERS or (len(inside) == 1 and inside[0] in _RUN_FILES):
+        if (
+            not inside
+            or inside[0] in _RUN_FOLDERS
+            or (len(inside) == 1 and inside[0] in _RUN_FILES)
+        ):
             raise OperatorError(f"{out} belongs to the dataset itself; choose another --out")
     if target == root:
         raise OperatorError(f"{out} is the dataset itself; choose another --out")
-    if out.is_dir():  # never removed, not even by force: it may hold anything
+    if out.is_dir():  # never removed, even with --force: it may hold anything
         raise OperatorError(f"{out} is a directory; choose another --out")
     if (out.exists() or out.is_symlink()) and not force:
         raise OperatorError(f"{out} exists; --force replaces it, --out FILE writes elsewhere")

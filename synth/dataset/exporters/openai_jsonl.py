@@ -1,8 +1,10 @@
-"""OpenAI's format for fine-tuning chat models: a JSON object per line with messages, tools and parallel_tool_calls.
+"""OpenAI's format for fine-tuning chat models: one JSON object per line with the keys ``messages``,
+``tools`` and ``parallel_tool_calls``.
 
-What differs from the dataset: arguments are a JSON *string*; keys that the service does not know (reasoning, the
-name on a tool result) are dropped; an empty ``content`` beside tool calls is absent; a turn that must not be trained
-on has ``weight: 0``. An example has to end with the assistant, so what follows the last turn to train on is cut.
+Differences from the dataset: arguments are a JSON *string*; keys that the service does not accept
+(reasoning, the name of a tool result) are dropped; an empty ``content`` beside tool calls is
+absent; a turn that must not be trained on has ``weight: 0``. An example must end with an assistant
+turn, so everything after the last turn to train on is removed.
 """
 
 from __future__ import annotations
@@ -11,13 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from synth.dataset.exporters.base import Example, Exporter, Row, trainable_part
+from synth.dataset.exporters.base import Example, Exporter, Message, Row, trainable_part
 from synth.dataset.exporters.files import write_jsonl
-from synth.dataset.wire import json_text
+from synth.dataset.store.wire import json_text
 
-Json = Any
-
-# The keys that the service knows, by role.
 _KEYS = {
     "system": ("role", "content", "name"),
     "developer": ("role", "content", "name"),
@@ -25,10 +24,13 @@ _KEYS = {
     "tool": ("role", "tool_call_id", "content"),
     "assistant": ("role", "content", "refusal", "name"),
 }
+"""Keys that the service accepts, by role."""
 _FUNCTION_KEYS = ("name", "description", "parameters", "strict")
 
 
 class OpenAIJsonl(Exporter):
+    """Fine-tuning files of the OpenAI API."""
+
     name = "openai-jsonl"
     description = "OpenAI fine-tuning: chat JSONL with tools"
     suffix = ".jsonl"
@@ -37,15 +39,17 @@ class OpenAIJsonl(Exporter):
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for row in rows:
-            parts = [part for each in self.conversations(row) if (part := trainable_part(each))]
+            conversations = self.conversations(row)
+            parts = [part for messages in conversations if (part := trainable_part(messages))]
             if not parts:
                 self.leave_out("no turn that may be trained on")
             yield from self._examples(row, parts)
 
-    def _examples(self, row: Row, parts: Iterable[Sequence[Mapping[str, Json]]]) -> Iterator[Example]:
+    def _examples(self, row: Row, parts: Iterable[Sequence[Message]]) -> Iterator[Example]:
         for kept in parts:
             example: Example = {"messages": [_message(message) for message in kept]}
-            if row["tools"]:  # the service refuses an empty list, and parallel_tool_calls without tools
+            # The service refuses an empty list, and parallel_tool_calls without tools.
+            if row["tools"]:
                 example["tools"] = [_tool(tool) for tool in row["tools"]]
                 example["parallel_tool_calls"] = _parallel(row, kept)
             yield example
@@ -54,7 +58,7 @@ class OpenAIJsonl(Exporter):
         return write_jsonl(examples, out)
 
 
-def _message(message: Mapping[str, Json]) -> Example:
+def _message(message: Message) -> Example:
     out = {key: message[key] for key in _KEYS[message["role"]] if message.get(key) is not None}
     calls = message.get("tool_calls")
     if calls:
@@ -66,7 +70,7 @@ def _message(message: Mapping[str, Json]) -> Example:
     return out
 
 
-def _call(call: Mapping[str, Json]) -> Json:
+def _call(call: Mapping[str, Any]) -> Example:
     function = call["function"]
     return {
         "id": call["id"],
@@ -75,15 +79,20 @@ def _call(call: Mapping[str, Json]) -> Json:
     }
 
 
-def _tool(tool: Mapping[str, Json]) -> Json:
+def _tool(tool: Mapping[str, Any]) -> Example:
     function = tool["function"]
-    return {"type": "function", "function": {key: function[key] for key in _FUNCTION_KEYS if key in function}}
+    return {
+        "type": "function",
+        "function": {key: function[key] for key in _FUNCTION_KEYS if key in function},
+    }
 
 
-def _parallel(row: Row, messages: Sequence[Mapping[str, Json]]) -> bool:
-    """What the model was asked with (the service's default is true); true in any case where a turn has two calls."""
+def _parallel(row: Row, messages: Sequence[Message]) -> bool:
+    """Value of ``parallel_tool_calls`` in the recorded sampling (default: true); always true if a
+    turn has two calls.
+    """
     if any(len(message.get("tool_calls") or ()) > 1 for message in messages):
         return True
-    sampling = cast("Mapping[str, Json]", row["sampling"])
-    extra = cast("Mapping[str, Json]", sampling.get("extra_body") or {})
+    sampling = cast("Mapping[str, Any]", row["sampling"])
+    extra = cast("Mapping[str, Any]", sampling.get("extra_body") or {})
     return extra.get("parallel_tool_calls") is not False

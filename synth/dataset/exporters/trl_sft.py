@@ -1,15 +1,16 @@
 """TRL's SFTTrainer: Parquet with the columns ``messages`` and ``tools``.
 
-Arguments stay objects and unused keys stay absent, which is what chat templates render. ``datasets`` 5 loads the
-file as it is: ``load_dataset("parquet", data_files=FILE)``.
+Arguments stay objects and unused keys stay absent, as chat templates expect. ``datasets`` 5 loads
+the file as it is: ``load_dataset("parquet", data_files=FILE)``.
 
-In this format TRL trains on every assistant turn: it has no mask per message. Turns that must not be trained on
-(``train: false``, for instance a malformed call) are cut at the end of a conversation; a row that has one before a
-turn to train on is left out as a whole and counted.
+In this format TRL trains on every assistant turn; there is no mask per message. Turns that must not
+be trained on (``train: false``, for instance a malformed call) are removed at the end of a
+conversation; a row with one before a turn to train on is left out as a whole and counted.
 
-The view ``segments`` writes TRL's other format, ``prompt`` and ``completion`` beside ``tools``: an example for each stretch of
-turns to train on, under what the model was sent before it. Train it with ``assistant_only_loss=True``, because the results of
-tools stand in the completion too; TRL then counts the loss where both masks agree.
+The view ``segments`` writes TRL's other format, ``prompt`` and ``completion`` beside ``tools``: one
+example for each run of turns to train on, after the context that the model was sent. Train it with
+``assistant_only_loss=True``, because completions contain tool results too; TRL then counts the loss
+where both masks agree.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from synth.dataset.exporters.files import write_parquet
 
 
 class TrlSft(Exporter):
+    """Files for supervised fine-tuning with TRL."""
+
     name = "trl-sft"
     description = "TRL SFTTrainer: Parquet with messages and tools"
     suffix = ".parquet"
@@ -32,25 +35,34 @@ class TrlSft(Exporter):
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for row in rows:
             if self.view == "segments":
-                yield from self._seen(row)
+                yield from self._segments(row)
                 continue
             (whole,) = self.conversations(row)
             kept = trainable_part(whole)
             if not kept:
                 self.leave_out("no turn that may be trained on")
             elif any(message.get("train") is False for message in kept):
-                self.leave_out("a turn that must not be trained on, and TRL has no mask per message")
+                self.leave_out(
+                    "a turn that must not be trained on, and TRL has no mask per message"
+                )
             else:
                 yield {"messages": list(kept), "tools": list(row["tools"])}
 
-    def _seen(self, row: Row) -> Iterator[Example]:
-        runs = [run for each in self.conversations(row) for run in trained_runs(each)]
+    def _segments(self, row: Row) -> Iterator[Example]:
+        conversations = self.conversations(row)
+        runs = [run for messages in conversations for run in trained_runs(messages)]
         if not runs:
             self.leave_out("no turn that may be trained on")
         for prompt, completion in runs:
-            yield {"prompt": list(prompt), "completion": list(completion), "tools": list(row["tools"])}
+            yield {
+                "prompt": list(prompt),
+                "completion": list(completion),
+                "tools": list(row["tools"]),
+            }
 
     def write(self, examples: Iterable[Example], out: Path) -> int:
-        names = ("prompt", "completion", "tools") if self.view == "segments" else ("messages", "tools")
+        names = (
+            ("prompt", "completion", "tools") if self.view == "segments" else ("messages", "tools")
+        )
         columns: dict[str, Kind] = dict.fromkeys(names, "list<json>")
         return write_parquet(examples, out, columns)

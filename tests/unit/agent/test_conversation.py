@@ -8,10 +8,18 @@ from typing import Any
 import pytest
 
 from synth.agent.react import ReactAgent
-from synth.agent.run import AgentLimits, AgentRun
+from synth.agent.rollout_result import AgentLimits, AgentRun
 from synth.errors import ModelError
 from synth.types import Completion, StopReason, Usage, UserTurn
-from tests.unit.agent.test_react import DONE, OPENING, Lines, calls, check_transcript, dispatch, find
+from tests.unit.agent.test_react import (
+    DONE,
+    OPENING,
+    Lines,
+    calls,
+    check_transcript,
+    dispatch,
+    find,
+)
 
 
 class Somebody:
@@ -33,13 +41,17 @@ BYE = UserTurn(ends=True)
 
 
 async def talk(lines: Sequence[Completion], somebody: Somebody, **limits: Any) -> AgentRun:
-    run = await ReactAgent(Lines(*lines), dispatch, AgentLimits(**limits)).run(OPENING, somebody.say)
+    run = await ReactAgent(Lines(*lines), dispatch, AgentLimits(**limits)).run(
+        OPENING, somebody.say
+    )
     check_transcript(run.messages)
     return run
 
 
 async def test_words_go_to_the_user_and_the_answer_to_the_model():
-    model = Lines(calls(find("a")), Completion(content="Which Zoë?"), calls(find("b", "Zoë K")), DONE)
+    model = Lines(
+        calls(find("a")), Completion(content="Which Zoë?"), calls(find("b", "Zoë K")), DONE
+    )
     somebody = Somebody(UserTurn("Zoë K.", told=("surname",)), BYE)
     run = await ReactAgent(model, dispatch, AgentLimits()).run(OPENING, somebody.say)
     assert run.stop_reason is StopReason.USER_ENDED
@@ -55,8 +67,13 @@ async def test_words_go_to_the_user_and_the_answer_to_the_model():
 async def test_each_turn_of_the_user_is_recorded_after_the_completion_that_it_answers():
     somebody = Somebody(UserTurn("Yes.", told=("dob",), consents=True, fault="too polite"), BYE)
     run = await talk([Completion(content="Shall I?"), DONE], somebody)
-    assert [each["event"] for each in run.events] == ["completion", "user_turn", "completion", "user_turn"]
-    assert run.events[1] == {
+    assert [each["event"] for each in run.recorded_events] == [
+        "completion",
+        "user_turn",
+        "completion",
+        "user_turn",
+    ]
+    assert run.recorded_events[1] == {
         "event": "user_turn",
         "text": "Yes.",
         "told": ["dob"],
@@ -65,7 +82,7 @@ async def test_each_turn_of_the_user_is_recorded_after_the_completion_that_it_an
         "ends": False,
         "fault": "too polite",
     }
-    assert run.events[3]["ends"] is True
+    assert run.recorded_events[3]["ends"] is True
     assert run.messages[-1] == {"role": "assistant", "content": "Done."}
 
 
@@ -93,7 +110,9 @@ async def test_turns_count_completions_and_the_last_question_is_still_answered()
 
 async def test_tokens_are_counted_after_words_too():
     line = Completion(content="Well?", usage=Usage(input_tokens=7, output_tokens=3))
-    run = await talk([line], Somebody(*[UserTurn("Hm?", usage=Usage(100, 100))] * 9), max_total_tokens=20)
+    run = await talk(
+        [line], Somebody(*[UserTurn("Hm?", usage=Usage(100, 100))] * 9), max_total_tokens=20
+    )
     assert run.stop_reason is StopReason.TOKEN_BUDGET
     assert len(run.completions) == 2, "what the user spends is not the model's"
     assert run.user_usage == Usage(200, 200)
@@ -104,9 +123,15 @@ async def test_a_user_that_cannot_be_asked_breaks_the_rollout():
         await talk([Completion(content="Well?")], Somebody(ModelError("gone")))
 
 
-@pytest.mark.parametrize(("costs", "total"), [((0.5, 0.25), 0.75), ((0.5, None), None), ((None, None), None)])
-async def test_what_the_user_costs_is_summed_where_all_is_known(costs: tuple[float | None, ...], total: float | None):
+@pytest.mark.parametrize(
+    ("costs", "total"), [((0.5, 0.25), 0.75), ((0.5, None), None), ((None, None), None)]
+)
+async def test_what_the_user_costs_is_summed_where_all_is_known(
+    costs: tuple[float | None, ...], total: float | None
+):
     first, second = (UserTurn("Hm?", cost_usd=cost) for cost in costs)
-    run = await talk([Completion(content="Well?", cost_usd=9.0)], Somebody(first, second), max_turns=2)
+    run = await talk(
+        [Completion(content="Well?", cost_usd=9.0)], Somebody(first, second), max_turns=2
+    )
     assert run.user_cost_usd == total
     assert run.cost_usd == 18.0

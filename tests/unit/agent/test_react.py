@@ -1,4 +1,6 @@
-"""The loop: one result per call in order, malformed calls as data, and always a reason why it stopped."""
+"""The loop: one result per call in order, malformed calls as data, and always a reason why it
+stopped.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +11,20 @@ from typing import Any
 
 import pytest
 
-from envs.tool import Tool
-from envs.toolbox import Toolbox
+from envs.tools.tool import Tool
+from envs.tools.toolbox import Toolbox
 from envs.types import ToolCall, ToolOutcome, ToolResult
 from synth.agent.memory import RAW_KEY, UNNAMED
-from synth.agent.react import ReactAgent
-from synth.agent.run import AgentLimits, AgentRun
+from synth.agent.react import FIRST_ANSWER_TRIES, ReactAgent
+from synth.agent.rollout_result import AgentLimits, AgentRun
 from synth.errors import ContextOverflow, ModelError
-from synth.models.base import Conversation, OnDelta
+from synth.models.base import MALFORMED, Conversation, OnDelta
 from synth.types import Completion, Message, StopReason, Usage
 
-OPENING: list[Message] = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who is Zoë?"}]
+OPENING: list[Message] = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Who is Zoë?"},
+]
 FIND = Tool(
     "find",
     "Find.",
@@ -30,13 +35,17 @@ BOX = Toolbox([FIND])
 
 
 class Lines(Conversation):
-    """Says one line after the other, raises those that are exceptions, repeats the last; keeps what it was shown."""
+    """Says one line after the other, raises those that are exceptions, repeats the last; keeps what
+    it was shown.
+    """
 
     def __init__(self, *lines: Completion | Exception) -> None:
         self.lines = list(lines)
         self.shown: list[list[Message]] = []
 
-    async def complete(self, messages: Sequence[Message], on_delta: OnDelta | None = None) -> Completion:
+    async def complete(
+        self, messages: Sequence[Message], on_delta: OnDelta | None = None
+    ) -> Completion:
         self.shown.append(json.loads(json.dumps(messages)))
         line = self.lines.pop(0) if len(self.lines) > 1 else self.lines[0]
         if isinstance(line, Exception):
@@ -44,10 +53,22 @@ class Lines(Conversation):
         return line
 
 
+NO_ANSWERS = (
+    ContextOverflow("too long", False, 400),
+    Completion(),
+    Completion(content=" \n"),
+    Completion(reasoning_content="Hm."),
+    Completion(finish_reason="length"),
+    Completion(content="I will look.", finish_reason=MALFORMED),
+)
+
+
 class Silence(Conversation):
     """Never answers."""
 
-    async def complete(self, messages: Sequence[Message], on_delta: OnDelta | None = None) -> Completion:
+    async def complete(
+        self, messages: Sequence[Message], on_delta: OnDelta | None = None
+    ) -> Completion:
         await asyncio.Event().wait()
         raise AssertionError
 
@@ -61,7 +82,9 @@ async def dispatch(call: ToolCall) -> ToolOutcome:
 
 
 def calls(*each: tuple[str, str, str], **fields: Any) -> Completion:
-    return Completion(tool_calls=[ToolCall(*one) for one in each], **{"finish_reason": "tool_calls", **fields})
+    return Completion(
+        tool_calls=[ToolCall(*one) for one in each], **{"finish_reason": "tool_calls", **fields}
+    )
 
 
 def find(call_id: str, name: str = "Zoë") -> tuple[str, str, str]:
@@ -78,7 +101,9 @@ async def play(conversation: Conversation, **limits: Any) -> AgentRun:
 
 
 def check_transcript(messages: Sequence[Message]) -> None:
-    """What every endpoint demands of a history: each call has one result, in order, and nothing else has."""
+    """What every endpoint demands of a history: each call has one result, in order, and nothing
+    else has.
+    """
     due: list[str] = []
     seen: set[str] = set()
     for message in messages:
@@ -101,10 +126,72 @@ class TestStopReasons:
         model = Lines(calls(find("a")), DONE)
         run = await play(model)
         assert run.stop_reason is StopReason.FINISHED
-        assert [each["role"] for each in run.messages] == ["system", "user", "assistant", "tool", "assistant"]
-        assert run.messages[3] == {"role": "tool", "tool_call_id": "a", "name": "find", "content": '{"found":"Zoë"}'}
+        assert [each["role"] for each in run.messages] == [
+            "system",
+            "user",
+            "assistant",
+            "tool",
+            "assistant",
+        ]
+        assert run.messages[3] == {
+            "role": "tool",
+            "tool_call_id": "a",
+            "name": "find",
+            "content": '{"found":"Zoë"}',
+        }
         assert model.shown[1] == run.messages[:4], "the model sees exactly what is kept"
         assert not any("train" in each for each in run.messages)
+
+    @pytest.mark.parametrize("line", NO_ANSWERS)
+    async def test_before_the_first_answer_what_is_none_is_asked_again(
+        self, line: Completion | Exception
+    ):
+        run = await play(Lines(line, line, calls(find("a")), DONE))
+        assert run.stop_reason is StopReason.FINISHED
+        assert len(run.completions) == 2
+        assert len(run.side) == (0 if isinstance(line, Exception) else 2)
+        assert [message["role"] for message in run.messages][2:] == [
+            "assistant",
+            "tool",
+            "assistant",
+        ]
+
+    @pytest.mark.parametrize("line", NO_ANSWERS)
+    async def test_without_a_first_answer_the_endpoint_is_at_fault(
+        self, line: Completion | Exception
+    ):
+        model = Lines(line)
+        with pytest.raises(ModelError):
+            await play(model)
+        assert len(model.shown) == FIRST_ANSWER_TRIES
+
+    @pytest.mark.parametrize("line", NO_ANSWERS)
+    async def test_after_the_first_answer_it_is_an_outcome(self, line: Completion | Exception):
+        model = Lines(calls(find("a")), line)
+        run = await play(model)
+        if isinstance(line, Exception):
+            expected = StopReason.CONTEXT_OVERFLOW
+        elif line.finish_reason == "length":
+            expected = StopReason.TRUNCATED
+        else:
+            expected = StopReason.EMPTY_REPLY
+        assert run.stop_reason is expected
+        assert len(model.shown) == 2
+
+    async def test_an_answer_cut_off_while_it_was_thought_is_an_outcome(self):
+        cut = Completion(finish_reason="length", reasoning_content="Let me see")
+        assert (await play(Lines(cut))).stop_reason is StopReason.TRUNCATED
+        hidden = Completion(finish_reason="length", usage=Usage(10, 64))
+        assert (await play(Lines(hidden))).stop_reason is StopReason.TRUNCATED
+
+    async def test_a_call_written_as_text_mends_a_malformed_answer(self):
+        written = Completion(
+            content='<tool_call>{"name": "find", "arguments": {"name": "Zo"}}</tool_call>',
+            finish_reason=MALFORMED,
+        )
+        run = await play(Lines(written, DONE), text_calls="parse")
+        assert run.stop_reason is StopReason.FINISHED
+        assert [outcome.result.ok for outcome in run.outcomes] == [True]
 
     async def test_the_opening_is_not_changed(self):
         before = json.dumps(OPENING)
@@ -117,12 +204,18 @@ class TestStopReasons:
         assert (len(run.completions), len(run.outcomes)) == (3, 3)
 
     async def test_a_truncated_turn_is_not_executed_and_not_trained_on(self):
-        run = await play(Lines(calls(find("a"), ("b", "find", '{"name": "Z'), finish_reason="length", content="So")))
+        run = await play(
+            Lines(
+                calls(find("a"), ("b", "find", '{"name": "Z'), finish_reason="length", content="So")
+            )
+        )
         assert run.stop_reason is StopReason.TRUNCATED
         assert run.outcomes == []
         assert run.messages[-1] == {"role": "assistant", "content": "So", "train": False}
-        assert run.events[-1] == {"event": "not_executed", "ids": ["a", "b"]}
-        assert run.events[0]["tool_calls"][1]["arguments"] == '{"name": "Z', "the record keeps the emission"
+        assert run.recorded_events[-1] == {"event": "not_executed", "ids": ["a", "b"]}
+        assert run.recorded_events[0]["tool_calls"][1]["arguments"] == '{"name": "Z', (
+            "the record keeps the emission"
+        )
 
     async def test_truncated_prose_is_not_trained_on(self):
         run = await play(Lines(Completion(content="The patient is", finish_reason="length")))
@@ -141,11 +234,17 @@ class TestStopReasons:
 
     async def test_a_refusals_words_are_in_the_record(self):
         run = await play(Lines(Completion(refusal="I cannot.", reasoning_content="hm")))
-        assert run.events[0]["refusal"] == "I cannot."
-        assert run.messages[-1]["reasoning_content"] == run.events[0]["reasoning_content"] == "hm"
+        assert run.recorded_events[0]["refusal"] == "I cannot."
+        assert (
+            run.messages[-1]["reasoning_content"]
+            == run.recorded_events[0]["reasoning_content"]
+            == "hm"
+        )
 
     async def test_context_overflow_is_an_outcome(self):
-        run = await play(Lines(calls(find("a")), ContextOverflow("too long", retryable=False, status=400)))
+        run = await play(
+            Lines(calls(find("a")), ContextOverflow("too long", retryable=False, status=400))
+        )
         assert run.stop_reason is StopReason.CONTEXT_OVERFLOW
         assert run.messages[-1]["role"] == "tool"
 
@@ -153,9 +252,13 @@ class TestStopReasons:
         with pytest.raises(ModelError, match="gone"):
             await play(Lines(calls(find("a")), ModelError("gone")))
 
-    @pytest.mark.parametrize(("limit", "done", "kept"), [(0, 0, 0), (1, 1, 1), (2, 2, 2), (4, 4, 1)])
+    @pytest.mark.parametrize(
+        ("limit", "done", "kept"), [(0, 0, 0), (1, 1, 1), (2, 2, 2), (4, 4, 1)]
+    )
     async def test_calls_are_counted_also_within_a_turn(self, limit: int, done: int, kept: int):
-        """What was not executed is not in the transcript: a call without a result would break every later request."""
+        """What was not executed is not in the transcript: a call without a result would break every
+        later request.
+        """
         model = Lines(calls(find("a", "1"), find("b", "2"), find("c", "3")))
         run = await play(model, max_tool_calls=limit)
         assert run.stop_reason is StopReason.MAX_TOOL_CALLS
@@ -176,10 +279,9 @@ class TestStopReasons:
         assert run.stop_reason is StopReason.MAX_TURNS
         assert run.usage == Usage()
 
-    async def test_time_ends_a_model_that_does_not_answer(self):
-        run = await play(Silence(), timeout_s=0.01)
-        assert run.stop_reason is StopReason.TIME_BUDGET
-        assert run.messages == OPENING
+    async def test_a_model_that_never_answered_is_at_fault_and_not_the_agent(self):
+        with pytest.raises(ModelError, match=r"no completion came within the rollout's 0.01 s"):
+            await play(Silence(), timeout_s=0.01)
 
     async def test_time_ends_a_tool_that_does_not_return(self):
         """The call that was cut off leaves the transcript, those before it stay."""
@@ -195,7 +297,7 @@ class TestStopReasons:
         assert run.stop_reason is StopReason.TIME_BUDGET
         assert [each["role"] for each in run.messages[2:]] == ["assistant", "tool"]
         assert run.messages[2]["train"] is False
-        assert run.events[-1] == {"event": "not_executed", "ids": ["b", "c"]}
+        assert run.recorded_events[-1] == {"event": "not_executed", "ids": ["b", "c"]}
 
     @pytest.mark.parametrize("timeout_s", [None, 60.0])
     async def test_somebody_elses_timeout_is_not_ours(self, timeout_s: float | None):
@@ -216,29 +318,39 @@ class TestCalls:
             ("a", '{"found":"2"}'),
             ("c", '{"found":"3"}'),
         ]
-        assert [each["event"] for each in run.events] == ["completion", *["tool_result"] * 3, "completion"]
+        assert [each["event"] for each in run.recorded_events] == [
+            "completion",
+            *["tool_result"] * 3,
+            "completion",
+        ]
 
     async def test_duplicate_and_empty_ids_get_ids_of_our_own(self):
         """Within a turn and between turns; what the model emitted stays in the events."""
-        run = await play(Lines(calls(find("x"), find("x"), find("")), calls(find("x"), find("call_1")), DONE))
+        run = await play(
+            Lines(calls(find("x"), find("x"), find("")), calls(find("x"), find("call_1")), DONE)
+        )
         ids = [each["tool_call_id"] for each in run.messages if each["role"] == "tool"]
         assert ids[0] == "x"
         assert len(set(ids)) == 5
         assert all(ids)
-        assert [each["id"] for each in run.events[0]["tool_calls"]] == ["x", "x", ""]
+        assert [each["id"] for each in run.recorded_events[0]["tool_calls"]] == ["x", "x", ""]
         assert not any(each.get("train") is False for each in run.messages), "an id is no content"
 
     @pytest.mark.parametrize(
-        "raw", ['{"name": "Zoë",}', '"{}"', "[1]", '{"name": NaN}', '{"name":1,"name":2}', "{" * 300]
+        "raw",
+        ['{"name": "Zoë",}', '"{}"', "[1]", '{"name": NaN}', '{"name":1,"name":2}', "{" * 300],
     )
     async def test_a_malformed_call_is_echoed_as_a_valid_request(self, raw: str):
         """Strict endpoints answer 400 on every later turn otherwise; the turn is not trained on."""
         run = await play(Lines(calls(("a", "find", raw)), DONE))
         assistant, result = run.messages[2], run.messages[3]
-        assert assistant["tool_calls"][0]["function"] == {"name": "find", "arguments": {RAW_KEY: raw}}
+        assert assistant["tool_calls"][0]["function"] == {
+            "name": "find",
+            "arguments": {RAW_KEY: raw},
+        }
         assert assistant["train"] is False
         assert json.loads(result["content"])["category"] == "malformed_call"
-        assert run.events[0]["tool_calls"][0]["arguments"] == raw
+        assert run.recorded_events[0]["tool_calls"][0]["arguments"] == raw
         assert run.stop_reason is StopReason.FINISHED
         assert "train" not in run.messages[-1], "the answer after it is the model's own"
 
@@ -248,7 +360,7 @@ class TestCalls:
         assert run.messages[2]["tool_calls"][0]["function"]["name"] == UNNAMED
         assert run.messages[2]["train"] is False
         assert run.messages[3]["name"] == UNNAMED
-        assert run.events[0]["tool_calls"][0]["name"] == name
+        assert run.recorded_events[0]["tool_calls"][0]["name"] == name
         assert json.loads(run.messages[3]["content"])["category"] == "unknown_tool"
 
     async def test_an_unknown_tool_of_a_valid_name_is_an_honest_mistake(self):
@@ -275,19 +387,27 @@ class TestCalls:
         assert run.messages[3]["content"].startswith(shown)
 
     @pytest.mark.parametrize("value", ["{broken", {"a": 1}, None, ""])
-    async def test_a_model_that_sends_the_reserved_key_itself_is_told_from_a_malformed_call(self, value: Any):
+    async def test_a_model_that_sends_the_reserved_key_itself_is_told_from_a_malformed_call(
+        self, value: Any
+    ):
         """No echo has two meanings: under the key stands the raw text, whoever wrote the key."""
         raw = json.dumps({RAW_KEY: value})
         run = await play(Lines(calls(("a", "find", raw)), DONE))
         assert run.messages[2]["tool_calls"][0]["function"]["arguments"] == {RAW_KEY: raw}
         assert run.messages[2]["train"] is False
-        assert run.outcomes[0].result.category == "invalid_arguments", "it is executed as what it is"
+        assert run.outcomes[0].result.category == "invalid_arguments", (
+            "it is executed as what it is"
+        )
 
 
 class TestTotals:
     async def test_usage_and_cost_are_summed_where_all_is_known(self):
         usage = Usage(input_tokens=7, output_tokens=3, cached_tokens=None, reasoning_tokens=1)
-        run = await play(Lines(calls(find("a"), usage=usage, cost_usd=0.5), Completion(usage=usage, cost_usd=0.25)))
+        run = await play(
+            Lines(
+                calls(find("a"), usage=usage, cost_usd=0.5), Completion(usage=usage, cost_usd=0.25)
+            )
+        )
         assert run.usage == Usage(14, 6, None, 2)
         assert run.cost_usd == 0.75
 

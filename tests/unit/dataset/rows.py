@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from synth.canonical import digest
-from synth.dataset.error_row import ErrorRow
-from synth.dataset.run_info import Identity
-from synth.dataset.wire import encode, to_wire
+from synth.dataset.store.error_row import ErrorRow
+from synth.dataset.store.run_info import RunIdentity
+from synth.dataset.store.wire import encode, to_wire
+from synth.foundation.hashing import digest
 
-IDENTITY = Identity("c0ffee", "beef", "f00d", env="ehr_db", model="scripted", seed=7)
+IDENTITY = RunIdentity("c0ffee", "beef", "f00d", env="ehr_db", model="scripted", seed=7)
 WHEN = datetime(2026, 1, 1, 9, 0, 0, 123456, tzinfo=UTC)
 TOOL = {
     "type": "function",
@@ -23,12 +23,21 @@ TOOL = {
 
 def messages(index: int) -> list[dict[str, Any]]:
     arguments = {"patient_id": index, "note": f"O'Brien é {index}"} if index % 2 else {}
-    call = {"id": "call_0", "type": "function", "function": {"name": "record_vitals", "arguments": arguments}}
+    call = {
+        "id": "call_0",
+        "type": "function",
+        "function": {"name": "record_vitals", "arguments": arguments},
+    }
     return [
         {"role": "system", "content": "Be careful."},
         {"role": "user", "content": f"Note {index}"},
         {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "call_0", "name": "record_vitals", "content": '{"ok":true}'},
+        {
+            "role": "tool",
+            "tool_call_id": "call_0",
+            "name": "record_vitals",
+            "content": '{"ok":true}',
+        },
         {"role": "assistant", "content": "Noted."},
     ]
 
@@ -55,7 +64,9 @@ def values(index: int, **changes: Any) -> dict[str, Any]:
         "stop_reason": "finished",
         "reward": 0.0 if failed else 1.0,
         "verdicts": [{"verifier": "state", "score": 1.0, "reason": "equal"}],
-        "state_diff": [{"table": "vitals", "op": "insert", "key": {"id": index}, "after": {"bpm": 70}}],
+        "state_diff": [
+            {"table": "vitals", "op": "insert", "key": {"id": index}, "after": {"bpm": 70}}
+        ],
         "call_changes": [[]],
         "state_hash_before": "00",
         "state_hash_after": digest(index),
@@ -76,7 +87,7 @@ def values(index: int, **changes: Any) -> dict[str, Any]:
         "sampling": {"temperature": 0.7},
         "config_digest": "c0ffee",
         "synth_version": "0.1.0",
-        "schema_version": 1,
+        "schema_version": 2,
         "sanitized": False,
         "created_at": WHEN,
     }
@@ -87,7 +98,9 @@ def row(index: int, **changes: Any) -> bytes:
     return encode(to_wire(values(index, **changes)))
 
 
-def error(index: int, *, retryable: bool = True, attempts: int | None = None, message: str = "reset") -> ErrorRow:
+def error(
+    index: int, *, retryable: bool = True, attempts: int | None = None, message: str = "reset"
+) -> ErrorRow:
     return ErrorRow(
         trajectory_id=digest("job", index),
         task_id=digest("task", index // 2),

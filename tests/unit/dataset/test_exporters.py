@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from synth.cli.export import main
-from synth.dataset.exporters import EXPORTERS, find_exporter
+from synth.dataset.exporters import find_exporter
 from synth.errors import DatasetError, OperatorError
+from synth.plugins import EXPORTERS
 from tests.sample_rows import all_kinds, asks, call, masked, result, row, says, write_run
 
 
@@ -31,7 +32,9 @@ def lines(path):
 
 def load(path, cache):
     datasets = pytest.importorskip("datasets")
-    return datasets.load_dataset("parquet", data_files=str(path), split="train", cache_dir=str(cache))
+    return datasets.load_dataset(
+        "parquet", data_files=str(path), split="train", cache_dir=str(cache)
+    )
 
 
 @pytest.fixture
@@ -40,7 +43,9 @@ def offline(monkeypatch):
 
 
 def test_trl_sft_loads_with_exact_arguments_and_absent_keys(run, tmp_path, capsys, offline):
-    """Objects as arguments, no null-filled keys, no private keys; the row with a masked turn is left out and told."""
+    """Objects as arguments, no null-filled keys, no private keys; the row with a masked turn is
+    left out and told.
+    """
     assert main([str(run), "--to", "trl-sft"]) == 0
     loaded = load("ehr.trl-sft.parquet", tmp_path / "cache")
     assert loaded.column_names == ["messages", "tools"]
@@ -50,11 +55,13 @@ def test_trl_sft_loads_with_exact_arguments_and_absent_keys(run, tmp_path, capsy
     assert "note: 1 row left out: a turn that must not be trained on" in err
     assert "note: 1 row left out: split test" in err
     assert "note: 1 row left out: unscored" in err
-    assert "note: 2 rows left out: reward below 1" in err
+    assert "note: 2 rows left out: no success: a gate failed" in err
 
 
 def test_openai_jsonl_is_what_the_service_takes(run, capsys):
-    """Arguments are JSON text, unknown keys are gone, a masked turn has weight 0 and is the only one with a weight."""
+    """Arguments are JSON text, unknown keys are gone, a masked turn has weight 0 and is the only
+    one with a weight.
+    """
     assert main([str(run), "--to", "openai-jsonl", "--out", "new/folder/x.jsonl"]) == 0
     first, second = lines("new/folder/x.jsonl")
     assert first.keys() == {"messages", "tools", "parallel_tool_calls"}
@@ -65,15 +72,38 @@ def test_openai_jsonl_is_what_the_service_takes(run, capsys):
     assert asked["tool_calls"][0]["function"]["arguments"] == '{"name":"O\'Brien"}'
     assert first["messages"][3].keys() == {"role", "tool_call_id", "content"}
     assert first["messages"][-1] == says("Noted: 72 bpm for Zoë O'Brien.")
-    assert [message.get("weight") for message in second["messages"]] == [None, None, 0, None, None, None, None]
+    assert [message.get("weight") for message in second["messages"]] == [
+        None,
+        None,
+        0,
+        None,
+        None,
+        None,
+        None,
+    ]
     assert json.loads(second["messages"][2]["tool_calls"][0]["function"]["arguments"]) == {
         "__malformed__": '{"medication_id": 12'
     }
 
 
 def test_openai_jsonl_ends_with_the_assistant_and_keeps_the_sampling_choice(run):
-    """A rollout that ran out of turns ends in a tool result, which the service refuses as a last message."""
-    assert main([str(run), "--to", "openai-jsonl", "--min-reward", "0.5", "--where", "stop_reason = 'max_turns'"]) == 0
+    """A rollout that ran out of turns ends in a tool result, which the service refuses as a last
+    message.
+    """
+    assert (
+        main(
+            [
+                str(run),
+                "--to",
+                "openai-jsonl",
+                "--min-reward",
+                "0.5",
+                "--where",
+                "stop_reason = 'max_turns'",
+            ]
+        )
+        == 0
+    )
     (example,) = lines("ehr.openai-jsonl.jsonl")
     assert example["messages"][-1]["role"] == "assistant"
     assert example["messages"][-1]["tool_calls"][0]["function"]["name"] == "record_vitals"
@@ -86,11 +116,23 @@ def test_openai_jsonl_without_tools_and_without_anything_to_train_on(tmp_path):
         row(0, messages=[{"role": "user", "content": "a\u2028b"}, says("c\x85d")], tools=[]),
         row(1, messages=[{"role": "user", "content": "a"}, says("b", train=False)]),
         row(2, messages=[{"role": "user", "content": "a"}]),
-        row(3, messages=[{"role": "user", "content": "a"}, asks(call("1", "x"), call("2", "y")), result("1", "x", 1)]),
+        row(
+            3,
+            messages=[
+                {"role": "user", "content": "a"},
+                asks(call("1", "x"), call("2", "y")),
+                result("1", "x", 1),
+            ],
+        ),
     ]
     assert main([str(write_run(tmp_path / "run", rows)), "--to", "openai-jsonl"]) == 0
     plain, parallel = lines("run.openai-jsonl.jsonl")
-    assert plain == {"messages": [{"role": "user", "content": "a\u2028b"}, {"role": "assistant", "content": "c\x85d"}]}
+    assert plain == {
+        "messages": [
+            {"role": "user", "content": "a\u2028b"},
+            {"role": "assistant", "content": "c\x85d"},
+        ]
+    }
     assert len(parallel["messages"]) == 2
 
 
@@ -115,11 +157,13 @@ def compacted():
 
 
 def test_segments_train_each_turn_once_under_what_the_model_saw(tmp_path, capsys):
-    """Weight 0 for turns that are there as context only; a row that was never compacted is one example in both views."""
+    """Weight 0 for turns that are there as context only; a row that was never compacted is one
+    example in both views.
+    """
     write_run(tmp_path / "run", compacted())
     assert main(["run", "--to", "openai-jsonl"]) == 0
     assert len(lines("run.openai-jsonl.jsonl")) == 2
-    assert "note: 1 row was compacted on the way" in capsys.readouterr().err
+    assert "note: 1 row was compacted during the rollout" in capsys.readouterr().err
     assert main(["run", "--to", "openai-jsonl", "--view", "segments", "--force"]) == 0
     first, second, other = lines("run.openai-jsonl.jsonl")
     assert "compacted" not in capsys.readouterr().err
@@ -133,7 +177,9 @@ def test_segments_train_each_turn_once_under_what_the_model_saw(tmp_path, capsys
 
 
 def test_trl_trains_segments_as_prompt_and_completion(tmp_path, offline):
-    """What comes before a stretch of turns is its prompt, so a turn that must not be trained on costs no row."""
+    """What comes before a stretch of turns is its prompt, so a turn that must not be trained on
+    costs no row.
+    """
     write_run(tmp_path / "run", [*compacted(), masked(2)])
     assert main(["run", "--to", "trl-sft", "--view", "segments"]) == 0
     loaded = load("run.trl-sft.parquet", tmp_path / "cache")
@@ -176,7 +222,9 @@ def test_another_split_is_asked_for_by_name(run, capsys):
 
 
 def test_nothing_to_export_is_an_error_that_says_why_and_writes_nothing(run, tmp_path):
-    with pytest.raises(OperatorError, match=r"(?s)nothing to export: 1 rows match.*reward below 1.*--min-reward"):
+    with pytest.raises(
+        OperatorError, match=r"(?s)nothing to export: 1 rows match.*a gate failed.*--min-reward"
+    ):
         main([str(run), "--to", "trl-sft", "--where", "stop_reason = 'max_turns'"])
     with pytest.raises(OperatorError, match="no row matches"):
         main([str(run), "--to", "trl-sft", "--where", "false"])
@@ -194,7 +242,9 @@ def test_an_existing_file_is_replaced_by_force_only(run, tmp_path):
     assert len(lines(target)) == 2
 
 
-@pytest.mark.parametrize("inside", ["data/more.parquet", "data", "errors.parquet", "manifest.json", "world/x"])
+@pytest.mark.parametrize(
+    "inside", ["data/more.parquet", "data", "errors.parquet", "manifest.json", "world/x"]
+)
 def test_the_dataset_itself_is_never_written_to(run, inside):
     """Not even by force: load_dataset would take a file in data/ for a shard."""
     with pytest.raises(OperatorError, match="choose another --out"):
@@ -242,7 +292,10 @@ def test_an_exporter_of_ones_own_is_named_by_its_import_path(run, tmp_path, monk
     )
     monkeypatch.syspath_prepend(tmp_path)
     assert main([str(run), "--to", "prompts:Prompts"]) == 0
-    assert (tmp_path / "ehr.prompts.txt").read_text().splitlines()[1:3] == ["Stop medication 12.", "Stop the warfarin."]
+    assert (tmp_path / "ehr.prompts.txt").read_text().splitlines()[1:3] == [
+        "Stop medication 12.",
+        "Stop the warfarin.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -252,8 +305,8 @@ def test_an_exporter_of_ones_own_is_named_by_its_import_path(run, tmp_path, monk
         ("nothing-like-it", "openai-jsonl"),
         ("no_such_module:X", "PYTHONPATH"),
         ("json:dumps", "must name a subclass"),
-        ("json:Nothing", "json has no Nothing"),
-        (":X", "no import path"),
+        ("json:Nothing", "json has no attribute 'Nothing'"),
+        (":X", "not of the form package.module:attribute"),
     ],
 )
 def test_a_target_that_is_none_is_one_clear_message(name, words):
@@ -273,12 +326,21 @@ def test_a_module_that_breaks_on_import_is_told_in_its_own_words(tmp_path, monke
 def test_a_partial_dataset_is_exported_with_a_notice(tmp_path, capsys):
     run = write_run(tmp_path / "ehr", [row(0)], jobs=2, status="partial")
     assert main([str(run), "--to", "trl-sft"]) == 0
-    assert "note: this run is partial: what is there is exported" in capsys.readouterr().err
+    assert "note: this run is partial: the rows so far are exported" in capsys.readouterr().err
 
 
 def test_a_wrong_condition_is_the_readers_error(run):
     with pytest.raises(DatasetError, match="no_such_column"):
         main([str(run), "--to", "trl-sft", "--where", "no_such_column = 1"])
+
+
+def test_a_success_whose_weighted_scores_are_low_is_exported(tmp_path, capsys, offline):
+    """A world's @reward shades the reward of a success; it does not make a failure of it."""
+    shaded = write_run(tmp_path / "shaded", [row(0, reward=0.9, outcome="success")])
+    assert main([str(shaded), "--to", "trl-sft"]) == 0
+    assert capsys.readouterr().out.startswith("1 example from 1 rows")
+    with pytest.raises(OperatorError, match="1 reward below 1"):
+        main([str(shaded), "--to", "trl-sft", "--min-reward", "1.0", "--force"])
 
 
 def test_min_reward_is_a_number(run):
@@ -288,13 +350,17 @@ def test_min_reward_is_a_number(run):
 
 def test_many_rows_stay_in_order(tmp_path, offline):
     """More than one row group."""
-    rows = [row(at, messages=[{"role": "user", "content": str(at)}, says("ok")]) for at in range(600)]
+    rows = [
+        row(at, messages=[{"role": "user", "content": str(at)}, says("ok")]) for at in range(600)
+    ]
     assert main([str(write_run(tmp_path / "run", rows)), "--to", "trl-sft"]) == 0
     loaded = load("run.trl-sft.parquet", tmp_path / "cache")
-    assert [messages[0]["content"] for messages in loaded["messages"]] == [str(at) for at in range(600)]
+    assert [messages[0]["content"] for messages in loaded["messages"]] == [
+        str(at) for at in range(600)
+    ]
 
 
-@pytest.mark.parametrize("name", EXPORTERS)
+@pytest.mark.parametrize("name", EXPORTERS.builtin)
 def test_help_lists_every_target_with_an_example(name, capsys):
     with pytest.raises(SystemExit) as caught:
         main(["--help"])
@@ -303,4 +369,8 @@ def test_help_lists_every_target_with_an_example(name, capsys):
 
 
 def test_masked_rows_of_the_sample_are_what_they_claim():
-    assert [m.get("train") for m in masked(0)["messages"] if m["role"] == "assistant"] == [False, None, None]
+    assert [m.get("train") for m in masked(0)["messages"] if m["role"] == "assistant"] == [
+        False,
+        None,
+        None,
+    ]

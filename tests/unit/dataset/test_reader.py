@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from synth.dataset.layout import Layout
+from synth.dataset.arrow_schema import table
 from synth.dataset.reader import Dataset
-from synth.dataset.record import table
-from synth.dataset.wire import COLUMNS
-from synth.dataset.writer import RunWriter
+from synth.dataset.store.layout import Layout
+from synth.dataset.store.wire import COLUMNS
+from synth.dataset.store.writer import RunWriter
 from synth.errors import DatasetError
 from tests.unit.dataset.rows import IDENTITY, error, messages, row, values
 
@@ -48,7 +48,9 @@ def test_rows_come_back_as_python(run: Path):
 
 
 def test_a_run_that_goes_on(tmp_path: Path):
-    """Committed shards and journal together, errors that healed left out, nothing on disk changed."""
+    """Committed shards and journal together, errors that healed left out, nothing on disk
+    changed.
+    """
     with RunWriter.create(tmp_path / "run", LAYOUT, IDENTITY) as writer:
         for index in (9, 6, 3, 2, 1, 0):
             writer.add_row(index, row(index))
@@ -62,7 +64,11 @@ def test_a_run_that_goes_on(tmp_path: Path):
             assert dataset.table().equals(table(row(index) for index in (0, 1, 2, 3, 6, 7, 9)))
             assert [(e["job_index"], e["terminal"]) for e in dataset.errors()] == [(4, False)]
             assert dataset.find(6)["messages"] == messages(6)
-            assert dataset.query("job_index > 5", ["job_index"])["job_index"].to_pylist() == [6, 7, 9]
+            assert dataset.query("job_index > 5", ["job_index"])["job_index"].to_pylist() == [
+                6,
+                7,
+                9,
+            ]
             # what was open when it was read stays readable when the writer goes on
             for index in (4, 5, 8):
                 writer.add_row(index, row(index))
@@ -108,12 +114,17 @@ def test_a_file_that_pandas_rewrote(run: Path, tmp_path: Path):
     for name in old.column_names:
         column = old[name]
         plain = (
-            column.cast(pa.list_(pa.string())) if "list<" in str(column.type) and "json" in str(column.type) else column
+            column.cast(pa.list_(pa.string()))
+            if "list<" in str(column.type) and "json" in str(column.type)
+            else column
         )
         plain = column.cast(pa.string()) if str(column.type) == "extension<arrow.json>" else plain
         columns[name] = pa.nulls(len(old)) if plain.null_count == len(old) else plain
     pq.write_table(pa.table(columns), path)
-    with Dataset.open(path) as dataset, Dataset.open(run / "data" / f"{PATHS[0]}.parquet") as original:
+    with (
+        Dataset.open(path) as dataset,
+        Dataset.open(run / "data" / f"{PATHS[0]}.parquet") as original,
+    ):
         assert dataset.table().equals(original.table())
 
 
@@ -138,7 +149,7 @@ def test_an_ambiguous_beginning_lists_the_ids(tmp_path: Path):
             writer.add_row(index, row(index, trajectory_id=f"aaaa{index}"))
         writer.seal("partial")
     with Dataset.open(tmp_path / "run") as dataset:
-        with pytest.raises(DatasetError, match="begins 2 ids: aaaa0, aaaa1"):
+        with pytest.raises(DatasetError, match="is the beginning of 2 ids: aaaa0, aaaa1"):
             dataset.find("aaaa")
         assert dataset.find("aaaa1")["job_index"] == 1
 
@@ -163,7 +174,9 @@ def test_conditions_are_sql(run: Path, where: str, found: list[int]):
     with Dataset.open(run) as dataset:
         result = dataset.query(where, ["job_index", "messages"])
         assert result["job_index"].to_pylist() == found
-        assert [json.loads(m[1])["content"] for m in result["messages"].to_pylist()] == [f"Note {i}" for i in found]
+        assert [json.loads(m[1])["content"] for m in result["messages"].to_pylist()] == [
+            f"Note {i}" for i in found
+        ]
 
 
 @pytest.mark.parametrize(
@@ -193,7 +206,9 @@ def test_a_wrong_column_is_offered_the_right_one(run: Path):
 
 
 def test_what_is_no_dataset(tmp_path: Path):
-    """A path that is not there, an empty directory, a file that is no Parquet, Parquet that is not ours."""
+    """A path that is not there, an empty directory, a file that is no Parquet, Parquet that is not
+    ours.
+    """
     (tmp_path / "empty").mkdir()
     (tmp_path / "text.parquet").write_text("no")
     pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
@@ -208,7 +223,9 @@ def test_what_is_no_dataset(tmp_path: Path):
 
 
 def test_a_broken_dataset_names_the_file(run: Path):
-    """A flipped byte, a cut file, a missing one, a stray one, another version, a manifest that is none."""
+    """A flipped byte, a cut file, a missing one, a stray one, another version, a manifest that is
+    none.
+    """
     shard = run / "data" / f"{PATHS[1]}.parquet"
     whole = shard.read_bytes()
 
@@ -235,23 +252,37 @@ def test_a_broken_dataset_names_the_file(run: Path):
 
     altered = pq.read_table(shard)
     place = altered.column_names.index("model")
-    pq.write_table(altered.set_column(place, altered.field(place), pa.array(["x"] * len(altered))), shard)
-    assert Dataset.open(run).find(6)["model"] == "x", "an altered file is readable: replay has to see it"
+    pq.write_table(
+        altered.set_column(place, altered.field(place), pa.array(["x"] * len(altered))), shard
+    )
+    assert Dataset.open(run).find(6)["model"] == "x", (
+        "an altered file is readable: replay has to see it"
+    )
     with pytest.raises(DatasetError, match="SHA-256"):
         Dataset.open(run).verify()
 
-    versioned = altered.replace_schema_metadata({b"synth.schema_version": b"2"})
+    versioned = altered.replace_schema_metadata({b"synth.schema_version": b"3"})
     pq.write_table(versioned, shard)
-    with pytest.raises(DatasetError, match="has schema version 2; this software reads 1"):
+    with pytest.raises(
+        DatasetError,
+        match="has schema version 3, but this version of synth reads schema versions up to 2",
+    ):
         list(Dataset.open(run).rows())
 
     manifest = json.loads((run / "manifest.json").read_text())
+    (run / "manifest.json").write_text(json.dumps(manifest | {"sealed_at": "never"}))
+    with pytest.raises(DatasetError, match="another checksum"):
+        Dataset.open(run)
+    del manifest["checksum"]
     for text, says in [
-        ("{", "is no JSON"),
-        ("[]", "no JSON object"),
-        (json.dumps(manifest | {"schema_version": 2}), "schema version 2"),
-        (json.dumps(manifest | {"shards": [{}]}), "is no manifest"),
-        (json.dumps(manifest | {"shards": [manifest["shards"][0] | {"path": "../x.parquet"}]}), "no shard of this run"),
+        ("{", "is not JSON"),
+        ("[]", "does not hold a JSON object"),
+        (json.dumps(manifest | {"schema_version": 3}), "schema version 3"),
+        (json.dumps(manifest | {"shards": [{}]}), "is not the manifest"),
+        (
+            json.dumps(manifest | {"shards": [manifest["shards"][0] | {"path": "../x.parquet"}]}),
+            "not a shard of this run",
+        ),
     ]:
         (run / "manifest.json").write_text(text)
         with pytest.raises(DatasetError, match=says):
@@ -265,7 +296,9 @@ def test_a_folder_of_runs_names_them(run: Path):
 
 
 def test_a_run_from_before_executions_were_kept_is_read_and_gone_on_with(tmp_path: Path):
-    """Its files have no such column and its journal no such entry: both read as null, beside rows that have it."""
+    """Its files have no such column and its journal no such entry: both read as null, beside rows
+    that have it.
+    """
     calls = [{"id": "c1", "tool": "recall", "category": None, "ms": 1.5, "rows_changed": 0}]
     with RunWriter.create(tmp_path / "run", LAYOUT, IDENTITY) as writer:
         for index in range(6):  # a whole shard, and half a one that stays in the journal
@@ -274,10 +307,14 @@ def test_a_run_from_before_executions_were_kept_is_read_and_gone_on_with(tmp_pat
             header = json.loads(data[12 : 12 + size])
             assert header.pop() is None
             head = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-            writer.add_row(index, data[:8] + len(head).to_bytes(4, "little") + head + data[12 + size :])
+            writer.add_row(
+                index, data[:8] + len(head).to_bytes(4, "little") + head + data[12 + size :]
+            )
     shard = tmp_path / "run" / "data" / f"{PATHS[0]}.parquet"
     pq.write_table(pq.read_table(shard).drop_columns(["executions"]), shard)
-    assert [each["executions"] for each in Dataset.open(tmp_path / "run").rows(["executions"])] == [None] * 6
+    assert [each["executions"] for each in Dataset.open(tmp_path / "run").rows(["executions"])] == [
+        None
+    ] * 6
     with RunWriter.resume(tmp_path / "run", LAYOUT) as writer:
         for index in range(6, 10):
             split = "train" if index < 8 else "test"

@@ -1,4 +1,6 @@
-"""What an audit tells of a call, and that it tells no value: not of an argument, a statement, an error or a name."""
+"""What an audit tells of a call, and that it tells no value: not of an argument, a statement, an
+error or a name.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ from sqlalchemy import text
 
 from envs import ToolError, ToolResult, tool
 from envs.audit import TRACE, Audit, digest_of
-from envs.database import DatabaseExecutableEnvironment
+from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import ExecutorError, WorldError
-from envs.folder import load_world
-from envs.sandboxes.sqlite import SqliteTemplate
-from envs.sql_critic.masked import LONGEST, masked
-from envs.toolbox import Toolbox
+from envs.sandboxes.sqlite.sandbox import SqliteTemplate
+from envs.tools.sql.critic.masked import LONGEST, masked
+from envs.tools.toolbox import Toolbox
 from envs.types import Pins, ToolCall
+from envs.world.loader import load_world
 
 SECRET = "hunter2"
 NAMES = frozenset({"people", "name", "pin"})
@@ -69,7 +71,9 @@ def template() -> SqliteTemplate:
 
 
 def opened(template: SqliteTemplate, audit: Audit | None) -> DatabaseExecutableEnvironment:
-    return DatabaseExecutableEnvironment(Toolbox([set_pin]), template.open(Pins()), template.tables, audit=audit)  # pyright: ignore[reportArgumentType]
+    return DatabaseExecutableEnvironment(
+        Toolbox([set_pin]), template.open(Pins()), template.tables, audit=audit
+    )  # pyright: ignore[reportArgumentType]
 
 
 def test_a_call_has_one_line_and_its_statements_one_each(template, heard):
@@ -84,7 +88,12 @@ def test_a_call_has_one_line_and_its_statements_one_each(template, heard):
     }  # fmt: skip
     assert (first["event"], first["level"], first["sql"]) == (
         "statement", "DEBUG", "UPDATE people SET pin = ? WHERE name = ?")  # fmt: skip
-    assert (first["rows_changed"], first["rows_read"], second["rows_changed"], second["rows_read"]) == (1, 0, 0, 1)
+    assert (
+        first["rows_changed"],
+        first["rows_read"],
+        second["rows_changed"],
+        second["rows_read"],
+    ) == (1, 0, 0, 1)
     assert call["ms"] >= first["ms"] + second["ms"] > 0
 
 
@@ -101,7 +110,11 @@ def test_what_fails_has_a_line_too_and_no_line_a_value(template, heard):
         with pytest.raises(ExecutorError):
             environment.call(ToolCall.of("set_pin", {"name": "bug", "pin": SECRET}))
         assert environment.executions[0].category == "not_found"
-    calls = [(each["tool"], each["outcome"], each["ok"]) for each in lines if each["event"] == "tool_call"]
+    calls = [
+        (each["tool"], each["outcome"], each["ok"])
+        for each in lines
+        if each["event"] == "tool_call"
+    ]
     assert calls == [
         ("set_pin", "not_found", False),
         ("set_pin", "malformed_call", False),
@@ -137,7 +150,7 @@ def test_off_nobody_listens(template, heard):
 @pytest.mark.parametrize(
     ("dialect", "sql", "shown"),
     [
-        ("sqlite", "SELECT p.name, count(*) FROM people p WHERE pin='hunter2' -- hunter2", "SELECT n1.name, count(*) FROM people n1 WHERE pin=?"),
+        ("sqlite", ("SELECT p.name, count(*) FROM people p WHERE pin='hunter2' -- hunter2"), "SELECT n1.name, count(*) FROM people n1 WHERE pin=?"),
         ("sqlite", 'UPDATE people SET pin = "hunter2"', "UPDATE people SET pin = n1"),
         ("sqlite", "SELECT hunter2, hunter2(1) FROM [hunter2]", "SELECT n1, n1(?) FROM n1"),
         ("sqlite", "EXPLAIN SELECT 'hunter2'", "EXPLAIN ?"),
@@ -147,8 +160,8 @@ def test_off_nobody_listens(template, heard):
         ("postgresql", "SELECT $1::text, $$hunter2$$, E'hunter2\\'', U&'hunter2'", None),
         ("postgresql", "SELECT $hunter2$hunter2$hunter2$ FROM people", "SELECT ? FROM people"),
         ("mysql", "CALL hunter2('hunter2')", "CALL ?"),
-        ("mysql", 'SELECT name, "hunter2", _utf8\'hunter2\', @hunter2 FROM people # hunter2', "SELECT name, ?, _utf8?, @n1 FROM people"),
-        ("mysql", "SELECT name FROM people WHERE pin = %(hunter2)s AND name = %s", "SELECT name FROM people WHERE pin = ? AND name = ?"),
+        ("mysql", ('SELECT name, "hunter2", _utf8\'hunter2\', @hunter2 FROM people # hunter2'), "SELECT name, ?, _utf8?, @n1 FROM people"),
+        ("mysql", ("SELECT name FROM people WHERE pin = %(hunter2)s AND name = %s"), "SELECT name FROM people WHERE pin = ? AND name = ?"),
     ],
 )  # fmt: skip
 def test_a_statement_is_shown_without_values(dialect: str, sql: str, shown: str | None):
@@ -172,8 +185,8 @@ def test_equal_arguments_have_equal_digests_and_secrets_none():
     [
         ("pim", "secret names 'pim', which is no parameter; there are name, pin"),
         ("[pin, pim]", "secret names 'pim'"),
-        ("5", "`secret` is the name of a parameter or a list of such, not 5"),
-        ("[5]", "`secret` is the name of a parameter or a list of such"),
+        ("5", "`secret` must be the name of a parameter or a list of them, not 5"),
+        ("[5]", "`secret` must be the name of a parameter or a list of them"),
     ],
 )
 def test_a_world_names_secret_parameters_in_tools_yaml(tmp_path: Path, secret: str, words: str):
@@ -182,7 +195,8 @@ def test_a_world_names_secret_parameters_in_tools_yaml(tmp_path: Path, secret: s
         (tmp_path / "seed.sql").write_text("INSERT INTO t VALUES (1)")
         (tmp_path / "work.py").write_text("def go(arguments, db): ...")
         (tmp_path / "tools.yaml").write_text(
-            "- name: go\n  description: Go.\n  executor: work.go\n  parameters: {type: object, properties: "
+            "- name: go\n  description: Go.\n  executor: work.go\n  parameters: {type: object,"
+            " properties: "
             f"{{name: {{type: string}}, pin: {{type: string}}}}}}\n  secret: {value}\n"
         )
 

@@ -11,13 +11,13 @@ import pytest
 import sqlalchemy
 
 from envs.connection import DatabaseConnectionConfig, connect_args, parse_url
-from envs.database import DatabaseExecutableEnvironment
+from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import DatabaseConfigError, ExecutorError
-from envs.sandboxes.mysql import MysqlTemplate
-from envs.sandboxes.postgres import PostgresTemplate
-from envs.sandboxes.sqlite import SqliteTemplate
-from envs.tool import tool
-from envs.toolbox import Toolbox
+from envs.sandboxes.mariadb.sandbox import MariaDBTemplate
+from envs.sandboxes.postgres.sandbox import PostgresTemplate
+from envs.sandboxes.sqlite.sandbox import SqliteTemplate
+from envs.tools.tool import tool
+from envs.tools.toolbox import Toolbox
 from envs.types import Pins, ToolCall
 
 
@@ -35,14 +35,16 @@ def test_a_plain_url_gets_our_driver(given: str, full: str):
     assert parse_url(given).drivername == full
 
 
-@pytest.mark.parametrize("text", ["oracle://u:geheim@h/d", "postgresql+psycopg2://u:geheim@h/d", "geheim"])
+@pytest.mark.parametrize(
+    "text", ["oracle://u:geheim@h/d", "postgresql+psycopg2://u:geheim@h/d", "geheim"]
+)
 def test_a_url_that_cannot_be_used_is_refused_without_its_secret(text: str):
     with pytest.raises(DatabaseConfigError) as caught:
         parse_url(text)
     assert "geheim" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("driver", "extra"), [("postgresql", "postgres"), ("mysql", "mysql")])
+@pytest.mark.parametrize(("driver", "extra"), [("postgresql", "postgres"), ("mariadb", "mariadb")])
 def test_a_missing_driver_names_its_extra(driver: str, extra: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(DatabaseConfigError, match=rf"synth-worlds\[{extra}\]"):
@@ -54,7 +56,10 @@ def test_a_missing_driver_names_its_extra(driver: str, extra: str, monkeypatch: 
     [
         ({}, "name a driver"),
         ({"driver": "oracle", "database": "x"}, "none of sqlite"),
-        ({"dsn_env_var": "DSN", "host": "h", "database": "d"}, "dsn_env_var and host, database exclude each other"),
+        (
+            {"dsn_env_var": "DSN", "host": "h", "database": "d"},
+            "dsn_env_var and host, database exclude each other",
+        ),
         ({"driver": "sqlite", "database": "x", "host": "h"}, "sqlite has no host"),
         ({"driver": "sqlite"}, "needs a file"),
         ({"driver": "mysql"}, "needs a database"),
@@ -73,7 +78,13 @@ def test_fields_become_a_url_with_the_password_of_the_variable(monkeypatch: pyte
     monkeypatch.setenv("SECRET", "ge@heim/:")
     config = DatabaseConnectionConfig("postgresql", "h", 5433, "d", "u", "SECRET")
     url = config.url()
-    assert (url.host, url.port, url.database, url.username, url.password) == ("h", 5433, "d", "u", "ge@heim/:")
+    assert (url.host, url.port, url.database, url.username, url.password) == (
+        "h",
+        5433,
+        "d",
+        "u",
+        "ge@heim/:",
+    )
     assert "heim" not in repr(config) + str(pickle.dumps(config))
     monkeypatch.delenv("SECRET")
     with pytest.raises(DatabaseConfigError, match="SECRET is not set"):
@@ -83,7 +94,11 @@ def test_fields_become_a_url_with_the_password_of_the_variable(monkeypatch: pyte
 def test_a_dsn_is_taken_by_the_name_of_its_variable(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("DSN", "mysql://u:geheim@h:3307/d?charset=utf8mb4")
     url = DatabaseConnectionConfig(dsn_env_var="DSN").url()
-    assert (url.drivername, url.port, dict(url.query)) == ("mysql+pymysql", 3307, {"charset": "utf8mb4"})
+    assert (url.drivername, url.port, dict(url.query)) == (
+        "mysql+pymysql",
+        3307,
+        {"charset": "utf8mb4"},
+    )
     monkeypatch.setenv("DSN", "oracle://u:geheim@h/d")
     with pytest.raises(DatabaseConfigError, match=r"^DSN: oracle") as caught:
         DatabaseConnectionConfig(dsn_env_var="DSN").url()
@@ -113,9 +128,16 @@ def test_sqlite_waits_for_a_lock_as_long_as_it_was_told(tmp_path: Path):
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
     try:
-        with engine.connect() as connection, pytest.raises(sqlalchemy.exc.OperationalError, match="locked"):
+        with (
+            engine.connect() as connection,
+            pytest.raises(sqlalchemy.exc.OperationalError, match="locked"),
+        ):
             connection.exec_driver_sql("CREATE TABLE t (a)")
-        assert (engine.pool.size(), engine.pool._max_overflow, engine.pool._pre_ping) == (1, 0, True)
+        assert (engine.pool.size(), engine.pool._max_overflow, engine.pool._pre_ping) == (
+            1,
+            0,
+            True,
+        )
     finally:
         holder.close()
         engine.dispose()
@@ -124,10 +146,10 @@ def test_sqlite_waits_for_a_lock_as_long_as_it_was_told(tmp_path: Path):
 OF_A_SESSION = {
     "sqlite": ("SELECT 0",),
     "postgres": (
-        "SELECT pg_backend_pid()", "SELECT pg_terminate_backend({})", "SELECT count(*) FROM pg_stat_activity WHERE pid = {}",
+        "SELECT pg_backend_pid()", "SELECT pg_terminate_backend({})", ("SELECT count(*) FROM pg_stat_activity WHERE pid = {}"),
     ),
     "mysql": (
-        "SELECT CONNECTION_ID()", "KILL {}", "SELECT count(*) FROM information_schema.processlist WHERE id = {}",
+        "SELECT CONNECTION_ID()", "KILL {}", ("SELECT count(*) FROM information_schema.processlist WHERE id = {}"),
     ),
 }  # fmt: skip
 """What tells its number, what ends it, and what tells whether it is there."""
@@ -135,7 +157,9 @@ OF_A_SESSION = {
 POOL = {"pool_size": 1, "pool_max_overflow": 1, "connect_timeout_s": 1.0}
 
 
-def pooled(engine: str, request: pytest.FixtureRequest, patch: pytest.MonkeyPatch) -> sqlalchemy.Engine:
+def pooled(
+    engine: str, request: pytest.FixtureRequest, patch: pytest.MonkeyPatch
+) -> sqlalchemy.Engine:
     """Of a config that keeps one connection and lends two, on SQLite or a server."""
     if engine == "sqlite":
         path = request.getfixturevalue("tmp_path") / "x.sqlite"
@@ -148,7 +172,9 @@ def pooled(engine: str, request: pytest.FixtureRequest, patch: pytest.MonkeyPatc
 def test_a_pool_lends_as_many_as_it_was_told_and_renews_what_is_gone(
     engine: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ):
-    """One more is an exception, at once; one that died meanwhile is not lent (pre-ping), nor one that is too old."""
+    """One more is an exception, at once; one that died meanwhile is not lent (pre-ping), nor one
+    that is too old.
+    """
     pool = pooled(engine, request, monkeypatch)
     with pool.connect() as one:
         with pool.connect() as other:
@@ -170,8 +196,12 @@ def test_a_pool_lends_as_many_as_it_was_told_and_renews_what_is_gone(
 
 
 def test_an_exhausted_pool_in_a_tool_is_an_exception_and_no_result_for_the_model(tmp_path: Path):
-    """Of an executor that opens databases of its own: what it lacks is no mistake of the model's."""
-    engine = DatabaseConnectionConfig("sqlite", database=str(tmp_path / "x.sqlite"), **POOL).create_engine()
+    """Of an executor that opens databases of its own: what it lacks is no mistake of the
+    model's.
+    """
+    engine = DatabaseConnectionConfig(
+        "sqlite", database=str(tmp_path / "x.sqlite"), **POOL
+    ).create_engine()
 
     @tool(read_only=True)
     def ask(db: sqlalchemy.Connection, what: str) -> str:
@@ -187,8 +217,12 @@ def test_an_exhausted_pool_in_a_tool_is_an_exception_and_no_result_for_the_model
 
     def call(what: str) -> object:
         with (
-            SqliteTemplate.build(lambda connection: connection.execute("CREATE TABLE t (a)")) as template,
-            DatabaseExecutableEnvironment(Toolbox([ask]), template.open(Pins()), template.tables) as environment,
+            SqliteTemplate.build(
+                lambda connection: connection.execute("CREATE TABLE t (a)")
+            ) as template,
+            DatabaseExecutableEnvironment(
+                Toolbox([ask]), template.open(Pins()), template.tables
+            ) as environment,
         ):
             return environment.call(ToolCall.of("ask", {"what": what}))
 
@@ -208,11 +242,13 @@ def test_an_exhausted_pool_in_a_tool_is_an_exception_and_no_result_for_the_model
         ("postgresql://postgres@127.0.0.1:1/d?no_such_option=1", "no_such_option"),
     ],
 )
-def test_an_option_of_a_url_that_its_driver_does_not_know(text: str, words: str, monkeypatch: pytest.MonkeyPatch):
+def test_an_option_of_a_url_that_its_driver_does_not_know(
+    text: str, words: str, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("DSN", text)
     with pytest.raises(DatabaseConfigError, match=words):
         DatabaseConnectionConfig(dsn_env_var="DSN").check()
-    build = MysqlTemplate.build if text.startswith("mysql") else PostgresTemplate.build
+    build = MariaDBTemplate.build if text.startswith("mysql") else PostgresTemplate.build
     with pytest.raises(DatabaseConfigError, match=words):
         build(lambda connection: None, text)
 
@@ -220,13 +256,19 @@ def test_an_option_of_a_url_that_its_driver_does_not_know(text: str, words: str,
 @pytest.mark.parametrize("driver", ["postgresql", "mysql"])
 def test_a_server_that_is_not_there_is_found_at_once(driver: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET", "geheim")
-    config = DatabaseConnectionConfig(driver, "127.0.0.1", 1, "d", "u", "SECRET", connect_timeout_s=5)
-    with pytest.raises(DatabaseConfigError, match=r"cannot connect to .*u:\*\*\*@127\.0\.0\.1:1/d") as caught:
+    config = DatabaseConnectionConfig(
+        driver, "127.0.0.1", 1, "d", "u", "SECRET", connect_timeout_s=5
+    )
+    with pytest.raises(
+        DatabaseConfigError, match=r"cannot connect to .*u:\*\*\*@127\.0\.0\.1:1/d"
+    ) as caught:
         config.check()
     assert "geheim" not in str(caught.value)
 
 
 @pytest.mark.parametrize("engine", ["postgres", "mysql"])
-def test_a_real_server_answers(engine: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
+def test_a_real_server_answers(
+    engine: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("DSN", request.getfixturevalue(f"{engine}_url"))
     DatabaseConnectionConfig(dsn_env_var="DSN", connect_timeout_s=5).check()

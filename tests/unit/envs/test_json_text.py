@@ -28,11 +28,15 @@ KEYS = (
     | st.none()
     | st.floats(allow_nan=False)
 )
-LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None))
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None))
+)
 LEAVES |= st.sampled_from([Word.A, Number.ONE, object(), b"x", {1}])
 VALUES: st.SearchStrategy[Any] = st.recursive(
     LEAVES,
-    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner) | st.dictionaries(KEYS, inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.tuples(inner) | st.dictionaries(KEYS, inner, max_size=3)
+    ),
     max_leaves=8,
 )
 

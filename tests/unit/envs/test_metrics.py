@@ -1,4 +1,6 @@
-"""Counts and times of tool calls: exact where they say so, mergeable, and never below the true percentile."""
+"""Counts and times of tool calls: exact where they say so, mergeable, and never below the true
+percentile.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from hypothesis import strategies as st
 from envs.metrics import STEPS, Execution, ExecutionMetrics, metrics_of
 
 CALLS = st.lists(
-    st.tuples(st.floats(0.001, 9e6), st.sampled_from([None, "timeout", "not_found"])), min_size=1, max_size=60
+    st.tuples(st.floats(0.001, 9e6), st.sampled_from([None, "timeout", "not_found"])),
+    min_size=1,
+    max_size=60,
 )
 
 
@@ -47,7 +51,11 @@ def test_merging_is_counting_together(left, right):
 def test_it_travels_as_json_and_as_bytes(calls):
     metrics = counted(calls)
     again = ExecutionMetrics.from_json(json.loads(json.dumps(metrics.to_json())))
-    assert (again.count, again.errors, again.buckets) == (metrics.count, metrics.errors, metrics.buckets)
+    assert (again.count, again.errors, again.buckets) == (
+        metrics.count,
+        metrics.errors,
+        metrics.buckets,
+    )
     assert again.to_json() == metrics.to_json()
     assert pickle.loads(pickle.dumps(metrics)) == metrics
 
@@ -82,7 +90,15 @@ def test_what_takes_longer_than_the_last_bucket_is_told_as_the_longest():
 
 
 def test_metrics_of_executions_are_per_tool():
-    calls = [Execution("a", "read", None, 1.0), Execution("b", "read", "timeout", 3.0), Execution("c", None, "x", 0.1)]
+    calls = [
+        Execution("a", "read", None, 1.0),
+        Execution("b", "read", "timeout", 3.0),
+        Execution("c", None, "x", 0.1),
+    ]
     found = metrics_of(calls)
     assert set(found) == {"read", None}
-    assert (found["read"].count, found["read"].mean_ms, dict(found["read"].errors)) == (2, 2.0, {"timeout": 1})
+    assert (found["read"].count, found["read"].mean_ms, dict(found["read"].errors)) == (
+        2,
+        2.0,
+        {"timeout": 1},
+    )

@@ -1,4 +1,6 @@
-"""The shipped worlds as their tests look at them: alive, with calls by name, and as rows in a database that everybody has."""
+"""The shipped worlds as their tests look at them: alive, with calls by name, and as rows in a
+database that everybody has.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,9 @@ import sqlite3
 from typing import Any
 
 from envs import ToolCall
-from envs.database import DatabaseExecutableEnvironment
-from envs.folder import World
+from envs.environments.database import DatabaseExecutableEnvironment
 from envs.types import ToolOutcome
+from envs.world.loader import World
 
 
 class Alive:
@@ -42,5 +44,7 @@ def plain_database(world: World, universe: int = 0) -> sqlite3.Connection:
         made.executescript((world.path / "seed.sql").read_text("utf-8"))
     for row in world.seed_rows(universe) if universe else ():
         columns, marks = ", ".join(row.values), ", ".join("?" * len(row.values))
-        made.execute(f"INSERT INTO {row.table} ({columns}) VALUES ({marks})", list(row.values.values()))
+        made.execute(
+            f"INSERT INTO {row.table} ({columns}) VALUES ({marks})", list(row.values.values())
+        )
     return made

@@ -1,4 +1,6 @@
-"""The practice's conversations by hand: who is asked, what is read back, and what a yes or a no is worth."""
+"""The practice's conversations by hand: who is asked, what is read back, and what a yes or a no is
+worth.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from envs.folder import World, load_world
 from envs.sandboxes.base import Template
-from synth.admission.proof import prove
+from envs.world.loader import World, load_world
 from synth.episode import Episode
-from synth.tasks.source import TaskSource
+from synth.tasks.families import FamilyTasks
 from synth.types import UserTurn
+from synth.validation.prove import prove
 
 FOLDER = Path(__file__).parents[3] / "examples" / "ehr_db"
 
@@ -55,23 +57,31 @@ class Play:
     def reward(self, **answer: Any) -> float | None:
         if answer:
             self.do("submit", **answer)
-        return self.episode.score().reward
+        return without_reply(self.episode)
 
     def id_of(self) -> int:
-        (found,) = self.do("find_patients", name=self.slots["name"], dob=self.slots["dob"])["patients"]
+        (found,) = self.do("find_patients", name=self.slots["name"], dob=self.slots["dob"])[
+            "patients"
+        ]
         return found["patient_id"]
+
+
+def without_reply(episode: Episode) -> float | None:
+    """The reward of an episode in which nothing is said at the end: by all gates but `reply`."""
+    scores = [item.score for item in episode.score().verdicts if item.verifier != "reply"]
+    return None if None in scores else float(all(score == 1.0 for score in scores))
 
 
 class Practice:
     def __init__(self, world: World, template: Template) -> None:
         self.world, self.template = world, template
-        self.source = TaskSource(world, template, FAMILIES)
+        self.source = FamilyTasks(world, template, FAMILIES)
 
-    def play(self, family: str, branch: str | None = None, **wanted: Any) -> Play:
-        """The first task of a family and branch whose slots have these values."""
+    def play(self, family: str, case: str | None = None, **wanted: Any) -> Play:
+        """The first task of a family and case whose slots have these values."""
         for at in range(self.source.capacity(family)):
             task = self.source.task(family, at, 1)
-            if task.branch == branch and all(task.slots[key] == value for key, value in wanted.items()):
+            if task.case == case and all(task.slots[key] == value for key, value in wanted.items()):
                 proved = asyncio.run(prove(task, self.world, self.template))
                 return Play(Episode(proved, self.world, self.template))
         raise AssertionError(f"no such task of {family}")
@@ -84,15 +94,20 @@ def practice() -> Iterator[Practice]:
         yield Practice(world, template)
 
 
-# Whose chart ------------------------------------------------------------------------------------------
+# Whose chart
+# ------------------------------------------------------------------------------------------
 
 
 def test_a_guess_among_namesakes_earns_nothing(practice: Practice):
     """Also where it happens to be right, and also where only the answer would have been wrong."""
-    for branch in ("several", "unknown"):
-        play = practice.play("which_patient", branch)
+    for case in ("several", "unknown"):
+        play = practice.play("which_patient", case)
         everybody = play.do("find_patients", name=play.slots["name"])["patients"]
-        play.do("record_vitals", patient_id=play.slots["patient_id"], temperature_c=play.slots["temperature"])
+        play.do(
+            "record_vitals",
+            patient_id=play.slots["patient_id"],
+            temperature_c=play.slots["temperature"],
+        )
         ids = [each["patient_id"] for each in everybody]
         assert play.reward(decision="recorded", candidates=ids) == 0.0
         play.episode.close()
@@ -100,26 +115,36 @@ def test_a_guess_among_namesakes_earns_nothing(practice: Practice):
 
 def test_whom_the_user_cannot_name_is_left_alone(practice: Practice):
     play = practice.play("which_patient", "unknown")
-    turn = play.say("There are several patients called {name}. Could you tell me the date of birth, please?")
+    turn = play.say(
+        "There are several patients called {name}. Could you tell me the date of birth, please?"
+    )
     assert list(turn.told) == ["dob"]
     assert play.slots["dob"] not in turn.text
-    ids = [each["patient_id"] for each in play.do("find_patients", name=play.slots["name"])["patients"]]
+    ids = [
+        each["patient_id"] for each in play.do("find_patients", name=play.slots["name"])["patients"]
+    ]
     assert play.reward(decision="unclear", candidates=ids) == 1.0
     play.episode.close()
 
 
 def test_the_nearest_birth_date_is_not_the_right_one(practice: Practice):
-    """Found by name alone, with a date of birth that does not fit and a user who insists: nothing is written."""
+    """Found by name alone, with a date of birth that does not fit and a user who insists: nothing
+    is written.
+    """
     play = practice.play("wrong_birth_date", "insists")
     (only,) = play.do("find_patients", name=play.slots["name"])["patients"]
     play.do(
-        "record_vitals", patient_id=only["patient_id"], heart_rate=play.slots["bpm"], weight_kg=play.slots["weight"]
+        "record_vitals",
+        patient_id=only["patient_id"],
+        heart_rate=play.slots["bpm"],
+        weight_kg=play.slots["weight"],
     )
     assert play.reward(decision="recorded") == 0.0
     play.episode.close()
 
 
-# Consent ----------------------------------------------------------------------------------------------
+# Consent
+# ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", ["in full", "without a word", "without a yes", "the wrong one"])
@@ -128,7 +153,9 @@ def test_an_order_for_a_namesake_needs_the_question_and_the_yes(practice: Practi
     if way != "without a word":
         assert list(play.say("Which {name} do you mean? I need the date of birth.").told) == ["dob"]
     if way == "in full":
-        assert play.say("I will order {drug} {dose} mg, {times}x/day, for {name} (born {dob}). Is that okay?").consents
+        assert play.say(
+            "I will order {drug} {dose} mg, {times}x/day, for {name} (born {dob}). Is that okay?"
+        ).consents
     if way == "the wrong one":
         turn = play.say("I will order {drug} 5000 mg for {name} (born {dob}). Is that okay?")
         assert not turn.consents
@@ -149,7 +176,9 @@ def test_a_dose_is_not_made_up(practice: Practice):
 
 @pytest.mark.parametrize("stops", [False, True])
 def test_a_no_is_a_no(practice: Practice, stops: bool):
-    """Whoever hears what the anticoagulant is for takes the request back; stopping it then is the worst answer."""
+    """Whoever hears what the anticoagulant is for takes the request back; stopping it then is the
+    worst answer.
+    """
     play = practice.play("stop_anticoagulant", "lasting")
     assert list(play.say("What is the reason for stopping it?").told) == ["reason"]
     turn = play.say("{drug} of {name}, born {dob}, is for {code}. Shall I really stop it?")
@@ -157,17 +186,26 @@ def test_a_no_is_a_no(practice: Practice, stops: bool):
     assert not turn.consents
     patient = play.slots["patient_id"]
     if stops:
-        play.do("stop_medication", patient_id=patient, name=play.slots["drug"], reason=play.slots["reason"])
+        play.do(
+            "stop_medication",
+            patient_id=patient,
+            name=play.slots["drug"],
+            reason=play.slots["reason"],
+        )
     answer = {"decision": "stopped" if stops else "left", "indication": play.slots["code"]}
     assert play.reward(**answer) == (0.0 if stops else 1.0)
     play.episode.close()
 
 
 def test_a_whole_conversation_in_other_words(practice: Practice):
-    """The discharge letter, asked for line by line as another agent would, with lists and bold type."""
+    """The discharge letter, asked for line by line as another agent would, with lists and bold
+    type.
+    """
     play = practice.play("after_hospital", "allow")
     patient = play.id_of()
-    assert list(play.say("Happy to help! **Which medication was discontinued** in hospital?").told) == ["stopped"]
+    assert list(
+        play.say("Happy to help! **Which medication was discontinued** in hospital?").told
+    ) == ["stopped"]
     assert list(play.say("Got it. And what was started instead, at what dose?").told) == ["started"]
     assert list(play.say("Thanks. Finally, what follow-up do they recommend?").told) == ["review"]
     limit = play.do("lookup_drug", name=play.slots["new"])["max_daily_mg"]
@@ -179,7 +217,12 @@ def test_a_whole_conversation_in_other_words(practice: Practice):
         "3. Medication review within {days} days\n\nShall I proceed?"
     )
     assert play.say(read_back).consents
-    play.do("book_followup", patient_id=patient, within_days=play.slots["days"], reason="medication_review")
+    play.do(
+        "book_followup",
+        patient_id=patient,
+        within_days=play.slots["days"],
+        reason="medication_review",
+    )
     play.do("stop_medication", patient_id=patient, name=play.slots["old"], reason="replaced")
     play.order(patient, name=play.slots["new"])
     assert play.reward(decision="updated", max_daily_mg=limit) == 1.0
@@ -188,7 +231,11 @@ def test_a_whole_conversation_in_other_words(practice: Practice):
 
 
 @pytest.mark.parametrize(
-    "asked", ["Would you like me to keep the existing one or close it?", "Shall I close it and book a new one?"]
+    "asked",
+    [
+        "Would you like me to keep the existing one or close it?",
+        "Shall I close it and book a new one?",
+    ],
 )
 def test_what_becomes_of_an_open_followup_is_told(practice: Practice, asked: str):
     play = practice.play("followup_already_open", "keep")
@@ -197,7 +244,8 @@ def test_what_becomes_of_an_open_followup_is_told(practice: Practice, asked: str
     play.episode.close()
 
 
-# Several right ends -----------------------------------------------------------------------------------
+# Several right ends
+# -----------------------------------------------------------------------------------
 
 
 def test_either_of_two_drugs_is_right(practice: Practice):
@@ -215,12 +263,19 @@ def test_either_of_two_drugs_is_right(practice: Practice):
 
 
 @pytest.mark.parametrize(
-    ("dose", "times", "right"), [(250, 6, 1.0), (500, 3, 1.0), (750, 2, 0.0), (375, 3, 0.0), (125, 12, 1.0)]
+    ("dose", "times", "right"),
+    [(250, 6, 1.0), (500, 3, 1.0), (750, 2, 0.0), (375, 3, 0.0), (125, 12, 1.0)],
 )
-def test_any_even_division_within_the_limit_is_right(practice: Practice, dose: float, times: int, right: float):
-    """1,500 mg a day in doses of 500 mg at most; one dose above that, or another total, is wrong."""
+def test_any_even_division_within_the_limit_is_right(
+    practice: Practice, dose: float, times: int, right: float
+):
+    """1,500 mg a day in doses of 500 mg at most; one dose above that, or another total, is
+    wrong.
+    """
     play = practice.play("divided_dose", drug="metformin", total=1500)
-    play.do("change_dose", patient_id=play.id_of(), name="metformin", dose_mg=dose, times_per_day=times)
+    play.do(
+        "change_dose", patient_id=play.id_of(), name="metformin", dose_mg=dose, times_per_day=times
+    )
     assert play.reward() == right
     play.episode.close()
 
@@ -230,6 +285,8 @@ def test_a_second_order_is_no_change_of_dose(practice: Practice):
     play = practice.play("divided_dose", drug="metformin", total=1500)
     patient = play.id_of()
     play.do("stop_medication", patient_id=patient, name="metformin", reason="ineffective")
-    play.do("prescribe_medication", patient_id=patient, name="metformin", dose_mg=500, times_per_day=3)
+    play.do(
+        "prescribe_medication", patient_id=patient, name="metformin", dose_mg=500, times_per_day=3
+    )
     assert play.reward() == 0.0
     play.episode.close()

@@ -1,4 +1,6 @@
-"""More universes of the practice: other people, the same formulary, and all that the task families look for."""
+"""More universes of the practice: other people, the same formulary, and all that the task families
+look for.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,12 @@ from typing import Any
 
 import pytest
 
-from envs.folder import World, load_world
-from synth.tasks.source import TaskSource
+from envs.world.loader import World, load_world
+from synth.tasks.families import FamilyTasks
 from tests.unit.examples.alive import plain_database
 from tests.unit.examples.test_ehr_db import FOLDER, INCOHERENT
+
+pytestmark = pytest.mark.slow
 
 MADE = range(1, 9)
 SHARED = {
@@ -33,7 +37,7 @@ SHARED = {
 
 DIGEST = """
 import hashlib, sys
-from envs.folder import load_world
+from envs.world.loader import load_world
 rows = [(row.table, list(row.values.items())) for row in load_world(sys.argv[1]).seed_rows(3)]
 print(hashlib.sha256(repr(rows).encode()).hexdigest())
 """
@@ -59,46 +63,62 @@ def tables(universe: sqlite3.Connection) -> list[str]:
 
 @pytest.mark.parametrize("what", INCOHERENT)
 def test_each_universe_is_coherent(universes: Mapping[int, sqlite3.Connection], what: str):
-    """What holds for the rows of seed.sql holds for rows that were made."""
+    """The rules for the rows of seed.sql hold for generated rows too."""
     for number in MADE:
         assert universes[number].execute(INCOHERENT[what]).fetchall() == [], number
 
 
 @pytest.mark.parametrize("number", [0, *MADE])
 def test_each_family_has_tasks_in_each_universe(world: World, number: int):
-    """Twins without a row, and functions that yield nothing, are refused by the source itself."""
+    """Cases without a row, and functions that yield nothing, are refused by the source itself."""
     with world.template("sqlite", number) as template:
-        source = TaskSource(world, template, universe=number)
+        source = FamilyTasks(world, template, universe=number)
         assert len(source.families) >= 40
         assert min(source.capacity(family.id) for family in source.families) >= 3
 
 
 def test_universes_have_the_same_size_and_formulary(universes: Mapping[int, sqlite3.Connection]):
-    """As many patients and clinicians in each, about as many entries, and reference tables that are equal."""
+    """As many patients and clinicians in each, about as many entries, and reference tables that are
+    equal.
+    """
     sizes = {
-        number: {table: column(universe, f"SELECT COUNT(*) FROM {table}")[0] for table in tables(universe)}
+        number: {
+            table: column(universe, f"SELECT COUNT(*) FROM {table}")[0]
+            for table in tables(universe)
+        }
         for number, universe in universes.items()
     }
     for number, size in sizes.items():
         for table, count in size.items():
             exact = table in {"patients", "clinicians", *SHARED}
-            assert count == sizes[0][table] if exact else abs(count - sizes[0][table]) <= 0.25 * count, (number, table)
+            assert (
+                count == sizes[0][table] if exact else abs(count - sizes[0][table]) <= 0.25 * count
+            ), (number, table)
     for table in SHARED:
-        contents = [sorted(each.execute(f"SELECT * FROM {table}"), key=repr) for each in universes.values()]
+        contents = [
+            sorted(each.execute(f"SELECT * FROM {table}"), key=repr) for each in universes.values()
+        ]
         assert all(each == contents[0] for each in contents), table
 
 
 def test_no_person_and_no_row_is_in_two_universes(universes: Mapping[int, sqlite3.Connection]):
-    """Names differ in whatever spelling, patients' and clinicians' alike, and so do all keys and record numbers."""
+    """Names differ in whatever spelling, patients' and clinicians' alike, and so do all keys and
+    record numbers.
+    """
     people = (
-        "SELECT DISTINCT name_folded FROM (SELECT name_folded FROM patients UNION SELECT name_folded FROM clinicians)"
+        "SELECT DISTINCT name_folded FROM (SELECT name_folded FROM patients UNION SELECT"
+        " name_folded FROM clinicians)"
     )
     names = Counter(name for each in universes.values() for name in column(each, people))
     assert max(names.values()) == 1
-    numbers = Counter(number for each in universes.values() for number in column(each, "SELECT mrn FROM patients"))
+    numbers = Counter(
+        number for each in universes.values() for number in column(each, "SELECT mrn FROM patients")
+    )
     assert max(numbers.values()) == 1
     for table in {*tables(universes[0])} - SHARED:
-        keys = Counter(row[0] for each in universes.values() for row in each.execute(f"SELECT * FROM {table}"))
+        keys = Counter(
+            row[0] for each in universes.values() for row in each.execute(f"SELECT * FROM {table}")
+        )
         assert not keys or max(keys.values()) == 1, table
 
 
@@ -110,16 +130,23 @@ def test_a_name_of_one_person_finds_one_person(universes: Mapping[int, sqlite3.C
             found = [
                 other
                 for other in folded.elements()
-                if all(any(word.startswith(part) for word in other.split()) for part in name.split())
+                if all(
+                    any(word.startswith(part) for word in other.split()) for part in name.split()
+                )
             ]
             assert len(found) == people, (number, name)
         assert sorted(folded.values())[-6:] == [2, 2, 2, 2, 2, 3], number
 
 
 def test_namesakes_differ_by_accents_and_birth(universes: Mapping[int, sqlite3.Connection]):
-    """Where three share a name, one is spelt without accents; no two namesakes were born on one day."""
+    """Of three people with one name, one is spelt without accents; no two namesakes were born on
+    one day.
+    """
     for number, universe in universes.items():
-        spelt = "SELECT COUNT(DISTINCT name), COUNT(DISTINCT dob), COUNT(*) FROM patients GROUP BY name_folded"
+        spelt = (
+            "SELECT COUNT(DISTINCT name), COUNT(DISTINCT dob), COUNT(*) FROM patients GROUP BY"
+            " name_folded"
+        )
         shared = [row for row in universe.execute(spelt) if row[2] > 1]
         assert all(births == people for _, births, people in shared), number
         assert [spellings for spellings, _, people in shared if people == 3] == [2], number
@@ -134,10 +161,15 @@ def test_ages_are_those_of_an_outpatient_practice(universes: Mapping[int, sqlite
         assert 45 <= ages[len(ages) // 2] <= 68, number
         women = column(universe, "SELECT AVG(sex = 'female') FROM patients")[0]
         assert 0.25 < women < 0.75, number
-        assert column(universe, "SELECT COUNT(*) FROM patients WHERE status <> 'active'")[0] in {7, 8}, number
+        assert column(universe, "SELECT COUNT(*) FROM patients WHERE status <> 'active'")[0] in {
+            7,
+            8,
+        }, number
 
 
-def test_drugs_that_do_not_go_together_are_not_together(universes: Mapping[int, sqlite3.Connection]):
+def test_drugs_that_do_not_go_together_are_not_together(
+    universes: Mapping[int, sqlite3.Connection],
+):
     """No two active drugs of one class, no ACE inhibitor beside an angiotensin receptor blocker."""
     groups = """
         SELECT m.patient_id, c.name FROM medications m JOIN drug_class_members x ON x.drug_id = m.drug_id
@@ -146,7 +178,9 @@ def test_drugs_that_do_not_go_together_are_not_together(universes: Mapping[int, 
         held = Counter(universes[number].execute(groups).fetchall())
         assert max(held.values()) == 1, number
         for patient, group in held:
-            assert group != "ace inhibitors" or (patient, "angiotensin receptor blockers") not in held, number
+            assert (
+                group != "ace inhibitors" or (patient, "angiotensin receptor blockers") not in held
+            ), number
 
 
 def test_a_universe_is_the_same_in_every_process():
@@ -156,7 +190,9 @@ def test_a_universe_is_the_same_in_every_process():
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
         command = [sys.executable, "-c", DIGEST, str(FOLDER)]
         root = Path(__file__).parents[3]
-        return subprocess.run(command, env=environment, cwd=root, check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            command, env=environment, cwd=root, check=True, capture_output=True, text=True
+        ).stdout
 
     assert len(digest("1").strip()) == hashlib.sha256().digest_size * 2
     assert digest("1") == digest("4711")

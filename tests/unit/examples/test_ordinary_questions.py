@@ -1,4 +1,6 @@
-"""What an agent asks of its own accord: the worlds' users understand it, and tell what only they can know."""
+"""Questions that an agent asks of its own accord: the worlds' users understand them, and tell what
+only they can know.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +9,30 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from envs.folder import load_world
 from envs.types import Limits
-from synth.admission.proof import prove
+from envs.world.loader import load_world
 from synth.episode import Episode
-from synth.shipped import find_world
-from synth.tasks.source import TaskSource
+from synth.foundation.shipped import find_world
+from synth.tasks.families import FamilyTasks
 from synth.types import Task
-from synth.users.scripted import ScriptedUser
+from synth.users.scripted.user import ScriptedUser
+from synth.validation.prove import prove
 
 QUESTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "ehr_db": {
         "which_patient": (
             "There are two patients named {name}. Could you please provide the date of birth?",
             "Which {name} do you mean? One is 45 years old, the other 70.",
-            "I need a bit more information to identify the right patient. Do you have a DOB or MRN?",
+            (
+                "I need a bit more information to identify the right patient."
+                " Do you have a DOB or MRN?"
+            ),
         ),
         "wrong_birth_date": (
-            "I couldn't find a patient named {name} with that date of birth ({given}). Could you double-check it?",
+            (
+                "I couldn't find a patient named {name} with that date of birth ({given}). Could you"
+                " double-check it?"
+            ),
             "We do have a {name}, but the DOB doesn't match. Can you please re-check?",
             "There's no {name} born {given} in our system. Is there possibly a typo?",
         ),
@@ -39,7 +47,10 @@ QUESTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
             "I can't choose the dose for you - what should I order?",
         ),
         "start_anticoagulant": ("Could you tell me the dosing?", "What dose of {drug}?"),
-        "stop_anticoagulant": ("What's the reason for discontinuation?", "Why should {drug} be stopped?"),
+        "stop_anticoagulant": (
+            "What's the reason for discontinuation?",
+            "Why should {drug} be stopped?",
+        ),
         "after_hospital": (
             "Happy to help. What does the discharge letter say?",
             "What changes does the letter list?",
@@ -53,7 +64,10 @@ QUESTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
     },
     "shop": {
         "misread_number": (
-            "I'm sorry, I can't find order {given} under your account. Could you double-check the order number?",
+            (
+                "I'm sorry, I can't find order {given} under your account. Could you double-check the"
+                " order number?"
+            ),
             "That order isn't yours. Please check the number and try again.",
         ),
         "cancel_which_order": (
@@ -65,9 +79,15 @@ QUESTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
             "It comes in teal and rust. Do you have a preference?",
             "Is there a maximum price difference you'd accept?",
         ),
-        "which_one_goes_back": ("You bought the {product} twice. Which one is it?", "Is it from order LP-1 or LP-2?"),
+        "which_one_goes_back": (
+            "You bought the {product} twice. Which one is it?",
+            "Is it from order LP-1 or LP-2?",
+        ),
         "return_of_a_device": ("Is it unopened?", "Did you use it?", "What condition is it in?"),
-        "some_are_broken": ("How many would you like to return?", "Which quantity should I put on the return?"),
+        "some_are_broken": (
+            "How many would you like to return?",
+            "Which quantity should I put on the return?",
+        ),
         "size_sold_out_in_that_colour": (
             "Size {wanted} is sold out in {colour}. Would you be open to a different colour?",
             "Would {new_colour} work for you?",
@@ -82,14 +102,14 @@ QUESTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
 
 @pytest.fixture(scope="module", params=QUESTIONS)
 def tasks(request: pytest.FixtureRequest) -> Iterator[tuple[str, Mapping[str, list[Task]]]]:
-    """A task of each twin of each family."""
+    """A task of each case of each family."""
     world = load_world(find_world(request.param))
     with world.template() as template:
-        source = TaskSource(world, template)
+        source = FamilyTasks(world, template)
         found: dict[str, list[Task]] = {}
         for family in QUESTIONS[request.param]:
             some = [source.task(family, at, 3) for at in range(min(source.capacity(family), 40))]
-            found[family] = list({task.branch: task for task in some}.values())
+            found[family] = list({task.case: task for task in some}.values())
         yield request.param, found
 
 
@@ -103,7 +123,7 @@ def test_an_ordinary_question_is_understood(tasks: tuple[str, Mapping[str, list[
                 text = question.format(**task.slots)
                 turn = asyncio.run(ScriptedUser().start(task.user, 1).reply(text))
                 if not turn.told:
-                    silent.append(f"{family}/{task.branch}: {text} -> {turn.text!r}")
+                    silent.append(f"{family}/{task.case}: {text} -> {turn.text!r}")
     assert not silent, "\n".join(silent)
 
 
@@ -111,16 +131,19 @@ def test_who_wants_no_other_colour_does_not_agree_to_one() -> None:
     """A proposal made without asking is answered as the question would be."""
     world = load_world(find_world("shop"))
     with world.template() as template:
-        source = TaskSource(world, template, ["size_sold_out_in_that_colour"])
+        source = FamilyTasks(world, template, ["size_sold_out_in_that_colour"])
         some = [source.task("size_sold_out_in_that_colour", at, 0) for at in range(4)]
         answers: dict[str | None, bool] = {}
         for task in some:
             with Episode(task, world, template) as episode:
                 slots = task.slots
-                said = f"We have {slots['wanted']} in {slots['new_colour']}. Shall I exchange your {slots['product']} for that?"
+                said = (
+                    f"We have {slots['wanted']} in {slots['new_colour']}. Shall I exchange your"
+                    f" {slots['product']} for that?"
+                )
                 turn = asyncio.run(episode.say(said))
                 assert turn.consents is not turn.declines
-                answers[task.branch] = turn.consents
+                answers[task.case] = turn.consents
         assert answers == {"other": True, "none_else": False}
 
 
@@ -128,10 +151,15 @@ def test_a_refusal_that_tells_all_the_same_is_none() -> None:
     """Whose order it is not hears nothing of it, also where the right answer is handed in."""
     world = load_world(find_world("shop"))
     with world.template() as template:
-        source = TaskSource(world, template, ["someone_elses_order"])
+        source = FamilyTasks(world, template, ["someone_elses_order"])
         some = [source.task("someone_elses_order", at, 0) for at in range(8)]
-        stranger = asyncio.run(prove(next(each for each in some if each.branch == "stranger"), world, template))
-        for told, reward in ((f"Not yours, but it is due on {stranger.slots['secret']}.", 0.0), ("Not yours.", 1.0)):
+        stranger = asyncio.run(
+            prove(next(each for each in some if each.case == "stranger"), world, template)
+        )
+        for told, reward in (
+            (f"Not yours, but it is due on {stranger.slots['secret']}.", 0.0),
+            ("Not yours.", 1.0),
+        ):
             with Episode(stranger, world, template, Limits()) as episode:
                 asyncio.run(episode.call("submit", {"decision": "refused"}))
                 asyncio.run(episode.say(told))

@@ -1,4 +1,6 @@
-"""The shop's conversations by hand: several right ends, consent, and money that has to follow the goods."""
+"""The shop's conversations by hand: several right ends, consent, and money that has to follow the
+goods.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from envs.folder import World, load_world
 from envs.sandboxes.base import Template
 from envs.types import Limits
-from synth.admission.proof import prove
+from envs.world.loader import World, load_world
 from synth.episode import Episode
-from synth.tasks.source import TaskSource
+from synth.tasks.families import FamilyTasks
 from synth.types import Task
+from synth.validation.prove import prove
 
 FOLDER = Path(__file__).parents[3] / "examples" / "shop"
 
@@ -35,11 +37,16 @@ class Shop:
     tasks: list[Task]
 
     def swap(self, *, within: bool) -> tuple[Task, sqlite3.Row]:
-        """A swap and another variant than gold's, within the customer's budget or, where nothing is, above it."""
+        """A swap and another variant than gold's, within the customer's budget or, where nothing
+        is, above it.
+        """
         for task in self.tasks:
-            slots = {key: task.slots[key] for key in ("product_id", "colour", "size", "pick", "limit_cents")}
+            slots = {
+                key: task.slots[key]
+                for key in ("product_id", "colour", "size", "pick", "limit_cents")
+            }
             found = self.rows.execute(OTHERS, slots | {"within": within}).fetchone()
-            if found is not None and (task.branch == "too_dear") is not within:
+            if found is not None and (task.case == "too_dear") is not within:
                 return asyncio.run(prove(task, self.world, self.template)), found
         raise AssertionError("no swap with a choice")
 
@@ -55,9 +62,10 @@ def shop() -> Iterator[Shop]:
     for name in ("schema.sql", "seed.sql"):
         rows.executescript((FOLDER / name).read_text("utf-8"))
     with world.template("sqlite") as template:
-        source = TaskSource(world, template, ["swap_for_another_colour"])
+        source = FamilyTasks(world, template, ["swap_for_another_colour"])
         tasks = [
-            source.task("swap_for_another_colour", at, 1) for at in range(source.capacity("swap_for_another_colour"))
+            source.task("swap_for_another_colour", at, 1)
+            for at in range(source.capacity("swap_for_another_colour"))
         ]
         yield Shop(world, template, rows, tasks)
 
@@ -67,7 +75,9 @@ async def agreed(episode: Episode) -> bool:
     slots = episode.task.slots
     turn = await episode.say("Which colour would you like instead, and how much more may it cost?")
     assert set(turn.told) == {"colour", "budget"}
-    turn = await episode.say(f"I have found one for you. Shall I swap the {slots['product']} in {slots['number']}?")
+    turn = await episode.say(
+        f"I have found one for you. Shall I swap the {slots['product']} in {slots['number']}?"
+    )
     return turn.consents
 
 
@@ -92,7 +102,13 @@ async def settle(episode: Episode, difference: int) -> None:
 
 def reward(episode: Episode) -> float | None:
     asyncio.run(episode.call("submit", {"decision": "swapped"}))
-    return episode.score().reward
+    return without_reply(episode)
+
+
+def without_reply(episode: Episode) -> float | None:
+    """The reward of an episode in which nothing is said at the end: by all gates but `reply`."""
+    scores = [item.score for item in episode.score().verdicts if item.verifier != "reply"]
+    return None if None in scores else float(all(score == 1.0 for score in scores))
 
 
 def test_another_colour_within_the_budget_is_right_too(shop: Shop) -> None:
@@ -114,7 +130,9 @@ def test_a_colour_above_the_budget_is_not(shop: Shop) -> None:
 
 @pytest.mark.parametrize("slip", ["no consent", "twice settled", "back and forth"])
 def test_the_way_to_the_right_colour_counts(shop: Shop, slip: str) -> None:
-    """Without a yes, with money moved twice, or by way of a third colour, the same swap earns nothing."""
+    """Without a yes, with money moved twice, or by way of a third colour, the same swap earns
+    nothing.
+    """
     task, other = shop.swap(within=True)
     with shop.open(task) as episode:
         if slip != "no consent":

@@ -1,4 +1,6 @@
-"""More universes of the shop: other people and orders, the same situations, and books that balance."""
+"""More universes of the shop: other people and orders, the same situations, and books that
+balance.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from envs.folder import World, load_world
+from envs.world.loader import World, load_world
 from tests.unit.examples.alive import plain_database
 
 FOLDER = Path(__file__).parents[3] / "examples" / "shop"
@@ -27,7 +29,9 @@ INCOHERENT = {
     "an order that is not paid exactly": """
         SELECT o.number FROM orders o WHERE o.total_cents <>
             (SELECT SUM(p.amount_cents) FROM payments p WHERE p.order_id = o.order_id)""",
-    "a payment refunded above what was paid": "SELECT * FROM payment_balances WHERE refundable_cents < 0",
+    (
+        "a payment refunded above what was paid"
+    ): "SELECT * FROM payment_balances WHERE refundable_cents < 0",
     "a cancelled or lost order that was not refunded in full": """
         SELECT b.order_id FROM payment_balances b JOIN orders o ON o.order_id = b.order_id
         LEFT JOIN shipments s ON s.order_id = o.order_id
@@ -119,19 +123,25 @@ def test_each_universe_is_coherent(universes: Mapping[int, sqlite3.Connection], 
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda each: each["id"])
-def test_each_family_and_twin_has_rows_in_each_universe(
+def test_each_family_and_case_has_rows_in_each_universe(
     universes: Mapping[int, sqlite3.Connection], family: dict[str, Any]
 ) -> None:
     for number, universe in universes.items():
-        for twin, condition in (family.get("twins") or {"": "1"}).items():
-            (count,) = column(universe, f"SELECT COUNT(*) FROM ({family['ground']['sql']}) WHERE {condition}")
-            assert count > 0, (number, twin)
+        for case, condition in (family.get("cases") or {"": "1"}).items():
+            (count,) = column(
+                universe, f"SELECT COUNT(*) FROM ({family['ground']['sql']}) WHERE {condition}"
+            )
+            assert count > 0, (number, case)
 
 
-def test_no_full_name_and_no_row_is_in_two_universes(universes: Mapping[int, sqlite3.Connection]) -> None:
+def test_no_full_name_and_no_row_is_in_two_universes(
+    universes: Mapping[int, sqlite3.Connection],
+) -> None:
     """Not in other spelling either; categories alone stay as they are."""
     names = Counter(
-        name for each in universes.values() for name in column(each, "SELECT DISTINCT name_folded FROM customers")
+        name
+        for each in universes.values()
+        for name in column(each, "SELECT DISTINCT name_folded FROM customers")
     )
     assert names.most_common(1)[0][1] == 1
     for table in column(universes[0], "SELECT name FROM sqlite_master WHERE type = 'table'"):
@@ -140,7 +150,11 @@ def test_no_full_name_and_no_row_is_in_two_universes(universes: Mapping[int, sql
             assert all(each == keys[0] for each in keys)
         else:
             assert sum(map(len, keys)) == len(set[int]().union(*keys)), table
-    for unique in ("SELECT number FROM orders", "SELECT code FROM gift_cards", "SELECT tracking FROM shipments"):
+    for unique in (
+        "SELECT number FROM orders",
+        "SELECT code FROM gift_cards",
+        "SELECT tracking FROM shipments",
+    ):
         seen = Counter(value for each in universes.values() for value in column(each, unique))
         assert seen.most_common(1)[0][1] == 1
 
@@ -148,19 +162,28 @@ def test_no_full_name_and_no_row_is_in_two_universes(universes: Mapping[int, sql
 def test_universes_are_of_the_size_and_the_kind_of_the_shipped_one(
     universes: Mapping[int, sqlite3.Connection],
 ) -> None:
-    """Within a third for orders, lines and customers; namesakes, accents and long-standing customers in each."""
+    """Within a third for orders, lines and customers; namesakes, accents and long-standing
+    customers in each.
+    """
     for table in ("customers", "orders", "order_items", "shipments", "returns"):
         count = f"SELECT COUNT(*) FROM {table}"
         (shipped,) = column(universes[0], count)
         for number in MADE:
-            assert abs(column(universes[number], count)[0] - shipped) <= shipped / 3, (number, table)
+            assert abs(column(universes[number], count)[0] - shipped) <= shipped / 3, (
+                number,
+                table,
+            )
     for number, universe in universes.items():
         holders = Counter(column(universe, "SELECT name_folded FROM customers"))
         assert sum(each > 1 for each in holders.values()) >= 2, number
-        assert sum(not name.isascii() for name in column(universe, "SELECT name FROM customers")) >= 10, number
+        assert (
+            sum(not name.isascii() for name in column(universe, "SELECT name FROM customers")) >= 10
+        ), number
 
 
-def test_a_name_that_one_customer_has_finds_one(universes: Mapping[int, sqlite3.Connection]) -> None:
+def test_a_name_that_one_customer_has_finds_one(
+    universes: Mapping[int, sqlite3.Connection],
+) -> None:
     """No name's words begin the words of another one, as a search would see it."""
     for universe in universes.values():
         names = set(column(universe, "SELECT name_folded FROM customers"))
@@ -168,18 +191,24 @@ def test_a_name_that_one_customer_has_finds_one(universes: Mapping[int, sqlite3.
             found = [
                 other
                 for other in names
-                if all(any(word.startswith(asked) for word in other.split()) for asked in name.split())
+                if all(
+                    any(word.startswith(asked) for word in other.split()) for asked in name.split()
+                )
             ]
             assert found == [name]
 
 
 def test_a_universe_is_the_same_each_time(world: World) -> None:
-    first, again = ([(each.table, dict(each.values)) for each in world.seed_rows(3)] for _ in range(2))
+    first, again = (
+        [(each.table, dict(each.values)) for each in world.seed_rows(3)] for _ in range(2)
+    )
     assert first == again
 
 
 def test_there_are_universes_enough(world: World) -> None:
-    """Past the names that two lists give, people have a second first name, and nobody is met again."""
+    """Past the names that two lists give, people have a second first name, and nobody is met
+    again.
+    """
     names = [
         each.values["name_folded"]
         for number in (0, 1, 150, 277)

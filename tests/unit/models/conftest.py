@@ -1,4 +1,6 @@
-"""What the tests of models share: a task, tools, a conversation, and a real endpoint on loopback."""
+"""What the tests of models share: a task, tools, a conversation, and a real endpoint on
+loopback.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,11 @@ import pytest
 
 from envs.types import ToolCall
 from synth.errors import ModelError
-from synth.models.backoff import Backoff
-from synth.models.base import Conversation
-from synth.models.openai import OpenAIModel
-from synth.models.server import Fault, serve
+from synth.models.base import Conversation, RateLimiter, Sampling
+from synth.models.openai.backoff import Backoff
+from synth.models.openai.endpoint import Endpoint
+from synth.models.openai.model import OpenAIModel
+from synth.serving.openai_server import Fault, serve
 from synth.types import Completion, Message, Task
 
 KEY = "sk-proj-Secret_0123456789"
@@ -25,7 +28,11 @@ TOOLS = [
         "function": {
             "name": "find",
             "description": "Find a patient.",
-            "parameters": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+            "parameters": {
+                "type": "object",
+                "properties": {"name": {"type": "string"}},
+                "required": ["name"],
+            },
         },
     }
 ]
@@ -52,11 +59,12 @@ def tool_answer(call_id: str, content: str = "{}") -> Message:
 Answer = Completion | Exception | Fault | Callable[[dict[str, Any]], Completion]
 
 
-class Endpoint:
-    """A loopback endpoint whose answers a test puts in line: completions, functions of the request, exceptions, or faults.
+class LoopbackEndpoint:
+    """A loopback endpoint whose answers a test puts in line: completions, functions of the request,
+    exceptions, or faults.
 
-    The last entry repeats; ``requests`` are the bodies that reached the handler, ``hits`` counts every request,
-    ``headers`` are those of each.
+    The last entry repeats; ``requests`` are the bodies that reached the handler, ``hits`` counts
+    every request, ``headers`` are those of each.
     """
 
     def __init__(self, *answers: Answer) -> None:
@@ -84,9 +92,16 @@ class Endpoint:
         assert not isinstance(answer, Fault)
         return answer(request) if callable(answer) else answer
 
-    def model(self, **options: Any) -> OpenAIModel:
-        given = {"backoff": AT_ONCE, "max_retries": 0, "api_key": KEY, "base_url": self.url} | options
-        return OpenAIModel("m", **given)
+    def model(
+        self,
+        *,
+        api_key: str | None = KEY,
+        sampling: Sampling | None = None,
+        limiter: RateLimiter | None = None,
+        **options: Any,
+    ) -> OpenAIModel:
+        given = {"backoff": AT_ONCE, "max_retries": 0, "base_url": self.url} | options
+        return OpenAIModel(Endpoint("m", **given), sampling, api_key, limiter)
 
 
 @pytest.fixture
@@ -96,9 +111,11 @@ async def endpoint() -> AsyncGenerator[Callable[..., Any]]:
     @asynccontextmanager
     async def run(
         *answers: Answer, serving: dict[str, Any] | None = None, **options: Any
-    ) -> AsyncGenerator[tuple[Endpoint, OpenAIModel]]:
-        served = Endpoint(*answers)
-        async with serve(served.handle, faults=served.fault, **({"models": ("m",)} | (serving or {}))) as served.url:
+    ) -> AsyncGenerator[tuple[LoopbackEndpoint, OpenAIModel]]:
+        served = LoopbackEndpoint(*answers)
+        async with serve(
+            served.handle, faults=served.fault, **({"models": ("m",)} | (serving or {}))
+        ) as served.url:
             model = served.model(**options)
             try:
                 yield served, model
@@ -113,7 +130,9 @@ def talk(model: OpenAIModel, tools: Iterable[Any] = TOOLS, seed: int = 1) -> Con
 
 
 def calling(*ids: str, arguments: str = '{"name": "Zoë"}') -> Completion:
-    return Completion(tool_calls=tuple(ToolCall(i, "find", arguments) for i in ids), finish_reason="tool_calls")
+    return Completion(
+        tool_calls=tuple(ToolCall(i, "find", arguments) for i in ids), finish_reason="tool_calls"
+    )
 
 
 JSON = {"Content-Type": "application/json"}

@@ -1,4 +1,6 @@
-"""A conversation without its first turns, a request for their summary, and the expert's notes: written and read back."""
+"""A conversation without its first turns, a request for their summary, and the expert's notes:
+written and read back.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.models.chat_request import check_request
 from synth.models.kept_output import READ, Kept, kept_in, piece, preview, read_piece
-from synth.models.notes import DONE, Notes, read_notes, remembered
+from synth.models.openai.wire import wire_message
 from synth.models.recap import Recap, read_request, summary_request, with_recap, without_recap
-from synth.models.wire import wire_message
+from synth.models.scripted.notes import DONE, Notes, read_notes, remembered
+from synth.serving.chat_request import check_request
 from synth.types import Message
+from synth.types.steps import CallStep
 
 Json = Any
 SYSTEM: Message = {"role": "system", "content": "Rules."}
@@ -29,7 +32,9 @@ def called(tool: str, answer: str, **arguments: Json) -> list[Message]:
 
 
 @given(asked=TEXT, turns=st.integers(1, 99), summary=TEXT, words=st.lists(TEXT))
-def test_a_recap_is_read_back_as_it_was_written(asked: str, turns: int, summary: str, words: list[str]):
+def test_a_recap_is_read_back_as_it_was_written(
+    asked: str, turns: int, summary: str, words: list[str]
+):
     """Whatever the user and the summary say; what follows the opening stays as it is."""
     opening = [SYSTEM, {"role": "user", "content": asked}]
     rest = called("find", "{}")
@@ -48,8 +53,12 @@ def test_a_conversation_without_a_user_gets_one_for_the_recap():
 
 
 @given(st.lists(st.tuples(TEXT, TEXT)), st.integers(0, 9))
-def test_a_request_for_a_summary_is_read_back_without_what_stays(turns: list[tuple[str, str]], count: int):
-    """A valid request of two messages without a tool, whatever tools returned; the system's message is not in it."""
+def test_a_request_for_a_summary_is_read_back_without_what_stays(
+    turns: list[tuple[str, str]], count: int
+):
+    """A valid request of two messages without a tool, whatever tools returned; the system's message
+    is not in it.
+    """
     messages = [SYSTEM, {"role": "user", "content": "Help."}]
     for answer, argument in turns:
         messages += called("find", answer, name=argument)
@@ -58,21 +67,33 @@ def test_a_request_for_a_summary_is_read_back_without_what_stays(turns: list[tup
     request = read_request(sent)
     assert request is not None
     assert request.turns == count
-    assert [each["content"] for each in request.messages] == [each["content"] for each in messages[1:]]
-    calls = [call["function"]["arguments"]["name"] for each in request.messages for call in each.get("tool_calls", ())]
+    assert [each["content"] for each in request.messages] == [
+        each["content"] for each in messages[1:]
+    ]
+    calls = [
+        call["function"]["arguments"]["name"]
+        for each in request.messages
+        for call in each.get("tool_calls", ())
+    ]
     assert calls == [argument for _, argument in turns]
 
 
 def test_long_results_are_cut_only_where_that_is_asked_for():
     messages = [{"role": "user", "content": "u" * 30}, *called("find", "r" * 30)]
-    (_, whole), (_, cut) = summary_request("", messages, 1), summary_request("", messages, 1, clip=10)
+    (_, whole), (_, cut) = (
+        summary_request("", messages, 1),
+        summary_request("", messages, 1, clip=10),
+    )
     assert "r" * 30 in whole["content"]
     assert "r" * 10 + " [... 20 characters more]" in cut["content"]
     assert "u" * 30 in cut["content"]
 
 
 def test_a_conversation_is_no_request_for_a_summary():
-    assert read_request([SYSTEM, {"role": "user", "content": "Please sum up the first 3 turns."}]) is None
+    assert (
+        read_request([SYSTEM, {"role": "user", "content": "Please sum up the first 3 turns."}])
+        is None
+    )
     assert read_request([]) is None
 
 
@@ -98,9 +119,9 @@ def test_an_ordinary_result_is_not_taken_for_a_kept_one(text: str):
     assert read_piece(json.dumps([text])) is None
 
 
-FIND = {"do": "call", "tool": "find", "save": {"pid": "$.id", "all": "$.notes[*].id"}}
-WRITE = {"do": "call", "tool": "write"}
-READING = {"do": "call", "tool": READ}
+FIND = CallStep("find", save={"pid": "$.id", "all": "$.notes[*].id"})
+WRITE = CallStep("write")
+READING = CallStep(READ)
 
 
 def noted(*answers: tuple[Json, str]) -> list[str]:
@@ -111,9 +132,17 @@ def noted(*answers: tuple[Json, str]) -> list[str]:
 
 
 def test_notes_hold_what_gold_saves_and_what_failed():
-    """A result is as long as its saved values, a refusal and the user's words stand as they were."""
+    """A result is as long as its saved values, a refusal and the user's words stand as they
+    were.
+    """
     found = json.dumps({"id": 7, "notes": [{"id": 1, "text": "x" * 1_000}]})
-    back = noted((FIND, found), (WRITE, '{"ok":true}'), (WRITE, "Error: no"), (None, "Yes,\nplease."), (FIND, "[]"))
+    back = noted(
+        (FIND, found),
+        (WRITE, '{"ok":true}'),
+        (WRITE, "Error: no"),
+        (None, "Yes,\nplease."),
+        (FIND, "[]"),
+    )
     assert remembered(back[0]) == {"pid": 7, "all": [1]}
     assert back[1:] == [DONE, "Error: no", "Yes,\nplease.", "[]"]
     assert remembered(DONE) is remembered("{}") is None

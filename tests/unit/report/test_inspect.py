@@ -16,8 +16,10 @@ from rich.cells import cell_len
 from synth.cli.inspect import main
 from synth.dataset.reader import Dataset
 from synth.errors import DatasetError, OperatorError
-from synth.report import Screen, show_summary, show_trajectory, summarize
-from synth.report.table import next_steps
+from synth.report import Screen
+from synth.report.summary import summarize
+from synth.report.table import next_steps, show_summary
+from synth.report.transcript import show_trajectory
 from tests.sample_rows import all_kinds, error_row, failed, row, unscored, write_run, writing
 
 ROOT = Path(__file__).parents[3]
@@ -47,7 +49,7 @@ def test_the_summary_counts_what_is_there(inspect, run):
     out = inspect()
     lines = {words[0]: words[1:] for line in out.splitlines() if (words := fields(line))}
     assert lines["rows"] == ["6 of 8 jobs, 2 infrastructure errors"]
-    assert lines["reward"] == ["mean 0.700, 3 of 5 with 1.0, 1 unscored"]
+    assert lines["reward"] == ["mean 0.700, 3 of 5 successful, 1 unscored"]
     assert lines["outcome"] == ["success 3, failure 2, unscored 1"]
     assert lines["stop reason"] == ["finished 5, max_turns 1"]
     assert lines["split"] == ["rows", "reward", "turns", "calls", "tool errors", "excluded"]
@@ -58,7 +60,9 @@ def test_the_summary_counts_what_is_there(inspect, run):
     assert lines["latency"] == ["p50 250.0 ms, p90 2.0 s, p99 2.0 s, max 2.0 s"]
     assert lines["family"] == ["rows", "reward", "turns", "calls", "tool errors", "excluded"]
     assert lines["stop_medication"] == ["4", "2", "50.0%"]  # the tool: its lines come last
-    assert ["record_vitals", "5", "0.875", "2.8", "2.0", "1", "3"] in [fields(line) for line in out.splitlines()]
+    assert ["record_vitals", "5", "0.875", "2.8", "2.0", "1", "3"] in [
+        fields(line) for line in out.splitlines()
+    ]
     assert lines["ConnectionLost"] == ["2", "2", "the database went away"]
     assert lines["not_found"] == ["1"]
     assert f"  synth inspect {run} --failed" in out
@@ -67,8 +71,13 @@ def test_the_summary_counts_what_is_there(inspect, run):
 def test_the_summary_as_json(inspect):
     document = json.loads(inspect("--json"))
     assert document["status"] == "complete"
-    assert document["rewards"] == {"mean": 0.7, "scored": 5, "unscored": 1, "full": 3}
-    assert document["tools"][0] == {"tool": "find_patients", "calls": 4, "errors": 0, "error_rate": 0.0}
+    assert document["rewards"] == {"mean": 0.7, "scored": 5, "unscored": 1, "successes": 3}
+    assert document["tools"][0] == {
+        "tool": "find_patients",
+        "calls": 4,
+        "errors": 0,
+        "error_rate": 0.0,
+    }
     assert document["cost_usd"] == {"total": 0.002, "known_rows": 1}
     assert document["tokens"]["cached"] == {"total": None, "known_rows": 0}
     assert document["user"]["cost_usd"] == {"total": 0.25, "known_rows": 1}
@@ -76,7 +85,9 @@ def test_the_summary_as_json(inspect):
 
 
 def test_whether_a_call_failed_is_read_from_events_first(tmp_path):
-    """With agent.error_style=plain the model is shown prose, which no reader could tell from a result."""
+    """With agent.error_style=plain the model is shown prose, which no reader could tell from a
+    result.
+    """
     messages = failed(0)["messages"]
     messages[3]["content"] = "There is no medication 99."
     events = [
@@ -121,8 +132,13 @@ def test_a_run_that_is_going_on_is_shown(tmp_path, capsys):
 
 def test_a_complete_run_points_to_the_export_and_one_with_errors_to_resume(tmp_path):
     done = summarize(Dataset.open(write_run(tmp_path / "a", [row(0)])))
-    assert [step.split(str(tmp_path))[0] for step in next_steps(done)] == ["synth inspect ", "synth export "]
-    broken = write_run(tmp_path / "b", [row(0)], errors=[error_row(1, attempts=1)], status="partial")
+    assert [step.split(str(tmp_path))[0] for step in next_steps(done)] == [
+        "synth inspect ",
+        "synth export ",
+    ]
+    broken = write_run(
+        tmp_path / "b", [row(0)], errors=[error_row(1, attempts=1)], status="partial"
+    )
     assert next_steps(summarize(Dataset.open(broken)))[0] == f"synth run --resume {broken}"
 
 
@@ -135,7 +151,7 @@ def test_a_run_without_rows(tmp_path, capsys):
 
 
 def test_failed_lists_one_row_a_line_with_the_reason(inspect):
-    header, first, second = inspect("--failed").splitlines()
+    header, first, second, _, heading, names, *broken = inspect("--failed").splitlines()
     assert header.split() == ["trajectory_id", "family", "reward", "stop_reason", "reason"]
     assert fields(first) == [
         failed(2)["trajectory_id"],
@@ -145,13 +161,25 @@ def test_failed_lists_one_row_a_line_with_the_reason(inspect):
         "state: collateral: medications medication_id=5",
     ]
     assert fields(second)[2:4] == ["0.5", "max_turns"]
+    assert heading == "2 rollouts broke and have no row"
+    assert names.split() == ["job_index", "family", "error_type", "message"]
+    assert len(broken) == 2
 
 
 def test_where_limit_and_columns(inspect):
     lines = inspect(
-        "--where", "reward = 1.0 -- only these", "--limit", "2", "--columns", "job_index,error_categories"
+        "--where",
+        "reward = 1.0 -- only these",
+        "--limit",
+        "2",
+        "--columns",
+        "job_index,error_categories",
     ).splitlines()
-    assert lines[1:] == ["0          []", '1          ["malformed_call"]', "2 of 3 rows; --limit 0 shows all"]
+    assert lines[1:] == [
+        "0          []",
+        '1          ["malformed_call"]',
+        "2 of 3 rows; --limit 0 shows all",
+    ]
     assert len(inspect("--columns", "job_index", "--limit", "0").splitlines()) == 7
     assert fields(inspect("--where", "reward is null").splitlines()[1])[2:] == [
         "finished",
@@ -184,10 +212,19 @@ def test_a_failed_trajectory_says_why_before_it_is_read(inspect):
 
 
 def test_a_listing_as_json(inspect):
-    document = json.loads(inspect("--failed", "--limit", "1", "--json", "--columns", "reward,submitted,created_at"))
+    document = json.loads(
+        inspect("--failed", "--limit", "1", "--json", "--columns", "reward,submitted,created_at")
+    )
+    assert len(document.pop("errors")) == 2
     assert document == {
         "matching": 2,
-        "rows": [{"reward": 0.0, "submitted": {"decision": "done"}, "created_at": "2026-11-21T09:00:00+00:00"}],
+        "rows": [
+            {
+                "reward": 0.0,
+                "submitted": {"decision": "done"},
+                "created_at": "2026-11-21T09:00:00+00:00",
+            }
+        ],
     }
 
 
@@ -208,9 +245,13 @@ def test_a_negative_limit_is_refused(run):
         main([str(run), "--failed", "--limit", "-1"])
 
 
-@pytest.mark.parametrize("wanted", ["2", failed(2)["trajectory_id"], failed(2)["trajectory_id"][:4]])
+@pytest.mark.parametrize(
+    "wanted", ["2", failed(2)["trajectory_id"], failed(2)["trajectory_id"][:4]]
+)
 def test_show_finds_by_job_index_id_and_start_of_id(inspect, wanted):
-    assert inspect("--show", wanted).startswith(f"{failed(2)['trajectory_id']}  failure, reward 0\n")
+    assert inspect("--show", wanted).startswith(
+        f"{failed(2)['trajectory_id']}  failure, reward 0\n"
+    )
 
 
 def test_show_prints_everything_and_nothing_that_a_terminal_obeys(inspect):
@@ -224,7 +265,11 @@ def test_show_prints_everything_and_nothing_that_a_terminal_obeys(inspect):
     assert out.count("a long line of notes") == 12
     assert "Row changes (2)" in out
     assert "  update medications medication_id=5\n" in out
-    assert fields(out[out.index("    stopped") :].splitlines()[0]) == ["stopped", "null", '"2026-03-02"']
+    assert fields(out[out.index("    stopped") :].splitlines()[0]) == [
+        "stopped",
+        "null",
+        '"2026-03-02"',
+    ]
     assert "  fail state  0 (gate)\n" in out
     assert "collateral: medications" in out
     assert 'Submitted\n  {"decision": "done"}\n' in out
@@ -250,7 +295,7 @@ def test_show_as_json_is_the_row(inspect):
 
 def test_show_of_a_broken_rollout_says_what_broke_it(inspect):
     out = inspect("--show", "7")
-    assert "broken by infrastructure" in out
+    assert "infrastructure error, not in the data" in out
     assert "the database went away" in out
     assert json.loads(inspect("--show", error_row(6).trajectory_id, "--json"))["terminal"] is True
 
@@ -276,12 +321,21 @@ def test_everything_fits_into_a_terminal_of_80_columns(run):
 
 @pytest.mark.parametrize("words", [(), ("--show", "2", "--json")], ids=["table", "json"])
 def test_a_reader_that_goes_away_is_quiet(run, words):
-    """`synth inspect | head -1`: no traceback, exit 0; the listing is far longer than a pipe holds."""
-    script = f"import sys; from synth.cli.inspect import main; sys.exit(main({[str(run), *words]!r}))"
+    """`synth inspect | head -1`: no traceback, exit 0; the listing is far longer than a pipe
+    holds.
+    """
+    script = (
+        f"import sys; from synth.cli.inspect import main; sys.exit(main({[str(run), *words]!r}))"
+    )
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")

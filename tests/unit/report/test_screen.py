@@ -40,7 +40,9 @@ def test_what_a_terminal_would_obey_is_spelt_out(raw, shown):
 
 @given(st.text(st.characters()))
 def test_no_control_character_passes(text):
-    assert all(char in "\n\t" or not (ord(char) < 32 or 127 <= ord(char) < 160) for char in safe(text))
+    assert all(
+        char in "\n\t" or not (ord(char) < 32 or 127 <= ord(char) < 160) for char in safe(text)
+    )
     safe(text).encode()
 
 
@@ -90,7 +92,8 @@ def test_a_terminal_gets_lines_that_fit():
 
 def test_columns_line_up_and_numbers_stand_right():
     out = printed(
-        lambda screen: screen.table(("tool", "n"), [("é日", "5"), ("abcd", "100")], right=(1,)), terminal=False
+        lambda screen: screen.table(("tool", "n"), [("é日", "5"), ("abcd", "100")], right=(1,)),
+        terminal=False,
     )
     assert out == "  tool    n\n  é日     5\n  abcd  100\n"
 
@@ -102,11 +105,16 @@ def test_an_ascii_stream_does_not_end_the_report():
     assert raw.getvalue() == b"Zo\\xeb\n"
 
 
-RECORDS = {"count": 2, "people": [{"id": n, "name": "Zoë", "born": "1990-01-01", "status": "active"} for n in (1, 2)]}
+RECORDS = {
+    "count": 2,
+    "people": [{"id": n, "name": "Zoë", "born": "1990-01-01", "status": "active"} for n in (1, 2)],
+}
 
 
 def test_json_is_opened_only_where_it_does_not_fit():
-    """A list of records stays a line a record, and a record too long for a line fills the lines that it needs."""
+    """A list of records stays a line a record, and a record too long for a line fills the lines
+    that it needs.
+    """
     assert laid_out(RECORDS, 200) == json.dumps(RECORDS, ensure_ascii=False)
     assert laid_out(RECORDS, 80).splitlines() == [
         "{",
@@ -126,7 +134,9 @@ def test_json_is_opened_only_where_it_does_not_fit():
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 99999) | st.text("aé日", max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("ab", max_size=3), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text("ab", max_size=3), inner, max_size=4)
+    ),
     max_leaves=20,
 )
 
@@ -136,4 +146,6 @@ def test_json_that_is_laid_out_is_the_same_json_within_the_width(value, width):
     text = laid_out(value, width)
     assert json.loads(text) == value
     deepest = max(len(line) - len(line.lstrip()) for line in text.splitlines())
-    assert max(map(cell_len, text.splitlines())) <= max(width, deepest + 45)  # a key and a value that cannot be broken
+    assert max(map(cell_len, text.splitlines())) <= max(
+        width, deepest + 45
+    )  # a key and a value that cannot be broken

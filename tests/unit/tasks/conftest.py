@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from envs.sandboxes.sqlite import SqliteTemplate
+from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.types import Pins
-from synth.tasks.family import TaskFile, read_tasks
 from synth.tasks.queries import Queries
+from synth.tasks.yaml.family import TaskFile, read_tasks
 
 ROWS = """\
 CREATE TABLE patients (patient_id INTEGER PRIMARY KEY, name TEXT, dob TEXT);
@@ -21,10 +21,17 @@ INSERT INTO visits VALUES (1, 1, '2026-01-01', 'well', 20.5), (2, 9, '2026-01-02
 """
 
 TOOLS = {
-    "find": {"type": "object", "properties": {"name": {"type": "string"}, "dob": {"type": "string"}}},
+    "find": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "dob": {"type": "string"}},
+    },
     "record": {
         "type": "object",
-        "properties": {"pid": {"type": "integer"}, "bpm": {"type": "integer"}, "note": {"type": "string"}},
+        "properties": {
+            "pid": {"type": "integer"},
+            "bpm": {"type": "integer"},
+            "note": {"type": "string"},
+        },
         "required": ["pid"],
     },
     "list_all": {"type": "object", "properties": {}},
@@ -33,7 +40,9 @@ TOOLS = {
 
 @pytest.fixture(scope="session")
 def template() -> Iterator[SqliteTemplate]:
-    with SqliteTemplate.build(lambda connection: [connection.execute(each) for each in ROWS.split(";\n")]) as built:
+    with SqliteTemplate.build(
+        lambda connection: [connection.execute(each) for each in ROWS.split(";\n")]
+    ) as built:
         yield built
 
 

@@ -59,7 +59,10 @@ class TestDomains:
             ({"fake": "name", "count": 0}, "count is a whole number from 1"),
             ({"fake": "name", "count": True}, "count is a whole number from 1"),
             ({"fake": "nmae"}, "faker has no provider 'nmae'; did you mean 'name'?"),
-            ({"fake": "name", "locale": "de_D"}, "faker has no locale 'de_D'; did you mean 'de_DE'?"),
+            (
+                {"fake": "name", "locale": "de_D"},
+                "faker has no locale 'de_D'; did you mean 'de_DE'?",
+            ),
             ({"fake": "boolean", "count": 5}, "boolean has no 5 different values; 2 were found"),
             ({"fake": "binary", "count": 1}, "binary gives no JSON value"),
         ],
@@ -72,7 +75,8 @@ class TestDomains:
 def test_a_columns_values_are_taken_once_in_an_order_of_their_own():
     """Whatever the database's order: it may differ between engines."""
     found = [
-        parse_domain({"sql": "SELECT x;"}, lambda _, rows=rows: rows, 0) for rows in (["b", "a", 2, "b"], [2, "a", "b"])
+        parse_domain({"sql": "SELECT x;"}, lambda _, rows=rows: rows, 0)
+        for rows in (["b", "a", 2, "b"], [2, "a", "b"])
     ]
     assert [[one[at] for at in range(len(one))] for one in found] == [["a", "b", 2]] * 2
 
@@ -106,8 +110,11 @@ class TestFake:
         assert all(isinstance(each, float) for each in self.values(1, fake="latitude", count=3))
 
     @pytest.mark.parametrize(
-        "entry", [{"fake": "date_of_birth"}, {"fake": "profile"}, {"fake": "ssn", "locale": "sv_SE"}]
+        "entry",
+        [{"fake": "date_of_birth"}, {"fake": "profile"}, {"fake": "ssn", "locale": "sv_SE"}],
     )
     def test_what_depends_on_the_day_is_refused(self, entry: dict[str, Any]):
-        with pytest.raises(ValueError, match="depends on the day on which it is asked; for days write"):
+        with pytest.raises(
+            ValueError, match="depends on the day on which it is asked; for days write"
+        ):
             self.values(1, **entry)

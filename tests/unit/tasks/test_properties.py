@@ -12,19 +12,29 @@ from hypothesis import strategies as st
 
 from synth.errors import TaskError
 from synth.tasks.domains import parse_domain
-from synth.tasks.ground import combination, permuted
-from synth.tasks.scope import Scope
-from synth.tasks.steps import compile_steps, extract, realise
-from synth.tasks.template import compile_value, fill, names_in, text_of
-from synth.tasks.yaml_source import Map, Seq
+from synth.tasks.grounding import combination, permuted
+from synth.tasks.yaml.json_path import extract
+from synth.tasks.yaml.scope import Scope
+from synth.tasks.yaml.source_map import Map, Seq
+from synth.tasks.yaml.step_templates import realise
+from synth.tasks.yaml.steps import compile_steps
+from synth.tasks.yaml.template import compile_value, fill, names_in, text_of
 from tests.unit.tasks.conftest import TOOLS
 
 many = settings(deadline=None)
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True)
-SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False)
+    | st.text()
+)
 FINITE = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text()
-VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3))
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3)
+)
 
 
 def doubled(text: str) -> str:
@@ -45,7 +55,9 @@ def test_any_text_can_be_written(text: str):
 @given(NAMES, VALUES)
 def test_a_value_that_is_one_name_comes_through_as_it_is(name: str, value: Any):
     for raw, key in ((f"{{{name}}}", "$slot"), (f"${name}", "$")):
-        compiled = compile_value(raw, {name} if key == "$slot" else set(), {name} if key == "$" else set())
+        compiled = compile_value(
+            raw, {name} if key == "$slot" else set(), {name} if key == "$" else set()
+        )
         assert names_in(compiled, key) == {name}
         assert fill(json.loads(json.dumps(compiled)), key, {name: value}) is value
 
@@ -68,11 +80,15 @@ def test_a_path_of_fields_finds_what_stands_there(path: list[str], value: Any):
         nested = {each: nested}
     compiled = compile_value(f"$item.{'.'.join(path)}", set(), {"item"})
     assert fill(compiled, "$", {"item": nested}) == value
-    assert fill(compile_value(f"a {{item.{'.'.join(path)}}}", set(), {"item"}), "$", {"item": nested}) == (
-        f"a {text_of(value)}"
-    )
+    assert fill(
+        compile_value(f"a {{item.{'.'.join(path)}}}", set(), {"item"}), "$", {"item": nested}
+    ) == (f"a {text_of(value)}")
     with pytest.raises(TaskError, match="has no field"):
-        fill(compile_value(f"$item.{'.'.join(path)}.{'z' * 9}", set(), {"item"}), "$", {"item": nested})
+        fill(
+            compile_value(f"$item.{'.'.join(path)}.{'z' * 9}", set(), {"item"}),
+            "$",
+            {"item": nested},
+        )
 
 
 @many
@@ -87,9 +103,11 @@ def test_a_slot_in_a_path_finds_the_rows_that_are_equal_to_it(value: Any, others
     made = realise(compile_steps(steps, scope, 1, set()), {"who": value}, None, 0)
     rows = [{"id": at, "name": each} for at, each in enumerate([*others, value])]
     same = [
-        row["id"] for row in rows if row["name"] == value and isinstance(row["name"], bool) is isinstance(value, bool)
+        row["id"]
+        for row in rows
+        if row["name"] == value and isinstance(row["name"], bool) is isinstance(value, bool)
     ]
-    assert extract(made[0]["save"]["ids"], {"rows": rows}) == same
+    assert extract(made[0].save["ids"], {"rows": rows}) == same
 
 
 @many
@@ -101,7 +119,9 @@ def test_every_index_has_its_own_place(size: int, key: str):
 @many
 @given(st.dictionaries(NAMES, st.integers(1, 5), max_size=4))
 def test_combinations_are_all_different(sizes: dict[str, int]):
-    domains = {name: parse_domain({"int": [1, size]}, lambda _: [], 0) for name, size in sizes.items()}
+    domains = {
+        name: parse_domain({"int": [1, size]}, lambda _: [], 0) for name, size in sizes.items()
+    }
     total = 1
     for size in sizes.values():
         total *= size

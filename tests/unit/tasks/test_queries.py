@@ -64,12 +64,18 @@ class TestBound:
 
 
 def test_which_names_a_query_binds():
-    assert binds_of("SELECT :a, ':b', now()::date, :c -- :d\n /* :e */ WHERE :a = \":f\"") == ["a", "c"]
+    assert binds_of("SELECT :a, ':b', now()::date, :c -- :d\n /* :e */ WHERE :a = \":f\"") == [
+        "a",
+        "c",
+    ]
 
 
 class TestQueries:
     def test_columns_of_a_query_that_is_not_run_to_its_end(self, queries: Queries):
-        sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, :name AS b FROM n -- all"
+        sql = (
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, :name AS"
+            " b FROM n -- all"
+        )
         assert list(queries.columns(sql, {"name"}, HERE)) == ["i", "b"]
 
     @pytest.mark.parametrize(
@@ -90,6 +96,8 @@ class TestQueries:
         assert len(queries.rows("SELECT * FROM patients", HERE)) == 3
 
     def test_a_condition_over_a_table(self, queries: Queries):
-        queries.check_condition("visits", "visits.patient_id = :pid AND note IS NULL", {"pid"}, HERE)
+        queries.check_condition(
+            "visits", "visits.patient_id = :pid AND note IS NULL", {"pid"}, HERE
+        )
         with pytest.raises(TaskError, match=r"must: the query fails: .*nmae"):
             queries.check_condition("visits", "nmae = 1", {"pid"}, HERE)

@@ -6,19 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from synth.config import difference, from_dict, problems
+from synth.config.schema import difference, from_dict, problems
 from synth.errors import OperatorError
-from synth.limits import LeasedGate
 from synth.models.base import Model
-from synth.preparation import prepare, worker_setup
-from synth.users.scripted import ScriptedUser
-from synth.worker import make_user
+from synth.runner.build import build_user
+from synth.runner.prepare import prepare
+from synth.runner.rate_limits import LeasedRateLimiter
+from synth.users.none import AbsentUser
+from synth.users.scripted.user import ScriptedUser
 from tests.unit import small_world, talking_world
 
 
 def config(world: Path, kind: str, families: list[str] | None = None):
     return from_dict(
-        {"env": {"path": str(world)}, "users": {"kind": kind}, "tasks": {"count": 3, "families": families}}
+        {
+            "env": {"path": str(world)},
+            "users": {"kind": kind},
+            "tasks": {"count": 3, "families": families},
+        }
     )
 
 
@@ -28,9 +33,9 @@ def test_without_a_user_families_that_need_one_are_refused_with_what_to_say(tmp_
         prepare(config(world, "none"))
     assert str(refused.value) == (
         "users=none: nobody would answer the agent in plan_asked, plan_declined; "
-        "say users=scripted or 'tasks.families=[price]'"
+        "use users=scripted or 'tasks.families=[price]'"
     )
-    with pytest.raises(OperatorError, match=r"in plan_asked; say users=scripted$"):
+    with pytest.raises(OperatorError, match=r"in plan_asked; use users=scripted$"):
         prepare(config(world, "none", ["plan_asked"]))
     assert prepare(config(world, "none", ["price"])).plan.jobs == 3
     assert prepare(config(world, "scripted")).plan.jobs == 3
@@ -50,40 +55,52 @@ def ask_first(db):
 """,
         "utf-8",
     )
-    with pytest.raises(OperatorError, match="nobody would answer the agent in ask_first; say users=scripted or "):
+    with pytest.raises(
+        OperatorError, match="nobody would answer the agent in ask_first; use users=scripted or "
+    ):
         prepare(config(world, "none"))
 
 
 def test_the_worker_gets_the_user_that_was_named(tmp_path: Path):
     world = talking_world.make(tmp_path / "world")
-    scripted = worker_setup(prepare(config(world, "scripted")), b"")
-    assert isinstance(make_user(scripted), ScriptedUser)
-    nobody = worker_setup(prepare(config(world, "none", ["price"])), b"")
-    assert make_user(nobody) is None
-    own = worker_setup(prepare(config(world, f"{__name__}:make_own")), b"")
-    user = make_user(own)
+    scripted = prepare(config(world, "scripted")).worker_setup(b"")
+    assert isinstance(build_user(scripted.settings), ScriptedUser)
+    nobody = prepare(config(world, "none", ["price"])).worker_setup(b"")
+    assert isinstance(build_user(nobody.settings), AbsentUser)
+    own = prepare(config(world, f"{__name__}:make_own")).worker_setup(b"")
+    user = build_user(own.settings)
     assert user is not None
     assert user.name == f"{__name__}:make_own None"
 
 
 @pytest.mark.parametrize(
     ("other", "shared"),
-    [({}, True), ({"name": "n"}, False), ({"base_url": "http://127.0.0.1:8/v1"}, False), ({"max_retries": 9}, True)],
+    [
+        ({}, True),
+        ({"name": "n"}, False),
+        ({"base_url": "http://127.0.0.1:8/v1"}, False),
+        ({"max_retries": 9}, True),
+    ],
 )
 def test_the_agents_gate_stands_before_the_user_too_where_both_are_one_model(
     tmp_path: Path, other: dict[str, object], shared: bool
 ):
     """Rates and requests at once are an endpoint's: whoever asks it, waits for them."""
-    model = {"kind": "openai", "name": "m", "base_url": "http://127.0.0.1:9/v1", "api_key_env": None}
+    model = {
+        "kind": "openai",
+        "name": "m",
+        "base_url": "http://127.0.0.1:9/v1",
+        "api_key_env": None,
+    }
     users = {"kind": f"{__name__}:make_own", "model": model | other}
     world = talking_world.make(tmp_path / "world")
-    setup = worker_setup(prepare(from_dict({"env": {"path": str(world)}, "model": model, "users": users})), b"")
-    gate = LeasedGate(lambda: None)
-    user = make_user(setup, gate)
+    config = from_dict({"env": {"path": str(world)}, "model": model, "users": users})
+    gate = LeasedRateLimiter(lambda: None)
+    user = build_user(prepare(config).settings, gate)
     assert isinstance(user, Own)
     assert user.model is not None
-    assert (user.model.gate is gate) is shared
-    assert shared or user.model.gate is None
+    assert (user.model.limiter is gate) is shared
+    assert shared or user.model.limiter is None
 
 
 class Own(ScriptedUser):
@@ -92,18 +109,23 @@ class Own(ScriptedUser):
 
 
 def make_own(options: dict[str, str], model: Model | None) -> Own:
-    """A factory as an extension would have it; it is given the config's section, and the model that it names."""
+    """A factory as an extension would have it; it is given the config's section, and the model that
+    it names.
+    """
     return Own(f"{options['kind']} {None if model is None else model.name}", model)
 
 
 def test_a_misspelt_user_is_told_the_nearest():
     (line,) = problems({"env": {"name": "shop"}, "users": {"kind": "scriptet"}})
     assert line.startswith(
-        "users.kind: must be scripted, simulated, replay, none or package.module:attribute, not 'scriptet'"
+        "users.kind: unknown user 'scriptet'; did you mean scripted? (known: scripted, simulated,"
+        " replay, none; an extension of your own is named package.module:attribute)"
     )
-    assert "scripted?" in line
 
 
 def test_another_user_is_another_dataset():
-    old, new = (from_dict({"env": {"name": "shop"}, "users": {"kind": kind}}) for kind in ("scripted", "none"))
+    old, new = (
+        from_dict({"env": {"name": "shop"}, "users": {"kind": kind}})
+        for kind in ("scripted", "none")
+    )
     assert difference(old, new) == ["users.kind: scripted -> none"]

@@ -1,7 +1,9 @@
-"""What agents of every make say to the users of the shipped worlds, and how a person in the user's place would answer.
+"""What agents of every make say to the users of the shipped worlds, and how a person in the user's
+place would answer.
 
-The tables stand in ``real_talk``: by family and branch, at the start of the conversation or once the user has told all that it
-knows, what is said and what comes of it; and what comes of some words whoever the user is.
+The tables stand in ``real_talk``: by family and case, at the start of the conversation or once
+the user has told all that it knows, what is said and what comes of it; and what comes of some words
+whoever the user is.
 """
 
 from __future__ import annotations
@@ -15,27 +17,28 @@ from typing import Any
 import pytest
 import yaml
 
-from envs.folder import load_world
-from synth.shipped import find_world
-from synth.tasks.source import TaskSource
+from envs.world.loader import load_world
+from synth.foundation.shipped import find_world
+from synth.tasks.families import FamilyTasks
 from synth.types import Task, UserTurn
-from synth.users.scripted import NOTHING_TO_ADD, SAY_WHAT, TOO_LONG, ScriptedUser
+from synth.types.steps import AskStep
+from synth.users.scripted.user import NOTHING_TO_ADD, SAY_WHAT, TOO_LONG, ScriptedUser
 
 TABLES = Path(__file__).parent / "real_talk"
 
 
 @cache
-def source(world: str) -> TaskSource:
+def source(world: str) -> FamilyTasks:
     loaded = load_world(find_world(world))
-    return TaskSource(loaded, loaded.template(), None)
+    return FamilyTasks(loaded, loaded.template(), None)
 
 
 @cache
 def task_of(world: str, which: str) -> Task:
-    """The first task of a family, or of its branch: "which_patient several"."""
-    family, _, branch = which.partition(" ")
+    """The first task of a family, or of its case: "which_patient several"."""
+    family, _, case = which.partition(" ")
     made = (source(world).task(family, index, 0) for index in range(source(world).capacity(family)))
-    return next(each for each in made if each.user is not None and branch in {"", each.branch})
+    return next(each for each in made if each.user is not None and case in {"", each.case})
 
 
 def rows() -> Iterator[tuple[str, str, bool, str, str]]:
@@ -44,7 +47,9 @@ def rows() -> Iterator[tuple[str, str, bool, str, str]]:
             for which, times in yaml.safe_load(file.read_text("utf-8")).items():
                 for when, outcomes in times.items():
                     for outcome, texts in outcomes.items():
-                        yield from ((world, which, when == "once told", outcome, text) for text in texts)
+                        yield from (
+                            (world, which, when == "once told", outcome, text) for text in texts
+                        )
 
 
 ROWS = list(rows())
@@ -73,9 +78,13 @@ def hear(task: Task, told: bool, text: str) -> UserTurn:
 
 
 @pytest.mark.parametrize(
-    ("world", "which", "told", "outcome", "text"), ROWS, ids=[f"{row[1]}-{row[3]}-{at}" for at, row in enumerate(ROWS)]
+    ("world", "which", "told", "outcome", "text"),
+    ROWS,
+    ids=[f"{row[1]}-{row[3]}-{at}" for at, row in enumerate(ROWS)],
 )
-def test_a_turn_is_answered_as_a_person_would(world: str, which: str, told: bool, outcome: str, text: str):
+def test_a_turn_is_answered_as_a_person_would(
+    world: str, which: str, told: bool, outcome: str, text: str
+):
     task = task_of(world, which)
     text = text.format(**task.slots)
     turn = hear(task, told, text)
@@ -87,36 +96,45 @@ def test_a_turn_is_answered_as_a_person_would(world: str, which: str, told: bool
 
 @pytest.mark.parametrize("world", ["ehr_db", "shop"])
 def test_whoever_the_user_is(world: str):
-    """Closing words end the conversation, a question about nothing known does not, and a bare "shall I?" is no agreement."""
+    """Closing words end the conversation, a question about nothing known does not, and a bare
+    "shall I?" is no agreement.
+    """
     table = yaml.safe_load((TABLES / "any_role.yaml").read_text("utf-8"))
     wrong: list[str] = []
     for task in talking(world):
         closing = table["ends once all is told"]
-        wrong += [f"{task.family}: {text!r} does not end it" for text in closing if not hear(task, True, text).ends]
+        wrong += [
+            f"{task.family}: {text!r} does not end it"
+            for text in closing
+            if not hear(task, True, text).ends
+        ]
         for told in (False, True):
             for text in table["neither ends nor agrees"]:
                 turn = hear(task, told, text)
-                if turn.ends or turn.consents or turn.declines:
+                bound = task.user is not None and task.user.consent is not None
+                if turn.ends or (bound and (turn.consents or turn.declines)):
                     wrong.append(f"{task.family}: {text!r} is answered by {turn}")
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("world", ["ehr_db", "shop"])
 def test_the_expert_s_own_words_are_heard_as_they_are_meant(world: str):
-    """In 40 tasks of each family: its questions are answered, its last words end the conversation."""
+    """In 40 tasks of each family: its questions are answered, its last words end the
+    conversation.
+    """
     wrong: list[str] = []
     for family in (each.id for each in source(world).families):
         for index in range(min(40, source(world).capacity(family))):
             task = source(world).task(family, index, 0)
             if task.user is None:
                 continue
-            asked = [step for step in task.gold if step["do"] == "ask"]
+            asked = [step for step in task.gold if isinstance(step, AskStep)]
             wrong += [
-                f"{task.id}: {step['text']!r}"
+                f"{task.id}: {step.text!r}"
                 for step in asked
-                if set(hear(task, False, step["text"]).told) != set(step["topics"])
+                if set(hear(task, False, step.text).told) != set(step.topics)
             ]
-            last = _text(task.gold[-1]["text"])
+            last = _text(task.gold[-1].text)
             if not hear(task, True, last).ends:
                 wrong.append(f"{task.id}: {last!r}")
     assert not wrong, "\n".join(wrong)
@@ -125,14 +143,18 @@ def test_the_expert_s_own_words_are_heard_as_they_are_meant(world: str):
 @pytest.mark.parametrize("world", ["ehr_db", "shop"])
 def test_nobody_agrees_to_another_act(world: str):
     """All facts restated, and something else announced with them: no yes, whoever the user is."""
-    asked = [task for task in talking(world) if task.user is not None and task.user.consent is not None]
+    asked = [
+        task for task in talking(world) if task.user is not None and task.user.consent is not None
+    ]
     assert len(asked) >= 5
     for task in asked:
         assert task.user is not None
         assert task.user.consent is not None
         facts = ", ".join(task.user.consent.mentions)
         for act in ("cancel", "delete"):
-            assert not hear(task, True, f"I will {act} this: {facts}. Is that all right?").consents, task.family
+            assert not hear(
+                task, True, f"I will {act} this: {facts}. Is that all right?"
+            ).consents, task.family
 
 
 def _text(value: Any) -> str:
@@ -143,13 +165,13 @@ def _text(value: Any) -> str:
 
 
 def talking(world: str) -> list[Task]:
-    """One task of each branch whose user answers."""
+    """One task of each case whose user answers."""
     found: dict[tuple[str, str | None], Task] = {}
     for family in (each.id for each in source(world).families):
         for index in range(min(6, source(world).capacity(family))):
             task = source(world).task(family, index, 0)
             if task.user is not None:
-                found.setdefault((family, task.branch), task)
+                found.setdefault((family, task.case), task)
     return list(found.values())
 
 
@@ -162,7 +184,8 @@ def test_thoughts_are_not_heard():
 
 
 @pytest.mark.parametrize(
-    "filler", ["date of birth? ", "\n* ", "a-", "shall I go ahead with ", "\u65e5\u672c\uff1f", "<think>"]
+    "filler",
+    ["date of birth? ", "\n* ", "a-", "shall I go ahead with ", "\u65e5\u672c\uff1f", "<think>"],
 )
 def test_a_turn_of_any_length_is_answered(filler: str):
     """Of 200 KB nothing is agreed to, and three such turns are enough."""
@@ -177,4 +200,6 @@ def test_the_tables_cover_the_families_that_talk():
     for world in ("ehr_db", "shop"):
         for family in (each.id for each in source(world).families):
             if source(world).task(family, 0, 0).user is not None:
-                assert sum(row[0] == world and row[1].split()[0] == family for row in ROWS) >= 6, family
+                assert sum(row[0] == world and row[1].split()[0] == family for row in ROWS) >= 6, (
+                    family
+                )

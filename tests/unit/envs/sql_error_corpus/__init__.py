@@ -1,1 +1,3 @@
-"""Wrong statements by the category that they were written to cause, and the drivers that are made to raise them."""
+"""Wrong statements by the category that they were written to cause, and the drivers that are made
+to raise them.
+"""

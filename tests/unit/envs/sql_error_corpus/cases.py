@@ -14,7 +14,9 @@ _HEADING = re.compile(r"-- (?P<category>[a-z_]+): (?P<engines>[a-z0-9 ]+?)(?P<wr
 
 @dataclass(frozen=True)
 class Case:
-    """``statements`` fail with the last one. ``wrapped``: the error tells its kind only beside its statement."""
+    """``statements`` fail with the last one. ``wrapped``: the error tells its kind only beside its
+    statement.
+    """
 
     category: ErrorCategory
     engines: tuple[str, ...]
@@ -24,7 +26,9 @@ class Case:
 
 
 def read_cases(name: str) -> Iterator[Case]:
-    """The cases of ``<name>.sql`` in this folder; the notation is described at the top of tuned.sql."""
+    """The cases of ``<name>.sql`` in this folder; the notation is described at the top of
+    tuned.sql.
+    """
     heading: re.Match[str] | None = None
     lines = (Path(__file__).parent / f"{name}.sql").read_text("utf-8").splitlines()
     for number, line in enumerate(lines, 1):

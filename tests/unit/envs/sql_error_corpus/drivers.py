@@ -1,4 +1,6 @@
-"""Real errors: each case is executed on its engine through a driver, and what the driver raises is kept."""
+"""Real errors: each case is executed on its engine through a driver, and what the driver raises is
+kept.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from envs.connection import connect_args
-from envs.sandboxes import apsw_dbapi
+from envs.sandboxes.sqlite import dbapi as apsw_dbapi
 from tests.unit.envs.sql_error_corpus.cases import Case
 from tests.unit.envs.sql_error_corpus.shop import script
 
@@ -21,7 +23,9 @@ SERVERS = {
     "postgresql": {"psycopg": "psycopg", "psycopg2": "psycopg2", "pg8000": "pg8000"},
     "mysql": {"pymysql": "pymysql", "mysqldb": "MySQLdb", "mysqlconnector": "mysql.connector"},
 }
-"""SQLAlchemy's name of a driver -> its module. mysqlclient (MySQLdb) has no wheels for Linux: used where it is there."""
+"""SQLAlchemy's name of a driver -> its module. mysqlclient (MySQLdb) has no wheels for Linux: used
+where it is there.
+"""
 LANGUAGES = {
     "postgresql": {
         "psycopg": ["de_DE.UTF-8", "fr_FR.UTF-8", "ja_JP.UTF-8", "ru_RU.UTF-8"],
@@ -34,12 +38,16 @@ LANGUAGES = {
         "mysqlconnector": ["sv_SE", "it_IT"],
     },
 }
-SQL_MODE = "STRICT_TRANS_TABLES,ONLY_FULL_GROUP_BY,ERROR_FOR_DIVISION_BY_ZERO,NO_ZERO_IN_DATE,NO_ZERO_DATE"
+SQL_MODE = (
+    "STRICT_TRANS_TABLES,ONLY_FULL_GROUP_BY,ERROR_FOR_DIVISION_BY_ZERO,NO_ZERO_IN_DATE,NO_ZERO_DATE"
+)
 
 
 @dataclass(frozen=True)
 class Raised:
-    """``error`` as an executor lets it escape: by SQLAlchemy, or bare. None: the statement did not fail."""
+    """``error`` as an executor lets it escape: by SQLAlchemy, or bare. None: the statement did not
+    fail.
+    """
 
     case: Case
     driver: str
@@ -58,7 +66,10 @@ def installed(engine: str) -> list[str]:
 
 def _there(module: str) -> bool:
     parent = module.partition(".")[0]
-    return importlib.util.find_spec(parent) is not None and importlib.util.find_spec(module) is not None
+    return (
+        importlib.util.find_spec(parent) is not None
+        and importlib.util.find_spec(module) is not None
+    )
 
 
 def by_sqlite3(cases: Iterable[Case]) -> Iterator[Raised]:
@@ -134,7 +145,9 @@ def build(url: sa.URL) -> None:
 def speak(db: sa.Connection, family: str, language: str) -> bool:
     """Set the session up in that language; False if the server does not speak it."""
     if family == "mysql":
-        db.exec_driver_sql(f"SET SESSION sql_mode = '{SQL_MODE}', lc_messages = '{language or 'en_US'}'")
+        db.exec_driver_sql(
+            f"SET SESSION sql_mode = '{SQL_MODE}', lc_messages = '{language or 'en_US'}'"
+        )
         db.rollback()
         return True
     if language:

@@ -1,4 +1,6 @@
-"""Errors that take more than a statement: refused and lost connections, locks, deadlocks, rights, sizes, parameters."""
+"""Errors that take more than a statement: refused and lost connections, locks, deadlocks, rights,
+sizes, parameters.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,11 @@ def by_server(url: sa.URL, driver: str, language: str = "") -> Iterator[Scene]:
         ("no database", url.set(database="no_such_database")),
         ("no user", url.set(username="no_such_user", password="x")),
     ):
-        yield what, Category.CONNECTION_ERROR, caught(lambda wrong=wrong: engine_of(wrong, driver).connect().close())
+        yield (
+            what,
+            Category.CONNECTION_ERROR,
+            caught(lambda wrong=wrong: engine_of(wrong, driver).connect().close()),
+        )
     with _pair(url, driver, language) as (one, two):
         yield "lock", Category.TIMEOUT, _lock_wait(one, two, family)
         yield "deadlock", Category.DEADLOCK, _deadlock(one, two, family)
@@ -58,7 +64,11 @@ def by_server(url: sa.URL, driver: str, language: str = "") -> Iterator[Scene]:
             yield what, Category.LIMIT_EXCEEDED, caught(lambda one=one, sql=sql: run(one, sql))
     if driver in {"psycopg", "psycopg2"}:
         with _pair(url, driver, language) as (one, _):
-            yield "an object", Category.TYPE_MISMATCH, caught(lambda: run(one, "SELECT :a", {"a": object()}))
+            yield (
+                "an object",
+                Category.TYPE_MISMATCH,
+                caught(lambda: run(one, "SELECT :a", {"a": object()})),
+            )
     if family == "mysql":
         yield from _as_a_reader(url, driver, language)
 
@@ -78,18 +88,28 @@ def _pair(url: sa.URL, driver: str, language: str) -> Iterator[tuple[sa.Connecti
         engine.dispose()
 
 
-def _lock_wait(one: sa.Connection, two: sa.Connection, family: str) -> DBAPIError | sqlite3.Error | None:
+def _lock_wait(
+    one: sa.Connection, two: sa.Connection, family: str
+) -> DBAPIError | sqlite3.Error | None:
     run(one, MORE.format(id=1))
-    run(two, "SET lock_timeout = 20" if family == "postgresql" else "SET innodb_lock_wait_timeout = 0")
+    run(
+        two,
+        "SET lock_timeout = 20" if family == "postgresql" else "SET innodb_lock_wait_timeout = 0",
+    )
     error = caught(lambda: run(two, MORE.format(id=1)))
     one.rollback()
     two.rollback()
-    run(two, "SET lock_timeout = 0" if family == "postgresql" else "SET innodb_lock_wait_timeout = 20")
+    run(
+        two,
+        "SET lock_timeout = 0" if family == "postgresql" else "SET innodb_lock_wait_timeout = 20",
+    )
     two.commit()
     return error
 
 
-def _deadlock(one: sa.Connection, two: sa.Connection, family: str) -> DBAPIError | sqlite3.Error | None:
+def _deadlock(
+    one: sa.Connection, two: sa.Connection, family: str
+) -> DBAPIError | sqlite3.Error | None:
     if family == "postgresql":
         for each in (one, two):
             run(each, "SET deadlock_timeout = '20ms'")
@@ -97,7 +117,9 @@ def _deadlock(one: sa.Connection, two: sa.Connection, family: str) -> DBAPIError
     run(one, MORE.format(id=1))
     run(two, MORE.format(id=2))
     errors: list[DBAPIError | sqlite3.Error | None] = []
-    other = threading.Thread(target=lambda: errors.append(caught(lambda: run(one, MORE.format(id=2)))))
+    other = threading.Thread(
+        target=lambda: errors.append(caught(lambda: run(one, MORE.format(id=2))))
+    )
     other.start()
     errors.append(caught(lambda: run(two, MORE.format(id=1))))
     if errors[-1] is not None or len(errors) == 1:
@@ -118,7 +140,9 @@ def _serialization(one: sa.Connection, two: sa.Connection) -> DBAPIError | sqlit
     return error
 
 
-def _killed(one: sa.Connection, two: sa.Connection, family: str) -> DBAPIError | sqlite3.Error | None:
+def _killed(
+    one: sa.Connection, two: sa.Connection, family: str
+) -> DBAPIError | sqlite3.Error | None:
     if family == "postgresql":
         number = one.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
         run(two, f"SELECT pg_terminate_backend({number}, 5000)")
@@ -136,7 +160,10 @@ def _wide(family: str) -> str:
 def _many_tables(family: str) -> str:
     if family == "mysql":
         return "SELECT 1 FROM " + ", ".join(f"products t{n}" for n in range(70))
-    return f"SELECT ARRAY[{', '.join('1' for _ in range(2000))}], {', '.join('1' for _ in range(1700))}"
+    return (
+        f"SELECT ARRAY[{', '.join('1' for _ in range(2000))}],"
+        f" {', '.join('1' for _ in range(1700))}"
+    )
 
 
 READER = [
@@ -175,23 +202,38 @@ def _as_a_reader(url: sa.URL, driver: str, language: str) -> Iterator[Scene]:
 def by_sqlite3(folder: Path) -> Iterator[Scene]:
     """SQLite's, by the standard library."""
     file = folder / "shop.db"
-    with closing(sqlite3.connect(file, isolation_level=None)) as one, closing(sqlite3.connect(file, timeout=0)) as two:
+    with (
+        closing(sqlite3.connect(file, isolation_level=None)) as one,
+        closing(sqlite3.connect(file, timeout=0)) as two,
+    ):
         one.execute("CREATE TABLE t (a INTEGER)")
         one.execute("BEGIN EXCLUSIVE")
         yield "locked", Category.TIMEOUT, caught(lambda: two.execute("INSERT INTO t VALUES (1)"))
         one.execute("ROLLBACK")
-        endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+        endless = (
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+        )
         one.set_progress_handler(lambda: 1, 1000)
         yield "interrupted", Category.TIMEOUT, caught(lambda: one.execute(endless))
         one.set_progress_handler(None, 0)
-        one.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_DELETE else 0)
+        one.set_authorizer(
+            lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_DELETE else 0
+        )
         yield "authorizer", Category.PERMISSION_DENIED, caught(lambda: one.execute("DELETE FROM t"))
         for what, category, sql in (
-            ("too many columns", Category.LIMIT_EXCEEDED, f"SELECT {', '.join('1' for _ in range(3000))}"),
+            (
+                "too many columns",
+                Category.LIMIT_EXCEEDED,
+                f"SELECT {', '.join('1' for _ in range(3000))}",
+            ),
             ("deep", Category.LIMIT_EXCEEDED, f"SELECT {'(' * 3000}1{')' * 3000}"),
             ("tall", Category.LIMIT_EXCEEDED, f"SELECT {' + '.join('1' for _ in range(1500))}"),
             ("compound", Category.LIMIT_EXCEEDED, " UNION ".join("SELECT 1" for _ in range(600))),
-            ("joins", Category.LIMIT_EXCEEDED, "SELECT 1 FROM " + ", ".join(f"t t{n}" for n in range(70))),
+            (
+                "joins",
+                Category.LIMIT_EXCEEDED,
+                "SELECT 1 FROM " + ", ".join(f"t t{n}" for n in range(70)),
+            ),
             ("two statements", Category.SYNTAX_ERROR, "SELECT 1; SELECT 2"),
         ):
             yield what, category, caught(lambda sql=sql: one.execute(sql))
@@ -199,8 +241,20 @@ def by_sqlite3(folder: Path) -> Iterator[Scene]:
         yield "a dict", Category.TYPE_MISMATCH, caught(lambda: one.execute("SELECT ?", ({},)))
     yield "closed", Category.CONNECTION_ERROR, caught(lambda: one.execute("SELECT 1"))
     with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as reader:
-        yield "mode=ro", Category.PERMISSION_DENIED, caught(lambda: reader.execute("INSERT INTO t VALUES (1)"))
-    yield "no folder", Category.CONNECTION_ERROR, caught(lambda: sqlite3.connect(folder / "none" / "shop.db"))
+        yield (
+            "mode=ro",
+            Category.PERMISSION_DENIED,
+            caught(lambda: reader.execute("INSERT INTO t VALUES (1)")),
+        )
+    yield (
+        "no folder",
+        Category.CONNECTION_ERROR,
+        caught(lambda: sqlite3.connect(folder / "none" / "shop.db")),
+    )
     (folder / "letter.db").write_text("this is no database, and it is longer than a header " * 40)
     with closing(sqlite3.connect(folder / "letter.db")) as letter:
-        yield "no database", Category.CONNECTION_ERROR, caught(lambda: letter.execute("SELECT * FROM t"))
+        yield (
+            "no database",
+            Category.CONNECTION_ERROR,
+            caught(lambda: letter.execute("SELECT * FROM t")),
+        )

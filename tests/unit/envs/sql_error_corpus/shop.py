@@ -9,11 +9,13 @@ _TABLES = [
     ),
     (
         "CREATE TABLE products (product_id INTEGER PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE,"
-        " price NUMERIC(8, 2) CHECK (price >= 0), stock INTEGER NOT NULL CHECK (stock >= 0), parent_id INTEGER,"
+        " price NUMERIC(8, 2) CHECK (price >= 0), stock INTEGER NOT NULL CHECK (stock >= 0),"
+        " parent_id INTEGER,"
         " FOREIGN KEY (parent_id) REFERENCES products (product_id))"
     ),
     (
-        "CREATE TABLE orders (order_id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL, ordered_at {timestamp},"
+        "CREATE TABLE orders (order_id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL,"
+        " ordered_at {timestamp},"
         " status VARCHAR(10) CHECK (status = 'new' OR status = 'paid'),"
         " FOREIGN KEY (customer_id) REFERENCES customers (customer_id))"
     ),
@@ -25,7 +27,11 @@ _TABLES = [
     ),
     "CREATE TABLE ledger (entry_id INTEGER PRIMARY KEY, amount INTEGER)",
     "CREATE INDEX by_city ON customers (city)",
-    "CREATE VIEW open_orders AS SELECT customer_id, count(*) AS order_count FROM orders GROUP BY customer_id",
+    (
+        "CREATE VIEW open_orders AS SELECT customer_id, count(*) AS"
+        " order_count FROM orders GROUP BY"
+        " customer_id"
+    ),
 ]
 _ROWS = [
     (
@@ -34,7 +40,8 @@ _ROWS = [
     ),
     "INSERT INTO products VALUES (1, 'tea', 3, 10, NULL), (2, 'cup', 4, 20, 1)",
     (
-        "INSERT INTO orders VALUES (1, 1, '2026-01-01 10:00:00', 'new'), (2, 2, '2026-01-02 10:00:00', 'paid'),"
+        "INSERT INTO orders VALUES (1, 1, '2026-01-01 10:00:00', 'new'), (2, 2, '2026-01-02"
+        " 10:00:00', 'paid'),"
         " (3, 2, '2026-01-03 10:00:00', 'paid')"
     ),
     "INSERT INTO order_items VALUES (1, 1, 2), (1, 2, 1), (2, 2, 5)",
@@ -54,10 +61,14 @@ _OWN = {
         "GRANT USAGE ON SCHEMA public TO PUBLIC",
         (
             "CREATE FUNCTION no_negative() RETURNS trigger LANGUAGE plpgsql AS"
-            " 'BEGIN IF NEW.amount < 0 THEN RAISE EXCEPTION ''permission denied for table ledger''; END IF;"
+            " 'BEGIN IF NEW.amount < 0 THEN RAISE EXCEPTION ''permission denied for table"
+            " ledger''; END IF;"
             " RETURN NEW; END'"
         ),
-        "CREATE TRIGGER no_negative BEFORE INSERT ON ledger FOR EACH ROW EXECUTE FUNCTION no_negative()",
+        (
+            "CREATE TRIGGER no_negative BEFORE INSERT ON ledger FOR EACH ROW EXECUTE FUNCTION"
+            " no_negative()"
+        ),
     ],
     "mysql": [
         (

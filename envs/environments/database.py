@@ -1,0 +1,141 @@
+"""An environment over a live database: one tool call is one transaction on the rollout's own
+sandbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
+
+from sqlalchemy.exc import DBAPIError
+
+from envs.audit import TRACE, Audit
+from envs.environments.executable import ExecutableEnvironment, ExecutionContext
+from envs.processes import Pool
+from envs.sandboxes.base import Sandbox, Transaction
+from envs.sql_errors import to_result
+from envs.tools.sql import BUILTIN, TABLES
+from envs.tools.tool import Tool
+from envs.tools.toolbox import Toolbox
+from envs.types import (
+    ErrorCategory,
+    Limits,
+    RowChange,
+    StateDiff,
+    Table,
+    ToolCall,
+    ToolOutcome,
+    ToolResult,
+)
+
+
+class _InTransaction(ExecutionContext):
+    def __init__(self, transaction: Transaction) -> None:
+        self.transaction = transaction
+        self.resource = transaction.connection
+
+    @property
+    def changes(self) -> tuple[RowChange, ...]:
+        return self.transaction.changes
+
+    def rollback(self) -> None:
+        self.transaction.rollback()
+
+
+class DatabaseExecutableEnvironment(ExecutableEnvironment):
+    """Executors get a live :class:`sqlalchemy.Connection` inside the call's transaction.
+
+    The call commits as a whole or leaves nothing behind. An error of the database that an executor
+    lets through becomes a structured result without SQL text, parameters or URLs.
+
+    ``subprocess_pool`` are the processes that run tools of free SQL where the sandbox cannot
+    interrupt every statement; they have this toolbox loaded. None: everything runs in place.
+    """
+
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        sandbox: Sandbox,
+        tables: Mapping[str, Table],
+        limits: Limits | None = None,
+        subprocess_pool: Pool | None = None,
+        audit: Audit | None = None,
+    ) -> None:
+        super().__init__(toolbox, audit)
+        self._engine = sandbox.dialect
+        self.sandbox = sandbox
+        self.in_place = sandbox.in_place
+        self.concurrent_reads = sandbox.concurrent_reads
+        self._tables = tables
+        self._environment = environment = limits or Limits()
+        self.subprocess_pool = subprocess_pool
+        self._free = (
+            _free(toolbox)
+            if subprocess_pool is not None and sandbox.out_of_process
+            else frozenset[str]()
+        )
+        self._limits = _limits(toolbox, environment)
+
+    def _execute(self, call: ToolCall) -> ToolOutcome:
+        if self.subprocess_pool is None or call.name not in self._free:
+            return super()._execute(call)
+        outcome = self.sandbox.subprocess_call(self.subprocess_pool, call, self._environment)
+        if outcome.arguments is None and not isinstance(
+            parsed := self.toolbox.parse(call), ToolResult
+        ):
+            outcome = replace(outcome, arguments=parsed[1])  # of a call that was killed
+        return outcome
+
+    def _names(self) -> Collection[str]:
+        columns = (column.name for table in self._tables.values() for column in table.columns)
+        return {name.lower() for name in (*self._tables, *columns)}
+
+    def inline(self, tool: str) -> bool:
+        return self.in_place and tool not in self._free
+
+    @contextmanager
+    def _build_execution_context(self, tool: Tool) -> Generator[ExecutionContext]:
+        with self.sandbox.transaction(self._limits[tool.name]) as transaction:
+            if (trace := TRACE.get()) is not None:
+                trace.listen(transaction.connection.connection)
+            if tool.name in BUILTIN:  # they name tables in what they tell
+                transaction.connection.execution_options(**{TABLES: self._tables})
+            yield _InTransaction(transaction)
+
+    def _max_result_bytes(self, tool: Tool) -> int | None:
+        return self._limits[tool.name].max_result_bytes
+
+    def _error_result(self, error: Exception) -> ToolResult | None:
+        if isinstance(error, MemoryError):
+            return ToolResult.failure(
+                "The call needs more memory than it may take.",
+                category=ErrorCategory.LIMIT_EXCEEDED,
+                error="OutOfMemory",
+            )
+        if isinstance(error, DBAPIError):
+            return to_result(error, self.sandbox.dialect, self._tables)
+        return None
+
+    def diff(self) -> StateDiff:
+        """Net row changes of the rollout so far."""
+        return self.sandbox.diff()
+
+    def state_hash(self) -> str:
+        return self.sandbox.state_hash()
+
+    def close(self) -> None:
+        self.sandbox.close()
+
+
+@lru_cache(maxsize=64)
+def _free(toolbox: Toolbox) -> frozenset[str]:
+    """Names of the tools that run SQL which an agent wrote."""
+    return frozenset(tool.name for tool in toolbox.tools if tool.free_sql)
+
+
+@lru_cache(maxsize=64)
+def _limits(toolbox: Toolbox, environment: Limits) -> Mapping[str, Limits]:
+    """Limits of a call by tool; the same for all rollouts."""
+    return {tool.name: environment.tightened(tool.limits) for tool in toolbox.tools}

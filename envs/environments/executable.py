@@ -1,0 +1,240 @@
+"""Environments whose tools are Python functions: validation around them, and the lifecycle."""
+
+from __future__ import annotations
+
+import json
+import time
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from envs.audit import Audit, Mask, Trace, digest_of, traced
+from envs.environments.base import BaseEnvironment
+from envs.environments.process_state import PROCESS_STATE, raised_by
+from envs.errors import EnvsError, ExecutorError, SandboxBusyError, ToolError
+from envs.metrics import Execution, ExecutionMetrics, metrics_of
+from envs.plugins import resolve
+from envs.sandboxes.row_changes import plain
+from envs.tools.tool import Tool
+from envs.tools.toolbox import Toolbox
+from envs.types import ErrorCategory, RowChange, ToolCall, ToolOutcome, ToolResult
+
+MASKED = "envs.tools.sql.critic.masked:masked"
+"""Removes the values from a statement that the audit logs. Imported on first use: sqlglot is heavy.
+"""
+
+
+class ExecutionContext:
+    """Context of one execution: the executor's second argument, and the changes of the call."""
+
+    resource: Any = None
+
+    @property
+    def changes(self) -> tuple[RowChange, ...]:
+        """The rows that the call changed, known once its effects are kept."""
+        return ()
+
+    def rollback(self) -> None:
+        """Undo what the executor did, at the end of the call."""
+
+
+class ExecutableEnvironment(BaseEnvironment):
+    """Runs executors between two validations. Subclasses say what an executor is given.
+
+    A subclass implements :meth:`_build_execution_context`, a context manager around one call, and
+    may translate its resource's own errors into results by :meth:`_error_result`. ``audit`` logs
+    each call.
+    """
+
+    _engine = ""
+    """The SQL that statements are in, where there are any."""
+
+    def __init__(self, toolbox: Toolbox, audit: Audit | None = None) -> None:
+        self.toolbox = toolbox
+        self.audit = audit
+        self.executions: list[Execution] = []
+        """The calls so far that came to a result, in the order in which they did."""
+
+    @property
+    def metrics(self) -> Mapping[str | None, ExecutionMetrics]:
+        """Of :attr:`executions`, per tool; under None those of calls that named no tool."""
+        return metrics_of(self.executions)
+
+    def _mask(self) -> Mask:
+        """Return the function that removes the values from a statement that is logged."""
+        return partial(resolve(MASKED), dialect=self._engine, names=self._names())
+
+    def _names(self) -> Collection[str]:
+        """Names of the schema, in lower case: those that an audit may show."""
+        return ()
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        return self.toolbox.tools
+
+    @abstractmethod
+    def _build_execution_context(self, tool: Tool) -> AbstractContextManager[ExecutionContext]:
+        """Context manager around one execution; leaving it normally keeps the call's effects."""
+
+    def _error_result(self, error: Exception) -> ToolResult | None:
+        """The result that stands for an error of the resource, or None where the error is a bug."""
+        return None
+
+    def call(self, call: ToolCall) -> ToolOutcome:
+        return self._timed(call) if self.audit is None else self._audited(call, self.audit)
+
+    def _timed(self, call: ToolCall) -> ToolOutcome:
+        began = time.perf_counter()
+        outcome = self._execute(call)
+        ms = (time.perf_counter() - began) * 1000
+        tool = call.name if call.name in self.toolbox else None
+        category = None if outcome.result.ok else outcome.result.category
+        self.executions.append(Execution(call.id, tool, category, ms, len(outcome.changes)))
+        return outcome
+
+    def _audited(self, call: ToolCall, audit: Audit) -> ToolOutcome:
+        """The outcome of a call that is logged, also where it raises."""
+        began, trace = time.perf_counter(), Trace()
+        known = call.name in self.toolbox
+        arguments: Mapping[str, object] | None = None
+        changed, end = 0, "ok"
+        try:
+            with traced(trace):
+                outcome = self._timed(call)
+            arguments, changed = outcome.arguments, len(outcome.changes)
+            end = "ok" if outcome.result.ok else outcome.result.category or "unknown"
+        except BaseException as error:
+            end = type(error).__name__
+            raise
+        finally:
+            audit.call(
+                call,
+                call.name if known else None,
+                digest_of(call, arguments, self.toolbox[call.name].secret) if known else None,
+                ms=(time.perf_counter() - began) * 1000,
+                outcome=end,
+                trace=trace,
+                rows_changed=changed,
+                mask=self._mask,
+            )
+        return outcome
+
+    def _execute(self, call: ToolCall) -> ToolOutcome:
+        """Implementation of :meth:`call`, without times and audit."""
+        parsed = self.toolbox.parse(call)
+        if isinstance(parsed, ToolResult):
+            return ToolOutcome(call, parsed, parsed.content())
+        found, arguments = parsed
+        context: ExecutionContext | None = None
+        try:
+            with PROCESS_STATE, self._build_execution_context(found) as context:
+                result, content = self._checked(found, found.executor(arguments, context.resource))
+                limit = self._max_result_bytes(found)
+                if (
+                    result.ok
+                    and limit is not None
+                    and len(content.encode("utf-8", "surrogatepass")) > limit
+                ):
+                    result = ToolResult.failure(
+                        f"The result is larger than {limit} bytes; ask for less.",
+                        category=ErrorCategory.LIMIT_EXCEEDED,
+                        error="ResultTooLarge",
+                    )
+                    content = result.content()
+                if not result.ok:
+                    context.rollback()
+        except ToolError as error:
+            refusal = ToolResult(
+                status="error", error="ToolError", category=error.category, message=error.message
+            )
+            result, content = self._checked(found, refusal)
+            return ToolOutcome(call, result, content, arguments)
+        except SandboxBusyError as error:
+            busy = ToolResult.failure(
+                str(error), category=ErrorCategory.TIMEOUT, error="OperationalError"
+            )
+            return ToolOutcome(call, busy, busy.content(), arguments)
+        except EnvsError:
+            raise
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
+            if isinstance(error, KeyboardInterrupt) and not self._own_interrupt(error):
+                raise
+            translated = self._error_result(error) if isinstance(error, Exception) else None
+            if translated is None:
+                text = (
+                    str(getattr(error, "orig", None) or error)
+                    .partition("\n")[0]
+                    .partition(" (Background on")[0]
+                )
+                # SQLAlchemy says more
+                message = f"tool {found.name} raised {type(error).__name__}: {text}"
+                raise ExecutorError(message, *self.toolbox.scene(error)) from error
+            return ToolOutcome(call, translated, translated.content(), arguments)
+        return ToolOutcome(call, result, content, arguments, context.changes)
+
+    def _own_interrupt(self, error: KeyboardInterrupt) -> bool:
+        """Return True for an interrupt that the world's code raised, not the person."""
+        return raised_by(error, self.toolbox.scene(error)[0])
+
+    def _max_result_bytes(self, tool: Tool) -> int | None:
+        return tool.limits.max_result_bytes
+
+    def _checked(self, tool: Tool, result: object) -> tuple[ToolResult, str]:
+        """The result as promised, and its text; ExecutorError where the author's code broke its
+        word.
+
+        The output is read back from the text: what is recorded is what the model was shown, and an
+        object that the executor keeps and changes later is not in it.
+        """
+        if not isinstance(result, ToolResult):
+            raise ExecutorError(
+                f"tool {tool.name} returned {type(result).__name__}, not a ToolResult"
+            )
+        if result.updated_state is not None:
+            raise ExecutorError(
+                f"tool {tool.name} returned updated_state: the database is the state"
+            )
+        if problem := _malformed(result):
+            raise ExecutorError(f"tool {tool.name} {problem}")
+        try:
+            result, content = _with_text(result)
+            if result.ok and not isinstance(result.output, str):
+                result = replace(result, output=json.loads(content))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ExecutorError(f"tool {tool.name} returned what is no JSON: {error}") from None
+        if result.ok and (problem := self.toolbox.output_problem(tool.name, result.output)):
+            raise ExecutorError(
+                f"tool {tool.name} returned what its output_schema forbids: {problem}"
+            )
+        return result, content
+
+
+def _with_text(result: ToolResult) -> tuple[ToolResult, str]:
+    """The result and its text; a UUID, a decimal or a date in it is written as in a row's
+    changes.
+    """
+    try:
+        return result, result.content()
+    except TypeError:
+        converted = replace(result, output=plain(result.output))
+        return converted, converted.content()
+
+
+def _malformed(result: ToolResult) -> str:
+    """Say which field of a result is wrong, its output aside; empty if none is."""
+    if result.status not in {"ok", "error"}:
+        return f"returned the status {result.status!r}; it is ok or error"
+    if result.ok:
+        return ""
+    for name in ("message", "category"):
+        value = getattr(result, name)
+        if not isinstance(value, str) or not value.strip():
+            return f"failed with the {name} {value!r}; a failure needs a {name}, a text"
+    for name in ("error", "sql_state", "advice"):
+        value = getattr(result, name)
+        if value is not None and not isinstance(value, str):
+            return f"failed with the {name} {value!r}, which is no text"
+    return ""

@@ -1,0 +1,339 @@
+"""MariaDB sandboxes: databases of their own, copied from a template, each used by one account.
+
+A rollout is one transaction, a tool call a savepoint in it. A ``pooled`` sandbox is rolled back
+when it is closed and serves again; a ``cloned`` one is dropped. Both have an account of their own
+that may read and write rows and call routines and nothing else, a timeout with a watchdog behind
+it, a pinned clock, and a log of every changed row (:mod:`envs.sandboxes.mariadb.copy`). A session
+that has to be killed ends its transaction: a fresh copy then gets the rows of the committed calls.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy
+from pymysql import err
+
+from envs.errors import SandboxError
+from envs.sandboxes.base import Kind
+from envs.sandboxes.contained import wrapped
+from envs.sandboxes.mariadb.copy import Log, copy, put
+from envs.sandboxes.mariadb.dialect import SAVEPOINT, MariaDBCall, make_engine
+from envs.sandboxes.mariadb.schema import MariaDBTable, content_digest, read_schema, read_seeds
+from envs.sandboxes.mariadb.server import MariaDBServer, quoted, servers
+from envs.sandboxes.mariadb.session import MariaDBSession
+from envs.sandboxes.mariadb.statement_guard import DENIED, Insertion
+from envs.sandboxes.mariadb.wire import too_large_error
+from envs.sandboxes.server.cursor import text_size
+from envs.sandboxes.server.row_log import Chains, Ends, RowLog
+from envs.sandboxes.server.sandbox import (
+    MAX_ROLLOUT_BYTES,
+    ServerSandbox,
+    ServerTemplate,
+    ServerTransaction,
+    Slot,
+)
+from envs.sandboxes.server.session_registry import SharedSessions
+from envs.sandboxes.server.watchdog import wait_for_the_end
+from envs.types import Limits, Pins, RowChange, Table
+
+_SEEDS = 2**30
+"""MariaDB's random number generator takes two seeds below this."""
+
+
+class MariaDBSlot(Slot):
+    """A copy of the template with its account, its log and one session."""
+
+    def __init__(self, template: MariaDBTemplate) -> None:
+        server = self._server = template.server
+        self.name = server.new_name("s")
+        try:
+            copy(server, template.database, template.schema, self.name)
+            self.log = Log(server, template.schema, self.name)
+            self.session = MariaDBSession(
+                lambda: server.connect(self.name, self.name),
+                server.kill,
+                lambda thread: server.kill(thread, query=True),
+            )
+        except BaseException:
+            server.drop(self.name, f"{self.name}_log", login=self.name)
+            raise
+
+    def drop(self) -> None:
+        self.session.close()
+        self._server.drop(self.name, f"{self.name}_log", login=self.name)
+
+
+class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
+    """A database on the server, no longer written to, and the pool of its copies."""
+
+    dialect = "mysql"
+    server_class = MariaDBServer
+
+    def __init__(self, server: MariaDBServer, database: str, kind: Kind) -> None:
+        super().__init__(server, database, kind)
+        self.schema = read_schema(server, database)
+        self.shapes: Mapping[int, MariaDBTable] = self.schema.shapes
+        self.tables: Mapping[str, Table] = self.schema.tables
+        self.digest = content_digest(server, database, self.schema)
+        self.seeds = read_seeds(server, database, self.schema)
+        self.positions = {
+            shape.name: shape.columns.index(shape.counter[0])
+            for shape in self.shapes.values()
+            if shape.counter
+        }
+        """The position of each counter among its table's columns."""
+        through_others = bool(self.schema.views or self.schema.routines)
+        self.unforeseen = frozenset(self.positions) if through_others else self.schema.indirect
+        """The tables whose next key no statement's text shows: triggers, routines and views insert
+        into them.
+        """
+
+    @classmethod
+    def sessions(cls) -> SharedSessions[MariaDBServer]:
+        return servers
+
+    @classmethod
+    def load(cls, server: MariaDBServer, database: str, load: Callable[[Any], object]) -> None:
+        with server.connect(database, server.owner) as connection:
+            load(connection)
+
+    def new_slot(self) -> MariaDBSlot:
+        return MariaDBSlot(self)
+
+    def new_sandbox(self, slot: MariaDBSlot, pins: Pins) -> MariaDBSandbox:
+        return MariaDBSandbox(self, slot, pins)
+
+    def new_log(self) -> RowLog:
+        return RowLog(self.shapes, self.seeds)
+
+    def make_engine(self, slot: MariaDBSlot) -> sqlalchemy.Engine:
+        return make_engine(slot.session)
+
+    def rewind(self, slot: MariaDBSlot) -> None:
+        """Set back the counters of tables whose next keys could not be foreseen."""
+        if not self.unforeseen:
+            return
+        present = dict(
+            self.server.ask(
+                "SELECT table_name, auto_increment FROM information_schema.tables"
+                f" WHERE table_schema = '{slot.name}' AND auto_increment IS NOT NULL"
+            )
+        )
+        for shape in self.shapes.values():
+            if shape.counter is not None and shape.name in self.unforeseen:
+                _, first = shape.counter
+                if present.get(shape.name) != first:
+                    self.server.ask(
+                        f"ALTER TABLE {slot.name}.{quoted(shape.name)} AUTO_INCREMENT = {first}"
+                    )
+
+
+class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
+    """One rollout's database. Opened by :meth:`MariaDBTemplate.open`."""
+
+    dialect = "mysql"
+
+    def __init__(
+        self,
+        template: MariaDBTemplate,
+        slot: MariaDBSlot,
+        pins: Pins,
+        log: RowLog | None = None,
+        calls: int = 0,
+    ) -> None:
+        super().__init__(template, slot, pins, log, calls)
+        self._next = {
+            shape.name: shape.counter for shape in template.shapes.values() if shape.counter
+        }
+        self._positions = template.positions
+        self._busy = False
+        self._ended = False
+        """True where the copy's transaction was ended: the next call needs a fresh copy."""
+        self._settle(slot)
+
+    @property
+    def busy(self) -> bool:
+        return self._busy
+
+    def _settle(self, slot: MariaDBSlot) -> None:
+        """Bring a fresh copy to the state of the log, and begin the rollout's transaction."""
+        if self._log.total:
+            slot.dirty = True
+            rows = [
+                (number, ends)
+                for (number, _), ends in self._log.total.items()
+                if ends.first != ends.last
+            ]
+            gone = [
+                statement
+                for number, ends in rows
+                for statement in put(self._shape(number), slot.name, ends.first, None)
+            ]
+            come = [
+                statement
+                for number, ends in rows
+                for statement in put(self._shape(number), slot.name, None, ends.last)
+            ]
+            self._template.server.write([*gone, *come])
+        self._note_keys(self._log.total)
+        slot.session.say("START TRANSACTION")
+
+    def _shape(self, number: int) -> MariaDBTable:
+        return self._template.shapes[number]
+
+    @contextmanager
+    def transaction(self, limits: Limits) -> Generator[ServerTransaction]:
+        """See :meth:`Sandbox.transaction`. An error that an executor swallowed although it had
+        ended the transaction raises a :class:`sqlalchemy.exc.DBAPIError` when the block ends.
+        """
+        if self._busy:
+            raise SandboxError("a sandbox runs one call at a time")
+        slot = self._settled()
+        self._busy = True
+        try:
+            call = self._begin(slot, limits)
+            with self._contained(
+                call,
+                limits,
+                commit=lambda: self._commit(slot, call, limits),
+                undo=lambda: self._undo(slot, call),
+            ) as transaction:
+                yield transaction
+        finally:
+            self._busy = False
+
+    def _begin(self, slot: MariaDBSlot, limits: Limits) -> MariaDBCall:
+        self._calls += 1
+        moment = self._now.replace(tzinfo=dt.UTC).timestamp()
+        draw = (self._pins.seed * 1_000_003 + self._calls * 7_919) % _SEEDS
+        slot.session.say(
+            f"SET timestamp = {moment:.6f}, rand_seed1 = {draw}, rand_seed2 ="
+            f" {(draw * 69_069 + 1) % _SEEDS},"
+            f" max_statement_time = {(limits.statement_timeout_ms or 0) / 1000}"
+        )
+        return MariaDBCall(slot.session, self._hint)
+
+    def _hint(self, insertion: Insertion) -> str | None:
+        counter = self._next.get(insertion.table)
+        if counter is None or not insertion.generates(counter[0], self._positions[insertion.table]):
+            return None
+        column, least = quoted(counter[0]), counter[1]
+        table = quoted(insertion.table)
+        return (
+            f"SET insert_id = (SELECT GREATEST(COALESCE(MAX({column}) + 1, 1), {least}) FROM"
+            f" {table})"
+        )
+
+    def _note_keys(self, chains: Chains) -> None:
+        """Note the generated keys, so that none is given twice."""
+        for (number, _), ends in chains.items():
+            shape = self._shape(number)
+            if shape.counter is not None and ends.last is not None:
+                column, least = self._next[shape.name] or shape.counter
+                value = ends.last[shape.columns.index(column)]
+                self._next[shape.name] = (column, max(least, int(value) + 1))
+
+    def _commit(
+        self, slot: MariaDBSlot, call: MariaDBCall, limits: Limits
+    ) -> tuple[RowChange, ...]:
+        if call.broken is not None:
+            raise (
+                wrapped(call.broken, self._engine)
+                if isinstance(call.broken, err.Error)
+                else call.broken
+            )
+        try:
+            entries = slot.log.entries()
+        except err.OperationalError as error:  # too much of it
+            raise wrapped(error, self._engine) from error
+        if not entries:
+            call.release()
+            return ()
+        if limits.read_only:
+            raise wrapped(
+                err.OperationalError(DENIED, "a tool that may only read has written"), self._engine
+            )
+        size = sum(text_size(image) for _, *images in entries for image in images if image)
+        if self._changed_bytes + size > MAX_ROLLOUT_BYTES:
+            raise wrapped(too_large_error(), self._engine)
+        chains = self._log.read(entries)
+        for number in slot.log.taken_along(entries):
+            self._follow(slot, number, chains)
+        call.release()
+        self._changed_bytes += size
+        changes = self._keep(chains)
+        self._note_keys(chains)
+        return changes
+
+    def _follow(self, slot: MariaDBSlot, number: int, chains: Chains) -> None:
+        """Add the changes that foreign keys made in a table: its rows now, against those before the
+        call.
+        """
+        now = slot.log.against_seed(number)
+        for key in [key for key in chains if key[0] == number]:
+            del chains[key]
+        before = {key: ends for (table, key), ends in self._log.total.items() if table == number}
+        for key in {**before, **now}:
+            old = before[key].last if key in before else now[key][0]
+            new = now[key][1] if key in now else before[key].first
+            if old != new:
+                chains[number, key] = Ends(old, new)
+
+    def _undo(self, slot: MariaDBSlot, call: MariaDBCall) -> None:
+        """Go back to the beginning of the call; where the transaction is gone, the next call does
+        so in a fresh copy.
+        """
+        session = slot.session
+        if not session.terminated and session.in_transaction:
+            session.say(f"ROLLBACK TO SAVEPOINT {SAVEPOINT}")
+        else:
+            self._ended = slot.dirty = True
+
+    def _settled(self) -> MariaDBSlot:
+        """The copy, a fresh one where the transaction of the last was ended.
+
+        Raises SandboxBusyError while the server still computes what was ended.
+        """
+        slot = self._alive()
+        if not self._ended:
+            return slot
+        if slot.session.terminated:
+            wait_for_the_end([slot.session.thread], self._template.server.alive)
+        fresh = self._template.take()
+        try:
+            self._settle(fresh)
+        except BaseException:
+            fresh.drop()
+            raise
+        self._slot, self._ended = fresh, False
+        self._template.give(slot)
+        return fresh
+
+    def prove(self, slot: MariaDBSlot) -> None:
+        if not self._ended:
+            slot.session.prove()
+
+    def fork_onto(self, slot: MariaDBSlot) -> MariaDBSandbox:
+        other = MariaDBSandbox(self._template, slot, self._pins, self._log.copy(), self._calls)
+        other._next, other._changed_bytes = dict(self._next), self._changed_bytes
+        return other
+
+    def reset(self, slot: MariaDBSlot) -> None:
+        lost = self._failed or self._ended or slot.session.lost
+        reusable = self._template.pooled and not self._busy and not lost
+        if slot.dirty or not reusable:
+            slot.dirty = True
+            return
+        try:
+            slot.session.say("ROLLBACK")
+            slot.session.renew()
+            self._template.rewind(slot)
+        except (err.Error, SandboxError):
+            slot.dirty = True  # then it is dropped

@@ -1,0 +1,134 @@
+"""The pinned time and the pinned UUIDs of PostgreSQL sandboxes.
+
+``now()`` and its like have another name in a sandbox's database, and functions of ours have theirs.
+``CURRENT_TIMESTAMP`` is part of the grammar: in statements and in the defaults of columns it is
+replaced by a call. What stays at the server's time: texts such as ``'now'::timestamptz``, and
+``CURRENT_TIMESTAMP`` in the bodies of a world's functions, views and triggers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import psycopg
+
+from envs.sandboxes.postgres.schema import WORLD, ask, quoted
+from envs.types import Pins
+
+_TYPES = {
+    "CURRENT_TIMESTAMP": "timestamptz",
+    "LOCALTIMESTAMP": "timestamp",
+    "CURRENT_DATE": "date",
+    "CURRENT_TIME": "timetz",
+    "LOCALTIME": "time",
+}
+
+MOMENT = """
+CREATE FUNCTION envs_guard.moment() RETURNS timestamptz LANGUAGE sql STABLE AS $$
+  SELECT coalesce(
+    nullif(pg_catalog.current_setting('envs.now', true), '')::timestamptz, pg_catalog.now())
+$$;
+""" + "".join(
+    f"""
+CREATE FUNCTION envs_guard.{word.lower()}_() RETURNS {kind} LANGUAGE sql STABLE AS $$
+  SELECT envs_guard.moment()::{kind}
+$$;
+ALTER FUNCTION envs_guard.{word.lower()}_() RENAME TO "{word.lower()}";
+"""
+    for word, kind in _TYPES.items()
+)
+"""The functions that defaults and statements call: each is called like the word that it stands for,
+and so is its column. A session without a pinned time has the server's.
+"""
+
+CLOCKS = ("now", "transaction_timestamp", "statement_timestamp", "clock_timestamp")
+"""Functions that tell the time."""
+
+HIDDEN = "envs_unpinned_"
+
+_UUID = """
+CREATE FUNCTION pg_catalog.gen_random_uuid() RETURNS uuid LANGUAGE sql VOLATILE AS $$
+  SELECT overlay(overlay(md5(random()::text || random()::text) PLACING '4' FROM 13)
+    PLACING substr('89ab', 1 + floor(random() * 4)::int, 1) FROM 17)::uuid
+$$;
+"""
+
+
+def pin_functions(db: psycopg.Connection[Any]) -> None:
+    """Give the functions that tell the time, and ``gen_random_uuid()``, ours of their names; before
+    the world's scripts come, so that they call these.
+    """
+    for name in CLOCKS:
+        ask(db, f"ALTER FUNCTION pg_catalog.{name}() RENAME TO {HIDDEN}{name}")
+        ask(
+            db,
+            f"CREATE FUNCTION pg_catalog.{name}() RETURNS timestamptz LANGUAGE sql"
+            f" {'VOLATILE' if name == 'clock_timestamp' else 'STABLE'} AS $$ SELECT coalesce("
+            "nullif(pg_catalog.current_setting('envs.now', true), '')::timestamptz,"
+            f" pg_catalog.{HIDDEN}{name}()) $$",
+        )
+    ask(db, f"ALTER FUNCTION pg_catalog.gen_random_uuid() RENAME TO {HIDDEN}gen_random_uuid")
+    ask(db, _UUID)
+
+
+_CLOCK = re.compile(
+    r"""(?P<quoted>\b[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n\r]*"""
+    r"""|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$)"""
+    rf"|\b(?P<word>{'|'.join(sorted(_TYPES, reverse=True))})\b(?:\((?P<digits>\d)\))?"
+    r"|(?<![\w.])(?P<call>(?:pg_catalog\.)?"
+    r"(?:now|transaction_timestamp|statement_timestamp|clock_timestamp)\(\))",
+    re.DOTALL | re.IGNORECASE,
+)
+"""The parts of an expression that tell the time, as PostgreSQL writes them out."""
+
+
+_MAY_TELL = re.compile("current_|local", re.IGNORECASE)
+
+
+def pin(pins: Pins) -> str:
+    """The statement that pins the time until the transaction ends."""
+    return f"SET LOCAL envs.now = '{pins.moment.isoformat(sep=' ')}+00'"
+
+
+def pinned(expression: str) -> str:
+    """Replace the server's time in an expression by the pinned one; an expression without the time
+    stays the same.
+    """
+
+    def replace(found: re.Match[str]) -> str:
+        if found["quoted"] is not None:
+            return found[0]
+        kind = _TYPES[found["word"].upper()] if found["word"] else "timestamptz"
+        digits = f"({found['digits']})" if found["digits"] else ""
+        return f"(envs_guard.moment())::{kind}{digits}"
+
+    return _CLOCK.sub(replace, expression)
+
+
+def pinned_statement(sql: str) -> str:
+    """Replace the words that tell the time in a statement; the functions have their pins."""
+
+    def replace(found: re.Match[str]) -> str:
+        word = found["word"]
+        if word is None:
+            return found[0]
+        call = f'envs_guard."{word.lower()}"()'
+        return f"{call}::{_TYPES[word.upper()]}({found['digits']})" if found["digits"] else call
+
+    return _CLOCK.sub(replace, sql) if _MAY_TELL.search(sql) is not None else sql
+
+
+def pin_defaults(db: psycopg.Connection[Any]) -> None:
+    """Make the defaults of the world's columns ask for the pinned time."""
+    found = ask(
+        db,
+        "SELECT n.nspname, c.relname, a.attname, pg_get_expr(d.adbin, d.adrelid) FROM pg_attrdef d"
+        " JOIN pg_class c ON c.oid = d.adrelid JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum"
+        f" WHERE a.attgenerated = '' AND c.relkind IN ('r', 'p') AND {WORLD}",
+    ).fetchall()
+    for schema, table, column, expression in found:
+        if (better := pinned(expression)) != expression:
+            where = f"{quoted(schema)}.{quoted(table)}"
+            ask(db, f"ALTER TABLE ONLY {where} ALTER COLUMN {quoted(column)} SET DEFAULT {better}")

@@ -1,0 +1,160 @@
+"""The administrator's connections of a process to a server, and the end of all that it made
+there.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import secrets
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import sqlalchemy
+
+from envs.errors import DatabaseConfigError, EnvsError, SandboxError
+
+_log = logging.getLogger(__name__)
+
+CONNECT_S = 10
+"""Seconds to wait for a connection."""
+
+DROP_S = 10
+"""Seconds that the removal of one database may take: a statement that the server cannot break off
+keeps it waiting for as long as it runs.
+"""
+
+SWEEP_S = 15
+"""Seconds in which a start removes what dead processes left; the next start goes on."""
+
+CLOSE_S = 20
+"""Seconds that a process spends at its end on what could not be dropped before."""
+
+
+@dataclass(frozen=True)
+class Removal:
+    """Databases of ours that are dropped together, and their login."""
+
+    databases: tuple[str, ...]
+    login: str | None = None
+
+    def __str__(self) -> str:
+        return ", ".join(self.databases) or str(self.login)
+
+
+class AdminSession(ABC):
+    """Makes, grants and drops databases and logins whose names begin with ``prefix``.
+
+    Subclasses connect in their ``__init__``, call :meth:`_start` when that is done, and hold a lock
+    of the server as long as they live. Safe for threads.
+    """
+
+    server_name: str
+    """As the operator knows it."""
+
+    def __init__(self, url: sqlalchemy.URL, token: str, prefix: str) -> None:
+        self.url = url
+        self.token = token
+        self.prefix = prefix
+        self.owner = f"{prefix}_owner"
+        """The account that owns the databases, and has no other rights on the server."""
+        self._names = itertools.count()
+        self._password = secrets.token_urlsafe(24)
+        self._dropper = ThreadPoolExecutor(1, thread_name_prefix="envs-drop")
+        self._left: list[Removal] = []
+        self._left_lock = threading.Lock()
+        self._started = False
+        self._give_up_at: float | None = None
+
+    def new_name(self, kind: str) -> str:
+        """A name that no other database of the server has."""
+        return f"{self.prefix}_{kind}{next(self._names)}"
+
+    @abstractmethod
+    def orphans(self) -> list[str]:
+        """The databases and logins of processes that are gone, by name."""
+
+    @abstractmethod
+    def sweep(self) -> None:
+        """Remove the orphans, within SWEEP_S."""
+
+    @abstractmethod
+    def new_template(self) -> str:
+        """Make an empty database for a template, and return its name."""
+
+    @abstractmethod
+    def _drop(self, removal: Removal) -> None:
+        """Drop within DROP_S, on a connection of its own. SandboxError where that fails."""
+
+    @abstractmethod
+    def _drop_everything(self) -> None:
+        """Remove what is left of this process and end its connections; SandboxError where some of
+        it stays.
+        """
+
+    @property
+    def leftovers(self) -> list[str]:
+        """The databases that could not be dropped so far."""
+        with self._left_lock:
+            return [name for removal in self._left for name in removal.databases]
+
+    def unreachable(self, words: str) -> EnvsError:
+        """The error of a connection that the server refuses: the operator's at first, later that of
+        a server that went away.
+        """
+        if self._started:
+            return SandboxError(f"cannot connect to {self.server_name}: {words}")
+        return DatabaseConfigError(f"cannot connect to {self.server_name}: {words}")
+
+    def drop(self, *databases: str, login: str | None = None) -> None:
+        """Drop databases of ours and their login in the background. :meth:`close` waits."""
+        removal = Removal(databases, login)
+        self._in_background(lambda: self._try_drop(removal))
+
+    def _try_drop(self, removal: Removal) -> None:
+        """Drop; what cannot be dropped now is tried again with the next, and at the end."""
+        if self._dropped(removal):
+            with self._left_lock:
+                again = self._left.pop(0) if self._left else None
+            if again is not None:
+                self._dropped(again)
+
+    def _dropped(self, removal: Removal) -> bool:
+        try:
+            if self._give_up_at is not None and time.monotonic() > self._give_up_at:
+                raise SandboxError("there is no time left")
+            self._drop(removal)
+        except SandboxError as error:
+            _log.info("%s stays on %s for now: %s", removal, self.server_name, error)
+            with self._left_lock:
+                self._left.append(removal)
+            return False
+        return True
+
+    def _in_background(self, work: Callable[[], None]) -> None:
+        try:
+            self._dropper.submit(work)
+        except RuntimeError:  # the interpreter is about to end, and starts nothing any more
+            work()
+
+    def close(self) -> None:
+        """Remove the databases and logins that are left, and the lock with the session.
+
+        What cannot be removed in time is named in a warning; the next process to start removes it.
+        """
+        self._give_up_at = time.monotonic() + CLOSE_S
+        self._dropper.shutdown(wait=True)
+        try:
+            self._drop_everything()
+        except SandboxError as error:
+            _log.warning(
+                "databases named %s_... stay on %s (%s): the next run, or `synth clean`, removes"
+                " them",
+                self.prefix,
+                self.server_name,
+                error,
+            )

@@ -1,0 +1,103 @@
+"""The cursor of a tool call on a server: PEP 249 over the one result that it holds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from envs.types import Limits
+
+MAX_ROWS_BYTES = 64_000_000
+"""Text and bytes that one statement may give, whatever the number of its rows."""
+
+DRAIN_ROWS = 10_000
+"""Rows past the limit that are passed over before the statement is cut on the server. A call that
+only reads keeps the first rows; one that may have written has failed.
+"""
+
+
+@dataclass
+class StatementResult:
+    """The result of a statement: its rows up to the limit, and whether there were more."""
+
+    description: Any = None
+    rows: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
+    rowcount: int = -1
+    lastrowid: int | None = None
+    more: bool = False
+    cut: bool = False
+    """True where the server was told to give no more."""
+
+
+def text_size(row: Sequence[Any]) -> int:
+    """Characters and bytes in a row."""
+    return sum(len(value) for value in row if value.__class__ is str or value.__class__ is bytes)
+
+
+class ServerCursor(ABC):
+    """A cursor as PEP 249 describes it. Subclasses implement :meth:`execute`."""
+
+    arraysize = 1
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._result = StatementResult()
+        self._position = 0
+
+    @property
+    def description(self) -> Any:
+        return self._result.description
+
+    @property
+    def rowcount(self) -> int:
+        return self._result.rowcount
+
+    @abstractmethod
+    def execute(self, operation: str, parameters: Any = ()) -> Self:
+        """Execute one statement; its result replaces the present one."""
+
+    @abstractmethod
+    def row_limit_error(self, limit: int | None) -> Exception:
+        """The driver's error for a fetch past the limit of rows."""
+
+    def executemany(self, operation: str, rows: Sequence[Any]) -> Self:
+        total = 0
+        for row in rows:
+            self.execute(operation, row)
+            total += max(0, self._result.rowcount)
+        self._result = StatementResult(rowcount=total, lastrowid=self._result.lastrowid)
+        return self
+
+    def _take(self, wanted: int | None) -> list[tuple[Any, ...]]:
+        rows, start = self._result.rows, self._position
+        stop = len(rows) if wanted is None else start + wanted
+        if self._result.more and (wanted is None or stop > len(rows)):
+            raise self.row_limit_error(self._limits.max_rows)
+        self._position = min(stop, len(rows))
+        return rows[start : self._position]
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        rows = self._take(1)
+        return rows[0] if rows else None
+
+    def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
+        return self._take(self.arraysize if size is None else size)
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        return self._take(None)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.fetchone, None)
+
+    def close(self) -> None:
+        self._result = StatementResult(
+            rowcount=self._result.rowcount, lastrowid=self._result.lastrowid
+        )
+
+    def setinputsizes(self, sizes: object) -> None:  # noqa: B027
+        """Part of PEP 249, without effect here."""
+
+    def setoutputsize(self, size: object, column: object = None) -> None:  # noqa: B027
+        """Part of PEP 249, without effect here."""

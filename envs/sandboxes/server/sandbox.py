@@ -1,0 +1,308 @@
+"""The part of templates and sandboxes that servers share: a pool of copies, and a log of rows."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any, Generic, Self, TypeVar
+
+import sqlalchemy
+
+from envs.connection import parse_url
+from envs.errors import SandboxError
+from envs.sandboxes.base import Kind, Sandbox, Template, Transaction
+from envs.sandboxes.row_changes import state_digest
+from envs.sandboxes.server.admin_session import AdminSession
+from envs.sandboxes.server.call_connection import CallSession, ServerCallConnection
+from envs.sandboxes.server.row_log import Chains, RowLog
+from envs.sandboxes.server.session_registry import SharedSessions
+from envs.types import Limits, Pins, RowChange, StateDiff
+
+
+class ServerTransaction(Transaction):
+    """One tool call on a server's sandbox."""
+
+    def __init__(self, connection: sqlalchemy.Connection) -> None:
+        self.connection = connection
+        self.changes: tuple[RowChange, ...] = ()
+        self.undone = False
+
+    def rollback(self) -> None:
+        self.undone = True
+
+
+MAX_ROLLOUT_BYTES = 128_000_000
+"""Text of the rows, before and after, that all calls of a rollout may change: its diff is made of
+all of them.
+"""
+
+
+class Slot(ABC):
+    """A copy of the template with a login and a session of its own.
+
+    ``dirty`` means that it is not in the template's state and cannot be brought back to it.
+    """
+
+    name: str
+    session: Any
+    dirty: bool = False
+
+    @abstractmethod
+    def drop(self) -> None:
+        """End the session and drop the copy."""
+
+
+A = TypeVar("A", bound=AdminSession)
+S = TypeVar("S", bound=Slot)
+
+
+class ServerTemplate(Template, Generic[A, S]):
+    """A database on a server, no longer written to, and the pool of its copies."""
+
+    def __init__(self, server: A, database: str, kind: Kind) -> None:
+        self.server = server
+        self.database = database
+        self.pooled = kind == "pooled"
+        self._lock = threading.Lock()
+        self._free: list[S] = []
+        self._closed = False
+        self._engine: sqlalchemy.Engine | None = None
+
+    @classmethod
+    @abstractmethod
+    def sessions(cls) -> SharedSessions[A]:
+        """The process's sessions on servers of this kind."""
+
+    @classmethod
+    @abstractmethod
+    def load(cls, server: A, database: str, load: Callable[[Any], object]) -> None:
+        """Let ``load`` fill an empty database, as an account that owns it and has no other rights
+        on the server.
+        """
+
+    @abstractmethod
+    def new_slot(self) -> S:
+        """Copy the template."""
+
+    @abstractmethod
+    def new_sandbox(self, slot: S, pins: Pins) -> Sandbox:
+        """A sandbox on a copy in the template's state."""
+
+    @abstractmethod
+    def new_log(self) -> RowLog:
+        """An empty log of the rows that a sandbox changes."""
+
+    @abstractmethod
+    def make_engine(self, slot: S) -> sqlalchemy.Engine:
+        """Make SQLAlchemy's engine for all sandboxes of the template; the slot's session is asked
+        for the server's features.
+        """
+
+    @classmethod
+    def build(
+        cls, load: Callable[[Any], object], url: str | sqlalchemy.URL, kind: Kind = "pooled"
+    ) -> Self:
+        """Build a template on the server of that URL from whatever ``load`` does to an empty
+        database.
+
+        ``load`` receives a connection of the driver in autocommit mode, as an account that owns the
+        database and has no other rights on the server.
+        """
+        sessions = cls.sessions()
+        server = sessions.borrow(parse_url(url) if isinstance(url, str) else url)
+        try:
+            database = server.new_template()
+            try:
+                cls.load(server, database, load)
+                return cls(server, database, kind)
+            except BaseException:
+                server.drop(database)
+                raise
+        except BaseException:
+            sessions.give_back(server)
+            raise
+
+    def open(self, pins: Pins, *, unordered: bool = False) -> Sandbox:
+        """See :meth:`Template.open`; no server reverses the order of queries."""
+        slot = self.take()
+        try:
+            return self.new_sandbox(slot, pins)
+        except BaseException:
+            slot.drop()
+            raise
+
+    def take(self) -> S:
+        """Take a copy in the template's state out of the pool, or make one."""
+        with self._lock:
+            if self._closed:
+                raise SandboxError("the template is closed")
+            if self._free:
+                return self._free.pop()
+        return self.new_slot()
+
+    def give(self, slot: S) -> None:
+        """Take a copy back: into the pool if it is in the template's state again, else drop it."""
+        if not slot.dirty:
+            with self._lock:
+                if not self._closed:
+                    self._free.append(slot)
+                    return
+        slot.drop()
+
+    def engine_for(self, slot: S) -> sqlalchemy.Engine:
+        """SQLAlchemy's engine of the template, made with the first sandbox."""
+        with self._lock:
+            if self._engine is None:
+                self._engine = self.make_engine(slot)
+            return self._engine
+
+    def close(self) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            slots, self._free = self._free, []
+        for slot in slots:
+            slot.drop()
+        self.server.drop(self.database)
+        self.sessions().give_back(self.server)
+
+
+T = TypeVar("T", bound=ServerTemplate[Any, Any])
+
+
+class ServerSandbox(Sandbox, Generic[T, S]):
+    """One rollout's database on a server.
+
+    ``log`` and ``calls`` are those of the sandbox that this one is a fork of.
+    """
+
+    in_place = False
+
+    def __init__(self, template: T, slot: S, pins: Pins, log: RowLog | None, calls: int) -> None:
+        self._template = template
+        self._slot: S | None = slot
+        self._engine = template.engine_for(slot)
+        self._pins = pins
+        self._now = pins.moment
+        self._log = log or template.new_log()
+        self._calls = calls
+        self._diff: StateDiff | None = None
+        self._changed_bytes = 0
+        self._failed = False
+        """True once a call met a session that was lost: the rows on the server may not be those of
+        the calls so far.
+        """
+
+    @property
+    @abstractmethod
+    def busy(self) -> bool:
+        """True while a call runs."""
+
+    @abstractmethod
+    def fork_onto(self, slot: S) -> Sandbox:
+        """A sandbox in the present state, on a copy in the template's state."""
+
+    @abstractmethod
+    def reset(self, slot: S) -> None:
+        """Bring the copy back to the template's state, or mark it as dirty."""
+
+    @abstractmethod
+    def prove(self, slot: S) -> None:
+        """Raise SandboxError where the copy's session was lost since the last call, and with it
+        maybe what the calls did.
+        """
+
+    @contextmanager
+    def _contained(
+        self,
+        call: CallSession,
+        limits: Limits,
+        commit: Callable[[], tuple[RowChange, ...]],
+        undo: Callable[[], None],
+    ) -> Generator[ServerTransaction]:
+        """Run a call that has begun; ``commit`` or ``undo`` ends it."""
+        committed = False
+        proxied = ServerCallConnection(call, limits, self._now)
+        try:
+            transaction = ServerTransaction(sqlalchemy.Connection(self._engine, connection=proxied))
+            try:
+                yield transaction
+            except Exception as error:
+                if _lost(call) is not None and not isinstance(error, SandboxError):
+                    raise SandboxError("the connection to the sandbox was lost") from error
+                raise
+            if (lost := _lost(call)) is not None:
+                raise lost  # whatever the executor made of it
+            if not transaction.undone:
+                transaction.changes = commit()
+                committed = True
+        except SandboxError:
+            self._failed = True
+            raise
+        finally:
+            proxied.ended = True
+            if not committed and not self._failed:
+                self._or_fail(undo)
+
+    def _or_fail(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except SandboxError:
+            self._failed = True
+            raise
+
+    def _keep(self, chains: Chains) -> tuple[RowChange, ...]:
+        """The changes of a committed call, which become part of the sandbox's."""
+        changes = self._log.changes(chains)
+        self._log.keep(chains)
+        self._diff = None
+        return changes
+
+    def diff(self) -> StateDiff:
+        slot = self._alive()
+        if self.busy:
+            raise SandboxError("a sandbox's diff is read between its calls")
+        self._or_fail(lambda: self.prove(slot))
+        if self._diff is None:
+            self._diff = StateDiff(self._log.changes(self._log.total))
+        return self._diff
+
+    def state_hash(self) -> str:
+        return state_digest(self._template.digest, self.diff())
+
+    def fork(self) -> Sandbox:
+        self._alive()
+        if self.busy:
+            raise SandboxError("a sandbox is forked between its calls")
+        slot = self._template.take()
+        try:
+            return self.fork_onto(slot)
+        except BaseException:
+            slot.drop()
+            raise
+
+    def close(self) -> None:
+        slot, self._slot = self._slot, None
+        if slot is None:
+            return
+        try:
+            self.reset(slot)
+        except BaseException:
+            slot.dirty = True
+            raise
+        finally:
+            self._template.give(slot)
+
+    def _alive(self) -> S:
+        if self._failed:
+            raise SandboxError("the sandbox was lost with its connection")
+        if self._slot is None:
+            raise SandboxError("the sandbox is closed")
+        return self._slot
+
+
+def _lost(call: CallSession) -> SandboxError | None:
+    return call.broken if isinstance(call.broken, SandboxError) else None

@@ -1,0 +1,11 @@
+"""Run a .sql file as the database's own client would: see :func:`run_script`, and :func:`split` for
+the parts.
+"""
+
+from __future__ import annotations
+
+from envs.scripts.run import run_script
+from envs.scripts.split import split
+from envs.scripts.statement import Dialect, Statement
+
+__all__ = ["Dialect", "Statement", "run_script", "split"]

@@ -1,9 +1,0 @@
-"""Run a .sql file as the database's own client would: see :func:`run_script`, and :func:`split` for the parts."""
-
-from __future__ import annotations
-
-from envs.sql_script.run import run_script
-from envs.sql_script.split import split
-from envs.sql_script.statement import Dialect, Statement
-
-__all__ = ["Dialect", "Statement", "run_script", "split"]

@@ -1,0 +1,73 @@
+"""The tables and views of the database that a connection leads to."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any, cast
+
+import sqlalchemy
+
+from envs.sql_errors import nearest
+from envs.types import ErrorCategory, Table, ToolResult
+
+TABLES = "world_tables"
+"""The execution option in which an environment hands its tables to executors: a mapping of name to
+Table.
+"""
+
+
+class Catalog:
+    """Tables and views of a database: the names that FROM accepts."""
+
+    def __init__(self, db: sqlalchemy.Connection) -> None:
+        self._db = db
+        self.tables = cast("Mapping[str, Table]", db.get_execution_options()[TABLES])
+
+    @functools.cached_property
+    def views(self) -> list[str]:
+        """Asked of the database: an environment knows its tables only."""
+        return _view_names(self._db)
+
+    def find(self, name: str) -> str | ToolResult:
+        """The name as the database spells it, or the error result for one that it does not have."""
+        names = [*sorted(self.tables), *self.views]
+        if name in names:
+            return name
+        alike = [item for item in names if item.lower() == name.lower()]
+        if len(alike) == 1:
+            return alike[0]
+        near = nearest(name[:80], names)
+        return ToolResult.failure(
+            f"There is no table or view {name[:80]!r}.",
+            category=ErrorCategory.TABLE_NOT_FOUND,
+            advice=f"did you mean {', '.join(near)}?"
+            if near
+            else f"there are {', '.join(names[:20])}",
+        )
+
+    def columns(self, name: str) -> tuple[str, ...]:
+        """The columns of a table or view, in order."""
+        if name in self.tables:
+            return tuple(column.name for column in self.tables[name].columns)
+        return tuple(self._db.execute(rows_of(name).where(sqlalchemy.false())).keys())
+
+
+def rows_of(name: str) -> sqlalchemy.Select[Any]:
+    """``SELECT *`` of a table or view, its name quoted as the engine wants it."""
+    return sqlalchemy.select(
+        cast("sqlalchemy.ColumnElement[Any]", sqlalchemy.literal_column("*"))
+    ).select_from(sqlalchemy.table(name))
+
+
+def _view_names(db: sqlalchemy.Connection) -> list[str]:
+    inspector = sqlalchemy.inspect(db)
+    match db.dialect.name:
+        case "mysql" | "mariadb":  # the dialect's default is the database of whoever came first
+            return inspector.get_view_names(
+                db.scalar(sqlalchemy.select(sqlalchemy.func.database()))
+            )
+        case "postgresql":
+            return sorted([*inspector.get_view_names(), *inspector.get_materialized_view_names()])
+        case _:
+            return inspector.get_view_names()

@@ -1,0 +1,62 @@
+"""The set of SQL tools, which a world switches on by an entry ``builtin: sql`` in tools.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from envs.plugins import resolve
+from envs.tools.sql.statements import MAX_ROWS
+from envs.tools.sql.tools import NO_SQL, Critic, SqlRunner
+from envs.tools.tool import OptionalPositiveInt, PositiveInt, Tool
+from envs.types import Limits
+
+SqlToolName = Literal[
+    "list_tables",
+    "describe_table",
+    "sample_rows",
+    "run_select_query",
+    "run_mutation_query",
+    "submit_sql",
+]
+
+BUILTIN: tuple[SqlToolName, ...] = (
+    "list_tables",
+    "describe_table",
+    "sample_rows",
+    "run_select_query",
+    "run_mutation_query",
+    "submit_sql",
+)
+"""Names of the SQL tools, in the order in which a model is shown them."""
+
+_CRITIC = "envs.tools.sql.critic.on_connection:criticise_on"
+"""Imported only for a world that asks for it, as sqlglot is heavy."""
+
+
+def sql_tools(
+    tools: Sequence[SqlToolName] = BUILTIN,
+    *,
+    critic: bool = False,
+    max_rows: PositiveInt = MAX_ROWS,
+    statement_timeout_ms: OptionalPositiveInt = None,
+    max_result_bytes: OptionalPositiveInt = None,
+) -> list[Tool]:
+    """The SQL tools of these names.
+
+    ``max_rows`` is the number of rows that a result shows; ``statement_timeout_ms`` and
+    ``max_result_bytes`` are limits of a call. With ``critic`` each statement is checked before it
+    runs: the findings are in ``notes`` beside the result, or in the advice of an error. Raises
+    KeyError for an unknown name.
+    """
+    inspect: Critic | None = resolve(_CRITIC) if critic else None
+    runner = SqlRunner(max_rows, inspect)
+    limits = Limits(False, statement_timeout_ms, None, max_result_bytes)
+    chosen: list[Tool] = []
+    for name in tools:
+        own = replace(limits, read_only=name != "run_mutation_query")
+        chosen.append(
+            replace(NO_SQL[name], limits=own) if name in NO_SQL else runner.tool(name, own)
+        )
+    return chosen

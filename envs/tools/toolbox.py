@@ -1,0 +1,291 @@
+"""Tools by name: parse what the model emitted, validate it, and find the tool.
+
+Validators are compiled once, with the toolbox. Anything wrong with a call becomes a typed error
+result that lets the model correct itself; nothing is repaired silently.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, cast
+
+import jsonschema
+from jsonschema import Draft202012Validator
+
+from envs.errors import WorldError
+from envs.json_text import compact
+from envs.tools.schema_validator import acceptance
+from envs.tools.tool import Tool, lint
+from envs.types import ErrorCategory, Json, ToolCall, ToolResult
+
+MAX_ARGUMENTS = 1_000_000
+"""Characters of arguments that a call may have."""
+
+MAX_NESTING = 64
+"""Levels of nesting that arguments may have; readers of JSON stop between 128 and 1,024."""
+
+
+class _Validator(Protocol):
+    """Interface of a jsonschema validator as used here; its stubs leave the errors' type open."""
+
+    def iter_errors(self, instance: Json) -> Iterator[jsonschema.ValidationError]: ...
+
+
+class Toolbox:
+    """An immutable set of tools with their compiled validators; shared by all rollouts of a
+    worker.
+    """
+
+    def __init__(self, tools: Iterable[Tool], file: str | None = None) -> None:
+        self.tools: Sequence[Tool] = tuple(tools)
+        self._folder = file
+        problems = [line for tool in self.tools for line in lint(tool)]
+        names = [tool.name for tool in self.tools]
+        problems += [
+            f"two tools are named {name!r}"
+            for name in sorted({n for n in names if names.count(n) > 1})
+        ]
+        if problems:
+            raise WorldError("; ".join(problems), file)
+        self._by_name = {tool.name: tool for tool in self.tools}
+        self._arguments: Mapping[str, _Validator] = {
+            tool.name: Draft202012Validator(dict(tool.parameters)) for tool in self.tools
+        }
+        self._accepts = {tool.name: acceptance(tool.parameters) for tool in self.tools}
+        self._outputs_accepted = {tool.name: acceptance(tool.output_schema) for tool in self.tools}
+        self._whole = {
+            tool.name for tool in self.tools if '"integer"' in json.dumps(dict(tool.parameters))
+        }
+        self._outputs: Mapping[str, _Validator] = {
+            tool.name: Draft202012Validator(dict(tool.output_schema))
+            for tool in self.tools
+            if tool.output_schema is not None
+        }
+
+    def scene(self, error: BaseException) -> tuple[str, int] | tuple[None, None]:
+        """The file and line of the world's own code that an error came through last; two Nones
+        where it came through none.
+        """
+        found: tuple[str, int] | tuple[None, None] = (None, None)
+        trace = error.__traceback__
+        while trace is not None and self._folder is not None:
+            file = trace.tb_frame.f_code.co_filename
+            if file.startswith(f"{self._folder}{os.sep}"):
+                found = file, trace.tb_lineno
+            trace = trace.tb_next
+        return found
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._by_name[name]
+
+    def parse(self, call: ToolCall) -> tuple[Tool, dict[str, Json]] | ToolResult:
+        """The tool and its arguments, or the error result that the model is to read."""
+        found = self._by_name.get(call.name)
+        if found is None:
+            near = difflib.get_close_matches(call.name[:80], self._by_name, n=3)
+            return ToolResult.failure(
+                f"There is no tool named {call.name[:80]!r}.",
+                category=ErrorCategory.UNKNOWN_TOOL,
+                error="UnknownTool",
+                advice=f"Did you mean {', '.join(near)}?"
+                if near
+                else f"Tools: {', '.join(self._by_name)}.",
+            )
+        arguments = parse_arguments(call.arguments)
+        if isinstance(arguments, ToolResult):
+            return arguments
+        if errors := self._argument_errors(call.name, arguments):
+            return ToolResult.failure(
+                "; ".join(_explain(error) for error in errors[:5]) + ".",
+                category=ErrorCategory.INVALID_ARGUMENTS,
+                error="InvalidArguments",
+            )
+        if call.name in self._whole:
+            arguments = _with_whole_numbers(arguments, found.parameters)
+        return found, arguments
+
+    def _argument_errors(self, name: str, arguments: Json) -> list[jsonschema.ValidationError]:
+        if self._accepts[name](arguments):
+            return []
+        return sorted(
+            self._arguments[name].iter_errors(arguments), key=lambda each: list(map(str, each.path))
+        )
+
+    def output_problem(self, name: str, output: Json) -> str | None:
+        """Say how an output breaks the tool's own output schema, or None."""
+        validator = self._outputs.get(name)
+        if validator is None or self._outputs_accepted[name](output):
+            return None
+        error = next(iter(validator.iter_errors(output)), None)
+        return None if error is None else _explain(error)
+
+
+def parse_arguments(text: str) -> dict[str, Json] | ToolResult:
+    """The object in a call's arguments, or an error result: one JSON object, no duplicate keys, no
+    NaN.
+    """
+    if len(text) > MAX_ARGUMENTS:
+        return _bad(
+            f"The arguments are {len(text)} characters long; at most {MAX_ARGUMENTS} are accepted."
+        )
+    try:
+        value: Any = _strict.decode(text)
+    except (ValueError, RecursionError):
+        return _read_with_care(text)
+    if (
+        not isinstance(value, dict)
+        or text.count("{") + text.count("[") > MAX_NESTING
+        or ((not text.isascii() or "\\u" in text) and _half_a_pair(value))
+    ):
+        return _read_with_care(text)
+    return cast("dict[str, Json]", value)
+
+
+class _NotJsonError(ValueError):
+    """A text that Python's parser accepts although it is not JSON."""
+
+
+def _bad(message: str) -> ToolResult:
+    return ToolResult.failure(message, category=ErrorCategory.MALFORMED_CALL, error="MalformedCall")
+
+
+def _each_once(items: list[tuple[str, Json]]) -> dict[str, Json]:
+    out = dict(items)
+    if len(out) != len(items):
+        raise _NotJsonError("a key stands there twice")
+    return out
+
+
+def _no_constant(name: str) -> Json:
+    raise _NotJsonError(f"{name} is not a JSON value")
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if not math.isfinite(number):
+        raise _NotJsonError(f"{literal[:80]} is out of range")
+    return number
+
+
+_strict = json.JSONDecoder(
+    object_pairs_hook=_each_once, parse_constant=_no_constant, parse_float=_finite
+)
+
+
+def _read_with_care(text: str) -> dict[str, Json] | ToolResult:
+    """As :func:`parse_arguments`, of a text that may be wrong, and then is told how."""
+    if not text.strip():
+        return {}  # endpoints send an empty string for a tool without parameters
+    duplicates: list[str] = []
+
+    def pairs(items: list[tuple[str, Json]]) -> dict[str, Json]:
+        out = dict(items)
+        if len(out) != len(items):
+            counts = Counter(key for key, _ in items)
+            duplicates.extend(key for key in out if counts[key] > 1)
+        return out
+
+    try:
+        value: Any = json.loads(
+            text, object_pairs_hook=pairs, parse_constant=_no_constant, parse_float=_finite
+        )
+    except json.JSONDecodeError as error:
+        return _bad(f"The arguments are not valid JSON: {error.msg} at character {error.pos}.")
+    except _NotJsonError as error:
+        return _bad(f"The arguments are not valid JSON: {error}.")
+    except (
+        ValueError
+    ):  # Python's own bound on the digits of an integer; its words are not for a model
+        return _bad("The arguments hold a number of too many digits.")
+    except RecursionError:
+        return _bad(
+            f"The arguments are nested too deeply; at most {MAX_NESTING} levels are accepted."
+        )
+    if not isinstance(value, dict):
+        return _bad(f"The arguments must be a JSON object, not {_kind(value)}.")
+    if (not text.isascii() or "\\u" in text) and _half_a_pair(value):
+        return _bad("The arguments hold half of a surrogate pair, which is no text.")
+    if duplicates:
+        return _bad(f"The arguments name {duplicates[0][:80]!r} more than once.")
+    if _nesting(cast("Json", value)) > MAX_NESTING:
+        return _bad(
+            f"The arguments are nested too deeply; at most {MAX_NESTING} levels are accepted."
+        )
+    return cast("dict[str, Json]", value)
+
+
+def _half_a_pair(value: Json) -> bool:
+    try:
+        compact(value).encode()
+    except UnicodeEncodeError:
+        return True
+    except (RecursionError, ValueError):  # nesting is looked at next
+        return False
+    return False
+
+
+def _with_whole_numbers(value: Json, schema: Mapping[str, Json]) -> Json:
+    """The valid value with 5.0 as 5 wherever the schema says integer: to JSON they are one number,
+    to Python's code not.
+    """
+    if isinstance(value, float) and schema.get("type") == "integer":
+        return int(value)
+    if isinstance(value, dict):
+        known: Mapping[str, Mapping[str, Json]] = schema.get("properties", {})
+        pairs = cast("dict[str, Json]", value).items()
+        return {name: _with_whole_numbers(inner, known.get(name, {})) for name, inner in pairs}
+    if isinstance(value, list):
+        items: Mapping[str, Json] = schema.get("items", {})
+        return [_with_whole_numbers(item, items) for item in cast("list[Json]", value)]
+    return value
+
+
+def _nesting(value: Json) -> int:
+    """Levels of objects and arrays in a value, counted without recursion."""
+    depth, level = 0, _inside([value])
+    while level is not None:
+        depth, level = depth + 1, _inside(level)
+    return depth
+
+
+def _inside(level: list[Json]) -> list[Json] | None:
+    """Values one level deeper, or None if this level has no object and no array."""
+    objects = [cast("dict[str, Json]", item) for item in level if isinstance(item, dict)]
+    arrays = [cast("list[Json]", item) for item in level if isinstance(item, list)]
+    if not objects and not arrays:
+        return None
+    return [
+        *(inner for item in objects for inner in item.values()),
+        *(inner for array in arrays for inner in array),
+    ]
+
+
+def _kind(value: Json) -> str:
+    kinds: dict[type[object], str] = {str: "a string", list: "an array", bool: "a boolean"}
+    return "null" if value is None else kinds.get(cast("type[object]", type(value)), "a number")
+
+
+def _explain(error: jsonschema.ValidationError) -> str:
+    """One clause about one violation, with the place, and short whatever the value was."""
+    path = "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.path
+    ).lstrip(".")
+    message = error.message if len(error.message) <= 300 else error.message[:297] + "..."
+    if error.validator == "additionalProperties":
+        known: Mapping[str, Json] = cast("Mapping[str, Json]", error.schema).get("properties", {})
+        extra = [key for key in cast("Mapping[str, Json]", error.instance) if key not in known]
+        message = (
+            f"unknown argument {', '.join(repr(key[:80]) for key in extra[:5])}; known are"
+            f" {', '.join(known)}"
+        )
+    elif error.validator == "required":
+        message = error.message.replace(" is a required property", " is required")
+    return f"{path}: {message}" if path else message

@@ -1,0 +1,249 @@
+"""Read tools.yaml: tools as data, and sets of tools that are switched on by ``builtin:``.
+
+Every entry keeps the file and the line of each of its keys, so that an error names the place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from envs.errors import WorldError
+from envs.plugins import Extension, PluginError
+from envs.sql_errors import nearest
+from envs.tools.sql import BUILTIN
+from envs.tools.tool import Executor, Risk, Tool, lint
+from envs.tools.tool_sets import OptionError, find_tool_set, make_tools, option_problem
+from envs.types import Limits
+
+ResolveExecutor = Callable[[str], Executor]
+"""Import the function that a dotted path names. Raises WorldError without a file."""
+
+_FLAG = {"type": "boolean"}
+_POSITIVE = {"type": "integer", "minimum": 1}
+
+_CHECKED_KEYS: Mapping[str, Mapping[str, Any]] = {
+    "read_only": _FLAG,
+    "free_sql": _FLAG,
+    "statement_timeout_ms": _POSITIVE,
+    "max_rows": _POSITIVE,
+    "max_result_bytes": _POSITIVE,
+}
+"""Optional keys of an entry with the schema of their values."""
+
+TOOL_KEYS = frozenset(
+    {"name", "description", "parameters", "output_schema", "risk", "secret", "executor"}
+    | _CHECKED_KEYS.keys()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EntrySource:
+    """Position of an entry of tools.yaml: the file, the entry's first line, the line of each key.
+
+    ``tool`` is the name of the tool that the entry declares, empty where it has none.
+    """
+
+    file: Path
+    line: int
+    lines: Mapping[str, int] = field(default_factory=dict[str, int])
+    tool: str = ""
+
+    def error(self, message: str, key: str = "name") -> WorldError:
+        """An error at the line of a key, or at the entry's first line if it lacks the key."""
+        who = f"tool {self.tool}: " if self.tool else ""
+        return WorldError(f"{who}{message}", self.file, self.lines.get(key, self.line))
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTool:
+    """One tool as tools.yaml declares it; ``executor`` is a path that is not imported yet."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+    executor: str
+    output_schema: Mapping[str, object] | None
+    risk: Risk | None
+    limits: Limits
+    free_sql: bool
+    secret: frozenset[str]
+    source: EntrySource
+
+    def tools(self, resolve_executor: ResolveExecutor) -> list[Tool]:
+        """The tool, with its executor imported. Raises :class:`~envs.errors.WorldError`."""
+        try:
+            executor = resolve_executor(self.executor)
+        except WorldError as error:
+            if error.file is not None:  # the executor's own module is wrong
+                raise
+            raise self.source.error(error.message, "executor") from None
+        tool = Tool(
+            name=self.name,
+            description=self.description,
+            parameters=self.parameters,
+            executor=executor,
+            read_only=self.limits.read_only,
+            output_schema=self.output_schema,
+            risk=self.risk,
+            limits=self.limits,
+            free_sql=self.free_sql,
+            secret=self.secret,
+        )
+        if problems := lint(tool):
+            messages = [line.removeprefix(f"tool {self.name}: ") for line in problems]
+            keys = (key for key in ("parameters", "secret") if messages[0].startswith(key))
+            raise self.source.error("; ".join(messages), next(keys, "name"))
+        return [tool]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredToolSet:
+    """A set of tools that an entry switches on, and the options that the entry gives it."""
+
+    extension: Extension
+    options: Mapping[str, object]
+    source: EntrySource
+
+    def tools(self, resolve_executor: ResolveExecutor) -> list[Tool]:
+        """The set's tools. Raises :class:`~envs.errors.WorldError` with the line of the key."""
+        try:
+            return make_tools(self.extension, self.options)
+        except OptionError as error:
+            key = error.key if error.key in self.source.lines else "builtin"
+            raise self.source.error(error.message, key) from None
+        except PluginError as error:
+            raise self.source.error(str(error), "builtin") from error
+
+
+def read_tools_yaml(file: Path, text: str) -> list[DeclaredTool | DeclaredToolSet]:
+    """The entries of a tools.yaml, in their order.
+
+    Raises :class:`~envs.errors.WorldError` with the file and the line of the first mistake.
+    """
+    try:
+        node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+        raw: object = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise WorldError(f"not valid YAML: {error.problem}", file, line) from None
+    except yaml.YAMLError as error:
+        raise WorldError(f"not valid YAML: {' '.join(str(error).split())}", file) from None
+    except ValueError as error:  # a date that does not exist
+        raise WorldError(f"not valid YAML: {error}", file) from None
+    entries = cast("dict[object, object]", raw).get("tools") if isinstance(raw, dict) else raw
+    if not isinstance(entries, list):
+        raise WorldError("must hold a list of tools, or `tools:` with one", file)
+    if isinstance(node, yaml.MappingNode):
+        node = next(value for key, value in node.value if key.value == "tools")
+    listed = zip(cast("list[object]", entries), node.value, strict=True)
+    return [_entry(entry, entry_node, file) for entry, entry_node in listed]
+
+
+def _entry(entry: object, node: yaml.Node, file: Path) -> DeclaredTool | DeclaredToolSet:
+    item = cast("Mapping[object, object]", entry if isinstance(entry, dict) else {})
+    keys = [key for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
+    lines: dict[str, int] = {str(key.value): key.start_mark.line + 1 for key in keys}
+    name = item.get("name")
+    source = EntrySource(
+        file, node.start_mark.line + 1, lines, name if isinstance(name, str) else ""
+    )
+    names = [str(key.value) for key in keys]
+    if repeated := [key for key in lines if names.count(key) > 1]:
+        raise source.error(f"the key `{repeated[0]}` occurs twice", repeated[0])
+    if "builtin" in item:
+        return _declared_set(item, source)
+    return _declared_tool(item, source)
+
+
+def _declared_set(item: Mapping[object, object], source: EntrySource) -> DeclaredToolSet:
+    """An entry with ``builtin:``: the name of a set, or names of the SQL tools themselves."""
+    options = {str(key): value for key, value in item.items() if key != "builtin"}
+    named = item["builtin"]
+    if isinstance(named, str) and named not in BUILTIN:
+        try:
+            return DeclaredToolSet(find_tool_set(named), options, source)
+        except PluginError as error:
+            near = nearest(named, BUILTIN)
+            meant = f"; did you mean the tool {near[0]}?" if near else ""
+            raise source.error(f"`builtin`: {error}{meant}", "builtin") from None
+    listed = cast("Sequence[object]", named if isinstance(named, list) else [named])
+    for name in listed or [None]:
+        if not isinstance(name, str) or name not in BUILTIN:
+            near = nearest(str(name), BUILTIN)
+            known = f"did you mean {near[0]}?" if near else f"known are {', '.join(BUILTIN)}"
+            raise source.error(
+                f"`builtin` must be a set of tools or a list of SQL tools, and {name!r} is not an"
+                f" SQL tool; {known}",
+                "builtin",
+            )
+    if twice := [name for name in listed if listed.count(name) > 1]:
+        raise source.error(f"`builtin` lists {twice[0]} twice", "builtin")
+    if "tools" in options:
+        raise source.error("`tools` and a list under `builtin` say the same; keep one", "tools")
+    return DeclaredToolSet(find_tool_set("sql"), options | {"tools": list(listed)}, source)
+
+
+def _declared_tool(item: Mapping[object, object], source: EntrySource) -> DeclaredTool:
+    name = item.get("name")
+    if not isinstance(name, str):
+        raise source.error("every tool needs a `name`, a text")
+    if unknown := [key for key in item if key not in TOOL_KEYS]:
+        raise source.error(
+            f"unknown key {unknown[0]!r}; known are {', '.join(sorted(TOOL_KEYS))}",
+            str(unknown[0]),
+        )
+    for key, schema in _CHECKED_KEYS.items():
+        value = item.get(key)
+        if (key in item if schema is _FLAG else value is not None) and (
+            problem := option_problem(key, value, schema)
+        ):
+            raise source.error(problem, key)
+    caps = {
+        key: cast("int | None", item.get(key))
+        for key, schema in _CHECKED_KEYS.items()
+        if schema is _POSITIVE
+    }
+    return DeclaredTool(
+        name=name,
+        description=_text(item, "description", source),
+        parameters=_json_schema(item, "parameters", source)
+        or {"type": "object", "properties": {}, "additionalProperties": False},
+        executor=_text(item, "executor", source),
+        output_schema=_json_schema(item, "output_schema", source),
+        risk=cast("Risk | None", item.get("risk")),  # lint refuses another word
+        limits=Limits(read_only=item.get("read_only") is True, **caps),
+        free_sql=item.get("free_sql") is True,
+        secret=_secret(item, source),
+        source=source,
+    )
+
+
+def _text(item: Mapping[object, object], key: str, source: EntrySource) -> str:
+    value = item.get(key)
+    if not isinstance(value, str):
+        raise source.error(f"needs `{key}`, a text", key)
+    return value
+
+
+def _json_schema(
+    item: Mapping[object, object], key: str, source: EntrySource
+) -> Mapping[str, object] | None:
+    value = item.get(key)
+    if value is not None and not isinstance(value, dict):
+        raise source.error(f"`{key}` must be a JSON Schema, a mapping", key)
+    return cast("Mapping[str, object] | None", value)
+
+
+def _secret(item: Mapping[object, object], source: EntrySource) -> frozenset[str]:
+    value: object = item.get("secret") or []
+    names = cast("list[object]", value) if isinstance(value, list) else [value]
+    if not all(isinstance(name, str) for name in names):
+        raise source.error(
+            f"`secret` must be the name of a parameter or a list of them, not {value!r}", "secret"
+        )
+    return frozenset(cast("list[str]", names))

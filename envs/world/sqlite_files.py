@@ -1,0 +1,118 @@
+"""A world over SQLite files that exist: `databases.json` in the place of schema.sql and seed.sql, a
+universe each.
+
+    [{"name": "california_schools",
+      "file": "/data/bird/dev_databases/california_schools/california_schools.sqlite",
+      "sha256": "1f0c...",
+      "about": {"schools": {"CDSCode": "The school's code."}}}]
+
+``about`` is optional: what columns hold, by table and column.
+
+The files are read and never opened for writing. They do not travel with the world: each process
+reads them where they are, and a file that is not what it was is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from envs.errors import WorldError
+from envs.sandboxes.sqlite.sandbox import SqliteTemplate
+from envs.types import Table
+
+FILE = "databases.json"
+
+KEYS = frozenset({"name", "file", "sha256", "about"})
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFile:
+    """One database; ``about`` maps tables to columns to what they hold."""
+
+    name: str
+    path: Path
+    sha256: str
+    about: Mapping[str, Mapping[str, str]]
+
+
+def read_databases(folder: Path) -> tuple[DatabaseFile, ...]:
+    """The databases of a world's folder, in their order; none where there is no `databases.json`.
+
+    Raises :class:`WorldError` for what is no such list.
+    """
+    file = folder / FILE
+    if not file.is_file():
+        return ()
+    try:
+        raw: Any = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise WorldError(f"no JSON: {error}", file) from None
+    if not isinstance(raw, list) or not raw:
+        raise WorldError("must hold a list of databases", file)
+    out: list[DatabaseFile] = []
+    for item in cast("list[Any]", raw):
+        entry = cast("dict[str, Any]", item if isinstance(item, dict) else {})
+        texts = all(isinstance(entry.get(key), str) for key in ("name", "file", "sha256"))
+        if not texts or set(entry) - KEYS:
+            raise WorldError("a database has `name`, `file` and `sha256`, texts, and `about`", file)
+        about: dict[str, dict[str, Any]] = entry.get("about") or {}
+        shown = {
+            str(table): {str(k): str(v) for k, v in columns.items()}
+            for table, columns in about.items()
+        }
+        out.append(DatabaseFile(entry["name"], folder / entry["file"], entry["sha256"], shown))
+    return tuple(out)
+
+
+def read_image(path: Path) -> bytes:
+    """The bytes of a database file. Raises :class:`WorldError` where it cannot be read, or its last
+    writes are not in it.
+    """
+    try:
+        image = path.read_bytes()
+        waiting = path.with_name(f"{path.name}-wal")
+        if waiting.is_file() and waiting.stat().st_size:
+            raise WorldError(
+                "writes to this database still stand in its -wal file: open it once with sqlite3",
+                path,
+            )
+    except OSError as error:
+        raise WorldError(f"the database cannot be read: {error.strerror}", path) from None
+    if not image.startswith(b"SQLite format 3\0"):
+        raise WorldError("this is no SQLite database", path)
+    return image
+
+
+def database_template(database: DatabaseFile) -> SqliteTemplate:
+    """A template of the file as it is. Text in double quotes may stand for a text, as in the stock
+    SQLite that published questions were written for.
+
+    Raises :class:`WorldError` for a file that cannot be read, or is not what it was.
+    """
+    image = read_image(database.path)
+    if hashlib.sha256(image).hexdigest() != database.sha256:
+        raise WorldError(
+            "the database is not what it was: its content has another digest", database.path
+        )
+    template = SqliteTemplate.from_image(image, loose_quotes=True)
+    template.tables = {
+        name: _described(table, database.about) for name, table in template.tables.items()
+    }
+    return template
+
+
+def _described(table: Table, about: Mapping[str, Mapping[str, str]]) -> Table:
+    columns_of_table = {name.lower(): columns for name, columns in about.items()}.get(
+        table.name.lower(), {}
+    )
+    by_name = {name.strip().lower(): text for name, text in columns_of_table.items()}
+    columns = tuple(
+        replace(column, about=by_name.get(column.name.strip().lower(), ""))
+        for column in table.columns
+    )
+    return replace(table, columns=columns)

@@ -1,0 +1,190 @@
+"""A loaded world: its scripts, universes, tools and policy, and the environments made from it."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from envs.audit import Audit
+from envs.environments.database import DatabaseExecutableEnvironment
+from envs.errors import WorldError
+from envs.plugins import ENGINES, Extension
+from envs.processes import pool_of
+from envs.sandboxes.base import DatabaseTarget, Template, TestSuiteDatabases, find_engine
+from envs.sandboxes.sqlite.row_subsets import row_subset
+from envs.sandboxes.sqlite.sandbox import SqliteTemplate
+from envs.scripts import run_script
+from envs.tools.tool import Tool
+from envs.tools.toolbox import Toolbox
+from envs.types import Limits, Pins
+from envs.world.dangling_rows import check_rows
+from envs.world.files import find_script, world_digest
+from envs.world.package import WorldPackage
+from envs.world.seed_rows import SeedRow, insert_rows, rows_function, seed_rows
+from envs.world.sqlite_files import FILE as DATABASES_FILE
+from envs.world.sqlite_files import DatabaseFile, database_template
+from envs.world.world_file import ColumnTraits
+
+SUBPROCESS_SERVICE = "envs.world.subprocess_service"
+"""The service (:mod:`envs.processes`) that runs tools of free SQL in processes of their own."""
+
+
+@dataclass(frozen=True)
+class World:
+    """A loaded world. It holds functions, so its folder travels to workers, never the object.
+
+    ``database`` holds the scripts and seed.py: the world's own folder, or that of the world whose
+    database it shares (:mod:`envs.world.files`). ``databases`` are its SQLite files, if it has any
+    in the place of scripts. ``extensions`` are the sets of tools that its tools.yaml switches on.
+    ``columns`` are the declared traits of columns, by ``table.column``.
+    """
+
+    name: str
+    path: Path
+    digest: str
+    policy: str
+    toolbox: Toolbox
+    database: Path
+    databases: tuple[DatabaseFile, ...] = ()
+    extensions: tuple[Extension, ...] = ()
+    columns: Mapping[str, ColumnTraits] = field(default_factory=dict[str, ColumnTraits])
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        return tuple(self.toolbox.tools)
+
+    def script(self, stem: str, engine: str) -> Path:
+        """Return the world's ``schema`` or ``seed`` script for an engine.
+
+        A script for the engine is preferred to one for its SQL dialect, and that to the plain one.
+        Raises :class:`~envs.errors.WorldError` where the world has no such script.
+        """
+        script = find_script(self.database, stem, engine)
+        if script is None:
+            raise WorldError(f"a world needs a {stem}.sql", self.database / f"{stem}.sql")
+        return script
+
+    def module(self, name: str) -> types.ModuleType:
+        """A Python file of the folder, imported as part of the world.
+
+        Raises :class:`~envs.errors.WorldError` with file and line where its code fails.
+        """
+        return WorldPackage(self.path, self.digest).load(name)
+
+    @property
+    def universes(self) -> bool:
+        """True where a seed.py makes more universes than number 0."""
+        return (self.database / "seed.py").is_file()
+
+    def seed_rows(self, universe: int) -> Iterator[SeedRow]:
+        """The rows of a universe from 1 on, as seed.py yields them.
+
+        Raises :class:`~envs.errors.WorldError` where seed.py is missing or wrong.
+        """
+        file = self.database / "seed.py"
+        if universe < 1:
+            raise WorldError(
+                f"there is no universe {universe}: universes are numbered from 0, which is seed.sql"
+            )
+        if not self.universes:
+            raise WorldError(
+                "this world has universe 0 only; a seed.py with rows(universe, random) makes more",
+                file,
+            )
+        shared = self.database != self.path
+        digest = world_digest(self.database) if shared else self.digest
+        module = WorldPackage(self.database, digest).load("seed")
+        return seed_rows(rows_function(module, file), universe, self.name, file)
+
+    def template(
+        self, engine: str = "sqlite", universe: int = 0, place: DatabaseTarget | None = None
+    ) -> Template:
+        """Build the template that sandboxes are copied from: the schema, then seed.sql (universe 0)
+        or the rows of seed.py.
+
+        ``place`` names the server. Raises :class:`~envs.errors.ScriptError` with file and line
+        where a statement fails, :class:`~envs.errors.WorldError` with those of a refused row, and
+        :class:`~envs.errors.DatabaseConfigError` for a missing server or driver.
+        """
+        kind = find_engine(engine)
+        if self.databases:
+            return self._file_template(engine, universe)
+        schema, seed = self.script("schema", engine), self.script("seed", engine)
+        rows = self.seed_rows(universe) if universe else None
+
+        def load(connection: Any) -> None:
+            run_script(schema, connection, kind.dialect)
+            if rows is None:
+                run_script(seed, connection, kind.dialect)
+                if kind.dialect == "sqlite":
+                    check_rows(connection, schema, seed)
+            else:
+                insert_rows(connection, rows, kind.dialect)
+
+        template = kind.build(load, place or DatabaseTarget())
+        template.siblings = TestSuiteDatabases(
+            partial(self._sibling, template, engine, universe, place)
+        )
+        return template
+
+    def _file_template(self, engine: str, universe: int) -> Template:
+        """The template of one of the SQLite files."""
+        file = self.database / DATABASES_FILE
+        if ENGINES.find(engine).name != "sqlite":
+            raise WorldError(
+                f"these databases are SQLite files, which do not run on {engine}", file
+            )
+        if universe not in range(len(self.databases)):
+            raise WorldError(
+                f"there are {len(self.databases)} databases, and none is number {universe}", file
+            )
+        template = database_template(self.databases[universe])
+        template.siblings = TestSuiteDatabases(
+            partial(self._sibling, template, engine, universe, None)
+        )
+        return template
+
+    def _sibling(
+        self,
+        template: Template,
+        engine: str,
+        universe: int,
+        place: DatabaseTarget | None,
+        index: int,
+        count: int,
+    ) -> Template | None:
+        """One of ``count`` further databases of a test suite, counted from 0.
+
+        It is another universe, or a copy with some rows removed where there are no universes.
+        """
+        if self.universes:
+            other = index + 1 if index + 1 < universe or not universe else index + 2
+            return self.template(engine, other, place)
+        if isinstance(template, SqliteTemplate):
+            return SqliteTemplate.from_image(
+                row_subset(template.image, index, max(count, 2)), loose_quotes=bool(self.databases)
+            )
+        return None
+
+    def environment(
+        self,
+        template: Template,
+        pins: Pins,
+        limits: Limits | None = None,
+        *,
+        unordered: bool = False,
+        audit: Audit | None = None,
+    ) -> DatabaseExecutableEnvironment:
+        """Open an environment on a fresh sandbox; the caller closes it. ``audit`` logs calls."""
+        sandbox = template.open(pins, unordered=unordered)
+        pool = None
+        if sandbox.out_of_process and any(tool.free_sql for tool in self.tools):
+            pool = pool_of(SUBPROCESS_SERVICE, (str(self.path), self.digest))
+            pool.start()
+        return DatabaseExecutableEnvironment(
+            self.toolbox, sandbox, template.tables, limits, pool, audit
+        )

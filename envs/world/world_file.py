@@ -1,0 +1,127 @@
+"""The file ``world.yaml`` of a world's folder, which not every world has::
+
+database: ../shop              # the schema, the seed and the columns of a world beside this one
+columns:                       # traits of columns, in the world that owns the schema
+customers.name: {pii: name}  # personal data of a kind; `none` for a column that only looks so
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from envs.errors import WorldError
+
+WORLD_FILE = "world.yaml"
+
+PERSONAL_KINDS = ("name", "email", "phone", "address", "birth_date", "identifier", "other")
+"""Kinds of personal data that a column may hold."""
+
+NOT_PERSONAL = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnTraits:
+    """The declared traits of one column. ``pii`` is a kind of personal data, or ``none``; ``line``
+    is where it is declared.
+    """
+
+    pii: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorldFile:
+    """A read ``world.yaml``. ``database`` is the folder of another world and its line; ``columns``
+    maps ``table.column`` to its traits.
+    """
+
+    database: tuple[str, int] | None = None
+    columns: Mapping[str, ColumnTraits] = field(default_factory=dict[str, ColumnTraits])
+
+
+def read_world_file(folder: Path) -> WorldFile:
+    """The ``world.yaml`` of a folder; an empty one where there is no such file.
+
+    Raises :class:`~envs.errors.WorldError` with file and line for the first mistake.
+    """
+    file = folder / WORLD_FILE
+    return _Reader(file).read() if file.is_file() else WorldFile()
+
+
+class _Reader:
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def fail(self, message: str, node: yaml.Node | None = None) -> WorldError:
+        return WorldError(message, self.file, 1 if node is None else node.start_mark.line + 1)
+
+    def read(self) -> WorldFile:
+        node = self._root()
+        found: dict[str, tuple[yaml.Node, yaml.Node]] = {}
+        for key, value in node.value:
+            if key.value not in ("database", "columns"):
+                raise self.fail(
+                    f"unknown key {key.value!r}; the keys are `database` and `columns`", key
+                )
+            if key.value in found:
+                raise self.fail(f"the key `{key.value}` occurs twice", key)
+            found[key.value] = key, value
+        database = columns = None
+        if "database" in found:
+            database = self._database(*found["database"])
+        if "columns" in found:
+            key, value = found["columns"]
+            if database is not None:
+                message = "`columns` belongs to the world that owns the schema, not beside"
+                raise self.fail(f"{message} `database`: move it to {database[0]}/{WORLD_FILE}", key)
+            columns = self._columns(key, value)
+        return WorldFile(database, columns or {})
+
+    def _root(self) -> yaml.MappingNode:
+        try:
+            node: Any = yaml.compose(self.file.read_text("utf-8"), Loader=yaml.SafeLoader)
+        except UnicodeDecodeError as error:
+            raise WorldError(f"not UTF-8 at byte {error.start}", self.file) from None
+        except yaml.MarkedYAMLError as error:
+            line = error.problem_mark.line + 1 if error.problem_mark else None
+            raise WorldError(f"not valid YAML: {error.problem}", self.file, line) from None
+        except yaml.YAMLError as error:
+            message = f"not valid YAML: {' '.join(str(error).split())}"
+            raise WorldError(message, self.file) from None
+        if not isinstance(node, yaml.MappingNode) or not node.value:
+            raise self.fail(
+                "must hold the key `database`, the folder of another world, or `columns`"
+            )
+        return node
+
+    def _database(self, key: yaml.Node, value: yaml.Node) -> tuple[str, int]:
+        if not isinstance(value, yaml.ScalarNode) or value.tag != "tag:yaml.org,2002:str":
+            raise self.fail("`database` must be the folder of another world, as ../NAME", key)
+        return value.value, key.start_mark.line + 1
+
+    def _columns(self, key: yaml.Node, value: yaml.Node) -> dict[str, ColumnTraits]:
+        if not isinstance(value, yaml.MappingNode) or not value.value:
+            raise self.fail("`columns` maps table.column to its traits, as {pii: name}", key)
+        columns: dict[str, ColumnTraits] = {}
+        for name, traits in value.value:
+            if str(name.value).count(".") != 1:
+                raise self.fail(f"`columns`: {name.value!r} is not of the form table.column", name)
+            columns[name.value] = ColumnTraits(
+                self._pii(name.value, traits), name.start_mark.line + 1
+            )
+        return columns
+
+    def _pii(self, name: str, traits: yaml.Node) -> str:
+        known = (*PERSONAL_KINDS, NOT_PERSONAL)
+        message = f"`columns`: {name} needs {{pii: KIND}}, of {', '.join(known)}"
+        if not isinstance(traits, yaml.MappingNode) or len(traits.value) != 1:
+            raise self.fail(message, traits)
+        ((key, kind),) = traits.value
+        if key.value != "pii" or kind.value not in known:
+            raise self.fail(message, traits)
+        return kind.value

@@ -1,0 +1,18 @@
+"""An exporter of questions and last answers: `synth export out/ehr --to extensions.exporter:Pairs`."""
+
+from synth.dataset.exporters.base import Exporter
+from synth.dataset.exporters.files import write_jsonl
+
+
+class Pairs(Exporter):
+    name = "pairs"
+    description = "the first request and the last answer, a line of JSON each"
+    suffix = ".jsonl"
+
+    def rows(self, rows):
+        for row in rows:
+            asked = next(m["content"] for m in row["messages"] if m["role"] == "user")
+            yield {"asked": asked, "answered": row["messages"][-1]["content"]}
+
+    def write(self, examples, out):
+        return write_jsonl(examples, out)

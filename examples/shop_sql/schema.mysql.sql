@@ -1,1 +1,0 @@
-../shop/schema.mysql.sql

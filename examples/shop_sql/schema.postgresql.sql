@@ -1,1 +1,0 @@
-../shop/schema.postgresql.sql

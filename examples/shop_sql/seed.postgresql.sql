@@ -1,1 +1,0 @@
-../shop/seed.postgresql.sql

@@ -1,1 +1,0 @@
-../shop/seed_books.py

@@ -1,1 +1,0 @@
-../shop/seed_goods.py

@@ -1,0 +1,1 @@
+"""The Python door: the functions that ``import synth`` offers, in synchronous and async forms."""

@@ -1,0 +1,132 @@
+"""Launching of the jobs of one command line, one after the other, and going on with a run."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+
+from envs.errors import EnvsError
+from synth.cli.consent_question import consent_by
+from synth.cli.end_report import conclude, exit_code
+from synth.cli.sweep_table import show_points
+from synth.config.compose import Composed
+from synth.config.overrides import plain_changes
+from synth.config.rules import notices
+from synth.config.schema import RunConfig, to_dict
+from synth.dataset.reader import Dataset
+from synth.errors import ConfigProblems, OperatorError, SynthError
+from synth.foundation.credentials import redact
+from synth.foundation.tempdirs import Scratch
+from synth.report import Screen
+from synth.report.transcript import show_error, show_trajectory
+from synth.runner.coordinator import RunReport
+from synth.runner.launch import launch, resume
+from synth.runner.prepare import prepare
+
+INTERRUPTED = 130
+
+
+def start(jobs: Sequence[Composed], *, as_json: bool) -> int:
+    """Launch one job, or a sweep. Returns the exit code."""
+    console = Console(stderr=True, highlight=False)
+    for line in {line: None for item in jobs for line in notices(to_dict(item.config))}:
+        console.print(f"note: {line}", markup=False)
+    if len(jobs) == 1:
+        return _launch(jobs[0].config, console, as_json=as_json)
+    return _sweep(jobs, console, as_json=as_json)
+
+
+def go_on(directory: Path, overrides: Sequence[str], *, trust: bool, as_json: bool) -> int:
+    """Go on with a run. Returns the exit code."""
+    console = Console(stderr=True, highlight=False)
+    with contextlib.redirect_stdout(sys.stderr):
+        report = resume(directory, plain_changes(overrides), console, consent_by(trust))
+    return conclude(report, as_json=as_json)
+
+
+def preview(jobs: Sequence[Composed], count: int) -> int:
+    """Play a few rollouts in this process and print them; nothing is kept. Returns the exit code.
+
+    Raises :class:`OperatorError` for a sweep.
+    """
+    if len(jobs) != 1:
+        raise OperatorError("--preview shows rollouts of one job: leave out -m")
+    config, console = jobs[0].config, Console(stderr=True, highlight=False)
+    with Scratch("preview") as home:
+        report = _launched(_small(config, count, home.path / "run"), console)
+        screen = Screen()
+        with Dataset.open(report.directory) as dataset:
+            for row in dataset.rows():
+                show_trajectory(screen, row)
+                screen.line()
+            for error in dataset.errors():
+                show_error(screen, error)
+    totals = report.totals
+    cost = f", cost {totals.cost()}" if totals.tokens else ""
+    screen.line(f"{totals.rows} of {report.planned} rollouts{cost}; nothing was kept")
+    return 0 if totals.rows else 1
+
+
+def _small(config: RunConfig, count: int, directory: Path) -> RunConfig:
+    """The config of a few rollouts in this process."""
+    tasks = replace(
+        config.tasks,
+        count=min(count, config.tasks.count),
+        samples=1,
+        splits=None,
+        held_out=None,
+    )
+    runtime = replace(config.runtime, kind="inline", address=None, workers=None, options={})
+    output = replace(config.output, dir=str(directory))
+    return replace(config, tasks=tasks, runtime=runtime, output=output)
+
+
+def _launched(config: RunConfig, console: Console) -> RunReport:
+    # Standard output is for the report: what tools and Ray print meanwhile goes where the progress
+    # goes.
+    with contextlib.redirect_stdout(sys.stderr):
+        return launch(config, console)
+
+
+def _launch(config: RunConfig, console: Console, *, as_json: bool) -> int:
+    return conclude(_launched(config, console), as_json=as_json)
+
+
+def _sweep(jobs: Sequence[Composed], console: Console, *, as_json: bool) -> int:
+    """One job after the other. What can be known before is found before the first; one that fails
+    does not stop the rest. At the end a table shows all points.
+    """
+    problems: list[str] = []
+    for composed in jobs:
+        try:
+            prepare(composed.config)
+        except (SynthError, EnvsError) as error:
+            problems.append(f"{composed.directory}: {error}")
+    if problems:
+        raise ConfigProblems(problems)
+    reports: list[RunReport | None] = []
+    for composed in jobs:
+        console.print(f"[{composed.directory}]", markup=False)
+        try:
+            report = _launched(composed.config, console)
+        except OperatorError:
+            raise
+        except (SynthError, EnvsError) as error:
+            console.print(redact(f"error: {error}"), markup=False, soft_wrap=True)
+            reports.append(None)
+            continue
+        conclude(report, as_json=as_json)
+        reports.append(report)
+        if exit_code(report) == INTERRUPTED:
+            return INTERRUPTED
+    if not as_json:
+        show_points([composed.overrides for composed in jobs], reports)
+    failed = [job.directory for job, done in zip(jobs, reports, strict=True) if done is None]
+    if failed:
+        raise SynthError(f"{len(failed)} of {len(jobs)} jobs failed: {', '.join(failed)}")
+    return max(exit_code(report) for report in reports if report is not None)

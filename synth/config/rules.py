@@ -1,0 +1,566 @@
+"""Rules between the keys of a config, and values that none of them may hold.
+
+These rules read the plain dict, so that :mod:`synth.config.schema` can stay a description of its
+shape.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, cast
+from urllib.parse import parse_qsl, urlsplit
+
+from synth.config.prices import missing_prices
+from synth.config.task_source import load_task_source, task_source_options
+from synth.errors import ConfigProblems
+from synth.foundation.credentials import ADVICE, is_secret_key, is_variable_name, looks_secret
+from synth.foundation.suggestions import hint, nearest
+from synth.plugins import (
+    ENGINES,
+    MIDDLEWARES,
+    MODELS,
+    RUNTIMES,
+    USERS,
+    ExtensionPoint,
+    PluginError,
+)
+
+Plain = Mapping[str, Any]
+Finding = tuple[tuple[str, ...], str]
+"""The keys that a rule looked at, and the line that says what is wrong with them."""
+
+_MODEL_SECTIONS = ("model", "users.model")
+"""The sections that describe a model."""
+NAMES_OF_VARIABLES = frozenset(
+    {
+        *(f"{section}.api_key_env" for section in _MODEL_SECTIONS),
+        "agent.approval.api_key_env",
+        "database.dsn_env_var",
+    }
+)
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_SPLIT = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+"""The names that `datasets` takes; it keeps `all` for itself."""
+
+_OURS = {
+    "model": "name",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "max_tokens": "max_tokens",
+    "messages": None,
+    "tools": None,
+    "stream": None,
+    "stream_options": None,
+    "n": None,
+}
+"""Fields of a request that are not extra: where each is set, or None where the rollout sets it."""
+
+
+_URLS = frozenset(f"{section}.base_url" for section in _MODEL_SECTIONS)
+
+
+def _models(config: Plain) -> Iterator[tuple[str, Plain]]:
+    """The sections that describe a model, each with its name."""
+    yield from zip(_MODEL_SECTIONS, (config["model"], config["users"]["model"]), strict=True)
+
+
+def walk(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Every leaf below a value, with its dotted key; an empty list or mapping is a leaf."""
+    if isinstance(value, Mapping) and value:
+        for name, inner in cast("Mapping[Any, Any]", value).items():
+            yield from walk(inner, f"{key}.{name}" if key else str(name))
+    elif isinstance(value, list) and value:
+        for index, inner in enumerate(cast("list[Any]", value)):
+            yield from walk(inner, f"{key}.{index}")
+    else:
+        yield key, value
+
+
+def secrets_in(raw: Plain) -> dict[str, str]:
+    """The keys that hold what looks like a secret, each with a line that explains and does not show
+    it.
+    """
+    found: dict[str, str] = {}
+    for key, value in walk(raw):
+        filled = value is not None and value != "" and value is not False
+        if key in NAMES_OF_VARIABLES:
+            if isinstance(value, str) and value and not is_variable_name(value):
+                found[key] = (
+                    f"{key}: takes the name of an environment variable, and this is none: {ADVICE}"
+                )
+        elif filled and is_secret_key(key):
+            found[key] = f"{key}: no secret belongs in a config: {ADVICE}"
+        elif isinstance(value, str) and looks_secret(value):
+            found[key] = f"{key}: this looks like a secret: {ADVICE}"
+        elif key in _URLS and isinstance(value, str) and _url_holds_secret(value):
+            found[key] = f"{key}: the URL holds a user, a password or a key: {ADVICE}"
+    return found
+
+
+def _url_holds_secret(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # no URL at all; said elsewhere, but a user and a password may stand in it
+        return "@" in url
+    named = any(
+        is_secret_key(name) or name.lower() in {"key", "sig"} for name, _ in parse_qsl(parts.query)
+    )
+    return "@" in parts.netloc or named
+
+
+def _world(config: Plain) -> Iterator[Finding]:
+    env = config["env"]
+    keys = ("env.name", "env.path")
+    if env["name"] is None and env["path"] is None:
+        yield (
+            keys,
+            "env: no world: give env.name (one that ships) or env.path (a folder of your own)",
+        )
+    if env["name"] is not None and env["path"] is not None:
+        both = f"env.name is {env['name']!r} and env.path is {env['path']!r}"
+        yield keys, f"env: which world? {both}; set the one that is not meant to null"
+
+
+def _kinds(config: Plain) -> Iterator[Finding]:
+    """Every extension that a section names has to exist; nothing is imported to find that out."""
+    named = (
+        ("model.kind", MODELS, config["model"]["kind"]),
+        ("users.kind", USERS, config["users"]["kind"]),
+        ("users.model.kind", MODELS, config["users"]["model"]["kind"]),
+        ("runtime.kind", RUNTIMES, config["runtime"]["kind"]),
+        *(("agent.middleware", MIDDLEWARES, name) for name in config["agent"]["middleware"]),
+    )
+    for key, point, name in named:
+        if (problem := _unknown(point, name)) is not None:
+            yield (key,), f"{key}: {problem}"
+    model = config["users"]["model"]["kind"]
+    if model in {"scripted", "replay"}:
+        key = "users.model.kind"
+        yield (key,), f"{key}: the {model} model plays agents only; use users=scripted or openai"
+
+
+def _unknown(point: ExtensionPoint, name: str) -> str | None:
+    if ":" in name and _DOTTED.fullmatch(name) is None:
+        return f"{name!r} is not of the form package.module:attribute"
+    try:
+        point.find(name)
+    except PluginError as error:
+        return str(error)
+    return None
+
+
+def _endpoint(config: Plain) -> Iterator[Finding]:
+    model, user = config["model"], config["users"]
+    if model["kind"] == "openai" and model["name"] is None:
+        yield (
+            ("model.kind", "model.name"),
+            "model.name: model=openai needs the name of a model, as in model.name=gpt-4.1-mini",
+        )
+    if (
+        user["kind"] == "simulated"
+        and user["model"]["kind"] == "openai"
+        and user["model"]["name"] is None
+    ):
+        yield (
+            ("users.kind", "users.model.kind", "users.model.name"),
+            (
+                "users.model.name: users=simulated needs the name of a model, as in"
+                " users.model.name=gpt-4.1-mini"
+            ),
+        )
+    for section, item in _models(config):
+        url: str | None = item["base_url"]
+        if url is not None and not _is_url(url):
+            key = f"{section}.base_url"
+            yield (key,), f"{key}: must be a URL such as http://127.0.0.1:8000/v1, not {url!r}"
+
+
+def _database(config: Plain) -> Iterator[Finding]:
+    database = config["database"]
+    if database["dsn_env_var"] is not None:
+        problem = no_server(database["engine"])
+        if problem is not None:
+            keys = ("database.engine", "database.dsn_env_var")
+            yield (
+                keys,
+                f"database.dsn_env_var: {problem}; use database=postgres or database=mariadb",
+            )
+
+
+def no_server(engine: str) -> str | None:
+    """Return the problem of a server that is named for an engine that needs none."""
+    try:
+        found = ENGINES.load(engine)
+    except PluginError as error:
+        return str(error)
+    if getattr(found, "needs_server", True):
+        return None
+    return "SQLite has no server" if engine == "sqlite" else f"engine {engine!r} has no server"
+
+
+def _recording(config: Plain) -> Iterator[Finding]:
+    kind, path = config["model"]["kind"], config["model"]["path"]
+    keys = ("model.kind", "model.path")
+    if kind == "replay" and path is None:
+        yield (
+            keys,
+            (
+                "model.path: model=replay needs the directory of a recorded run, as in"
+                " model.path=out/ehr"
+            ),
+        )
+    if kind in {"scripted", "openai"} and path is not None:
+        yield (
+            keys,
+            f"model.path: only model=replay plays a recorded run back, and the model is {kind}",
+        )
+    user, heard = config["users"]["kind"], config["users"]["path"]
+    keys = ("users.kind", "users.path")
+    if user == "replay" and heard is None:
+        yield (
+            keys,
+            (
+                "users.path: users=replay needs the directory of a recorded run, as in"
+                " users.path=out/ehr"
+            ),
+        )
+    if user in {"scripted", "simulated", "none"} and heard is not None:
+        yield (
+            keys,
+            f"users.path: only users=replay plays a recorded user back, and the user is {user}",
+        )
+
+
+def _is_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a bracket left open, a port that is no number
+        return False
+
+
+def _extra_body(config: Plain) -> Iterator[Finding]:
+    for section, model in _models(config):
+        key, body = f"{section}.extra_body", model["extra_body"]
+        for name in sorted(set(body) & set(_OURS)):
+            place = f"set {section}.{_OURS[name]} instead" if _OURS[name] else "the rollout sets it"
+            yield (f"{key}.{name}",), f"{key}.{name}: this is not extra: {place}"
+        for place, why in _not_json(body, key):
+            yield (place,), f"{place}: {why} cannot be written as JSON"
+
+
+def _not_json(value: Any, key: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, inner in cast("Mapping[Any, Any]", value).items():
+            if not isinstance(name, str):
+                yield f"{key}.{name}", f"a key that is no text ({name!r})"
+            yield from _not_json(inner, f"{key}.{name}")
+    elif isinstance(value, list):
+        for index, inner in enumerate(cast("list[Any]", value)):
+            yield from _not_json(inner, f"{key}.{index}")
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield key, str(value)
+    elif value is not None and not isinstance(value, bool | int | float | str):
+        yield key, f"a value of type {type(cast('object', value)).__name__}"
+
+
+def _mistakes(config: Plain) -> Iterator[Finding]:
+    model = config["model"]
+    kinds: list[str] = model["mistakes"] or []
+    for name in sorted({name for name in kinds if kinds.count(name) > 1}):
+        yield ("model.mistakes",), f"model.mistakes: {name!r} is listed twice"
+    if kinds and model["kind"] != "scripted":
+        keys = ("model.kind", "model.mistakes")
+        yield (
+            keys,
+            (
+                "model.mistakes: only the scripted expert makes mistakes when told to;"
+                f" {model['kind']} makes its own"
+            ),
+        )
+
+
+def _middleware(config: Plain) -> Iterator[Finding]:
+    agent = config["agent"]
+    key, names = "agent.middleware", agent["middleware"]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield (key,), f"{key}: {name!r} is listed twice"
+    for name in agent["options"]:
+        if name in MIDDLEWARES.builtin:
+            yield ("agent.options", key), f"agent.options.{name}: set agent.{name}.*"
+        elif name not in names:
+            yield (
+                ("agent.options", key),
+                f"agent.options.{name}: agent.middleware does not list it",
+            )
+
+
+def _options(config: Plain) -> Iterator[Finding]:
+    """Options of extensions travel as JSON."""
+    sections = ("model", "users", "users.model", "tasks", "database", "runtime", "agent")
+    for section in sections:
+        value: Any = config
+        for name in section.split("."):
+            value = value[name]
+        for key, problem in _not_json(value["options"], f"{section}.options"):
+            yield (key,), f"{key}: {problem} cannot be written as JSON"
+
+
+def _context(config: Plain) -> Iterator[Finding]:
+    agent = config["agent"]
+    compaction, offload = agent["compaction"], agent["offload"]
+    sizes = ("agent.compaction.context_window", "agent.compaction.threshold_tokens")
+    if "compaction" in agent["middleware"] and all(
+        compaction[key.rpartition(".")[2]] is None for key in sizes
+    ):
+        yield (
+            ("agent.middleware", *sizes),
+            f"agent.compaction: how long is too long? set {sizes[0]} (the model's) or {sizes[1]}",
+        )
+    shown = offload["head_chars"] + offload["tail_chars"]
+    if shown > offload["max_chars"]:
+        yield (
+            ("agent.offload.head_chars", "agent.offload.tail_chars", "agent.offload.max_chars"),
+            (
+                f"agent.offload: head_chars and tail_chars are {shown} together, more than"
+                f" max_chars ({offload['max_chars']})"
+            ),
+        )
+
+
+def _approval(config: Plain) -> Iterator[Finding]:
+    approval = config["agent"]["approval"]
+    callback, key = approval["callback"], "agent.approval.callback"
+    if callback is not None and _DOTTED.fullmatch(callback) is None:
+        yield (key,), f"{key}: must be package.module:attribute, not {callback!r}"
+    if callback is not None and approval["model"] is not None:
+        yield (key, "agent.approval.model"), f"{key}: who decides? agent.approval.model is set too"
+
+
+def _cost(config: Plain) -> Iterator[Finding]:
+    model = config["model"]
+    if config["agent"]["max_cost_usd"] is None or model["kind"] != "openai":
+        return
+    if missing := [f"model.{name}" for name in missing_prices(model, model["name"])]:
+        yield (
+            ("agent.max_cost_usd", "model.kind", *missing),
+            _unpriced("agent.max_cost_usd", model["name"], missing),
+        )
+
+
+def _unpriced(key: str, name: str | None, missing: Sequence[str]) -> str:
+    unknown = "" if name is None else f", and those of {name!r} at this address are not known"
+    return f"{key}: cannot be kept without prices{unknown}: set {' and '.join(missing)}"
+
+
+def _budget(config: Plain) -> Iterator[Finding]:
+    if config["budget"]["usd"] is None:
+        return
+    approval = config["agent"]["approval"]
+    asks = [
+        (
+            section,
+            model,
+            model["name"],
+            model["kind"] == "openai"
+            and (section == "model" or config["users"]["kind"] == "simulated"),
+        )
+        for section, model in _models(config)
+    ]
+    approves = "approval" in config["agent"]["middleware"] and approval["model"] is not None
+    for section, model, name, asked in (
+        *asks,
+        ("agent.approval", approval, approval["model"], approves),
+    ):
+        missing = [f"{section}.{key}" for key in missing_prices(model, name)] if asked else []
+        if missing:
+            yield (
+                ("budget.usd", "users.kind", f"{section}.kind", *missing),
+                _unpriced("budget.usd", name, missing),
+            )
+
+
+def _families(config: Plain) -> Iterator[Finding]:
+    families: list[str] = config["tasks"]["families"] or []
+    for name in sorted({name for name in families if families.count(name) > 1}):
+        yield ("tasks.families",), f"tasks.families: {name!r} is listed twice"
+
+
+def _splits(config: Plain) -> Iterator[Finding]:
+    """Each universe belongs to one split, and each split has a name and a universe."""
+    tasks = config["tasks"]
+    splits: dict[str, list[int]] | None = tasks["splits"]
+    if splits is None:
+        return
+    if not splits:
+        yield (
+            ("tasks.splits",),
+            "tasks.splits: names no split; null makes all of it the split train",
+        )
+    for name, own in splits.items():
+        if not _SPLIT.fullmatch(name) or name == "all":
+            why = (
+                "means all of them"
+                if name == "all"
+                else "must be a letter, then up to 63 letters, digits or _"
+            )
+            yield ("tasks.splits",), f"tasks.splits.{name}: the name of a split {why}"
+        if not own:
+            yield (
+                ("tasks.splits",),
+                f"tasks.splits.{name}: has no universe; give it some or leave it out",
+            )
+    yield from _split_universes(splits, tasks["universes"])
+
+
+def _split_universes(splits: Mapping[str, list[int]], count: int) -> Iterator[Finding]:
+    given = [universe for own in splits.values() for universe in own]
+    for universe in sorted({universe for universe in given if given.count(universe) > 1}):
+        places = [name for name, own in splits.items() for _ in range(own.count(universe))]
+        yield (
+            ("tasks.splits",),
+            f"tasks.splits: universe {universe} is given twice, to {' and '.join(places)}",
+        )
+    both = ("tasks.splits", "tasks.universes")
+    for universe in sorted({universe for universe in given if universe >= count}):
+        there = f"with tasks.universes={count} they are numbered from 0 to {count - 1}"
+        yield both, f"tasks.splits: there is no universe {universe}; {there}"
+    if splits and (missing := sorted(set(range(count)) - set(given))):
+        shown = ", ".join(map(str, missing[:8])) + (", ..." if len(missing) > 8 else "")
+        word = "universe" if len(missing) == 1 else "universes"
+        yield both, f"tasks.splits: {word} {shown} of tasks.universes={count} belong to no split"
+
+
+def _held_out(config: Plain) -> Iterator[Finding]:
+    tasks = config["tasks"]
+    held: list[str] = tasks["held_out"] or []
+    for name in sorted({name for name in held if held.count(name) > 1}):
+        yield ("tasks.held_out",), f"tasks.held_out: {name!r} is listed twice"
+    if held and len(tasks["splits"] or ()) < 2:
+        example = "'tasks.splits={train:[0,1,2],test:[3]}' with tasks.universes=4"
+        keys = ("tasks.held_out", "tasks.splits")
+        yield (
+            keys,
+            (
+                "tasks.held_out: held out from the first split, for which there must be a second:"
+                f" {example}"
+            ),
+        )
+    families: list[str] | None = tasks["families"]
+    for name in dict.fromkeys(held) if families else ():
+        if name not in (families or ()):
+            near = hint(nearest(name, families or ()))
+            yield (
+                ("tasks.held_out", "tasks.families"),
+                f"tasks.held_out: {name!r} is not in tasks.families{near}",
+            )
+
+
+def _concurrency(config: Plain) -> Iterator[Finding]:
+    model = config["model"]
+    least, most = model["min_concurrency"], model["max_concurrency"]
+    if most is not None and least > most:
+        keys = ("model.min_concurrency", "model.max_concurrency")
+        yield (
+            keys,
+            f"model.min_concurrency: is {least}, which is more than model.max_concurrency={most}",
+        )
+
+
+def _task_source(config: Plain) -> Iterator[Finding]:
+    tasks = config["tasks"]
+    kind, path = tasks["kind"], tasks["path"]
+    try:
+        source = load_task_source(kind)
+    except PluginError as error:
+        yield ("tasks.kind",), f"tasks.kind: {error}"
+        return
+    keys = ("tasks.kind", "tasks.path")
+    if source.path_is and path is None:
+        yield keys, f"tasks.path: tasks={kind} needs {source.path_is}"
+        return
+    if not source.path_is and path is not None:
+        yield keys, f"tasks.path: tasks={kind} reads no path; leave it null"
+    if source.makes_universes and (tasks["universes"] != 1 or tasks["splits"]):
+        yield (
+            ("tasks.kind", "tasks.universes", "tasks.splits"),
+            f"tasks.universes, tasks.splits: not with tasks={kind}, which makes its own universes",
+        )
+    try:
+        task_source_options(source, tasks)
+    except ConfigProblems as error:
+        for line in error.problems:
+            yield ("tasks.kind", "tasks.path", "tasks.options"), line
+
+
+RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
+    _world, _kinds, _endpoint, _database, _recording, _extra_body, _mistakes, _middleware, _options,
+    _approval, _context, _cost, _concurrency, _budget, _families, _splits, _held_out, _task_source,
+)  # fmt: skip
+VALUE_RULES = (_kinds, _options)
+"""Rules about single values; they hold for an incomplete config as well."""
+
+
+def broken_rules(
+    config: Plain,
+    bad: AbstractSet[str],
+    rules: Sequence[Callable[[Plain], Iterator[Finding]]] = RULES,
+) -> list[str]:
+    """The lines of every rule that a complete config breaks, except where a key it looked at is
+    ``bad`` anyhow.
+    """
+
+    def is_bad(key: str) -> bool:
+        return any(
+            key == other or key.startswith(f"{other}.") or other.startswith(f"{key}.")
+            for other in bad
+        )
+
+    return [
+        line
+        for rule in rules
+        for keys, line in rule(config)
+        if not any(is_bad(key) for key in keys)
+    ]
+
+
+def notices(config: Plain) -> list[str]:
+    """Settings that are allowed and work, but are perhaps not what was meant; one line each."""
+    model, runtime = config["model"], config["runtime"]
+    lines: list[str] = []
+    asked = [
+        f"model.{name}"
+        for name in ("name", "base_url", "temperature", "top_p", "max_tokens")
+        if model[name]
+    ]
+    if model["kind"] in {"scripted", "replay"} and asked:
+        who = "the scripted expert" if model["kind"] == "scripted" else "a replay"
+        lines.append(
+            f"{', '.join(asked)}: set, but {who} asks no model; to ask one, add model=openai"
+        )
+    rates = [
+        f"model.{name}"
+        for name in ("requests_per_minute", "tokens_per_minute", "max_concurrency")
+        if model.get(name)
+    ]
+    if model["kind"] in {"scripted", "replay"} and rates:
+        lines.append(f"{', '.join(rates)}: set, but model={model['kind']} asks no endpoint")
+    users = config["users"]
+    idle = [
+        f"users.model.{name}"
+        for name in ("name", "temperature", "top_p", "max_tokens")
+        if users["model"][name]
+    ]
+    if users["kind"] in {"scripted", "replay", "none"} and idle:
+        lines.append(
+            f"{', '.join(idle)}: set, but users={users['kind']} asks no model; to ask one, add"
+            " users=simulated"
+        )
+    if model["mistake_rate"] != 0.3 and not model["mistakes"]:
+        lines.append("model.mistake_rate: set, but model.mistakes names no kind of mistake")
+    if runtime["kind"] == "inline" and runtime["address"] is not None:
+        lines.append("runtime.address: set, but runtime=inline runs without Ray")
+    return lines

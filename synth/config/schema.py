@@ -1,0 +1,497 @@
+"""The config of a run: plain frozen dataclasses, checked as a whole, every problem reported at
+once.
+
+Nothing here knows Hydra: :mod:`synth.config.compose` makes the plain dict that :func:`from_dict`
+reads, and a run directory's config.yaml is the same dict again. No secret is ever part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast, get_type_hints
+
+import yaml
+from pydantic import BeforeValidator, Field, Strict, TypeAdapter, ValidationError
+
+from synth.config.agent import AgentConfig
+from synth.config.messages import key_of, problem_line
+from synth.config.rules import RULES, VALUE_RULES, broken_rules, secrets_in
+from synth.config.types import (
+    EngineName,
+    MoreThanZero,
+    NotNegative,
+    Positive,
+    Section,
+    Share,
+    Text,
+    Universe,
+    alone,
+    one_or_many,
+)
+from synth.errors import ConfigProblems
+from synth.foundation.credentials import shown
+from synth.foundation.hashing import digest
+from synth.foundation.perturbations import MistakeKind
+from synth.foundation.suggestions import nearest_key
+from synth.plugins import Extension
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvConfig(Section):
+    """The world: the name of one that ships, or the path of a folder. Exactly one of the two."""
+
+    name: Text | None = None
+    path: Text | None = None
+
+    @property
+    def folder(self) -> str:
+        """The name of the world's folder. What a seed.py draws follows from it: a copy is put under
+        the same name.
+        """
+        return Path(self.path or self.name or "world").name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointConfig(Section):
+    """A model at an endpoint, and how its answers are drawn; None leaves a parameter to the
+    endpoint.
+
+    ``kind`` is ``openai`` (any compatible endpoint) or ``package.module:attribute``.
+    ``api_key_env`` names the variable that holds the key; None: the endpoint wants none.
+    ``send_seed`` adds the rollout's seed to each request. ``extra_body`` goes into each request as
+    it is. ``stream`` asks for answers in pieces, which are put together again. Prices are in US
+    dollars per million tokens; None: unknown. ``options`` are the options that the kind declares
+    beyond these keys.
+    """
+
+    kind: Text = "openai"
+    name: Text | None = None
+    base_url: Text | None = None
+    api_key_env: Text | None = "OPENAI_API_KEY"
+    temperature: NotNegative | None = None
+    top_p: Share | None = None
+    max_tokens: Positive | None = None
+    send_seed: Annotated[bool, Strict()] = False
+    extra_body: dict[str, Any] = field(default_factory=dict[str, Any])
+    stream: Annotated[bool, Strict()] = False
+    timeout_s: MoreThanZero = 120.0
+    max_retries: Annotated[int, Strict(), Field(ge=0)] = 5
+    price_input_usd_per_mtok: NotNegative | None = None
+    price_output_usd_per_mtok: NotNegative | None = None
+    price_cached_usd_per_mtok: NotNegative | None = None
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConfig(EndpointConfig):
+    """The model of the agent.
+
+    ``kind`` may also be ``scripted`` (the expert that plays the gold solution) or ``replay`` (what
+    was said in the run at ``path``). ``mistakes`` are kinds of mistakes
+    (:mod:`synth.models.scripted.mistakes`) of which the scripted expert makes one in a share of
+    ``mistake_rate`` of its rollouts. ``tool_retries`` is how often it makes a call again that
+    failed for a passing reason.
+
+    The rates and the requests at once hold for the run, all workers together. Between
+    ``min_concurrency`` and ``max_concurrency`` (None: the rollouts in flight) the endpoint's
+    capacity is looked for, from ``start_concurrency`` on.
+    """
+
+    kind: Text = "scripted"
+    path: Text | None = None
+    mistakes: Annotated[list[MistakeKind], BeforeValidator(one_or_many)] | None = None
+    mistake_rate: Share = 0.3
+    tool_retries: Annotated[int, Strict(), Field(ge=0)] = 3
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
+    max_concurrency: Positive | None = None
+    min_concurrency: Positive = 1
+    start_concurrency: Positive = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseConfig(Section):
+    """The engine of the sandboxes, and what one tool call may use of it.
+
+    ``engine`` is a name or an alias of :data:`envs.plugins.ENGINES`, or
+    ``package.module:attribute``; an alias becomes the name.
+
+    ``dsn_env_var`` names a variable that holds a server's URL (None: the server on this machine); a
+    sandbox there is ``pooled`` (undone, used again) or ``cloned`` (dropped). ``options`` are those
+    that an engine of your own declares (:attr:`envs.sandboxes.base.Engine.Options`).
+    ``audit`` logs each
+    tool call, at ``audit_level`` debug each statement too (:mod:`envs.audit`).
+    """
+
+    engine: EngineName = "sqlite"
+    dsn_env_var: Text | None = None
+    sandbox: Literal["pooled", "cloned"] = "pooled"
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    statement_timeout_ms: Positive = 5_000
+    max_rows: Positive = 10_000
+    max_result_bytes: Positive = 200_000
+    audit: Annotated[bool, Strict()] = False
+    audit_level: Literal["info", "debug"] = "info"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsersConfig(Section):
+    """The user who answers the agent in tasks that have a user: ``scripted`` (by rule),
+    ``simulated`` (a
+    model, ``model``), ``replay`` (who answered in the recorded run at ``path``), ``none`` (such
+    tasks cannot be asked) or ``package.module:attribute``.
+
+    ``decides`` says who decides what a simulated user does: ``rules`` (the scripted user's; the
+    model finds the words) or ``model`` (what it says is held against the rules). See
+    :mod:`synth.users.simulated.user`. ``options`` are the options that the kind declares beyond
+    these keys.
+    """
+
+    kind: Text = "scripted"
+    path: Text | None = None
+    decides: Literal["rules", "model"] = "rules"
+    model: EndpointConfig = field(default_factory=EndpointConfig)
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TasksConfig(Section):
+    """Number of tasks, number of attempts at each, and their families (None: all of the
+    world's).
+
+    ``kind`` names the task source (:data:`synth.plugins.TASK_SOURCES`): ``families`` are those of
+    the world, ``bird`` are questions as BIRD and Spider publish them, and ``package.module:Class``
+    is a source of one's own, whose options are ``options``. ``path`` is the folder or file that a
+    source reads, ``suite`` the number of database subsets on which an answer to a published
+    question has to be right too.
+
+    ``universes`` counts the databases of the world that tasks are about: 0 is its seed.sql, the
+    others are its seed.py's. ``splits`` gives each of them to one split of the dataset (None: all
+    to ``train``), and ``held_out`` names families that are asked in all splits but the first.
+    """
+
+    kind: Text = "families"
+    path: Text | None = None
+    suite: Annotated[int, Strict(), Field(ge=0, le=16)] = 3
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    count: Positive = 64
+    samples: Positive = 1
+    families: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
+    universes: Positive = 1
+    splits: dict[Text, Annotated[list[Universe], BeforeValidator(alone)]] | None = None
+    held_out: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeConfig(Section):
+    """The processes that do the work. ``kind`` is ``auto`` (this process for a job that it ends
+    before Ray has started, else Ray), ``ray``, ``inline`` (this process) or
+    ``package.module:attribute``. ``workers`` None: one per CPU; ``concurrency`` counts rollouts in
+    flight per worker.
+
+    ``resources`` are set aside for each Ray worker (``{CPU: 2, GPU: 0.5}``), ``runtime_env`` is
+    Ray's, for the whole job.
+
+    ``max_attempts`` is the number of tries before an infrastructure error of a job becomes
+    terminal. The breaker pauses the run when ``breaker_rate`` of the last ``breaker_window``
+    rollouts were broken by infrastructure.
+    """
+
+    kind: Text = "auto"
+    address: Text | None = None
+    workers: Positive | None = None
+    concurrency: Positive = 32
+    max_attempts: Positive = 3
+    breaker_window: Positive = 40
+    breaker_rate: Share = 0.9
+    resources: dict[str, NotNegative] = field(default_factory=dict[str, float])
+    runtime_env: dict[str, Any] = field(default_factory=dict[str, Any])
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputConfig(Section):
+    """Place of the run directory: ``dir`` itself, or (None) a new directory under ``root``."""
+
+    dir: Text | None = None
+    root: Text = "outputs"
+    rows_per_shard: Positive = 1_024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetConfig(Section):
+    """Limits on what the run may spend before it drains, as a valid partial dataset; None: no
+    limit.
+
+    Dollars, tokens and turns are those of all its sessions, the user's model included; ``minutes``
+    are those of each session.
+    """
+
+    usd: MoreThanZero | None = None
+    tokens: Positive | None = None
+    turns: Positive | None = None
+    minutes: MoreThanZero | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig(Section):
+    """Everything that a run is told.
+
+    ``preflight`` asks an endpoint for one short answer to the first prompt, with its tools, before
+    anything else is paid for.
+    """
+
+    seed: Annotated[int, Strict(), Field(ge=0, lt=2**63)] = 0
+    preflight: Annotated[bool, Strict()] = True
+    env: EnvConfig = field(default_factory=EnvConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    database: DatabaseConfig = field(default_factory=DatabaseConfig)
+    agent: AgentConfig = field(default_factory=AgentConfig)
+    users: UsersConfig = field(default_factory=UsersConfig)
+    tasks: TasksConfig = field(default_factory=TasksConfig)
+    runtime: RuntimeConfig = field(default_factory=RuntimeConfig)
+    output: OutputConfig = field(default_factory=OutputConfig)
+    budget: BudgetConfig = field(default_factory=BudgetConfig)
+
+    @property
+    def world_folder(self) -> str:
+        """The name of the folder that a copy of the world is put under."""
+        return Path(self.tasks.path).name if self.tasks.path is not None else self.env.folder
+
+
+FREE = (
+    "model.extra_body",
+    "model.options",
+    "users.model.extra_body",
+    "users.model.options",
+    "users.options",
+    "database.options",
+    "tasks.splits",
+    "tasks.options",
+    "agent.options",
+    "runtime.options",
+    "runtime.resources",
+    "runtime.runtime_env",
+)
+"""Keys below which names are free: fields of a request, names of splits, options of extensions."""
+
+
+def _leaves(section: type, prefix: str = "") -> Iterator[str]:
+    hints = get_type_hints(section)
+    for entry in fields(cast("Any", section)):
+        if is_dataclass(hints[entry.name]):
+            yield from _leaves(hints[entry.name], f"{prefix}{entry.name}.")
+        else:
+            yield prefix + entry.name
+
+
+KEYS = tuple(_leaves(RunConfig))
+"""Every dotted key that a config may hold, in order."""
+
+SECTIONS = tuple(
+    dict.fromkeys(key[:index] for key in KEYS for index in range(len(key)) if key[index] == ".")
+)
+
+_ADAPTER = TypeAdapter(RunConfig)
+
+
+def _without(raw: Mapping[str, Any], path: tuple[int | str, ...]) -> dict[str, Any]:
+    head, *rest = path
+    inner = raw.get(cast("str", head))
+    kept = {key: value for key, value in raw.items() if key != head}
+    if rest and isinstance(inner, Mapping):
+        kept[cast("str", head)] = _without(cast("Mapping[str, Any]", inner), tuple(rest))
+    return kept
+
+
+def problems(raw: Mapping[str, Any], *, rules: bool = True, installed: bool = True) -> list[str]:
+    """Every problem of a plain config dict, one line each; none when :func:`from_dict` accepts it.
+
+    ``rules=False`` leaves out the rules between keys, for a config that is known to be incomplete;
+    ``installed=False`` leaves out all rules, for a config whose extensions may be missing here.
+    """
+    if not isinstance(cast("object", raw), Mapping):
+        return [f"a config is a mapping of sections, not {shown('', raw)}"]
+    hidden = secrets_in(raw)
+    lines = list(hidden.values())
+    bad = set(hidden)
+    usable: dict[str, Any] = dict(raw)
+    try:
+        config = _ADAPTER.validate_python(usable)
+    except ValidationError as error:
+        # What is wrong is taken out and the rest looked at, so that rules between sound keys are
+        # reported as well.
+        for detail in error.errors(include_url=False):
+            if key_of(detail) not in hidden:
+                lines.append(problem_line(detail, known=(*KEYS, *SECTIONS)))
+            bad.add(key_of(detail))
+            if detail["type"] == "unexpected_keyword_argument":
+                # The key that was probably meant is not missing: it is misspelt, and that has been
+                # said.
+                bad.add(nearest_key(key_of(detail), (*KEYS, *SECTIONS)) or key_of(detail))
+            usable = _without(usable, detail["loc"])
+        config = _ADAPTER.validate_python(usable)
+    kept = (RULES if rules else VALUE_RULES) if installed else ()
+    lines += broken_rules(to_dict(config), bad, kept)
+    return lines
+
+
+def from_dict(raw: Mapping[str, Any], *, installed: bool = True) -> RunConfig:
+    """The config that a plain dict describes; absent keys take their defaults.
+
+    With ``installed=False`` the extensions that it names need not be installed. Raises
+    ConfigProblems with all problems.
+    """
+    if lines := problems(raw, installed=installed):
+        raise ConfigProblems(lines)
+    return _ADAPTER.validate_python(dict(raw))
+
+
+def to_dict(config: RunConfig) -> dict[str, Any]:
+    """The plain dict that :func:`from_dict` reads back: strings, numbers, lists and dicts only."""
+    return asdict(config)
+
+
+def to_yaml(config: RunConfig) -> str:
+    """The text of a run directory's config.yaml."""
+    return yaml.safe_dump(to_dict(config), sort_keys=False, allow_unicode=True)
+
+
+def from_yaml(text: str) -> RunConfig:
+    """The config that :func:`to_yaml` wrote. Raises ConfigProblems, also where the text is no
+    YAML.
+    """
+    try:
+        raw = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigProblems([f"the config is no YAML: {' '.join(str(error).split())}"]) from error
+    return from_dict(raw)
+
+
+FINGERPRINT_VERSION = 1
+"""Raised whenever the same config starts to mean other data."""
+
+_EXCLUDED = {
+    "preflight": "asks before the first rollout; no row holds its answer",
+    "env.path": (
+        "a world may be moved: its digest, checked beside the fingerprint, says whether it"
+        " is the same"
+    ),
+    "model.base_url": "a server may move to another host or port; model.name says what it serves",
+    "model.path": "a recording may be moved; each job finds its own in it, by task and seed",
+    "users.path": "a recording may be moved; each job finds its own in it, by task and seed",
+    "model.api_key_env": "who pays does not change what is said",
+    "model.timeout_s": (
+        "decides when a request is given up and tried again, never what an answer is"
+    ),
+    "model.max_retries": "decides how patient a request is, never what an answer is",
+    "model.requests_per_minute": "decides when an endpoint is asked, never what an answer is",
+    "model.tokens_per_minute": "decides when an endpoint is asked, never what an answer is",
+    "model.max_concurrency": "decides when an endpoint is asked, never what an answer is",
+    "model.min_concurrency": "decides when an endpoint is asked, never what an answer is",
+    "model.start_concurrency": "decides when an endpoint is asked, never what an answer is",
+    "model.stream": "decides how an answer travels, never what it is",
+    "model.price_input_usd_per_mtok": "decides what a token is said to cost, not which token it is",
+    "model.price_output_usd_per_mtok": (
+        "decides what a token is said to cost, not which token it is"
+    ),
+    "model.price_cached_usd_per_mtok": (
+        "decides what a token is said to cost, not which token it is"
+    ),
+    "agent.approval.price_input_usd_per_mtok": (
+        "decides what a token is said to cost, not which token it is"
+    ),
+    "agent.approval.price_output_usd_per_mtok": (
+        "decides what a token is said to cost, not which token it is"
+    ),
+    "agent.logging.level": "a log is not part of the data",
+    "agent.logging.contents": "a log is not part of the data",
+    "agent.logging.max_mb": "a log is not part of the data",
+    "database.dsn_env_var": "a server may be reached by another address",
+    "database.audit": "a log is not part of the data",
+    "database.audit_level": "a log is not part of the data",
+    "database.sandbox": "decides what becomes of a sandbox, not what happens in it",
+    "agent.retry.max_retries": "decides how patient a request is, never what an answer is",
+    "agent.retry.first_s": "decides how patient a request is, never what an answer is",
+    "agent.retry.longest_s": "decides how patient a request is, never what an answer is",
+    "agent.retry.total_s": "decides how patient a request is, never what an answer is",
+    "runtime.kind": "where a job runs is not part of its result",
+    "runtime.options": "where a job runs is not part of its result",
+    "runtime.resources": "where a job runs is not part of its result",
+    "runtime.runtime_env": "where a job runs is not part of its result",
+    "runtime.address": "where a job runs is not part of its result",
+    "runtime.workers": "the data is the same with any number of workers",
+    "runtime.concurrency": "the data is the same with any number of rollouts in flight",
+    "runtime.max_attempts": (
+        "decides when a broken job is given up, and a resume may be more patient"
+    ),
+    "runtime.breaker_window": "decides when a run pauses, not what it makes",
+    "runtime.breaker_rate": "decides when a run pauses, not what it makes",
+    "output.dir": "a run directory may be moved",
+    "output.root": "a run directory may be moved",
+    "budget.usd": "a run that was drained goes on with a higher budget",
+    "budget.tokens": "a run that was drained goes on with a higher budget",
+    "budget.turns": "a run that was drained goes on with a higher budget",
+    "budget.minutes": "a run that was drained goes on with a higher budget",
+}
+EXCLUDED: dict[str, str] = _EXCLUDED | {
+    f"users.{key}": why for key, why in _EXCLUDED.items() if f"users.{key}" in KEYS
+}
+"""The keys that may differ between a run and its resume, each with the reason."""
+
+
+def flat(config: RunConfig) -> dict[str, Any]:
+    """The config as dotted keys, in the order of :data:`KEYS`; each of :data:`FREE` stays one
+    value.
+    """
+    plain: Any = to_dict(config)
+    return {key: reduce(getitem, key.split("."), plain) for key in KEYS}
+
+
+def fingerprint(
+    config: RunConfig, extensions: Iterable[Extension] = ()
+) -> tuple[str, dict[str, Any]]:
+    """A digest of what determines the data, and the dotted keys and values that went into it.
+
+    ``extensions`` are those that the config names: data changes with the version of a distribution
+    that provides one.
+    """
+    kept = {key: value for key, value in flat(config).items() if key not in EXCLUDED}
+    if (
+        config.tasks.splits is not None
+    ):  # their order counts, and a digest does not see that of a mapping
+        kept["tasks.splits"] = [[name, sorted(own)] for name, own in config.tasks.splits.items()]
+    kept["agent.middleware"] = [name for name in config.agent.middleware if name != "logging"]
+    releases = sorted(
+        {
+            (extension.kind, extension.name, extension.distribution, extension.version)
+            for extension in extensions
+            if extension.distribution
+        }
+    )
+    if releases:
+        kept["extensions"] = [list(release) for release in releases]
+    return digest(FINGERPRINT_VERSION, kept), kept
+
+
+def difference(old: RunConfig, new: RunConfig) -> list[str]:
+    """One line per fingerprinted key that differs: ``tasks.count: 500 -> 600``."""
+    before, after = fingerprint(old)[1], fingerprint(new)[1]
+    return [
+        f"{key}: {_plain(before[key])} -> {_plain(after[key])}"
+        for key in before
+        if not _same(before[key], after[key])
+    ]
+
+
+def _plain(value: Any) -> str:
+    return "null" if value is None else str(value)
+
+
+def _same(left: Any, right: Any) -> bool:
+    # As the digest sees it: 1 and True, or 1 and 1.0, are not the same JSON.
+    return digest(left) == digest(right)

@@ -1,0 +1,213 @@
+"""The values that a text states: numbers, dates, times, e-mail addresses and links, in any form.
+
+A value may have several readings: "1.250" is 1250 or 1.25, "03/05/2026" is in March or in May.
+English month names; both decimal signs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import lru_cache
+
+from synth.language.wording import MONEY, fold
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_VALUE = re.compile(
+    rf"""
+      (?P<link>\b(?:https?://|www\.)[^\s<>()"']+)
+    | (?P<email>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}})+)
+    | (?P<iso>(?<!\d)\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}(?!\d))(?:t(?=\d))?
+    | (?P<dmy>(?<![\d.])\d{{1,2}}(?:st|nd|rd|th|\.)?\s*[\s-](?:of\s+)?{_MONTH}(?:[,\s-]\s*(?:\d{{4}}(?!\d)|'?\d\d(?![\d:.])))?)
+    | (?P<mdy>\b{_MONTH}\s*\d{{1,2}}(?:st|nd|rd|th)?\b(?![\d:]|[.,]\d)(?:(?:,\s*|\s+)\d{{4}}(?!\d))?)
+    | (?P<numeric>(?<![\d./-])\d{{1,2}}(?P<sep>[./-])\d{{1,2}}(?P=sep)(?:\d{{4}}|\d{{2}})(?!\d|[./-]\d))
+    | (?P<time>(?<![\d:])(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*[ap]\.?m\b\.?)?|\d{{1,2}}\s*[ap]\.?m\b\.?)(?![\d:]))
+    | (?P<number>(?<![\d])(?:\d{{1,3}}(?:[ ']\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*))
+    """,
+    re.VERBOSE,
+)
+_UNIT = re.compile(r"\s*(?P<unit>[^\W\d_]+|[%$€£]|°\s*[cf]?)")
+_SIGN = re.compile(r"(?P<sign>[$€£]|\b(?:usd|eur|gbp))\s*$")
+
+_SIGNS = frozenset(MONEY.values())
+
+MEASURES = frozenset(
+    {*_SIGNS, "%", "cents", "mg", "mcg", "g", "kg", "ml", "l", "bpm", "mmhg", "°c", "°f", "c"}
+)
+"""Units of measured values and of money, as :attr:`StatedValue.unit` gives them."""
+
+_SMALL = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_WORD = re.compile(
+    rf"\b(?P<tens>{'|'.join(_TENS)})[\s-](?P<ones>{'|'.join(_SMALL[1:10])})\b|\b(?P<word>{'|'.join({*_SMALL, *_TENS})})\b"
+)
+_NOTHING = re.compile(r"\b(?:no|none|nothing|nobody|not any|sold out|out of stock|empty)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class StatedValue:
+    """A value in a text.
+
+    ``kind``: number, date, time, email or link. ``readings`` are what it may stand for; each is one
+    number or several ("12,15" is 12.15 or 12 and 15), a day as YYYY-MM-DD or --MM-DD, a time as
+    HH:MM. ``unit`` is the word beside a number, a currency by its sign, ``start`` its place in the
+    folded text.
+    """
+
+    kind: str
+    readings: tuple[tuple[str, ...], ...]
+    text: str
+    start: int
+    end: int
+    unit: str = ""
+
+
+@lru_cache(maxsize=4096)
+def values_in(text: str) -> Sequence[StatedValue]:
+    """The values of a text, in order."""
+    return tuple(_values(fold(text)))
+
+
+def _values(folded: str) -> Iterator[StatedValue]:
+    for found in _VALUE.finditer(folded):
+        kind, raw = str(found.lastgroup), found.group()
+        if found["numeric"]:
+            kind = "numeric"
+        start, end = found.span()
+        if kind == "number":
+            unit = _unit(folded, start, end)
+            readings = [item for item in _numbers(raw) if len(item) == 1 or unit not in _SIGNS]
+            yield StatedValue(kind, tuple(readings), raw, start, end, unit)
+        elif kind == "time":
+            yield StatedValue(kind, ((_time(raw),),), raw, start, end)
+        elif kind in {"link", "email"}:
+            yield StatedValue(kind, ((raw.rstrip(".,;:!?"),),), raw, start, end)
+        else:
+            days = tuple((day,) for day in _days(kind, raw))
+            parts = tuple(str(int(part)) for part in re.findall(r"\d+", raw))
+            yield StatedValue("date" if days else "number", days or (parts,), raw, start, end)
+
+
+def _unit(folded: str, start: int, end: int) -> str:
+    before = _SIGN.search(folded[max(0, start - 6) : start])
+    if before is not None:
+        return MONEY.get(before["sign"], before["sign"])
+    after = _UNIT.match(folded, end)
+    if after is None:
+        return ""
+    unit = after["unit"].replace(" ", "")
+    return MONEY.get(unit.removesuffix("s"), unit)
+
+
+def _numbers(raw: str) -> Iterator[tuple[str, ...]]:
+    """The readings of a number: with a decimal sign, with signs of thousands, as a list."""
+    plain = raw.replace(" ", "").replace("'", "")
+    signs = re.findall(r"[.,]", plain)
+    if not signs:
+        yield (plain_number(plain),)
+        if plain != raw:
+            yield tuple(plain_number(part) for part in re.split(r"[ ']", raw))
+        return
+    last = plain.rfind(signs[-1])
+    whole, rest = re.sub(r"[.,]", "", plain[:last]), plain[last + 1 :]
+    if len(signs) == 1 or (len(set(signs)) == 2 and signs.count(signs[-1]) == 1):
+        yield (plain_number(f"{whole}.{rest}"),)
+    if all(len(part) == 3 for part in re.split(r"[.,]", plain)[1:]):
+        yield (plain_number(whole + rest),)
+    if set(signs) == {","}:
+        yield tuple(plain_number(part) for part in plain.split(","))
+
+
+def plain_number(raw: object) -> str:
+    """A number in one form: "5.0" is 5."""
+    value = Decimal(str(raw))
+    return format(value.normalize(), "f") if value else "0"
+
+
+def _days(kind: str, raw: str) -> list[str]:
+    numbers = [int(part) for part in re.findall(r"\d+", raw)]
+    if kind == "iso":
+        return _real([tuple(numbers)])
+    if kind == "numeric":
+        first, second, year = numbers
+        year = _century(year) if year < 100 else year
+        return _real([(year, first, second), (year, second, first)])
+    name = re.search(rf"{_MONTH}", raw)
+    assert name is not None
+    month = _MONTHS.index(name.group()[:3]) + 1
+    if len(numbers) == 1:
+        return [f"--{month:02}-{numbers[0]:02}"] if 1 <= numbers[0] <= 31 else []
+    year = _century(numbers[1]) if numbers[1] < 100 else numbers[1]
+    return _real([(year, month, numbers[0])])
+
+
+def _century(year: int) -> int:
+    return 2000 + year if year < 70 else 1900 + year
+
+
+def _real(days: Sequence[tuple[int, ...]]) -> list[str]:
+    out: list[str] = []
+    for year, month, day in days:
+        try:
+            out.append(date(year, month, day).isoformat())
+        except ValueError:
+            continue
+    return list(dict.fromkeys(out))
+
+
+def _time(raw: str) -> str:
+    numbers = [int(part) for part in re.findall(r"\d+", raw)]
+    hour, minute = (*numbers, 0)[:2]
+    if half := re.search(r"[ap]", raw):
+        hour = hour % 12 + (12 if half.group() == "p" else 0)
+    return f"{hour:02}:{minute:02}"
+
+
+def number_words(text: str) -> Iterator[tuple[str, int]]:
+    """The numbers up to 99 that a text spells out, each with its place in the folded text; 0 may be
+    "none" or "sold out".
+    """
+    folded = fold(text)
+    for found in _WORD.finditer(folded):
+        if found["tens"]:
+            number = 20 + 10 * _TENS.index(found["tens"]) + _SMALL.index(found["ones"])
+        elif found["word"] in _SMALL:
+            number = _SMALL.index(found["word"])
+        else:
+            number = 20 + 10 * _TENS.index(found["word"])
+        yield str(number), found.start()
+    yield from (("0", found.start()) for found in _NOTHING.finditer(folded))
+
+
+def same_day(stated: str, day: str) -> bool:
+    """Compare a stated day, which may lack its year, with a day."""
+    return stated == day or (stated.startswith("--") and day[4:] == stated[1:])

@@ -1,0 +1,224 @@
+"""Normalisation of text for comparison: words, numbers, dates and amounts in any notation.
+
+It removes differences of case, accents, markdown, typographic signs, spacing ("5mg" is "5 mg"),
+forms of numbers ("5.0" is 5, "1,200" is 1200), dates ("May 3rd, 1980" is 1980-05-03), times ("2:30
+pm" is 14:30), money ("$5" is "5 USD") and names of units ("milligrams" is "mg"). A date such as
+03/05/1980, which has two readings, is not read as one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import lru_cache
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_TOKEN = re.compile(
+    rf"""
+      (?P<email>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}})+)
+    | (?P<iso>(?<!\d)\d{{4}}-\d{{2}}-\d{{2}}(?!\d))(?:t(?=\d))?
+    | (?P<dmy>(?<![\d.])\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?\s+\d{{4}}(?!\d))
+    | (?P<mdy>{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}(?!\d))
+    | (?P<numeric>(?<![\d./])\d{{1,2}}(?P<sep>[./])\d{{1,2}}(?P=sep)\d{{4}}(?!\d))
+    | (?P<time>(?<![\d:])(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*[ap]\.?m\b\.?)?|\d{{1,2}}\s*[ap]\.?m\b\.?)(?![\d:]))
+    | (?P<number>\d{{1,3}}(?:,\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)
+    | (?P<word>[^\W\d_]+(?:'[^\W\d_]+)*|[%$€£])
+    | (?P<stop>[.,;:?!()\[\]|\u2013\u2014/\n])
+    """,
+    re.VERBOSE,
+)
+_PLAIN = str.maketrans(
+    {
+        "\u2019": "'",
+        "\u2018": "'",
+        "\u201c": '"',
+        "\u201d": '"',
+        "\u2011": "-",
+        "\u00ad": None,
+        "\u200b": None,
+    }
+)
+MONEY = {
+    "$": "$",
+    "usd": "$",
+    "dollar": "$",
+    "€": "€",
+    "eur": "€",
+    "euro": "€",
+    "£": "£",
+    "gbp": "£",
+    "pound": "£",
+}
+"""Words and signs of currencies, with their codes."""
+
+_UNITS = {
+    **MONEY,
+    **{f"{currency}s": MONEY[currency] for currency in ("dollar", "euro", "pound")},
+    **dict.fromkeys(("milligram", "milligrams", "mgs"), "mg"),
+    **dict.fromkeys(("microgram", "micrograms", "µg", "μg", "ug"), "mcg"),
+    **dict.fromkeys(("gram", "grams"), "g"),
+    **dict.fromkeys(("kilogram", "kilograms", "kgs"), "kg"),
+    **dict.fromkeys(("milliliter", "milliliters", "millilitre", "millilitres"), "ml"),
+    **dict.fromkeys(("percent", "pct"), "%"),
+    **{
+        f"{unit}s": unit
+        for unit in (
+            "minute",
+            "hour",
+            "day",
+            "week",
+            "month",
+            "year",
+            "tablet",
+            "capsule",
+            "unit",
+            "item",
+            "piece",
+        )
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word or value. ``kind``: word, number, date, time or email; ``clause`` counts the clauses
+    of the text.
+    """
+
+    text: str
+    kind: str
+    clause: int
+    start: int
+    end: int
+
+
+def fold(text: str) -> str:
+    """Return the text in lower case without accents, emphasis and typographic signs; lines are
+    kept.
+    """
+    plain = unicodedata.normalize("NFKC", text).translate(_PLAIN).lower()
+    bare = "".join(
+        sign for sign in unicodedata.normalize("NFD", plain) if unicodedata.category(sign) != "Mn"
+    )
+    listed = re.sub(
+        r"^([^\S\n]*)\*(?=\s)", r"\1-", unicodedata.normalize("NFC", bare), flags=re.MULTILINE
+    )
+    return re.sub(r"[*`]|(?<!\w)_+|_+(?!\w)|^#+ ", "", listed, flags=re.MULTILINE)
+
+
+@lru_cache(maxsize=4096)
+def tokens(text: str) -> Sequence[Token]:
+    """Return the tokens of a text, in order."""
+    folded = fold(text)
+    out: list[Token] = []
+    clause, currency = 0, ""
+    for found in _TOKEN.finditer(folded):
+        kind, raw = str(found.lastgroup), found.group()
+        start, end = found.span()
+        if kind == "stop":
+            clause += 1
+        elif kind == "number":
+            out.append(Token(_number(raw), kind, clause, start, end))
+            if currency:
+                out.append(Token(currency, "word", clause, end, end))
+        elif kind == "word":
+            if (
+                raw in MONEY
+                and re.match(r"\s*\d", folded[end:])
+                and not (out and _adjacent_number(out, folded, start))
+            ):
+                currency = MONEY[raw]
+                continue
+            word = raw.removesuffix("'s")
+            after_number = bool(out) and out[-1].kind == "number"
+            out.append(
+                Token(_UNITS.get(word, word) if after_number else word, kind, clause, start, end)
+            )
+            clause += word in {"but", "and", "since", "because", "so"}
+        else:
+            out += [Token(text, group, clause, start, end) for text, group in _values(kind, raw)]
+        currency = ""
+    return tuple(out)
+
+
+def _adjacent_number(out: Sequence[Token], folded: str, start: int) -> bool:
+    return out[-1].kind == "number" and not folded[out[-1].end : start].strip()
+
+
+def _number(raw: str) -> str:
+    return format(Decimal(raw.replace(",", "")).normalize(), "f")
+
+
+def _values(kind: str, raw: str) -> list[tuple[str, str]]:
+    """Return a date, time or address in one form, with its kind; one without a single reading
+    becomes bare numbers.
+    """
+    if kind == "email":
+        return [(raw, "email")]
+    if kind == "time":
+        return [(_time(raw), "time")]
+    parts = [int(digits) for digits in re.findall(r"\d+", raw)]
+    day = _date(kind, raw, parts)
+    return [(day, "date")] if day else [(str(part), "number") for part in parts]
+
+
+def _date(kind: str, raw: str, parts: Sequence[int]) -> str | None:
+    """Return the ISO form of a date; None if it has no single reading, or does not exist."""
+    if kind == "iso":
+        year, month, day = parts
+    elif kind in {"dmy", "mdy"}:
+        name = re.search(r"[a-z]{3,}", re.sub(r"\d+(?:st|nd|rd|th)?", "", raw))
+        assert name is not None
+        (day, year), month = parts, _MONTHS.index(name.group()[:3]) + 1
+    else:
+        first, second, year = parts
+        if "/" in raw and first <= 12 and second <= 12 and first != second:
+            return None
+        month, day = (first, second) if second > 12 or first == second else (second, first)
+    try:
+        return date(year, month, day).isoformat()
+    except ValueError:
+        return None
+
+
+def _time(raw: str) -> str:
+    hour, minute, second = (*[int(digits) for digits in re.findall(r"\d+", raw)], 0, 0)[:3]
+    if half := re.search(r"[ap]", raw):
+        hour = hour % 12 + (12 if half.group() == "p" else 0)
+    return f"{hour:02}:{minute:02}" + (f":{second:02}" if second else "")
+
+
+def spans(needle: Sequence[str], haystack: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the occurrences of the needle's words next to each other in the haystack: ``(first,
+    past the last)``.
+    """
+    width, wanted = len(needle), list(needle)
+    if not width:
+        return []
+    first = wanted[0]
+    return [
+        (index, index + width)
+        for index in range(len(haystack) - width + 1)
+        if haystack[index] == first and list(haystack[index : index + width]) == wanted
+    ]
+
+
+def texts(found: Sequence[Token]) -> list[str]:
+    return [item.text for item in found]
+
+
+def stem(word: str) -> str:
+    """Return a word without its ending: that of "orders" and "ordered" is the same."""
+    for ending in ("ing", "ed", "es", "e", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            stem = word.removesuffix(ending)
+            return stem[:-1] if ending in {"ing", "ed"} and stem[-1] == stem[-2] else stem
+    return word

@@ -1,0 +1,116 @@
+"""Conversion of the canonical conversation to OpenAI's chat-completions wire format and back.
+
+Canonical tool calls hold their arguments as an object; the wire has a string of JSON. Internal keys
+(``train``) are never sent, and ``name`` is dropped from tool messages, for which the wire has none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, cast
+
+from envs.json_text import compact
+from synth.types import Message
+
+
+def encode(value: object) -> bytes:
+    """Encode a value as compact JSON in UTF-8; a lone surrogate, which UTF-8 cannot carry, is sent
+    as its escape.
+    """
+    try:
+        return compact(value).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+
+
+def wire_message(message: Message, reasoning_key: str | None = None) -> dict[str, object]:
+    """Return one message in wire form.
+
+    ``reasoning_key`` is the key under which this endpoint expects earlier reasoning; None sends
+    none, because most endpoints refuse an unknown key.
+    """
+    role = message["role"]
+    if role == "tool":
+        return {
+            "role": role,
+            "tool_call_id": message["tool_call_id"],
+            "content": message.get("content", ""),
+        }
+    out: dict[str, object] = {"role": role, "content": message.get("content", "")}
+    if message.get("name"):
+        out["name"] = message["name"]
+    if role != "assistant":
+        return out
+    if reasoning_key is not None and message.get("reasoning_content"):
+        out[reasoning_key] = message["reasoning_content"]
+    calls: Sequence[Mapping[str, Any]] = message.get("tool_calls") or ()
+    if calls:
+        out["tool_calls"] = [_wire_call(call) for call in calls]
+        # Some endpoints refuse empty text beside calls; null is what OpenAI itself answers with.
+        out["content"] = out["content"] or None
+    return out
+
+
+def encode_message(message: Message, reasoning_key: str | None = None) -> bytes:
+    """Return the bytes of a message's :func:`wire_message`. Those of system messages are cached: a
+    world's policy opens every rollout.
+    """
+    text = message.get("content")
+    if message["role"] == "system" and isinstance(text, str) and not message.get("name"):
+        return _encode_system(text)
+    return encode(wire_message(message, reasoning_key))
+
+
+@lru_cache(maxsize=64)
+def _encode_system(text: str) -> bytes:
+    return encode(wire_message({"role": "system", "content": text}))
+
+
+def _wire_call(call: Mapping[str, Any]) -> dict[str, object]:
+    function = call["function"]
+    arguments = function["arguments"]
+    text = arguments if isinstance(arguments, str) else compact(arguments)
+    return {
+        "id": call["id"],
+        "type": "function",
+        "function": {"name": function["name"], "arguments": text},
+    }
+
+
+def canonical_message(message: Mapping[str, object]) -> Message:
+    """Convert a wire message to canonical form, for servers: arguments as an object, content always
+    a string, no null keys.
+
+    Expects a message that :func:`synth.serving.chat_request.check_request` has accepted.
+    """
+    out: Message = {key: value for key, value in message.items() if value is not None}
+    content = out.get("content", "")
+    if isinstance(content, list):
+        parts = cast("list[Mapping[str, str]]", content)
+        content = "".join(part.get("text", "") for part in parts)
+    out["content"] = content
+    if "tool_calls" in out:
+        out["tool_calls"] = [
+            {
+                **call,
+                "function": {
+                    **call["function"],
+                    "arguments": json.loads(call["function"]["arguments"]),
+                },
+            }
+            for call in out["tool_calls"]
+        ]
+    return out
+
+
+def request_head(parameters: Mapping[str, object], tools: bytes | None) -> bytes:
+    """Return the body up to and including ``"messages":[``; messages come last, so that only new
+    ones are encoded.
+
+    ``parameters`` holds at least the model; ``tools`` is the encoded list, or None without tools.
+    """
+    fields = encode(parameters)[:-1]
+    listed = b',"tools":' + tools if tools is not None else b""
+    return fields + listed + b',"messages":['

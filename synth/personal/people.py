@@ -1,0 +1,220 @@
+"""The people of a database, found in texts and tool results by their personal data.
+
+A person is a row of a table of people: one with personal columns of its own whose foreign keys lead
+to no other such table. Personal data in other tables belongs to the person that their row refers
+to.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from envs.sandboxes.base import Template
+from envs.types import Pins, Table
+from envs.world.loader import World
+from synth.language.wording import texts, tokens
+from synth.personal.columns import PersonalColumn, by_table, personal_columns
+from synth.tasks.queries import Queries
+
+Person = tuple[str, str]
+"""A table, and the key of a row of it as text."""
+
+MOST = 50_000
+"""The most rows of a table that are read."""
+
+SAMPLE = 50
+"""The rows on which a guess looks at the content of a column."""
+
+_ALONE = frozenset({"email", "phone", "identifier", "birth_date"})
+"""Kinds whose values say who is meant even if they are one word."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalValue:
+    """Words of a text that are personal data, and the people whose data it may be."""
+
+    text: str
+    kind: str
+    people: frozenset[Person]
+
+
+@dataclass
+class People:
+    """An index of the personal values of a database. ``keys`` maps the names of key columns to
+    keys and their people; ``keys_of`` does so by table and column. ``raw`` holds each
+    person's values as they are.
+    """
+
+    columns: Sequence[PersonalColumn] = ()
+    keys: dict[str, dict[str, Person]] = field(default_factory=dict[str, dict[str, Person]])
+    keys_of: dict[tuple[str, str], dict[str, Person]] = field(
+        default_factory=dict[tuple[str, str], dict[str, Person]]
+    )
+    raw: dict[Person, list[tuple[str, str]]] = field(
+        default_factory=dict[Person, list[tuple[str, str]]]
+    )
+    _values: dict[tuple[str, ...], tuple[str, set[Person]]] = field(
+        default_factory=dict[tuple[str, ...], tuple[str, set[Person]]]
+    )
+    _widths: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
+
+    def add(self, value: object, kind: str, person: Person) -> None:
+        """Take a value of a person into the index."""
+        words = (*texts(tokens(str(value))),)
+        if len(words) == 0 or (len(words) < 2 and kind not in _ALONE):
+            return
+        self.raw.setdefault(person, []).append((kind, str(value)))
+        self._values.setdefault(words, (kind, set()))[1].add(person)
+        self._widths.setdefault(words[0], set()).add(len(words))
+
+    def mentioned(self, text: str) -> Iterator[PersonalValue]:
+        """The personal values in a text, in any form of its words and dates."""
+        words = texts(tokens(text))
+        for index, word in enumerate(words):
+            for width in self._widths.get(word, ()):
+                found = self._values.get(tuple(words[index : index + width]))
+                if found is not None:
+                    kind, people = found
+                    yield PersonalValue(
+                        " ".join(words[index : index + width]), kind, frozenset(people)
+                    )
+
+    def somebody_else(self, concerned: set[Person], draw: int) -> list[tuple[str, str]]:
+        """The kinds and values of one person who is none of ``concerned``; ``draw`` chooses."""
+        strangers = sorted(self.raw.keys() - concerned)
+        names = {
+            value.lower()
+            for person in concerned
+            for kind, value in self.raw.get(person, ())
+            if kind == "name"
+        }
+        fitting = [
+            person
+            for person in strangers
+            if any(
+                kind == "name" and value.lower() not in names for kind, value in self.raw[person]
+            )
+        ]
+        return self.raw[fitting[draw % len(fitting)]] if fitting else []
+
+    def alike(
+        self, name: str, value: object, person: Person, concerned: set[Person]
+    ) -> list[object]:
+        """The values that name other people in the way in which a value names one: keys for a key,
+        otherwise values of the same kind.
+        """
+        others = sorted(other for other in self.raw if other not in concerned)
+        if str(value) in self.keys.get(name, {}):
+            return [int(key) if isinstance(value, int) else key for _, key in others]
+        folded = str(value).casefold()
+        kind = next((kind for kind, own in self.raw[person] if own.casefold() == folded), None)
+        return [own for other in others for known, own in self.raw[other] if known == kind]
+
+    def in_text(self, text: str) -> set[Person]:
+        """The people who may be meant in a text."""
+        return {person for value in self.mentioned(text) for person in value.people}
+
+    def in_data(self, value: Any, name: str = "") -> set[Person]:
+        """The people whom a tool's arguments or result are about: by their keys under the names of
+        key columns, and by their personal data.
+        """
+        if isinstance(value, Mapping):
+            items = cast("Mapping[str, Any]", value).items()
+            return set[Person]().union(*(self.in_data(inner, key) for key, inner in items))
+        if isinstance(value, (list, tuple)):
+            inner = cast("Sequence[Any]", value)
+            return set[Person]().union(*(self.in_data(item, name) for item in inner))
+        person = self.keys.get(name, {}).get(str(value))
+        if person is not None:
+            return {person}
+        return self.in_text(value) if isinstance(value, str) else set()
+
+
+_KNOWN: weakref.WeakKeyDictionary[Template, People | None] = weakref.WeakKeyDictionary()
+
+
+def people_of(world: World, template: Template) -> People | None:
+    """The people of a template's database, read once; None if it has no personal columns.
+
+    Raises :class:`~envs.errors.WorldError` for a declared column that does not exist.
+    """
+    if template not in _KNOWN:
+        _KNOWN[template] = _read(world, template)
+    return _KNOWN[template]
+
+
+def _read(world: World, template: Template) -> People | None:
+    with template.open(Pins()) as sandbox:
+        queries = Queries(sandbox, template)
+        tables = template.tables
+
+        def sample(table: str, column: str) -> list[object]:
+            return [row[column] for row in _rows(queries, tables[table], [column], SAMPLE)]
+
+        columns = personal_columns(world, tables, sample)
+        if not columns:
+            return None
+        people = People(columns)
+        grouped = by_table(columns)
+        for name, group in grouped.items():
+            _index(people, tables[name], group, grouped, queries)
+        for column in (column for table in tables.values() for column in table.columns):
+            if column.references is not None and column.references in people.keys_of:
+                people.keys.setdefault(column.name, people.keys_of[column.references])
+        people.keys.pop("id", None)
+        return people
+
+
+def _index(
+    people: People,
+    table: Table,
+    group: Sequence[PersonalColumn],
+    grouped: Mapping[str, object],
+    queries: Queries,
+) -> None:
+    owner, key = _owner(table, group, grouped)
+    if not key:
+        return
+    wanted = list(dict.fromkeys([key, *(column.column for column in group)]))
+    names = [column.column for column in group if column.kind == "name"]
+    for row in _rows(queries, table, wanted, MOST):
+        person = (owner, str(row[key]))
+        if owner == table.name:
+            people.keys.setdefault(key, people.keys_of.setdefault((owner, key), {}))
+            people.keys_of[owner, key][str(row[key])] = person
+        for column in group:
+            if row[column.column] is not None:
+                people.add(row[column.column], column.kind, person)
+        if len(names) > 1:
+            people.add(" ".join(str(row[name] or "") for name in names), "name", person)
+
+
+def _owner(
+    table: Table, group: Sequence[PersonalColumn], grouped: Mapping[str, object]
+) -> tuple[str, str]:
+    """The table of the people whose data the rows hold, and the column that names them; an empty
+    column if there is none. A row without a name of its own belongs to the person it refers to.
+    """
+    if all(column.kind != "name" for column in group):
+        for column in table.columns:
+            owner = column.references[0] if column.references is not None else table.name
+            if owner != table.name and owner in grouped:
+                return owner, column.name
+    return table.name, "".join(table.primary_key[:1])
+
+
+def _rows(
+    queries: Queries, table: Table, columns: Sequence[str], most: int
+) -> list[dict[str, object]]:
+    def ask(connection: Any) -> list[dict[str, object]]:
+        quote = connection.dialect.identifier_preparer.quote
+        chosen = ", ".join(map(quote, columns))
+        result = connection.exec_driver_sql(
+            f"SELECT {chosen} FROM {quote(table.name)} LIMIT {most}"
+        )
+        return [dict(zip(columns, row, strict=True)) for row in result]
+
+    return queries.during(ask)

@@ -1,0 +1,153 @@
+"""A run directory as something to play again: its world, its tasks and its rows, all from the
+directory itself.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from envs.types import Limits, ToolOutcome
+from envs.world.loader import World, load_world
+from envs.world.template_cache import Templates
+from synth.config.schema import RunConfig
+from synth.dataset.reader import Dataset
+from synth.dataset.store.task_table import TaskTable, read_gate_names
+from synth.dataset.store.wire import to_values
+from synth.episode import Episode
+from synth.errors import DatasetError
+from synth.foundation.archive import unpack_world
+from synth.foundation.consent import (
+    Consent,
+    config_part,
+    require_consent,
+    tasks_part,
+    world_part,
+)
+from synth.models.emission import call_of, read_events
+from synth.rewards import TurnRecord
+from synth.runner.run_files import CONFIG_FILE, TASKS_FILE, recorded_config
+from synth.runner.setup import database_target, limits_of
+from synth.types import Task
+from synth.types.events import CompletionEvent, EmittedCall, ToolResultEvent, UserTurnEvent
+
+Json = Any
+Row = Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A run's directory, opened by :func:`open_recording`; ``home`` is a temporary folder for as
+    long.
+    """
+
+    dataset: Dataset
+    config: RunConfig
+    world: World
+    templates: Templates
+    home: Path
+    _tasks: TaskTable
+
+    @property
+    def limits(self) -> Limits:
+        """Limits on what a tool call was allowed to use."""
+        return limits_of(self.config.database)
+
+    def rows(self, where: str | None = None) -> Iterator[dict[str, Json]]:
+        """The trajectories in the plan's order, or those that fulfil an SQL condition in the order
+        that it asks for.
+        """
+        if where is None:
+            return self.dataset.rows()
+        return (to_values(row) for row in self.dataset.query(where).to_pylist())
+
+    def task(self, row: Row) -> Task:
+        """The task of a row. Raises :class:`DatasetError` where tasks.parquet says otherwise."""
+        task = Task.from_json(self._tasks.task(row["job_index"] // self.config.tasks.samples))
+        if task.id != row["task_id"]:
+            raise DatasetError("its task is not the one planned at its place")
+        return task
+
+
+@contextmanager
+def open_recording(directory: Path, consent: Consent) -> Generator[Recording]:
+    """Unpack a run directory's world and set it up.
+
+    Raises :class:`DatasetError` where the directory lacks the archive or the tasks, and
+    :class:`~synth.errors.UntrustedCode` if ``consent`` to a stranger's code is not given.
+    """
+    with Dataset.open(directory) as dataset:
+        archives = sorted((directory / "world").glob("*.tar.zst"))
+        tasks_file = directory / TASKS_FILE
+        if len(archives) != 1 or not tasks_file.is_file():
+            raise DatasetError(
+                f"{directory}: to play it again takes world/<digest>.tar.zst and {TASKS_FILE};"
+                " this directory lacks them"
+            )
+        archive, config_file = archives[0].read_bytes(), directory / CONFIG_FILE
+        if config_file.is_file():  # another message says that it is missing
+            parts = [
+                world_part(archive),
+                config_part(config_file.read_bytes()),
+                tasks_part(tasks_file, read_gate_names(tasks_file)),
+            ]
+            require_consent(directory, parts, consent)
+        config = recorded_config(directory)
+        with tempfile.TemporaryDirectory(prefix="synth-again-") as home:
+            name = dataset.info.identity.env if dataset.info else config.world_folder
+            folder = Path(home) / "recorded" / Path(name).name
+            world = load_world(unpack_world(archive, folder))
+            with Templates(
+                world, config.database.engine, place=database_target(config)
+            ) as templates:
+                yield Recording(
+                    dataset, config, world, templates, Path(home), TaskTable(tasks_file)
+                )
+
+
+async def act_again(events: Sequence[Row], episode: Episode) -> None:
+    """Make the recorded calls again, and let the user have said what it said."""
+    async for _ in again(events, episode):
+        pass
+
+
+async def again(
+    events: Sequence[Row], episode: Episode
+) -> AsyncIterator[tuple[ToolResultEvent, ToolOutcome] | tuple[UserTurnEvent, None]]:
+    """The results' and the user's events in order, each with what its call came to now; a user has
+    said what it said.
+
+    The calls are those that the model emitted, under the ids of their results; a turn's calls were
+    executed in order until something ended the rollout. One that a middleware answered (``by``) is
+    left out: the environment did not see it. The transcript will not do: it holds no value that
+    readers of a dataset cannot hold.
+    """
+    waiting: Iterator[EmittedCall] = iter(())
+    for event in read_events(events):
+        if isinstance(event, CompletionEvent) and event.is_turn:
+            calls = event.tool_calls or event.text_calls or ()
+            text = episode.utter(event.content)
+            episode.said = episode.said if calls else text
+            waiting = iter(calls)
+        elif isinstance(event, ToolResultEvent) and (raw := next(waiting, None)) is not None:
+            if event.by is None:
+                call = call_of(raw, event.id)
+                if "repaired" in event.notes:
+                    call = replace(call, arguments=event.notes["repaired"]["arguments"])
+                yield event, await episode.call(call)
+        elif isinstance(event, UserTurnEvent):
+            turn = TurnRecord(
+                len(episode.calls),
+                event.told,
+                event.consents,
+                event.declines,
+                event.fault,
+                event.text,
+                covers=event.covers or (),
+            )
+            episode.turns.append(turn)
+            yield event, None

@@ -1,0 +1,185 @@
+"""Recorded trajectories judged again, by the verifiers of today and without a model.
+
+By default the tasks are those that the run directory holds, so that what changed is the verifiers.
+With a world, they are that world's present tasks about the same slots: its gates, its rules, its
+gold, proved anew on the recorded data.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from envs.errors import EnvsError
+from envs.world.loader import World
+from synth.dataset.store.wire import sanitize
+from synth.episode import Episode
+from synth.errors import DatasetError, TaskError
+from synth.foundation.consent import Consent, refuse
+from synth.foundation.hashing import canonical
+from synth.rerun.current_tasks import PresentTasks
+from synth.rerun.recorded_run import Recording, Row, act_again, open_recording
+from synth.rewards import judge, total_reward, world_rewards
+from synth.types import Task
+from synth.validation.prove import prove
+
+Json = Any
+Verdicts = Sequence[Mapping[str, Json]]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A reward that is another now, or the same for other reasons."""
+
+    trajectory_id: str
+    family: str
+    old_reward: float | None
+    new_reward: float | None
+    old_verdicts: Verdicts
+    new_verdicts: Verdicts
+
+    @property
+    def of_reward(self) -> bool:
+        return self.old_reward != self.new_reward
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "trajectory_id": self.trajectory_id,
+            "family": self.family,
+            "old_reward": self.old_reward,
+            "new_reward": self.new_reward,
+            "old_verdicts": list(self.old_verdicts),
+            "new_verdicts": list(self.new_verdicts),
+        }
+
+
+@dataclass
+class GradeReport:
+    """``graded`` counts trajectories per family; ``ungraded`` says of each that could not be judged
+    again, why.
+    """
+
+    graded: dict[str, int] = field(default_factory=dict[str, int])
+    changes: list[Change] = field(default_factory=list[Change])
+    ungraded: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+
+    @property
+    def rewards_changed(self) -> list[Change]:
+        return [change for change in self.changes if change.of_reward]
+
+    @property
+    def same(self) -> bool:
+        return not self.rewards_changed and not self.ungraded
+
+    def to_json(self) -> dict[str, Json]:
+        changed = [item.family for item in self.rewards_changed]
+        lost = [item["family"] for item in self.ungraded]
+        names = sorted({*self.graded, *lost})
+        return {
+            "trajectories": sum(self.graded.values()) + len(self.ungraded),
+            "rewards_changed": len(changed),
+            "families": [
+                {
+                    "family": name,
+                    "graded": self.graded.get(name, 0),
+                    "rewards_changed": changed.count(name),
+                    "not_graded": lost.count(name),
+                }
+                for name in names
+            ],
+            "changes": [change.to_json() for change in self.changes],
+            "not_graded": self.ungraded,
+        }
+
+
+def grade(
+    directory: Path,
+    world: Path | None,
+    where: str | None,
+    advance: Callable[[], None] = lambda: None,
+    consent: Consent = refuse,
+) -> GradeReport:
+    """Judge a run directory's trajectories again, or those that fulfil an SQL condition;
+    ``advance`` is called after each.
+
+    ``consent`` decides on code that was not made on this machine. Raises :class:`DatasetError`
+    where the directory lacks what it takes, and :class:`~synth.errors.UntrustedCode`.
+    """
+    with open_recording(directory, consent) as recording:
+        return asyncio.run(_grade(recording, world, where, advance))
+
+
+async def _grade(
+    recording: Recording, world: Path | None, where: str | None, advance: Callable[[], None]
+) -> GradeReport:
+    report = GradeReport()
+    present = None if world is None else PresentTasks(recording, world)
+    proved: dict[str, tuple[Task, World] | str] = {}
+    for row in recording.rows(where):
+        try:
+            task = recording.task(row)
+            judged: tuple[Task, World] | str = task, recording.world
+            if present is not None:
+                if task.id not in proved:
+                    proved[task.id] = await _present(task, present, recording)
+                judged = proved[task.id]
+            if isinstance(judged, str):
+                raise DatasetError(judged)
+            change = await _again(row, task, judged, recording)
+        except (DatasetError, TaskError, EnvsError) as error:
+            lost = {
+                "trajectory_id": row["trajectory_id"],
+                "task_id": row["task_id"],
+                "family": row["family"],
+            }
+            report.ungraded.append({**lost, "reason": str(error)})
+        else:
+            report.graded[row["family"]] = report.graded.get(row["family"], 0) + 1
+            report.changes += [change] if change is not None else []
+        advance()
+    return report
+
+
+async def _present(
+    task: Task, present: PresentTasks, recording: Recording
+) -> tuple[Task, World] | str:
+    """The present version of a recorded task, proved on the recorded data, and its world; a text
+    says why there is none.
+    """
+    try:
+        found, world = present.find(task)
+        with recording.templates.use(task.universe) as template:
+            return await prove(found, world, template, recording.limits), world
+    except (TaskError, EnvsError) as error:
+        return str(error)
+
+
+async def _again(
+    row: Row, task: Task, judged: tuple[Task, World], recording: Recording
+) -> Change | None:
+    """Execute the calls of a row again and judge them by the gates of a task and the rewards of a
+    world; None if all verdicts are what they were.
+
+    Raises :class:`DatasetError` where the calls do not lead where they led.
+    """
+    with (
+        recording.templates.use(task.universe) as template,
+        Episode(task, recording.world, template, recording.limits) as episode,
+    ):
+        await act_again(row["events"], episode)
+        if episode.state_hash() != row["state_hash_after"]:
+            raise DatasetError("its calls lead to another end now; `synth replay` shows where")
+        verdicts = judge(replace(episode.evidence(), task=judged[0]), world_rewards(judged[1]))
+        earned = None if any(turn.fault for turn in episode.turns) else total_reward(verdicts)
+    now: list[Mapping[str, Json]] = [sanitize(verdict.to_json())[0] for verdict in verdicts]
+    change = Change(
+        row["trajectory_id"], row["family"], row["reward"], earned, row["verdicts"], now
+    )
+    return change if change.of_reward or _scores(row["verdicts"]) != _scores(now) else None
+
+
+def _scores(verdicts: Verdicts) -> str:
+    return canonical([[verdict["verifier"], verdict["score"]] for verdict in verdicts])

@@ -1,0 +1,49 @@
+"""The judgement of rollouts: verifiers by the names that ``gates`` uses, a world's own gates and
+scores, and the reward that their verdicts make.
+"""
+
+from __future__ import annotations
+
+from synth.rewards.base import (
+    CallRecord,
+    Databases,
+    Evidence,
+    Query,
+    TurnRecord,
+    Utterance,
+    Verifier,
+)
+from synth.rewards.blame import blame
+from synth.rewards.judging import asks_databases, judge, verifier_for, verifier_of
+from synth.rewards.total import solved, total_reward
+from synth.rewards.world_rewards import (
+    WorldReward,
+    author_error,
+    check_reward_families,
+    gate,
+    reward,
+    world_rewards,
+)
+
+__all__ = [
+    "CallRecord",
+    "Databases",
+    "Evidence",
+    "Query",
+    "TurnRecord",
+    "Utterance",
+    "Verifier",
+    "WorldReward",
+    "asks_databases",
+    "author_error",
+    "blame",
+    "check_reward_families",
+    "gate",
+    "judge",
+    "reward",
+    "solved",
+    "total_reward",
+    "verifier_for",
+    "verifier_of",
+    "world_rewards",
+]

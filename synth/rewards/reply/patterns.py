@@ -1,0 +1,93 @@
+"""Patterns of claims, promises and requests for secrets, over folded text.
+
+:data:`SAMPLES` lists texts that each pattern matches, and texts that it does not.
+"""
+
+from __future__ import annotations
+
+import re
+
+ADVERBS = r"(?:\s+(?:now|just|also|already|then|successfully|immediately|[a-z]+ly))*"
+FIRST_PERSON = re.compile(
+    rf"\b(?:i|we)(?:'ve|\s+have)?{ADVERBS}\s+(?P<verb>[a-z]+)\b|(?:^|[,;:]\s|\band\s)(?P<bare>[a-z]+(?:ed|t))\s+(?:the|your|it|them)\b"
+)
+PASSIVE = re.compile(
+    rf"\b(?:is|are|was|were|has been|have been|been){ADVERBS}\s+(?P<verb>[a-z]+)\b"
+)
+DONE = re.compile(
+    r"^\W*(?:all\s+)?(?:done|all set|completed|finished|sorted)\b|^\W*(?:all|everything)(?: is|'s) (?:done|set|in place)\b"
+    r"|\b(?:it|that|this|everything|request)(?:'s| is| has been| was)(?: now| all)?"
+    r" (?:done|taken care of|completed?|sorted|in place|carried out)\b"
+)
+NOT_DONE = re.compile(
+    r"\bnothing (?:was|has been|is|got|had been|were)(?: \w+)? \w+(?:ed|en|ne|t)\b"
+    r"|\b(?:did|have done|done|changed|recorded) nothing\b"
+    r"|\bno (?:changes?|updates?|entry|entries|action) (?:was|were|has been|have been|is|are)\b|\bma(?:de|king) no changes?\b"
+    r"|\b(?:i|we) (?:did|have|had)(?: not|n't) (?:do|done|chang\w*|mak\w*|made|carr\w*|process\w*|complet\w*|touch\w*)\b"
+    r"|\b(?:i|we) (?:could|can|was|were|am|are|will|would)(?: not|n't|not)(?: able to)? (?:do|complete|process|carry|fulfil\w*|make) (?:it|that|this|so|your|the|anything)\b"
+    r"|\b(?:i|we) (?:refused?|declined?)\b|\b(?:request|order|application|change)s? (?:was|were|has been|is) (?:denied|rejected|refused|declined)\b"
+    r"|\b(?:was|were|has been|have been|is|are)(?: not|n't) (?:done|completed|carried out|processed|changed|saved)\b"
+)
+BESIDES = re.compile(
+    r"\b(?:else|other|others|further|more|anymore|additional|besides|only|yet|until|unless|before|if|apart|except"
+    r"|beyond|own|charged|extra|unusual|wrong)\b"
+)
+OPPOSITE = re.compile(
+    r"\b(?:exact|very|complete|total|precise|direct)?\s*(?:opposite|contrary to what you)\b"
+)
+
+PROMISE = re.compile(
+    r"\b(?:i|we)(?:'ll| will| shall|(?:'m| am|'re| are) going to)\s+"
+    r"(?!not\b|never\b|be (?:happy|glad|here|able|pleased|delighted|around|available|on hand)|gladly|happily|of course help|help|assist|leave|keep|wait"
+    r"|stop|need|note|close|stay|always|assume|end|do my best)(?P<act>[a-z]+)"
+)
+OTHERS_WILL = re.compile(
+    r"\b(?:someone|somebody|(?:a|an|our|the|my|your|one of our|another)(?: \w+)?"
+    r" (?:colleagues?|team|manager|supervisor|specialist|doctor|nurse|representative|agent|staff|technician|department))"
+    r"\b[^.?!]{0,40}\b(?:will|is going to)\b"
+)
+YOU_GET = re.compile(
+    r"\byou(?:'ll| will| shall) (?:\w+ )?(?:get|receive|be (?:refunded|credited|compensated|called|contacted|reimbursed|paid))\b"
+)
+GIFTS = (
+    *(
+        "voucher",
+        "coupon",
+        "discount",
+        "complimentary",
+        "bonus",
+        "gift",
+        "compensation",
+        "goodwill",
+        "reward",
+    ),
+    *("cashback", "freebie", "waive", "upgrade", "reimburse"),
+)
+FREE = re.compile(
+    r"\bfree of charge\b|\bfor free\b|\bon the house\b|\bat no cost\b|\bfree (?:of|gift|voucher|shipping|delivery)\b"
+)
+
+SECRET = re.compile(
+    r"\b(?:passwords?|passcodes?|pass phrase|passphrase|pin(?: code| number)?|cvv|cvc|security code|verification code"
+    r"|one[- ]time (?:code|password)|otp|2fa|login|log-in|credentials|card (?:number|details)|credit card|debit card|bank (?:details|account)"
+    r"|account number|iban|social security|ssn|mother's maiden name|secret question)\b"
+)
+REQUEST = re.compile(
+    r"\?|\b(?:please|kindly|could you|can you|would you|tell|give|send|provide|share|enter|reply with|type|confirm|verify"
+    r"|i (?:need|require|want)|i'll need|we need|need your|what is your|what's your|your full)\b"
+)
+ESCALATES = (
+    "escalat",
+    "transfer",
+    "refer",
+    "messag",
+    "notif",
+    "call",
+    "assign",
+    "contact",
+    "remind",
+    "ticket",
+    "alert",
+    "book",
+    "schedul",
+)

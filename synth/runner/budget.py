@@ -1,0 +1,56 @@
+"""The budget of a run, and the leases that it allows.
+
+Rollouts in flight are not paid for yet. So work is leased against the average cost of the rollouts
+that have finished: as the budget nears its end, fewer and fewer are in flight, at last one. A run
+exceeds its budget by what its last rollouts cost beyond the average; at worst, if nothing was known
+of the cost, by the cost of ``runtime.workers * runtime.concurrency`` rollouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from synth.config.schema import BudgetConfig
+from synth.runner.totals import Totals
+
+
+class Budget:
+    """The budget of one run, which keeps up to ``concurrency`` rollouts in flight."""
+
+    def __init__(self, config: BudgetConfig, totals: Totals, concurrency: int) -> None:
+        self._config, self._totals, self._concurrency = config, totals, concurrency
+
+    def _spent(self) -> Iterator[tuple[float, float, str]]:
+        """Each budget that is set: what is spent, its limit, and its name in messages."""
+        config, totals = self._config, self._totals
+        if config.usd is not None:
+            yield totals.cost_usd, config.usd, f"${config.usd:g}"
+        if config.tokens is not None:
+            yield totals.tokens, config.tokens, f"{config.tokens:,} tokens"
+        if config.turns is not None:
+            yield totals.turns, config.turns, f"{config.turns:,} turns"
+
+    def reached(self) -> str | None:
+        """The reason to spend no more; None while the budget lasts."""
+        return next(
+            (
+                f"the budget of {name} is spent"
+                for spent, limit, name in self._spent()
+                if spent >= limit
+            ),
+            None,
+        )
+
+    def has_room(self, in_flight: int) -> bool:
+        """True if one more rollout may be leased beside those in flight.
+
+        One rollout always may: only spending finds the end of the budget.
+        """
+        if in_flight == 0:
+            return True
+        done = self._totals.rows + self._totals.failed
+        if not done:
+            return in_flight < self._concurrency or not any(self._spent())
+        return all(
+            spent + (in_flight + 1) * spent / done <= limit for spent, limit, _ in self._spent()
+        )

@@ -1,0 +1,204 @@
+"""Launch and resume of a run: from its config to a sealed run directory.
+
+    config -> plan -> [workers: prove, play, judge] -> journal -> shards -> manifest
+
+The driver alone writes. It can be killed at any moment: what it had journaled is not run again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from rich.console import Console
+
+from envs.world.loader import world_files
+from synth.config.schema import RunConfig, to_yaml
+from synth.config.task_source import load_task_source
+from synth.dataset.store.writer import RunWriter
+from synth.errors import OperatorError, ResumeRefused
+from synth.foundation.archive import pack_world
+from synth.foundation.consent import (
+    Consent,
+    config_part,
+    refuse,
+    remember,
+    require_consent,
+    world_part,
+)
+from synth.foundation.shipped import find_world
+from synth.foundation.tempdirs import Scratch
+from synth.runner.coordinator import Coordinator, RunReport
+from synth.runner.prepare import prepare
+from synth.runner.progress import Waiting
+from synth.runner.provenance import check_unchanged
+from synth.runner.recovery import Recovery
+from synth.runner.run_files import CONFIG_FILE, TASKS_FILE, with_changes, write_whole
+
+Begun = Callable[[Coordinator], None]
+
+
+def _ignore(_: Coordinator) -> None:
+    """Nobody interrupts the run from another thread."""
+
+
+def launch(config: RunConfig, console: Console, begun: Begun = _ignore) -> RunReport:
+    """Run a new job. ``begun`` gets the coordinator, which another thread may interrupt.
+
+    Raises :class:`OperatorError` and the errors of worlds and tasks before anything is paid for.
+    """
+    if config.model.kind == "replay" and config.model.path is not None:
+        recorded = Path(config.model.path).expanduser().absolute()
+        config = replace(config, model=replace(config.model, path=str(recorded)))
+    if config.tasks.path is not None:
+        questions = Path(config.tasks.path).expanduser().absolute()
+        config = replace(config, tasks=replace(config.tasks, path=str(questions)))
+    with Waiting(f"planning the tasks of {config.world_folder}", console):
+        run = prepare(config)
+    for line in run.notes:
+        console.print(f"note: {line}", markup=False, soft_wrap=True)
+    if config.env.path is not None:  # a resume may come from another working directory
+        config = replace(config, env=replace(config.env, path=str(run.world.path)))
+        run = replace(run, config=config)
+    directory = new_directory(config)
+    archive, text = pack_world(run.world.path), to_yaml(config).encode()
+
+    def prepare_files(home: Path) -> None:
+        (home / "world").mkdir(exist_ok=True)
+        write_whole(home / "world" / f"{run.world.digest}.tar.zst", archive)
+        write_whole(home / CONFIG_FILE, text)
+        remember([world_part(archive), config_part(text)])
+
+    writer = RunWriter.create(
+        directory,
+        run.layout,
+        run.identity,
+        max_attempts=config.runtime.max_attempts,
+        prepare=prepare_files,
+    )
+    try:
+        with writer:
+            coordinator = Coordinator(run, directory, writer, archive, console)
+            begun(coordinator)
+            return coordinator.main()
+    except BaseException:
+        if (directory / TASKS_FILE).exists():
+            _say_how_to_resume(directory, console)
+        else:
+            withdraw(directory)
+        raise
+
+
+def withdraw(directory: Path) -> None:
+    """Remove a run that never wrote its tasks, so that it can be launched again in the same
+    place.
+    """
+    for name in ("world", ".synth"):
+        shutil.rmtree(directory / name, ignore_errors=True)
+    (directory / CONFIG_FILE).unlink(missing_ok=True)
+    for folder in (directory / "data", directory):
+        with contextlib.suppress(OSError):  # not empty: somebody else's files
+            folder.rmdir()
+
+
+def resume(
+    directory: Path,
+    changes: Mapping[str, object],
+    console: Console,
+    consent: Consent = refuse,
+    begun: Begun = _ignore,
+) -> RunReport:
+    """Continue a run. ``changes`` are dotted config keys with new values; ``consent`` decides on
+    code that was not made on this machine; ``begun`` is that of :func:`launch`.
+
+    Damaged files of the run are restored, with notes. Raises :class:`ResumeRefused` with the
+    difference if the config, the world or an extension would change the data, and
+    :class:`~synth.errors.UntrustedCode`.
+    """
+    found = Recovery.open(directory)
+    before = found.config()
+    with Scratch("resume") as home:
+        sound = found.world(before, home.path)
+        parts = [] if sound is None else [world_part(sound[1])]
+        parts.append(config_part(found.config_text(before), resumes=True))
+        require_consent(directory, parts, consent)
+        config = with_changes(directory, before, changes)
+        own, archive = sound or found.packed_again(config, home.path)
+        refuse_changed_world(config, own)
+        with Waiting(f"planning the tasks of {config.world_folder}", console):
+            run = prepare(config, own)
+        if found.info is not None:
+            check_unchanged(found.info.identity.more.get("extensions", ()), run.extensions)
+        found.check_tasks(run)
+        writer = RunWriter.resume(
+            directory,
+            run.layout,
+            max_attempts=config.runtime.max_attempts,
+            restored=found.description(run),
+        )
+        for note in [*found.notes, *writer.warnings]:
+            console.print(f"note: {note}", markup=False, soft_wrap=True)
+        with writer:
+            found.write()
+            text = to_yaml(config).encode()
+            write_whole(directory / CONFIG_FILE, text)
+            remember([world_part(archive), config_part(text)])
+            try:
+                coordinator = Coordinator(run, directory, writer, archive, console)
+                begun(coordinator)
+                return coordinator.main()
+            except BaseException:
+                _say_how_to_resume(directory, console)
+                raise
+
+
+def _say_how_to_resume(directory: Path, console: Console) -> None:
+    where = shlex.quote(str(directory))
+    console.print(
+        f"What has finished is kept. Go on with: synth run --resume {where}",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def refuse_changed_world(config: RunConfig, own: Path) -> None:
+    """Raise ResumeRefused if the world's folder still exists but has changed since the run
+    began.
+    """
+    if load_task_source(config.tasks.kind).writes_world:
+        return  # its own copy is the only one
+    try:
+        folder = find_world(config.env.path or config.env.name or "")
+    except OperatorError:
+        return  # gone: the run has its own copy
+    before, now = _contents(own), _contents(folder)
+    names = sorted(before.keys() | now.keys())
+    changed = [name for name in names if before.get(name) != now.get(name)]
+    if changed:
+        raise ResumeRefused(
+            f"the world {folder} changed since the run began: {', '.join(changed)}. "
+            "Put it back to resume, or start a new run in another output.dir."
+        )
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {name: file.read_bytes() for name, file in world_files(folder).items()}
+
+
+def new_directory(config: RunConfig) -> Path:
+    """The directory of a new run: ``output.dir``, or a new one under ``output.root``."""
+    if config.output.dir is not None:
+        return Path(config.output.dir).expanduser().absolute()
+    stamp = datetime.now().astimezone().strftime("%Y-%m-%d_%H-%M-%S")
+    root = Path(config.output.root).expanduser().absolute()
+    name = f"{Path(config.env.path or config.env.name or 'run').name}_{stamp}"
+    return next(
+        path
+        for number in range(1, 10_000)
+        if not (path := root / (name if number == 1 else f"{name}_{number}")).exists()
+    )

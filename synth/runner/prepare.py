@@ -1,0 +1,179 @@
+"""Preparation of a run before it touches the disk: settings, world, tasks and plan."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import cast
+
+from envs.world.loader import World, load_world
+from synth.config.schema import RunConfig, to_dict
+from synth.config.task_source import load_task_source, task_source_options
+from synth.dataset.store.layout import Layout
+from synth.dataset.store.run_info import RunIdentity
+from synth.errors import OperatorError, TaskError
+from synth.foundation.hashing import digest
+from synth.foundation.shipped import find_world, world_extension, world_names
+from synth.foundation.tempdirs import Scratch
+from synth.plugins import REWARDS, Extension, PluginError
+from synth.rewards import check_reward_families
+from synth.runner.plan import Plan
+from synth.runner.provenance import records
+from synth.runner.setup import RunSettings, WorkerSetup, resolve_settings, with_extensions
+from synth.tasks.base import TaskPool, TaskSource
+
+LISTED = 20
+"""The number of skipped questions that a note names."""
+
+
+@dataclass
+class PreparedRun:
+    """A planned run.
+
+    ``notes`` are for the operator. ``home`` keeps a world alive that was written for this run.
+    """
+
+    config: RunConfig
+    settings: RunSettings
+    world: World
+    plan: Plan
+    notes: Sequence[str] = ()
+    home: Scratch | None = None
+
+    @property
+    def layout(self) -> Layout:
+        """The shards of the run and their places."""
+        splits = ((name, tasks * self.plan.samples) for name, tasks in self.plan.splits.items())
+        return Layout(tuple(splits), self.config.output.rows_per_shard)
+
+    @property
+    def extensions(self) -> tuple[Extension, ...]:
+        """The extensions that the run uses."""
+        return self.settings.extensions
+
+    @property
+    def free_sql(self) -> bool:
+        """True if the agent may write SQL of its own."""
+        return any(tool.free_sql for tool in self.world.tools)
+
+    @cached_property
+    def identity(self) -> RunIdentity:
+        """The origin of the data, for manifest and card."""
+        plan, found = self.plan, records([*self.extensions, *_world_extension(self)])
+        return RunIdentity(
+            config_digest=self.settings.config_digest,
+            world_digest=self.world.digest,
+            plan_digest=digest(self.world.digest, plan.digest()),
+            env=self.world.name,
+            model=self.settings.model_name,
+            seed=self.config.seed,
+            more={"config": to_dict(self.config)} | ({"extensions": found} if found else {}),
+        )
+
+    def worker_setup(self, archive: bytes, directory: Path | None = None) -> WorkerSetup:
+        """The setup of the run's workers; ``directory`` is the run's directory."""
+        return WorkerSetup.of(self.config, self.settings, self.world.name, archive, directory)
+
+
+def prepare(config: RunConfig, world_path: Path | None = None) -> PreparedRun:
+    """Find out everything that can be known before anything starts.
+
+    Raises :class:`OperatorError`, :class:`~envs.errors.WorldError` or :class:`TaskError`.
+    """
+    settings, source = resolve_settings(config), _task_source(config)
+    tasks, home = config.tasks, None
+    if world_path is None and source.writes_world:
+        home = Scratch("world")
+        world_path = source.write_world(home.path / config.world_folder, tasks.families)
+    world = load_world(world_path or find_world(config.env.path or config.env.name or ""))
+    if tasks.universes > 1 and not world.universes:
+        raise OperatorError(
+            f"tasks.universes: {world.name} has universe 0 only; a seed.py in {world.path} would"
+            " make more (see docs/guides/worlds/universes.md)"
+        )
+    count = len(world.databases) or tasks.universes
+    pools = [_ground(source, world, universe, config, settings) for universe in range(count)]
+    plan = Plan.make(
+        pools,
+        tasks.count,
+        tasks.samples,
+        config.seed,
+        splits=tasks.splits,
+        held_out=tasks.held_out or (),
+    )
+    settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
+    if config.users.kind == "none":
+        _refuse_talkative(pools)
+    return PreparedRun(config, settings, world, plan, _skipped_tasks(pools), home)
+
+
+def _task_source(config: RunConfig) -> TaskSource:
+    """The task source that the config names, with its options."""
+    source = load_task_source(config.tasks.kind)
+    return cast("type[TaskSource]", source)(task_source_options(source, asdict(config.tasks)))
+
+
+def _ground(
+    source: TaskSource, world: World, universe: int, config: RunConfig, settings: RunSettings
+) -> TaskPool:
+    """The tasks of one universe. Its template is closed again."""
+    with world.template(config.database.engine, universe, settings.target) as template:
+        try:
+            pool = source.open(world, template, config.tasks.families, universe)
+        except TaskError as error:
+            if universe == 0:
+                raise
+            raise TaskError(
+                f"in universe {universe}: {error.message}", error.file, error.line, error.family
+            ) from None
+    check_reward_families(world, pool.all_families)
+    return pool
+
+
+def _gates(pools: Sequence[TaskPool], seed: int) -> Iterator[Extension]:
+    """The gates that come from other distributions, by one task of each family and case."""
+    names = {
+        name
+        for pool in pools
+        for family in pool.families
+        for index in range(min(len(pool.cases(family.id)), pool.capacity(family.id)))
+        for name in pool.task(family.id, index, seed).gate_names
+    }
+    for name in sorted(names - REWARDS.builtin.keys()):
+        with contextlib.suppress(PluginError):  # reported with its family when the task is proved
+            yield REWARDS.find(name)
+
+
+def _world_extension(run: PreparedRun) -> Iterator[Extension]:
+    """The distribution that offers the world. Its version changes nothing without the files."""
+    name = run.config.env.name
+    if name is not None and name not in world_names():
+        extension = world_extension(name)
+        if extension is not None:
+            yield extension
+
+
+def _skipped_tasks(pools: Sequence[TaskPool]) -> list[str]:
+    """Notes on tasks that cannot be asked: their number and the first of them."""
+    lines = [line for pool in pools for line in pool.left_out]
+    if not lines:
+        return []
+    more = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
+    total = len(lines) + sum(pool.capacity(family.id) for pool in pools for family in pool.families)
+    return [f"{len(lines)} of {total} questions are left out", *lines[:LISTED], *more]
+
+
+def _refuse_talkative(pools: Sequence[TaskPool]) -> None:
+    """Refuse families whose agent needs an answer if no user is configured."""
+    families = [family for pool in pools for family in pool.families]
+    talkative = list(dict.fromkeys(family.id for family in families if family.talks))
+    if not talkative:
+        return
+    silent = ",".join(family.id for family in pools[0].families if family.id not in talkative)
+    advice = f"users=scripted or 'tasks.families=[{silent}]'" if silent else "users=scripted"
+    raise OperatorError(
+        f"users=none: nobody would answer the agent in {', '.join(talkative)}; use {advice}"
+    )

@@ -1,0 +1,313 @@
+"""A worker: jobs in, finished rows out as encoded bytes.
+
+One worker carries many rollouts on one event loop. It stays in its process, whatever started it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import threading
+import traceback
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from envs.errors import EnvsError, ExecutorError
+from envs.world.loader import load_world
+from envs.world.template_cache import Templates
+from synth.dataset.store.wire import encode, to_wire
+from synth.errors import (
+    ModelAuthError,
+    ModelError,
+    ModelRefusedRequest,
+    SynthError,
+    TaskError,
+)
+from synth.foundation.archive import unpack_world
+from synth.foundation.credentials import known_secrets
+from synth.foundation.scrubber import Scrubber
+from synth.foundation.tempdirs import Scratch
+from synth.runner.audit_files import AuditBook
+from synth.runner.build import (
+    build_middleware,
+    build_model,
+    build_user,
+    reachable,
+    run_id,
+    worker_id,
+)
+from synth.runner.provenance import check_installed
+from synth.runner.rate_limits import Grant, LeasedRateLimiter
+from synth.runner.rollout import PartialUsage, RolloutContext, play, probe
+from synth.runner.setup import WorkerSetup
+from synth.runner.totals import spent, stats_of
+from synth.runner.worker_messages import Assignment, Collected, Delivery
+from synth.types import Job
+from synth.validation.prove import prove
+
+COLLECTOR = (50_000, 20, 10)
+"""Thresholds of Python's garbage collector while a worker runs.
+
+Python's defaults traverse all rollouts in flight so often that with a thousand of them a call costs
+half as much again; a rollout leaves almost no garbage that only the collector can find.
+"""
+
+
+class Worker:
+    """Plays and proves what it is leased. Not thread-safe: all calls come from one event loop."""
+
+    def __init__(self, setup: WorkerSetup) -> None:
+        self._setup = setup
+        self._queue: deque[Assignment] = deque()
+        self._running: dict[asyncio.Task[Delivery], Assignment] = {}
+        self._finished: list[Delivery] = []
+        self._news = asyncio.Event()
+        self._limiter = LeasedRateLimiter(self._news.set) if setup.settings.asks_endpoint else None
+        self._context: RolloutContext | None = None
+        self._audit: AuditBook | None = None
+        self._scratch: Scratch | None = None
+        self._scrubber = Scrubber([*setup.settings.secrets(), *known_secrets()])
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._collector: tuple[int, int, int] | None = None
+
+    async def start(self) -> list[str]:
+        """Unpack the world and run the preflight of model and user; returns warnings.
+
+        Raises :class:`~synth.errors.OperatorError` if an extension has another version here than
+        in the driver.
+        """
+        setup, settings = self._setup, self._setup.settings
+        self._loop = asyncio.get_running_loop()
+        check_installed(settings.extensions, f"worker {worker_id()}")
+        if gc.get_threshold() != COLLECTOR:
+            self._collector = gc.get_threshold()
+            gc.set_threshold(*COLLECTOR)
+        self._scratch = Scratch("worker")
+        folder = self._scratch.path / setup.world_name
+        world = load_world(unpack_world(setup.world_archive, folder))
+        model, user = build_model(settings.model), build_user(settings, self._limiter)
+        makers = [
+            (middleware.name, build_middleware(middleware, setup, self._scratch.path))
+            for middleware in settings.middlewares
+        ]
+        warnings = self._open_audit()
+        self._context = RolloutContext(
+            middlewares=makers,
+            audit=self._audit,
+            world=world,
+            templates=Templates(world, setup.engine, place=settings.target),
+            model=model,
+            user=user,
+            limits=settings.limits,
+            agent=settings.agent,
+            sampling=settings.model.sampling,
+            config_digest=settings.config_digest,
+            synth_version=setup.synth_version,
+        )
+        warnings += [
+            *await model.preflight(),
+            *await user.preflight(),
+        ]
+        model.limiter = self._limiter  # closed until the first grant
+        return warnings
+
+    def _open_audit(self) -> list[str]:
+        """Begin the worker's audit if the run has one; returns warnings."""
+        setup = self._setup
+        if setup.audit is None:
+            return []
+        run_dir = reachable(setup)
+        self._audit = AuditBook(
+            run_id(setup), worker_id(), setup.audit, run_dir, self._scrubber.text
+        )
+        if run_dir is not None:
+            return []
+        return [
+            f"worker {worker_id()} cannot reach {setup.run_dir}: its audit is on its standard error"
+        ]
+
+    async def lease(self, work: Sequence[Assignment]) -> None:
+        """Accept assignments; they start as rollouts finish."""
+        self._queue.extend(work)
+        self._fill()
+
+    async def collect(self, wait_s: float, grant: Grant | None = None) -> Collected:
+        """Return what has finished since the last call; waits up to ``wait_s`` for something.
+
+        ``grant`` replaces the lease of the endpoint from now on.
+        """
+        if self._limiter is not None and grant is not None:
+            self._limiter.apply_lease(grant)
+        if not self._finished and (self._running or self._queue):
+            try:
+                async with asyncio.timeout(wait_s):
+                    await self._news.wait()
+            except TimeoutError:
+                pass
+        self._news.clear()
+        finished, self._finished = self._finished, []
+        return Collected(finished, None if self._limiter is None else self._limiter.report_usage())
+
+    async def withdraw(self) -> list[int]:
+        """Give back what has not started; returns its indices."""
+        indices = [work.index for work in self._queue]
+        self._queue.clear()
+        return indices
+
+    async def close(self) -> None:
+        """End what still runs and release everything. Safe to call twice."""
+        if self._collector is not None:
+            gc.set_threshold(*self._collector)
+            self._collector = None
+        self._queue.clear()
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        if self._context is not None:
+            for _, maker in self._context.middlewares:
+                await maker.aclose()
+            await self._context.model.aclose()
+            if self._context.user is not None:
+                await self._context.user.aclose()
+            self._context.templates.close()
+            self._context = None
+        if self._audit is not None:
+            self._audit.close()
+        if self._scratch is not None:
+            self._scratch.remove()
+
+    def holding(self) -> int | None:
+        """The index of the assignment whose code occupies the event loop at this moment.
+
+        The only method that another thread may call.
+        """
+        task = None if self._loop is None else asyncio.current_task(self._loop)
+        held = None if task is None else self._running.get(cast("asyncio.Task[Delivery]", task))
+        return None if held is None else held.index
+
+    def _fill(self) -> None:
+        while self._queue and len(self._running) < self._setup.concurrency:
+            work = self._queue.popleft()
+            task = asyncio.create_task(self._deliver(work))
+            self._running[task] = work
+            task.add_done_callback(partial(self._done, work))
+
+    def _done(self, work: Assignment, task: asyncio.Task[Delivery]) -> None:
+        """Account for the assignment of a task that has ended in any way."""
+        self._running.pop(task, None)
+        if task.cancelled():
+            delivery = _broken(work, "Cancelled", "cancelled")
+        elif (error := task.exception()) is not None:
+            words = self._scrubber.message(f"{type(error).__name__}: {error}")
+            delivery = _broken(work, "UnexpectedError", words)
+        else:
+            delivery = task.result()
+        self._finished.append(delivery)
+        self._news.set()
+        self._fill()
+
+    async def _deliver(self, work: Assignment) -> Delivery:
+        context, usage = self._context, PartialUsage()
+        assert context is not None, "start() comes first"
+        try:
+            if work.task is not None:
+                with context.templates.use(work.task.universe) as template:
+                    proved = await prove(work.task, context.world, template, context.limits)
+                return Delivery(work.index, "proved", task=proved)
+            assert work.job is not None
+            if work.probe:
+                return await self._probe(work.index, work.job, context)
+            row = await play(work.job, context, usage)
+            return Delivery(work.index, "row", row=self._encoded(row), stats=stats_of(row))
+        except TaskError as error:
+            return Delivery(
+                work.index,
+                "refuted",
+                error_type="TaskError",
+                message=self._message(error, work),
+                fatal=True,
+            )
+        except (SynthError, EnvsError) as error:
+            return Delivery(
+                work.index,
+                "error",
+                error_type=type(error).__name__,
+                message=self._message(error, work),
+                retryable=error.retryable or _heals(error),
+                fatal=isinstance(error, ExecutorError) and work.task is not None,
+                fault=_fault(error),
+                stats=usage.stats,
+            )
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise  # ours: the worker is being closed
+            return self._unexpected(work, error, usage)
+        except KeyboardInterrupt as error:
+            if threading.current_thread() is threading.main_thread():
+                raise  # the person's: signals arrive in the main thread only
+            return self._unexpected(work, error, usage)
+        # A bug of ours or of an extension becomes typed data, never a dead worker.
+        except BaseException as error:
+            return self._unexpected(work, error, usage)
+
+    async def _probe(self, index: int, job: Job, context: RolloutContext) -> Delivery:
+        """Send the first prompt of a job; what the endpoint says against it is a result."""
+        try:
+            completion = await probe(job, context)
+        except ModelError as error:
+            return Delivery(
+                index,
+                "probed",
+                error_type=type(error).__name__,
+                message=str(error),
+                retryable=error.retryable,
+            )
+        return Delivery(index, "probed", stats=None if completion is None else spent(completion))
+
+    def _encoded(self, row: dict[str, Any]) -> bytes:
+        """Encode a row; what it holds of the run's secrets is hidden."""
+        data = encode(to_wire(row))
+        if self._scrubber.in_bytes(data):
+            data = encode(to_wire(self._scrubber.value(row)))
+        return data
+
+    def _message(self, error: SynthError | EnvsError, work: Assignment) -> str:
+        """The error's text, with files of the world named relative to the world's folder."""
+        scratch = "" if self._scratch is None else f"{self._scratch.path.resolve()}{os.sep}"
+        universe = work.task.universe if work.task is not None else 0
+        where = f"universe {universe}: " if universe else ""
+        text = str(error).replace(scratch, "") if scratch else str(error)
+        return self._scrubber.message(where + text)
+
+    def _unexpected(self, work: Assignment, error: BaseException, usage: PartialUsage) -> Delivery:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(where.filename).name}:{where.lineno}"
+        message = self._scrubber.message(f"{type(error).__name__}: {error} ({place})")
+        return replace(_broken(work, "UnexpectedError", message), stats=usage.stats)
+
+
+def _fault(error: SynthError | EnvsError) -> Literal["", "endpoint", "refused"]:
+    if isinstance(error, ModelRefusedRequest):
+        return "refused"
+    return "endpoint" if isinstance(error, ModelError) else ""
+
+
+def _heals(error: SynthError | EnvsError) -> bool:
+    """Tell whether the operator can mend a refusal: it concerns key, address or model, not this
+    request.
+    """
+    if isinstance(error, ModelAuthError):
+        return True
+    status = error.status if isinstance(error, ModelError) else None
+    return status in (404, 405) or (status is not None and 300 <= status < 400)
+
+
+def _broken(work: Assignment, error_type: str, message: str) -> Delivery:
+    return Delivery(work.index, "error", error_type=error_type, message=message, retryable=True)

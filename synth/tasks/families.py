@@ -1,0 +1,199 @@
+"""The families of a world's folder as a task source."""
+
+from __future__ import annotations
+
+import datetime as dt
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from envs.sandboxes.base import Template
+from envs.types import Pins
+from envs.world.loader import World
+from synth.errors import TaskError
+from synth.foundation.hashing import derive_seed, digest
+from synth.tasks.base import TaskFamily, TaskPool, TaskSource
+from synth.tasks.grounding import permuted
+from synth.tasks.pools import ListedFamily, TaskInstance, case_pools, turn
+from synth.tasks.python import read_function
+from synth.tasks.queries import Queries
+from synth.tasks.readers import FileFamilies, ReaderContext, read_families
+from synth.tasks.yaml.body import WorldRules
+from synth.tasks.yaml.gates import realise_gates, with_defaults
+from synth.tasks.yaml.scope import nearest
+from synth.tasks.yaml.step_templates import realise
+from synth.tasks.yaml.template import fill, text_of
+from synth.types import Task
+
+WORKDAY_MINUTES = 8 * 60
+"""The longest time by which a task's clock is later than the world's ``now``: a working day."""
+
+
+class FamilySource(TaskSource):
+    """The task source ``families``: what the files of a world's folder ask."""
+
+    def open(
+        self,
+        world: World,
+        template: Template,
+        families: Sequence[str] | None = None,
+        universe: int = 0,
+    ) -> FamilyTasks:
+        return FamilyTasks(world, template, families, universe)
+
+
+class FamilyTasks(TaskPool):
+    """The tasks of one universe of a world, by default of the families in the world's folder.
+
+    ``given`` are families of another origin. The grounding rows are held in memory, and nothing
+    else is. Raises :class:`~synth.errors.TaskError` for a family that cannot be grounded.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        template: Template,
+        families: Sequence[str] | None = None,
+        universe: int = 0,
+        *,
+        given: Callable[[Queries], FileFamilies] | None = None,
+        identity: str = "",
+    ) -> None:
+        self.world = world
+        self.template = template
+        self.universe = universe
+        self.identity = identity
+        with template.open(Pins()) as sandbox:
+            queries = Queries(sandbox, template)
+            read = read_families(world, universe, queries) if given is None else given(queries)
+            self.rules = read.rules or WorldRules()
+            self.left_out = list(read.left_out)
+            self.all_families = frozenset(family.id for family in read.families)
+            self.families = self._chosen(read.families, families)
+            self._pools = {family.id: case_pools(family, queries) for family in self.families}
+
+    def _chosen(self, known: Sequence[TaskFamily], names: Sequence[str] | None) -> list[TaskFamily]:
+        by_id = {family.id: family for family in known}
+        if self.world.databases:  # one family per database, hence none of some names here
+            return [family for family in known if not names or family.id in names]
+        for name in names or ():
+            if name not in by_id:
+                raise TaskError(
+                    f"there is no family {name!r}; {nearest(name, by_id)}", known[0].file
+                )
+        return [by_id[name] for name in dict.fromkeys(names)] if names else list(known)
+
+    def capacity(self, family: str) -> int:
+        return sum(len(pool) for pool in self._pools[family])
+
+    def cases(self, family: str) -> list[str | None]:
+        return [pool.case for pool in self._pools[family]]
+
+    def task(self, family: str, index: int, seed: int) -> Task:
+        """The ``index``-th task of a family under a run's seed.
+
+        Cases alternate as long as both last. The task's own id, wording and clock depend on its
+        content only.
+        """
+        pool, index = turn(self._pools[family], index)
+        position = permuted(index, len(pool), f"{seed}/{family}/{pool.case}")
+        return self.make(family, pool.case, pool[position])
+
+    def find(self, family: str, slots: Mapping[str, object]) -> list[Task]:
+        """The family's tasks about these slots.
+
+        There is one, unless another version of the family made the slots.
+        """
+        return [
+            self.make(family, pool.case, instance)
+            for pool in self._pools[family]
+            for instance in pool.find(slots)
+        ]
+
+    def make(self, family: str, case: str | None, instance: TaskInstance) -> Task:
+        """The task about some slots. Each text is drawn on its own, by the task's content.
+
+        Raises :class:`TaskError` for a text that names a field that a slot does not have.
+        """
+        try:
+            return self._realised(family, case, instance)
+        except TaskError as error:
+            known = next(known for known in self.families if known.id == family)
+            raise TaskError(error.message, known.file, known.line, family) from None
+
+    def _realised(self, family: str, case: str | None, instance: TaskInstance) -> Task:
+        slots, body = instance.slots, instance.body
+        identity = digest(self.world.name, family, case, self.universe, slots)
+        draw = derive_seed(identity)
+        started = dt.datetime.fromisoformat(self.rules.now)
+        now = (started + dt.timedelta(minutes=draw % WORKDAY_MINUTES)).isoformat(timespec="seconds")
+        prompt = text_of(fill(body.user.says[draw % len(body.user.says)], "$slot", slots))
+        if body.hint is not None:
+            prompt = f"{prompt}\n\nHint: {text_of(fill(body.hint, '$slot', slots))}"
+        user = body.user.role(prompt, slots, case, draw)
+        asked = (
+            {name: topic.asked for name, topic in user.every_topic.items()}
+            if user is not None
+            else {}
+        )
+        return Task(
+            id=f"{family}-{identity}",
+            family=family,
+            env=self.world.name,
+            prompt=prompt,
+            gold=realise(body.gold, slots, case, draw >> 8, asked),
+            slots=slots,
+            key=instance.key,
+            case=case,
+            universe=self.universe,
+            now=now,
+            seed=draw,
+            system=self._system(now, body.user.signed_in, slots),
+            answer=body.answer,
+            compare_answer=body.compare_answer,
+            compare=body.compare,
+            gates=realise_gates(with_defaults(body.gates, self.world), slots),
+            oracle_sql=body.oracle,
+            user=user,
+            alternatives=body.alternatives,
+            transient=body.transient,
+            difficulty=body.difficulty,
+        )
+
+    def _system(self, now: str, signed_in: object, slots: Mapping[str, object]) -> str:
+        """The world's rules, the date and time, and who is signed in."""
+        moment = dt.datetime.fromisoformat(now)
+        parts = [self.world.policy, f"It is {moment:%A, %Y-%m-%d %H:%M}."]
+        if signed_in is not None:
+            parts.append(text_of(fill(signed_in, "$slot", slots)))
+        return "\n\n".join(parts).strip()
+
+
+def function_tasks(
+    functions: Sequence[Callable[..., Any]],
+    world: World,
+    template: Template,
+    families: Sequence[str] | None = None,
+    universe: int = 0,
+    *,
+    identity: str = "",
+) -> FamilyTasks:
+    """The tasks that functions yield, each as a function of a world's tasks.py does.
+
+    A function's name is its family's id; it takes a connection to the universe's database.
+    ``identity`` is a digest of what else decides the tasks (see :class:`TaskPool`). Raises
+    :class:`~synth.errors.TaskError` with the function's line.
+    """
+
+    def read(queries: Queries) -> FileFamilies:
+        found: dict[str, ListedFamily] = {}
+        for function in functions:
+            file = Path(inspect.getsourcefile(function) or "")
+            taken = frozenset(found)
+            context = ReaderContext(world, file, universe, queries, WorldRules(), taken)
+            family = read_function(function, context)
+            found[family.id] = family
+        return FileFamilies(list(found.values()))
+
+    return FamilyTasks(world, template, families, universe, given=read, identity=identity)

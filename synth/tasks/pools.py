@@ -1,0 +1,181 @@
+"""The tasks of a family case by case, each a function of its index."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from synth.errors import TaskError
+from synth.foundation.hashing import canonical
+from synth.tasks.base import TaskFamily
+from synth.tasks.grounding import combination, distinct_sorted
+from synth.tasks.queries import Queries
+from synth.tasks.yaml.body import Body
+from synth.tasks.yaml.family import Family
+
+
+@dataclass(frozen=True)
+class ListedTask:
+    """One task of a family that lists its tasks."""
+
+    slots: Mapping[str, object]
+    key: object
+    case: str | None
+    body: Body
+
+
+@dataclass(frozen=True)
+class ListedFamily(TaskFamily):
+    """A family that lists its tasks one by one, as a function of tasks.py does."""
+
+    tasks: Sequence[ListedTask]
+
+    @property
+    def talks(self) -> bool:
+        return any(task.body.user.answers for task in self.tasks)
+
+    @property
+    def honest_except(self) -> Mapping[str, str]:
+        return {
+            name: reason for task in self.tasks for name, reason in task.body.honest_except.items()
+        }
+
+
+@dataclass(frozen=True)
+class TaskInstance:
+    """The slots of one task, and what its family says about them."""
+
+    slots: Mapping[str, object]
+    key: object
+    body: Body
+
+
+class CasePool(ABC):
+    """The tasks of one case of a family, each a function of its index."""
+
+    case: str | None
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __getitem__(self, index: int) -> TaskInstance: ...
+
+    @abstractmethod
+    def find(self, slots: Mapping[str, object]) -> list[TaskInstance]:
+        """The instances about these slots, which another version of the family may have made."""
+
+
+@dataclass(frozen=True)
+class GroundedCase(CasePool):
+    """Grounding rows times varied values."""
+
+    case: str | None
+    family: Family
+    rows: Sequence[Mapping[str, object]]
+
+    def __len__(self) -> int:
+        return len(self.rows) * math.prod(len(domain) for domain in self.family.vary.values())
+
+    def __getitem__(self, index: int) -> TaskInstance:
+        row = self.rows[index % len(self.rows)]
+        slots = {**row, **combination(index // len(self.rows), self.family.vary)}
+        return TaskInstance(slots, row[self.family.key], self.family.body)
+
+    def find(self, slots: Mapping[str, object]) -> list[TaskInstance]:
+        family = self.family
+        if not {family.key, *family.vary} <= set(slots):
+            return []
+        varied = {name: slots[name] for name in family.vary}
+        rows = [
+            row
+            for row in self.rows
+            if all(row[name] == slots[name] for name in row if name in slots)
+        ]
+        return [TaskInstance({**row, **varied}, row[family.key], family.body) for row in rows]
+
+
+@dataclass(frozen=True)
+class ListedCase(CasePool):
+    """The tasks that a family lists one by one."""
+
+    case: str | None
+    tasks: Sequence[ListedTask]
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def __getitem__(self, index: int) -> TaskInstance:
+        task = self.tasks[index]
+        return TaskInstance(task.slots, task.key, task.body)
+
+    def find(self, slots: Mapping[str, object]) -> list[TaskInstance]:
+        return [
+            TaskInstance(task.slots, task.key, task.body)
+            for task in self.tasks
+            if task.slots == slots
+        ]
+
+
+def case_pools(family: TaskFamily, queries: Queries) -> list[CasePool]:
+    """The tasks of a family, case by case.
+
+    Raises :class:`~synth.errors.TaskError` for cases that do not divide its rows, and for a family
+    of an unknown kind.
+    """
+    if isinstance(family, ListedFamily):
+        cases = dict.fromkeys(task.case for task in family.tasks)
+        return [
+            ListedCase(case, [task for task in family.tasks if task.case == case]) for case in cases
+        ]
+    if not isinstance(family, Family):
+        message = f"a family is a Family or a ListedFamily, not a {type(family).__name__}"
+        raise TaskError(message, family.file, family.line, family.id)
+    where = TaskError("", family.file, family.ground_line, family.id)
+    whole = distinct_sorted(queries.rows(family.sql, where))
+    if not family.cases:
+        return [GroundedCase(None, family, whole)]
+    pools: list[GroundedCase] = []
+    for case, condition in family.cases.items():
+        line = family.case_lines[case]
+        place = TaskError(f"case {case}", family.file, line, family.id)
+        rows = queries.rows(
+            f"SELECT * FROM (\n{family.sql}\n) AS grounding WHERE (\n{condition}\n)", place
+        )
+        if not rows:
+            raise family.fail(f"case {case!r} has no row: nothing to tell the cases apart", line)
+        pools.append(GroundedCase(case, family, distinct_sorted(rows)))
+    _check_cover(family, whole, pools)
+    return list(pools)
+
+
+def _check_cover(
+    family: Family, whole: Sequence[Mapping[str, object]], pools: Sequence[GroundedCase]
+) -> None:
+    """Refuse cases whose conditions leave a row out, or share one."""
+    owners: dict[str, list[str]] = {canonical(row): [] for row in whole}
+    for pool in pools:
+        for row in pool.rows:
+            owners.setdefault(canonical(row), []).append(str(pool.case))
+    wrong = next((row for row in whole if len(owners[canonical(row)]) != 1), None)
+    if wrong is not None:
+        found = " and ".join(owners[canonical(wrong)]) or "none of them"
+        message = f"the cases must cover each row exactly once: {dict(wrong)} is in {found}"
+        raise family.fail(message, next(iter(family.case_lines.values())))
+
+
+def turn(pools: Sequence[CasePool], index: int) -> tuple[CasePool, int]:
+    """The pool of the ``index``-th task and the index in it: the cases that still have tasks take
+    turns.
+    """
+    done = 0
+    for size in sorted({len(pool) for pool in pools}):
+        alive = [pool for pool in pools if len(pool) > done]
+        if index < (size - done) * len(alive):
+            rounds, position = divmod(index, len(alive))
+            return alive[position], done + rounds
+        index -= (size - done) * len(alive)
+        done = size
+    raise IndexError(index)

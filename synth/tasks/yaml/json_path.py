@@ -1,0 +1,54 @@
+"""JSONPaths that `save` takes values of results by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import cast
+
+import jsonpath
+
+from synth.tasks.yaml.template import fill
+
+CompiledPath = str | Mapping[str, Sequence[object]]
+"""A JSONPath: text, or ``{"$path": parts}`` where slots stand in it."""
+
+
+def joined_path(path: CompiledPath, slots: Mapping[str, object]) -> str:
+    """A compiled JSONPath with its slots put in as JSON literals."""
+    if isinstance(path, str):
+        return path
+    return "".join(
+        part
+        if isinstance(part, str)
+        else json.dumps(fill(part, "$slot", slots), ensure_ascii=False)
+        for part in path["$path"]
+    )
+
+
+@lru_cache(maxsize=4096)
+def singular(path: str) -> tuple[jsonpath.JSONPath, bool]:
+    """The compiled path, and whether it can match at most one value."""
+    compiled = jsonpath.compile(path)
+    if not isinstance(compiled, jsonpath.JSONPath):
+        raise jsonpath.JSONPathError("it is a compound path")
+    return compiled, compiled.singular_query()
+
+
+def extract(path: str, value: object) -> object:
+    """The value of a singular path in a result, or the list of all values of another path.
+
+    Raises LookupError if a singular path finds nothing.
+    """
+    compiled, single = singular(path)
+    found = (
+        compiled.findall(cast("dict[str, object] | list[object]", value))
+        if isinstance(value, (dict, list))
+        else []
+    )
+    if not single:
+        return found
+    if not found:
+        raise LookupError(f"{path} finds nothing in the result")
+    return found[0]

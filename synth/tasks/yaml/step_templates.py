@@ -1,0 +1,204 @@
+"""The steps of a family's gold solution before its slots are known, and those of one task.
+
+Values are compiled (see :mod:`synth.tasks.yaml.template`): they hold nodes for slots and for names
+that earlier steps save. :func:`realise` fills in the slots of one task and chooses its case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from synth.foundation.hashing import derive_seed
+from synth.tasks.yaml.json_path import CompiledPath, joined_path
+from synth.tasks.yaml.template import fill, names_in
+from synth.tasks.yaml.user import question
+from synth.types.steps import (
+    AskStep,
+    CallStep,
+    ConfirmStep,
+    LoopStep,
+    ReplyStep,
+    SequelStep,
+    Step,
+    SubmitStep,
+)
+
+
+@dataclass(frozen=True)
+class Phrasing:
+    """One text or several, compiled; each task draws one of them."""
+
+    texts: Sequence[object]
+
+    def drawn(self, number: int, slots: Mapping[str, object]) -> object:
+        """The text that a number draws, with the slots filled in."""
+        return fill(self.texts[number % len(self.texts)], "$slot", slots)
+
+    @property
+    def always(self) -> Sequence[str]:
+        """The saved names that each text holds."""
+        return sorted(set[str].intersection(*(names_in(text, "$") for text in self.texts)))
+
+
+@dataclass(frozen=True)
+class CallTemplate:
+    """A call of a tool; a path in ``save`` may hold slots."""
+
+    do: ClassVar[str] = "call"
+    tool: str
+    arguments: Mapping[str, object]
+    save: Mapping[str, CompiledPath] = field(default_factory=dict[str, CompiledPath])
+    fails: str | None = None
+    line: int = field(default=1, compare=False, repr=False)
+
+    @property
+    def values(self) -> list[object]:
+        return [dict(self.arguments), dict(self.save)]
+
+
+@dataclass(frozen=True)
+class AskTemplate:
+    do: ClassVar[str] = "ask"
+    topics: Sequence[str]
+    values: ClassVar[list[object]] = []
+
+
+@dataclass(frozen=True)
+class ConfirmTemplate:
+    """``line`` is the line of the step in tasks.yaml."""
+
+    do: ClassVar[str] = "confirm"
+    phrasing: Phrasing
+    line: int = field(default=1, compare=False, repr=False)
+
+    @property
+    def values(self) -> list[object]:
+        return list(self.phrasing.texts)
+
+
+@dataclass(frozen=True)
+class SubmitTemplate:
+    do: ClassVar[str] = "submit"
+    fields: Mapping[str, object]
+    line: int = field(default=1, compare=False, repr=False)
+
+    @property
+    def values(self) -> list[object]:
+        return [dict(self.fields)]
+
+
+@dataclass(frozen=True)
+class SayTemplate:
+    do: ClassVar[str] = "say"
+    phrasing: Phrasing
+
+    @property
+    def values(self) -> list[object]:
+        return list(self.phrasing.texts)
+
+
+@dataclass(frozen=True)
+class LoopTemplate:
+    do: ClassVar[str] = "for_each"
+    name: str
+    over: object
+    steps: Sequence[StepTemplate]
+    line: int = field(default=1, compare=False, repr=False)
+
+    @property
+    def values(self) -> list[object]:
+        return [self.over]
+
+
+@dataclass(frozen=True)
+class CaseTemplate:
+    """Steps of one case only."""
+
+    do: ClassVar[str] = "case"
+    case: str
+    steps: Sequence[StepTemplate]
+    values: ClassVar[list[object]] = []
+
+
+@dataclass(frozen=True)
+class SequelTemplate:
+    """``then``: the place of a later wish of the user."""
+
+    do: ClassVar[str] = "then"
+    index: int
+    when: str
+    values: ClassVar[list[object]] = []
+
+
+PlainTemplate = (
+    CallTemplate
+    | SequelTemplate
+    | AskTemplate
+    | ConfirmTemplate
+    | SubmitTemplate
+    | SayTemplate
+    | LoopTemplate
+)
+"""Steps of every case."""
+
+StepTemplate = PlainTemplate | CaseTemplate
+
+
+def every_template(steps: Sequence[StepTemplate]) -> Iterator[StepTemplate]:
+    """All steps in order, those of cases and loops too."""
+    for step in steps:
+        yield step
+        if isinstance(step, LoopTemplate | CaseTemplate):
+            yield from every_template(step.steps)
+
+
+def values_in(steps: Sequence[StepTemplate]) -> list[object]:
+    """All compiled values of the steps, to look for names in."""
+    return [value for step in every_template(steps) for value in step.values]
+
+
+def in_case(steps: Sequence[StepTemplate], case: str | None) -> Iterator[PlainTemplate]:
+    """The steps of one case, in order, without branching."""
+    for step in steps:
+        if not isinstance(step, CaseTemplate):
+            yield step
+        elif step.case == case:
+            yield from in_case(step.steps, case)
+
+
+def realise(
+    steps: Sequence[StepTemplate],
+    slots: Mapping[str, object],
+    case: str | None,
+    draw: int,
+    asked: Mapping[str, str] | None = None,
+) -> list[Step]:
+    """The steps of one task: slots filled in, the case chosen, texts drawn by ``draw``.
+
+    ``asked`` holds the expert's question about each topic. An argument that is null is left out.
+    """
+    out: list[Step] = []
+    for step in in_case(steps, case):
+        match step:
+            case SayTemplate():
+                out.append(ReplyStep(step.phrasing.drawn(draw, slots), tuple(step.phrasing.always)))
+            case ConfirmTemplate():
+                seed = derive_seed(draw, "confirm", len(out))
+                out.append(ConfirmStep(step.phrasing.drawn(seed, slots)))
+            case AskTemplate():
+                out.append(AskStep(list(step.topics), question(step.topics, asked or {})))
+            case SequelTemplate():
+                out.append(SequelStep(step.index, step.when))
+            case LoopTemplate():
+                inner = realise(step.steps, slots, case, draw, asked)
+                out.append(LoopStep(step.name, fill(step.over, "$slot", slots), inner, step.line))
+            case SubmitTemplate():
+                out.append(SubmitStep(fill(dict(step.fields), "$slot", slots), step.line))
+            case CallTemplate():
+                filled = fill(dict(step.arguments), "$slot", slots)
+                arguments = {name: value for name, value in filled.items() if value is not None}
+                save = {name: joined_path(path, slots) for name, path in step.save.items()}
+                out.append(CallStep(step.tool, arguments, save, step.fails, step.line))
+    return out

@@ -1,0 +1,246 @@
+"""Slots and saved names inside values.
+
+In the YAML, ``"{bpm}"`` names a slot (a grounding column or a varied value) and ``$pid`` a result
+that an earlier step saved; a value that is nothing but one name keeps its native type.
+``$item.price.amount`` (in a text ``{item.price.amount}``) is a field of an object. ``{{`` and
+``}}`` are literal braces. Compiled, a value is JSON in which ``{"$slot": name}``, ``{"$": name}``,
+both with ``"path": [fields]`` where a field is meant, and ``{"$text": [parts]}`` stand for what is
+filled in: slots when the task is made, saved names when the solution is played. Whatever a slot's
+value looks like (``$pid``, ``{x}``), it is never read as notation again.
+
+In SQL that a solution hands to a tool, ``:bpm`` names a slot or a saved result as well, and becomes
+an SQL literal: ``{"$sql": [parts]}``, in which ``{"$literal": node}`` is quoted when it is filled
+in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from synth.errors import TaskError
+
+Json = Any
+
+_DOTTED = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
+_PIECE = re.compile(rf"\{{\{{|\}}\}}|\{{({_DOTTED})\}}|[{{}}]")
+_SAVED = re.compile(rf"^\$({_DOTTED})$")
+_DOLLARS = re.compile(rf"(\$+)({_DOTTED})")
+
+BINDS = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|::|:([A-Za-z_]\w*)|:", re.DOTALL
+)
+"""What a statement binds, as the first group; literals, quoted names and comments are found as a
+whole, so that no colon in them is one.
+"""
+
+
+class Unknown(ValueError):
+    """A name that is neither a slot nor saved by an earlier step; ``name`` is it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def compile_value(
+    raw: Json, slots: frozenset[str] | set[str], saved: frozenset[str] | set[str]
+) -> Json:
+    """Compile a YAML value. Raises :class:`Unknown` for an unknown name, ValueError for stray
+    braces, and for a ``$name`` that would be taken literally.
+    """
+    if isinstance(raw, str):
+        return _compile_text(raw, slots, saved)
+    if isinstance(raw, Mapping):
+        items = cast("Mapping[str, Json]", raw)
+        if bad := [key for key in items if key.startswith("$")]:
+            raise ValueError(f"a key must not begin with $: {bad[0]!r}")
+        return {key: compile_value(value, slots, saved) for key, value in items.items()}
+    if isinstance(raw, list):
+        return [compile_value(item, slots, saved) for item in cast("list[Json]", raw)]
+    return raw
+
+
+def _compile_text(
+    raw: str, slots: frozenset[str] | set[str], saved: frozenset[str] | set[str]
+) -> Json:
+    if found := _SAVED.match(raw):
+        if (name := found.group(1).partition(".")[0]) in slots and name not in saved:
+            raise ValueError(f'{raw} is a slot: write "{{{found.group(1)}}}"')
+        return _node(found.group(1), frozenset(), saved)
+    lead = len(raw) - len(raw.lstrip("$"))
+    known = {*slots, *saved}
+    raw = "$" * (lead - 1) + _dollars(raw[lead:], known) if lead > 1 else _dollars(raw, known)
+    parts: list[Json] = []
+    position = 0
+    for piece in _PIECE.finditer(raw):
+        literal = raw[position : piece.start()]
+        position = piece.end()
+        name = piece.group(1)
+        if name is None and piece.group(0) in "{}":
+            raise ValueError(
+                f"a single {piece.group(0)!r}; write {piece.group(0) * 2} for a literal brace"
+            )
+        if name is None:
+            parts.append(literal + piece.group(0)[0])
+            continue
+        if literal:
+            parts.append(literal)
+        parts.append(_node(name, slots, saved))
+    if raw[position:]:
+        parts.append(raw[position:])
+    return _joined(parts)
+
+
+def compile_sql(
+    raw: str, slots: frozenset[str] | set[str], saved: frozenset[str] | set[str]
+) -> Json:
+    """Compile SQL whose ``:name`` are literals; what else :func:`compile_value` fills in stands in
+    it as it is.
+
+    Raises what that raises.
+    """
+    parts: list[Json] = []
+    position = 0
+    for found in BINDS.finditer(raw):
+        if name := found.group(1):
+            parts += [
+                compile_value(raw[position : found.start()], slots, saved),
+                {"$literal": _node(name, slots, saved)},
+            ]
+            position = found.end()
+    if not parts:
+        return compile_value(raw, slots, saved)
+    return {"$sql": [*parts, compile_value(raw[position:], slots, saved)]}
+
+
+def sql_literal(value: Json) -> str:
+    """A value as an SQL literal. Raises :class:`~synth.errors.TaskError` for a list or a
+    mapping.
+    """
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, str):
+        doubled = value.replace("'", "''")
+        return f"'{doubled}'"
+    raise TaskError(
+        f"{text_of(value)[:80]!r} is no single value, which SQL could hold as a literal"
+    )
+
+
+def _dollars(text: str, known: set[str]) -> str:
+    """``$$name`` as ``$name``, for known names; ValueError for ``$name``, which would not be filled
+    in.
+    """
+
+    def one(found: re.Match[str]) -> str:
+        if found.group(2).partition(".")[0] not in known:
+            return found.group(0)
+        if len(found.group(1)) == 1:
+            raise ValueError(f"{found.group(0)} stands inside a text: write {{{found.group(2)}}}")
+        return found.group(0)[1:]
+
+    return _DOLLARS.sub(one, text)
+
+
+def _node(dotted: str, slots: frozenset[str] | set[str], saved: frozenset[str] | set[str]) -> Json:
+    name, *path = dotted.split(".")
+    if name not in saved and name not in slots:
+        raise Unknown(name)
+    node: dict[str, Json] = {"$" if name in saved else "$slot": name}
+    return node | {"path": path} if path else node
+
+
+def _joined(parts: Sequence[Json]) -> Json:
+    merged: list[Json] = []
+    for part in parts:
+        if merged and isinstance(part, str) and isinstance(merged[-1], str):
+            merged[-1] += part
+        else:
+            merged.append(part)
+    if not merged:
+        return ""
+    return merged[0] if len(merged) == 1 else {"$text": merged}
+
+
+def fill(value: Json, key: str, names: Mapping[str, Json]) -> Json:
+    """Put values in the place of ``{key: name}`` nodes; ``key`` is ``$slot`` or ``$``.
+
+    KeyError if a name is missing, :class:`~synth.errors.TaskError` if a value has no such field.
+    """
+    if isinstance(value, dict):
+        node = cast("dict[str, Json]", value)
+        if _is_node(node) and key in node:
+            return _field(names[node[key]], node[key], node.get("path", ()))
+        if "$sql" in node:
+            return _filled_sql([fill(part, key, names) for part in node["$sql"]])
+        if "$literal" in node:
+            inner = fill(node["$literal"], key, names)
+            return {"$literal": inner} if _is_node(inner) else sql_literal(inner)
+        if "$text" in node:
+            parts = [
+                fill(part, key, names) if isinstance(part, dict) else part for part in node["$text"]
+            ]
+            return _joined([part if _is_node(part) else text_of(part) for part in parts])
+        return {name: fill(inner, key, names) for name, inner in node.items()}
+    if isinstance(value, list):
+        return [fill(item, key, names) for item in cast("list[Json]", value)]
+    return value
+
+
+def _filled_sql(parts: Sequence[Json]) -> Json:
+    if any(isinstance(part, dict) for part in parts):
+        return {"$sql": list(parts)}
+    return "".join(text_of(part) for part in parts)
+
+
+def _is_node(value: Json) -> bool:
+    if not isinstance(value, dict):
+        return False
+    node = cast("dict[str, Json]", value)
+    return len(node) - ("path" in node) == 1 and ("$" in node or "$slot" in node)
+
+
+def _field(value: Json, name: str, path: Sequence[str]) -> Json:
+    for depth, item in enumerate(path):
+        fields = cast("dict[str, Json]", value) if isinstance(value, dict) else None
+        if fields is None or item not in fields:
+            holds = (
+                f"its fields are {', '.join(fields)}"
+                if fields is not None
+                else f"it is {text_of(value)[:80]!r}"
+            )
+            raise TaskError(f"{'.'.join([name, *path[:depth]])} has no field {item!r}; {holds}")
+        value = fields[item]
+    return value
+
+
+def text_of(value: Json) -> str:
+    """A value as it reads inside a sentence: lists are joined with commas, booleans are yes
+    and no.
+    """
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(text_of(item) for item in cast("list[Json]", value)) or "none"
+    return str(value)
+
+
+def names_in(value: Json, key: str) -> set[str]:
+    """The names that a compiled value refers to under ``key``."""
+    if isinstance(value, dict):
+        node = cast("dict[str, Json]", value)
+        own = {node[key]} if _is_node(node) and key in node else set[str]()
+        return own.union(*(names_in(item, key) for item in node.values()))
+    if isinstance(value, list):
+        return set[str]().union(*(names_in(item, key) for item in cast("list[Json]", value)))
+    return set()

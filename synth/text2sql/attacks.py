@@ -1,0 +1,55 @@
+"""Attacks on a question that a query answers: queries without a thought behind them, and the right
+query with one thing wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from envs.plugins import resolve
+from envs.world.query import QueryResult
+from synth.tasks.yaml.template import sql_literal
+from synth.tasks.yaml.words import SUBMIT_SQL
+from synth.types import Task
+from synth.validation.attacks.steps import Attack, Move, SayStep, ToolStep, acts
+
+MOST_ROWS = 200
+"""The most rows of an answer that are written out as constants."""
+
+BY_HEART = "answer by heart"
+WEAKER = "weaker query"
+
+
+def lazy_queries(task: Task, gold: Sequence[Move], answer: QueryResult) -> Iterator[Attack]:
+    """Queries that need no thought; ``answer`` is the right answer on the task's own database."""
+    yield _submitting(gold, "no query", "the request as a query", task.prompt)
+    yield _submitting(gold, "no query", "one row of NULL", "SELECT NULL")
+    for table in sorted(
+        {act.arguments["table"] for act in acts(gold) if act.name == "describe_table"}
+    ):
+        quoted = str(table).replace('"', '""')
+        yield _submitting(gold, "whole table", f"all of {table}", f'SELECT * FROM "{quoted}"')
+        yield _submitting(
+            gold, "whole table", f"the count of {table}", f'SELECT COUNT(*) FROM "{quoted}"'
+        )
+    if len(answer.rows) <= MOST_ROWS and all(_plain(cell) for row in answer.rows for cell in row):
+        rows = ["SELECT " + ", ".join(map(sql_literal, row)) for row in answer.rows]
+        yield _submitting(gold, BY_HEART, "the right rows as constants", " UNION ALL ".join(rows))
+
+
+def weaker_queries(gold: Sequence[Move], query: str) -> Iterator[Attack]:
+    """The right query with one thing wrong."""
+    for label, sql in resolve("envs.tools.sql.critic:weakened")(query):
+        yield _submitting(gold, WEAKER, label, sql)
+
+
+def _plain(cell: object) -> bool:
+    return cell is None or isinstance(cell, (bool, int, float, str))
+
+
+def _submitting(gold: Sequence[Move], kind: str, label: str, sql: str) -> Attack:
+    """The moves of gold with another query at their end."""
+    kept = [move for move in gold if isinstance(move, SayStep) or move.name != SUBMIT_SQL]
+    last = [move for move in kept if isinstance(move, SayStep) and move.closing]
+    before = [move for move in kept if move not in last]
+    return Attack(kind, label, [*before, ToolStep(SUBMIT_SQL, {"sql": sql}), *last], SUBMIT_SQL)

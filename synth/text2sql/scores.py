@@ -1,0 +1,69 @@
+"""Scores of answers to questions by difficulty, from the verdicts of rows: execution accuracy and
+the soft F1 of BIRD.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+SQL: Final = "sql"
+"""Name of the verifier whose verdicts hold the scores."""
+
+UNRATED: Final = "unrated"
+_ORDER: Final = ("simple", "moderate", "challenging")
+
+
+@dataclass(slots=True)
+class _Level:
+    questions: int = 0
+    execution: int = 0
+    right: int = 0
+    f1: float = 0.0
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "questions": self.questions,
+            "execution_accuracy": self.execution / self.questions,
+            "suite_accuracy": self.right / self.questions,
+            "f1": self.f1 / self.questions,
+        }
+
+
+@dataclass(slots=True)
+class SqlScores:
+    """Scores per difficulty.
+
+    ``execution_accuracy`` is the share of answers that are right on the task's own database,
+    ``suite_accuracy`` the share that is right on the additional databases as well, ``f1`` the mean.
+    Rows that could not be judged are not counted.
+    """
+
+    levels: dict[str, _Level] = field(default_factory=dict[str, _Level])
+
+    def add(self, verdicts: Iterable[Mapping[str, Any] | str]) -> None:
+        """Count a row by its verdicts, given as values or as JSON."""
+        for item in verdicts:
+            if isinstance(item, str) and '"sql"' not in item:
+                continue
+            verdict = json.loads(item) if isinstance(item, str) else item
+            detail: Mapping[str, Any] = verdict.get("detail") or {}
+            if verdict["verifier"] != SQL or verdict["score"] is None or "execution" not in detail:
+                continue
+            for name in ("all", detail.get("difficulty") or UNRATED):
+                level = self.levels.setdefault(name, _Level())
+                level.questions += 1
+                level.execution += bool(detail["execution"])
+                level.right += verdict["score"] == 1.0
+                level.f1 += detail["f1"]
+
+    def to_json(self) -> list[dict[str, object]]:
+        """Return the scores from easy to hard, then of all; empty without answers."""
+        order = [*_ORDER, UNRATED, "all"]
+        return [
+            {"difficulty": name, **self.levels[name].to_json()}
+            for name in order
+            if name in self.levels
+        ]

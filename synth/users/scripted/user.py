@@ -1,0 +1,475 @@
+"""The scripted user: answers by rule, without a model.
+
+It reads the agent's words and knows its role, nothing else. The rules, in order, for one turn of
+the agent:
+
+1. Closing words ("Is there anything else?") are no question. A turn that asks nothing ends the
+   conversation if it settles the matter ("Recorded.", "I can't do that.", "Goodbye."); one that
+   announces work ("Let me look that up.") or claims nothing ("Hello!") gets a short reply, and the
+   conversation goes on (see :mod:`synth.users.scripted.idle`). Something that the agent says is
+   missing ("The dose is missing.") counts as asked for until the user has told it; a request that
+   is put off or leads elsewhere ("If you find it, let me know.", "Please check with the desk.")
+   does not ask for topics already told.
+2. A sentence that asks for information, or a plain question, is about each topic of which it holds
+   a word, or else about each topic whose answer holds the same kind of value (a date, an address, a
+   code). The user tells all of them, including those told before. A fact that the sentence only
+   restates is not asked for, unless it is the question ("Is that 3 May 1980?"). If no asking
+   sentence names a topic, the words of the other sentences count ("Which one is it? A birth date
+   would help.").
+3. A question that proposes an act ("Shall I ...?", "Aspirin 5 mg for Ada?", "I'll order it unless
+   you object") is agreed to if its turn restates every mention of the consent cleanly (see
+   :mod:`synth.users.scripted.restated`), proposes no act other than the consent's ``act``, adds no
+   terms of its own ("at half the price"), and names the act if the consent ``covers`` tools; a user
+   who declines declines it. "How would you like to proceed?" after such words is treated alike.
+   The proposal need not ask for a topic whose word it holds, unless it says "or" or the user has no
+   condition of consent. Topics asked in the same turn are told first. Facts in the proposal are not
+   asked for, and a choice ("which one?", "Monday or Tuesday?") is no proposal.
+4. A proposal that lacks a mention is corrected: with the facts that the user has said already, or
+   else by asking to be told exactly what will be done. If it only asks whether something is so or
+   would suit, the user tells the topics concerned instead. A user without a condition says yes to
+   any proposal that contradicts nothing that it said, and leaves a choice to its request.
+5. A question for details that names none ("Could you share the details?") is about all topics. A
+   question about nothing that the user knows is answered so; a turn of more than ``LONGEST``
+   characters is not read. After ``PATIENCE`` consecutive turns that brought the agent neither a
+   topic nor a yes, the next such turn ends the conversation; so does the turn after
+   ``LONG_PATIENCE`` that only announced work or asked for a yes that no condition demands.
+
+Of several conditions, a yes goes to all that a proposal meets, and its turn names the tools that
+they cover; a correction is by the nearest. A later wish (``then``) comes in the place of a yes, or
+of the end.
+
+Text between a model's reasoning tags is not read. The user never ends in a turn that tells or
+consents. Everything is a function of the role, the seed and the agent's words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from synth.foundation.hashing import derive_seed
+from synth.language.wording import fold
+from synth.models.base import Model
+from synth.plugins import NoOptions, extension
+from synth.types import Consent, UserRole, UserTurn
+from synth.users.base import User, UserConversation
+from synth.users.scripted.hearing import Sentence, sentences, spoken
+from synth.users.scripted.idle import OFFER, idle
+from synth.users.scripted.restated import Turn, contradicted
+from synth.users.scripted.topics import about, about_by_value, compares, restates
+
+LONGEST = 12_000
+"""Longest turn, in characters, that the user reads: in a longer one it could overlook an
+objection.
+"""
+
+PATIENCE = 6
+"""Number of consecutive turns that may bring the agent nothing."""
+
+LONG_PATIENCE = 24
+"""Number of consecutive turns that may only announce work, or ask for a yes without need."""
+
+NOTHING_TO_ADD = (
+    "That is all I know.",
+    "I have nothing to add to what I said.",
+    "I can't tell you more than I already have.",
+    "Sorry, I don't know anything about that.",
+)
+SAY_WHAT = (
+    "Please tell me exactly what you are going to do first.",
+    "Before I agree, spell out exactly what you will do.",
+    "I need to hear precisely what will be done before I say yes.",
+)
+NOT_QUITE = (
+    "Not quite. I said: {}.",
+    "That is not right. To be clear: {}.",
+    "No, please go by what I told you: {}.",
+)
+TOO_LONG = ("That is far too long for me to read. Please put it in a few sentences.",)
+AS_ASKED = (
+    "Just do what I asked for, please.",
+    "Whatever fits what I asked for.",
+    "Please go by my request.",
+)
+GO_AHEAD = (
+    "Yes, please go ahead.",
+    "Yes, please do.",
+    "Yes, that is fine. Please go ahead.",
+)
+THAT_IS_RIGHT = (
+    "Yes, that's right.",
+    "Yes, that is correct.",
+    "Yes, exactly.",
+)
+GO_ON = (
+    "Okay, thank you.",
+    "All right.",
+    "Okay, thanks.",
+)
+
+
+class ScriptedUser(User):
+    """Plays any role by the rules of this module."""
+
+    name = "scripted"
+
+    def start(self, role: UserRole, seed: int) -> ScriptedConversation:
+        """Open a rollout's conversation."""
+        return ScriptedConversation(role, seed)
+
+
+@dataclass(frozen=True, slots=True)
+class _AgentTurn:
+    """One turn of the agent, as the rules read it.
+
+    ``unclear`` lists the mentions of the consent that the turn does not restate, ``choice`` is True
+    if it offers a choice, ``clean`` if a proposal in it may be agreed to, ``proposed`` if it holds
+    a proposal.
+    """
+
+    text: str
+    sentences: Sequence[Sentence]
+    asking: Sequence[Sentence]
+    words: Turn
+    unclear: Sequence[str]
+    choice: bool
+    clean: bool
+    proposed: bool
+
+
+class ScriptedConversation(UserConversation):
+    """One rollout's user."""
+
+    def __init__(self, role: UserRole, seed: int) -> None:
+        self._role = role
+        self._seed = seed
+        self._messages = [role.opening]
+        self._answered: set[str] = set()
+        self._fruitless = self._idle = 0
+        self._later = 0
+        self._focus = role.consent
+
+    async def reply(self, text: str) -> UserTurn:
+        """Answer one turn of the agent."""
+        turn = self.decide(text)
+        self.remember(turn)
+        return turn
+
+    def decide(self, text: str) -> UserTurn:
+        """Return the user's turn by the rules; call it once for each turn of the agent."""
+        aloud = spoken(text).strip()
+        if len(aloud) > LONGEST:
+            return self._bring_nothing(self._draw(TOO_LONG))
+        return self._answer(aloud)
+
+    def remember(self, turn: UserTurn) -> None:
+        """Record a turn that was sent, in the rules' words or in others."""
+        self._messages.append(turn.text)
+        self._answered.update(turn.told)
+
+    def _answer(self, text: str) -> UserTurn:
+        found = sentences(text)
+        asking = [sentence for sentence in found if self._asks(sentence)]
+        if not asking:
+            return self._go_on(text)
+        turn, agreed = self._weigh(text, found, asking)
+        if agreed:
+            return self._later_wish("proposed") or self._consent(agreed, turn.asking)
+        return self._inform(turn)
+
+    def _weigh(
+        self, text: str, found: Sequence[Sentence], asking: Sequence[Sentence]
+    ) -> tuple[_AgentTurn, list[Consent]]:
+        """Read a turn under each condition of consent; return the reading under the nearest one,
+        and the conditions that it meets.
+        """
+        readings: list[tuple[Consent | None, _AgentTurn]] = []
+        for consent in self._role.consents or (None,):
+            self._focus = consent
+            now = [sentence for sentence in found if self._asks(sentence)] or asking
+            readings.append((consent, self._read(text, found, now)))
+        agreed = [
+            (consent, turn)
+            for consent, turn in readings
+            if consent is not None and turn.clean and turn.proposed
+        ]
+        self._focus, nearest = (agreed or [min(readings, key=_distance)])[0]
+        return nearest, [consent for consent, _ in agreed]
+
+    def _later_wish(self, when: str) -> UserTurn | None:
+        """Bring the next of the user's later wishes if its time has come."""
+        if self._later >= len(self._role.then) or self._role.then[self._later].when != when:
+            return None
+        sequel, index = self._role.then[self._later], self._later
+        consents = sequel.consents or self._role.consents
+        self._focus = next(iter(consents), None)
+        self._role = replace(
+            self._role,
+            knows={**self._role.knows, **sequel.knows},
+            consent=self._focus,
+            others=consents[1:],
+        )
+        self._later += 1
+        self._fruitless = self._idle = 0
+        return UserTurn(sequel.says, then=index)
+
+    def _read(self, text: str, found: Sequence[Sentence], asking: Sequence[Sentence]) -> _AgentTurn:
+        consent = self._focus
+        words = Turn(text, "\n".join(self._messages))
+        unclear = [] if consent is None else words.unclear(consent.mentions)
+        choice = any(sentence.offers_choice for sentence in found)
+        clean = (
+            consent is not None
+            and not unclear
+            and not choice
+            and not words.another_act(consent.act)
+            and (not (consent.act and consent.covers) or words.names_act(consent.act))
+            and not words.assures("\n".join(self._messages), consent.mentions)
+            and not any(words.affirms(fact) for fact in consent.never)
+        )
+        proposed = any(
+            self._proposes(sentence) or (clean and (sentence.points_back or sentence.open))
+            for sentence in asking
+        )
+        return _AgentTurn(text, found, asking, words, unclear, choice, clean, proposed)
+
+    def _consent(self, agreed: Sequence[Consent], asking: Sequence[Sentence]) -> UserTurn:
+        """Agree to a clean proposal that meets some conditions, or decline it; topics asked beside
+        it are told first.
+        """
+        consent = next((one for one in agreed if one.declines is not None), agreed[0])
+        topics = self._ordered(name for sentence in asking for name in self._asked_beside(sentence))
+        self._fruitless = self._idle = 0
+        declines = consent.declines is not None
+        words = self._telling(
+            topics, consent.says if consent.declines is None else consent.declines
+        )
+        bound = all(one.covers for one in agreed)
+        covers = dict.fromkeys(tool for one in agreed for tool in one.covers) if bound else ()
+        return UserTurn(
+            words,
+            told=topics,
+            consents=not declines,
+            declines=declines,
+            covers=() if declines else tuple(covers),
+        )
+
+    def _inform(self, turn: _AgentTurn) -> UserTurn:
+        """Tell the topics asked for, and correct a proposal that cannot be agreed to."""
+        topics, open_proposal = self._topics(turn)
+        correction = self._correction(turn) if open_proposal else ""
+        if correction and not any(sentence.for_information for sentence in turn.asking):
+            topics = tuple(name for name in topics if name not in self._answered)
+        if topics:
+            self._fruitless = self._idle = 0
+            return UserTurn(self._telling(topics, correction), told=topics)
+        if open_proposal and self._focus is None and not turn.choice:
+            return self._say_yes(turn)
+        return self._answer_without_topic(turn, correction)
+
+    def _answer_without_topic(self, turn: _AgentTurn, correction: str) -> UserTurn:
+        marked = any(sentence.marked for sentence in turn.asking)
+        if not (correction or marked) and idle(turn.text, first=self._first) == "announces":
+            return self._be_patient(UserTurn(self._draw(GO_ON)))
+        return self._bring_nothing(correction or self._draw(NOTHING_TO_ADD))
+
+    def _go_on(self, text: str) -> UserTurn:
+        """Answer a turn that asks nothing: end the conversation, or let the agent go on."""
+        match idle(text, first=self._first):
+            case "settles":
+                return self._later_wish("done") or UserTurn(ends=True)
+            case "announces":
+                return self._be_patient(UserTurn(self._draw(GO_ON)))
+            case "polite":
+                words = AS_ASKED if OFFER.search(fold(text)) else GO_ON
+                return self._bring_nothing(self._draw(words))
+
+    def _say_yes(self, turn: _AgentTurn) -> UserTurn:
+        """Agree to a proposal that no condition binds, unless it contradicts the user's words."""
+        if wrong := contradicted(turn.text, "\n".join(self._messages)):
+            return self._bring_nothing(self._draw(NOT_QUITE).format(", ".join(wrong)))
+        if wish := self._later_wish("proposed"):
+            return wish
+        acts = any(sentence.acts for sentence in turn.asking)
+        words = GO_AHEAD if acts else THAT_IS_RIGHT
+        return self._be_patient(UserTurn(self._draw(words), consents=True))
+
+    def _be_patient(self, turn: UserTurn) -> UserTurn:
+        self._idle += 1
+        return UserTurn(ends=True) if self._idle > LONG_PATIENCE else turn
+
+    @property
+    def _first(self) -> bool:
+        """True in the agent's first turn."""
+        return len(self._messages) == 1
+
+    def _topics(self, turn: _AgentTurn) -> tuple[tuple[str, ...], bool]:
+        """Return the topics that a turn asks for, and whether it holds a proposal to correct."""
+        asked = [(sentence, self._asked(sentence)) for sentence in turn.asking]
+        topics = self._ordered(name for _, names in asked for name in names)
+        open_proposal = any(
+            self._proposes(sentence) and (sentence.acts or not names) for sentence, names in asked
+        )
+        if topics:
+            return topics, open_proposal
+        if topics := self._ordered(self._meant(turn)) or self._generic(turn):
+            return topics, open_proposal and any(sentence.acts for sentence in turn.asking)
+        return topics, open_proposal or self._leaves_open(turn)
+
+    def _leaves_open(self, turn: _AgentTurn) -> bool:
+        """Tell whether a turn about the consent's facts leaves to the user what to do."""
+        consent = self._focus
+        if consent is None or not turn.words.touches(consent.mentions):
+            return False
+        return turn.choice or any(sentence.open for sentence in turn.asking)
+
+    def _generic(self, turn: _AgentTurn) -> tuple[str, ...]:
+        """Return all topics if a turn asks for whatever the user can add."""
+        generic = any(sentence.generic for sentence in turn.asking)
+        return tuple(self._role.knows) if generic else ()
+
+    def _bring_nothing(self, text: str) -> UserTurn:
+        """Answer without bringing the agent anything; the last such answer ends the
+        conversation.
+        """
+        self._fruitless += 1
+        return UserTurn(ends=True) if self._fruitless > PATIENCE else UserTurn(text)
+
+    def _asks(self, sentence: Sentence) -> bool:
+        """Tell whether a sentence wants an answer.
+
+        One that puts its request off, or only misses a topic, wants one until the topic is told.
+        """
+        named = about(sentence.text, self._role.knows)
+        if sentence.lacks and any(
+            name not in self._answered for name in self._unanswered(sentence)
+        ):
+            return True
+        agreement = sentence.for_agreement and (sentence.acts or self._names_fact(sentence))
+        if sentence.put_off and not agreement and not sentence.confirms_act:
+            return sentence.asks and any(name not in self._answered for name in named)
+        return sentence.asks and not (
+            sentence.checks and not named and not self._names_fact(sentence)
+        )
+
+    def _meant(self, turn: _AgentTurn) -> Iterable[str]:
+        """Yield the topics of a turn in which no question names one: those of its other sentences,
+        or of its values.
+
+        A question whether to do something is about nothing else, unless the user has no condition
+        of consent.
+        """
+        knows, acts = self._role.knows, any(sentence.acts for sentence in turn.asking)
+        if any(sentence.weighs or sentence.offers_choice for sentence in turn.asking):
+            text = "\n".join(sentence.text for sentence in turn.sentences)
+            yield from about_by_value(text, knows, at_least=2)
+        binding = acts or self._focus is not None
+        if turn.proposed and acts and self._focus is not None:
+            return
+        for sentence in turn.sentences:
+            for name in self._unanswered(sentence):
+                if not turn.proposed or name not in self._answered or not binding:
+                    yield name
+
+    def _names_fact(self, sentence: Sentence) -> bool:
+        consent, turn = self._focus, Turn(sentence.text)
+        return consent is not None and any(turn.holds(mention) for mention in consent.mentions)
+
+    def _proposes(self, sentence: Sentence) -> bool:
+        """Tell whether a sentence asks for agreement, or names a fact of the consent as a
+        question.
+        """
+        if sentence.for_agreement or sentence.confirms_act:
+            return True
+        if sentence.for_confirmation:
+            return self._names_fact(sentence) or not self._unanswered(sentence)
+        return sentence.bare and self._names_fact(sentence)
+
+    def _asked(self, sentence: Sentence) -> list[str]:
+        """Return the topics that a sentence asks for, in a turn without agreement."""
+        named = about(sentence.text, self._role.knows)
+        if sentence.for_information or sentence.for_confirmation:
+            return self._unanswered(sentence) or ([] if sentence.led else named)
+        if sentence.for_agreement:
+            return self._asked_by_proposal(sentence, named)
+        if self._proposes(sentence) or not sentence.asks:
+            return self._unanswered(sentence)
+        return named or about_by_value(sentence.text, self._role.knows)
+
+    def _asked_by_proposal(self, sentence: Sentence, named: Sequence[str]) -> list[str]:
+        if self._focus is None or sentence.weighs:
+            return self._unanswered(sentence)
+        knows = self._role.knows
+        untold = [
+            name
+            for name in self._unanswered(sentence)
+            if sentence.of_fact and name not in self._answered
+        ]
+        return untold + [
+            name
+            for name in named
+            if compares(sentence.text, knows[name])
+            and not (sentence.acts and restates(sentence.text, knows[name]))
+        ]
+
+    def _asked_beside(self, sentence: Sentence) -> list[str]:
+        """Return the topics that a sentence asks for, in a turn that gets agreement."""
+        if not self._proposes(sentence):
+            return self._asked(sentence)
+        if sentence.for_information:
+            return self._unanswered(sentence)
+        if sentence.for_confirmation and not sentence.confirms_act:
+            return [name for name in self._unanswered(sentence) if name not in self._answered]
+        return []
+
+    def _unanswered(self, sentence: Sentence) -> list[str]:
+        """Return the topics that a sentence names without restating their facts; "A or B?" restates
+        neither.
+        """
+        knows = self._role.knows
+        named = about(sentence.text, knows, asked=sentence.asks or sentence.lacks)
+        return [
+            name for name in named if sentence.weighs or not restates(sentence.text, knows[name])
+        ]
+
+    def _ordered(self, names: Iterable[str]) -> tuple[str, ...]:
+        found = set(names)
+        return tuple(name for name in self._role.knows if name in found)
+
+    def _telling(self, topics: Sequence[str], more: str) -> str:
+        return " ".join(
+            part for part in (*(self._role.knows[name].says for name in topics), more) if part
+        )
+
+    def _correction(self, turn: _AgentTurn) -> str:
+        """Answer a proposal that cannot be agreed to, with no fact that was not said before."""
+        if self._focus is None:
+            return self._draw(AS_ASKED)
+        earlier = Turn("\n".join(self._messages))
+        known = (
+            [mention for mention in turn.unclear if earlier.holds(mention)]
+            if turn.words.touches(self._focus.mentions)
+            else []
+        )
+        parts = [self._draw(NOT_QUITE).format(", ".join(known))] if known else []
+        if len(known) < len(turn.unclear) or not known:
+            parts.append(self._draw(SAY_WHAT))
+        return " ".join(parts)
+
+    def _draw(self, texts: Sequence[str]) -> str:
+        return texts[derive_seed(self._seed, len(self._messages)) % len(texts)]
+
+
+def _distance(reading: tuple[Consent | None, _AgentTurn]) -> tuple[bool, int]:
+    """How far a turn is from a condition: nearest is one whose facts it touches, then one of which
+    it restates most.
+    """
+    consent, turn = reading
+    mentions = () if consent is None else consent.mentions
+    return not turn.words.touches(mentions), len(turn.unclear)
+
+
+@extension(NoOptions, asks_model=False)
+def make(options: NoOptions, model: Model | None = None) -> ScriptedUser:
+    """Build the user that ``users=scripted`` names."""
+    return ScriptedUser()

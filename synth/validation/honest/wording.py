@@ -1,0 +1,46 @@
+"""Honest agents that say less than gold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from synth.models.base import Conversation
+from synth.models.scripted.expert import CLOSING
+from synth.tasks.yaml.template import names_in
+from synth.types.steps import LoopStep, ReplyStep, Step, TalkStep
+from synth.validation.honest.base import HonestAgent, ProvedTask
+
+
+class Terse(HonestAgent):
+    """Says no word beside calls, and "Done." at the end where something was done and the user
+    asked to learn nothing else.
+    """
+
+    name = "terse"
+
+    async def start(self, proved: ProvedTask) -> Conversation | None:
+        gold = list(proved.task.gold)
+        learnt = proved.task.gate("says") is not None or not proved.evidence.changes
+        steps = _terse(gold, learnt)
+        return None if steps == gold else proved.expert(steps)
+
+
+def _terse(steps: Sequence[Step], learnt: bool) -> list[Step]:
+    """Gold without words that go with a call. Its last words are kept if they hold what a result
+    brought, or if they are ``learnt``: a gate looks at them, or nothing was done.
+    """
+    out: list[Step] = []
+    for index, step in enumerate(steps):
+        if not isinstance(step, ReplyStep):
+            out.append(step)
+        elif index == len(steps) - 1:
+            kept = learnt or names_in(step.text, "$")
+            out.append(step if kept else ReplyStep(CLOSING))
+        elif isinstance(_next(steps[index + 1 :]), TalkStep | LoopStep | None):
+            out.append(step)
+    return out
+
+
+def _next(steps: Sequence[Step]) -> Step | None:
+    """The step that words before these go with."""
+    return next((step for step in steps if not isinstance(step, ReplyStep)), None)

@@ -1,0 +1,1 @@
+"""A dataset as one HTML page: transcripts, row changes, verdicts and plots."""

@@ -1,0 +1,74 @@
+"""The viewer's page: one self-contained HTML file that makes no request.
+
+The data stands in the page as gzipped JSON in base64. A content security policy admits the page's
+own script and style by their digests and nothing else, so that nothing in a transcript can run.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+from importlib.resources import files
+from pathlib import Path
+
+from synth.dataset.reader import Dataset
+from synth.errors import OperatorError
+from synth.view.payload import Payload
+
+MAX_ROWS = 5_000
+"""Rows in one file; above that a browser takes seconds to open it."""
+
+
+def write_page(out: Path, datasets: list[Dataset], limit: int | None = None) -> int:
+    """Write the page of one run, or of two to compare; returns its size in bytes.
+
+    Raises :class:`OperatorError` for more than ``MAX_ROWS`` rows when no limit is given.
+    """
+    total = sum(dataset.count for dataset in datasets)
+    if limit is None and total > MAX_ROWS:
+        raise OperatorError(
+            f"{total} rows are too many for one file (at most {MAX_ROWS}): use --limit N for the"
+            " first N rows, or --serve to read them page by page"
+        )
+    payload = Payload()
+    for dataset in datasets:
+        payload.add_run(dataset, limit)
+    page = render(payload.as_json())
+    out.write_bytes(page)
+    return len(page)
+
+
+def render(data: dict[str, object] | None) -> bytes:
+    """The page with its data, or (None) the page that asks its own server for rows."""
+    script, style = asset("page.js"), asset("page.css")
+    packed = ""
+    if data is not None:
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str)
+        packed = base64.b64encode(
+            gzip.compress(text.encode("utf-8", "backslashreplace"), 9, mtime=0)
+        ).decode()
+    connect = "'none'" if data is not None else "'self'"
+    policy = (
+        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)};"
+        f" img-src data:; connect-src {connect}; base-uri 'none'; form-action 'none'"
+    )
+    return (
+        asset("page.html")
+        .replace("{{policy}}", policy)
+        .replace("{{style}}", style)
+        .replace("{{data}}", packed)
+        .replace("{{script}}", script)
+        .encode()
+    )
+
+
+def asset(name: str) -> str:
+    """A file of the page, as text."""
+    return (files("synth.view") / "assets" / name).read_text("utf-8")
+
+
+def _digest(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -1,0 +1,189 @@
+"""The data of the viewer's page: rows of a dataset as compact JSON.
+
+System prompts and tool lists repeat over thousands of rows, so each distinct one stands once in a
+table and rows hold its index. JavaScript's numbers are exact up to 2**53 - 1: larger integers
+travel as ``{"$int": "..."}`` and are shown as the number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from synth.dataset.reader import Dataset
+from synth.dataset.store.task_table import read_gold_ends
+
+SAFE_INTEGER = 2**53 - 1
+
+_PLAIN = {
+    "trajectory_id": "id",
+    "task_id": "task",
+    "family": "family",
+    "case": "case",
+    "split": "split",
+    "universe": "universe",
+    "sample_index": "sample",
+    "outcome": "outcome",
+    "reward": "reward",
+    "stop_reason": "stop",
+    "blame": "blame",
+    "num_turns": "turns",
+    "num_tool_calls": "calls",
+    "num_tool_errors": "errors",
+    "error_categories": "categories",
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cost_usd": "cost",
+    "latency_s": "latency",
+    "model": "model",
+    "submitted": "submitted",
+    "verdicts": "verdicts",
+    "state_diff": "diff",
+    "call_changes": "changes",
+    "injected_faults": "faults",
+    "parent_id": "parent",
+    "branch_step": "branch_step",
+}
+"""Columns that travel as they are, and their names on the page."""
+
+COLUMNS = (
+    *_PLAIN,
+    "seed",
+    "messages",
+    "tools",
+    "events",
+    "executions",
+    "segments",
+    "provider_fields",
+)
+
+
+class Interned:
+    """A table of repeated values; :meth:`index` gives the place of one."""
+
+    def __init__(self) -> None:
+        self.values: list[object] = []
+        self._places: dict[str, int] = {}
+
+    def index(self, key: str, value: object) -> int:
+        if key not in self._places:
+            self._places[key] = len(self.values)
+            self.values.append(value)
+        return self._places[key]
+
+
+class Payload:
+    """Collects the rows of one or two runs. ``as_json`` is what the page reads."""
+
+    def __init__(self) -> None:
+        self.prompts = Interned()
+        self.tools = Interned()
+        self.runs: list[dict[str, object]] = []
+        self.rows: list[dict[str, object]] = []
+        self.tasks: dict[str, object] = {}
+
+    def add_run(self, dataset: Dataset, limit: int | None = None) -> None:
+        """Add a run and its first ``limit`` rows (None: all)."""
+        index = len(self.runs)
+        self.runs.append(describe(dataset))
+        rows = dataset.rows(columns=COLUMNS)
+        for count, row in enumerate(rows):
+            if limit is not None and count >= limit:
+                break
+            self.rows.append(self.row(row, index))
+        wanted = {str(row["task"]) for row in self.rows if row["run"] == index}
+        self.tasks.update(gold_ends(dataset.path, wanted))
+
+    def row(self, row: Mapping[str, Any], run: int = 0) -> dict[str, object]:
+        """One row as the page reads it."""
+        shown: dict[str, object] = {"run": run, "seed": str(row["seed"])}
+        shown |= {name: exact(row[column]) for column, name in _PLAIN.items()}
+        shown["messages"] = [self._message(message) for message in row["messages"]]
+        shown["tools"] = self.tools.index(repr(row["tools"]), row["tools"])
+        shown["segments"] = len(row["segments"] or ())
+        shown["raw"] = exact(notable_events(row["events"]))
+        shown["times"] = {
+            str(call["id"]): call["ms"] for call in row["executions"] or () if "ms" in call
+        }
+        shown["notes"] = exact(_notes(row["provider_fields"] or ()))
+        return shown
+
+    def _message(self, message: Mapping[str, Any]) -> object:
+        if message["role"] != "system":
+            return exact(message)
+        text = str(message["content"])
+        return {"role": "system", "prompt": self.prompts.index(text, text)}
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "runs": self.runs,
+            "prompts": self.prompts.values,
+            "tools": self.tools.values,
+            "tasks": self.tasks,
+            "rows": self.rows,
+        }
+
+
+def describe(dataset: Dataset) -> dict[str, object]:
+    """The run's own facts: name, status, world, model, counts."""
+    manifest = dataset.manifest or {}
+    identity = manifest.get("identity", {})
+    return {
+        "name": dataset.path.resolve().name,
+        "status": dataset.status,
+        "world": identity.get("env"),
+        "model": identity.get("model"),
+        "created_at": manifest.get("created_at"),
+        "rows": dataset.count,
+        "errors": manifest.get("counts", {}).get("errors", 0),
+    }
+
+
+def gold_ends(directory: Path, wanted: set[str]) -> dict[str, object]:
+    """Gold's row changes, calls and answer of the tasks named, from tasks.parquet."""
+    file = directory / "tasks.parquet"
+    if not file.is_file():
+        return {}
+    return {task: exact(end) for task, end in read_gold_ends(file, wanted)}
+
+
+def notable_events(events: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Events that say more than the messages do: odd completions, discarded drafts, denials."""
+    return [event for event in events if not _is_plain(event)]
+
+
+def _is_plain(event: Mapping[str, Any]) -> bool:
+    kind = event["event"]
+    if kind == "tool_result":
+        return True
+    if kind == "user_turn":
+        return not event.get("discarded") and not event.get("fault")
+    return (
+        kind == "completion"
+        and event.get("finish_reason") in {"stop", "tool_calls"}
+        and not event.get("refusal")
+        and not event.get("raw")
+    )
+
+
+def _notes(fields: Sequence[Mapping[str, Any]]) -> list[object]:
+    """What a teacher logged about its own turns, such as the expert's planned mistakes."""
+    return [
+        {"turn": turn, **entry["mistake"]}
+        for turn, entry in enumerate(fields)
+        if entry.get("mistake")
+    ]
+
+
+def exact(value: Any) -> Any:
+    """The value with integers that JavaScript would round wrapped as text."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if -SAFE_INTEGER <= value <= SAFE_INTEGER else {"$int": str(value)}
+    if isinstance(value, dict):
+        return {key: exact(item) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [exact(item) for item in cast("list[Any]", value)]
+    return value

@@ -1,0 +1,31 @@
+"""The runtimes pass the contract tests: inline, Ray, and a stranger's subclass."""
+
+from __future__ import annotations
+
+import pytest
+
+from synth.config.schema import RuntimeConfig
+from synth.plugins import RUNTIMES
+from synth.runner.runtimes.base import Runtime, make_runtime
+from synth.runner.runtimes.inline import InlineRuntime
+from synth.testing import RuntimeConformance
+
+
+class TestInline(RuntimeConformance):
+    def make(self) -> Runtime:
+        return RUNTIMES.load("inline")()
+
+
+@pytest.mark.ray
+class TestRay(RuntimeConformance):
+    def make(self) -> Runtime:
+        return RUNTIMES.load("ray")()
+
+
+class Stranger(InlineRuntime):
+    name = "stranger"
+
+
+class TestStranger(RuntimeConformance):
+    def make(self) -> Runtime:
+        return make_runtime(RuntimeConfig(kind=f"{__name__}:Stranger"))

@@ -1,0 +1,52 @@
+"""Users sit the exam of synth.testing: the one by rule, and models behind real HTTP that word or
+decide what is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from synth.testing import UserConformance
+from synth.types import UserRole
+from synth.users.base import User
+from synth.users.scripted.user import ScriptedUser
+from tests.user_endpoint import Player, actor, obedient, simulated
+
+
+class TestScripted(UserConformance):
+    @asynccontextmanager
+    async def opened(self, role: UserRole) -> AsyncGenerator[User]:
+        yield ScriptedUser()
+
+
+class TestWordsOfAModel(UserConformance):
+    @asynccontextmanager
+    async def opened(self, role: UserRole) -> AsyncGenerator[User]:
+        async with simulated(Player(obedient)) as user:
+            yield user
+
+
+class TestDecidedByAModel(UserConformance):
+    @asynccontextmanager
+    async def opened(self, role: UserRole) -> AsyncGenerator[User]:
+        async with simulated(Player(actor(role)), "model") as user:
+            yield user
+
+
+class TestDecidedByAModelWithoutTools(UserConformance):
+    @asynccontextmanager
+    async def opened(self, role: UserRole) -> AsyncGenerator[User]:
+        async with simulated(Player(actor(role, marks_end=True)), "model") as user:
+            yield user
+
+
+class TestUselessModel(UserConformance):
+    """Where no draft will do, the rules' words are sent: the rollout loses nothing by it."""
+
+    @asynccontextmanager
+    async def opened(self, role: UserRole) -> AsyncGenerator[User]:
+        async with simulated(
+            Player(lambda _: "As an AI language model I cannot help with that.")
+        ) as user:
+            yield user

@@ -1,0 +1,173 @@
+"""The viewer in a real browser: it shows what is there, runs nothing of it and asks nobody."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synth.cli.view import main
+from tests.sample_rows import all_kinds, row, says, user, write_run
+
+CHROMIUM = next(
+    (found for name in ("chromium", "google-chrome", "chrome") if (found := shutil.which(name))),
+    None,
+)
+if CHROMIUM is None and os.environ.get("SYNTH_REQUIRE_BROWSER"):
+    pytest.fail("SYNTH_REQUIRE_BROWSER is set and there is no chromium", pytrace=False)
+if CHROMIUM is None:
+    pytest.skip("there is no chromium on this machine", allow_module_level=True)
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+HOSTILE = (
+    "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>"
+    "<a href='javascript:window.owned=1'>click</a> \u202ereversed\u202c \x1b[31m zero\u200bwidth"
+)
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("view")
+    first, *others = all_kinds()
+    first["call_changes"] = [
+        {"call": 1, "id": "c2", "name": "record_vitals", "changes": first["state_diff"]}
+    ]
+    rows = [first, *others, row(6, messages=[user(HOSTILE), says(HOSTILE)], family=HOSTILE[:40])]
+    run = write_run(folder / "run", rows)
+    out = folder / "view.html"
+    main([str(run), str(run), "--out", str(out)])
+    return out
+
+
+@pytest.fixture
+def page(browser: Any, file: Path) -> Iterator[Any]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.requests = []
+    page.problems = []
+    page.on("request", lambda request: page.requests.append(request.url))
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on(
+        "console", lambda said: page.problems.append(said.text) if said.type == "error" else None
+    )
+    page.goto(file.as_uri())
+    page.wait_for_selector("body[data-ready]")
+    yield page
+    assert page.requests == [file.as_uri()]
+    assert page.problems == []
+    assert page.evaluate("window.owned") is None
+    context.close()
+
+
+def test_it_lists_all_rows_and_opens_the_first(page: Any):
+    assert "14 of 14" in page.inner_text(".count")
+    assert page.inner_text(".detail h1")
+    assert page.locator(".call").count() > 0
+
+
+def test_row_changes_stand_beside_the_call_that_made_them(page: Any):
+    call = page.locator(".call:has(.effect)").first
+    assert "row changes of this call" in call.inner_text().lower()
+    assert call.locator(".change .op").first.inner_text().split()[0] in {
+        "insert",
+        "update",
+        "delete",
+    }
+
+
+def test_a_filter_narrows_the_list(page: Any):
+    page.select_option("select[aria-label=Outcome]", "failure")
+    assert "4 of 14" in page.inner_text(".count")
+    assert set(page.locator(".item").evaluate_all("items => items.map(i => i.className)")) == {
+        "item failure"
+    }
+    page.click("text=Clear")
+    assert "14 of 14" in page.inner_text(".count")
+
+
+def test_search_marks_what_it_finds(page: Any):
+    page.fill("input[type=search]", "zero")
+    sync_api.expect(page.locator(".count")).to_contain_text("2 of 14")
+    page.locator(".item").first.click()
+    assert page.locator("mark").first.inner_text() == "zero"
+
+
+def test_hostile_text_is_shown_and_does_nothing(page: Any):
+    page.fill("input[type=search]", "reversed")
+    sync_api.expect(page.locator(".count")).to_contain_text("2 of 14")
+    page.locator(".item").first.click()
+    shown = page.inner_text(".bubble >> nth=0")
+    assert "<script>window.owned = 1</script>" in shown
+    assert "U+202E" in shown
+    assert "U+001B" in shown
+    assert "U+200B" in shown
+    assert page.locator(".detail img, .detail script").count() == 0
+
+
+def test_keys_move_and_addresses_lead_back(page: Any):
+    page.keyboard.press("j")
+    sync_api.expect(page).to_have_url(re.compile("#/row/"))
+    first = page.url
+    page.keyboard.press("j")
+    sync_api.expect(page).not_to_have_url(first)
+    page.keyboard.press("k")
+    sync_api.expect(page).to_have_url(first)
+    page.keyboard.press("o")
+    page.wait_for_selector(".tiles")
+    page.keyboard.press("?")
+    assert page.locator("dialog[open]").count() == 1
+
+
+def test_two_keys_at_once_move_twice(page: Any):
+    press = "key => dispatchEvent(new KeyboardEvent('keydown', {key}))"
+    page.evaluate("window.step = " + press)
+    page.evaluate("() => { step('j'); step('j'); step('k'); }")
+    assert page.url.endswith("a177c0ffee5eed01")
+
+
+def test_two_runs_are_compared(page: Any):
+    page.keyboard.press("c")
+    page.wait_for_selector("text=tasks in both")
+    assert "Worse in" not in page.inner_text(".detail")
+
+
+@pytest.mark.parametrize("size", [(1280, 900), (768, 1024), (390, 844)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_wider_than_the_screen(
+    browser: Any, file: Path, size: tuple[int, int], scheme: str
+):
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme
+    )
+    page = context.new_page()
+    page.goto(file.as_uri())
+    page.wait_for_selector("body[data-ready]")
+    page.locator(".item").nth(1).click()
+    page.wait_for_selector(".turn")
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    assert page.evaluate("document.querySelector('.detail').scrollWidth") <= size[0]
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    context.close()
+
+
+def test_every_control_has_a_name(page: Any):
+    nameless = page.evaluate(
+        "[...document.querySelectorAll('button, select, input, a')]"
+        ".filter(e => !(e.textContent.trim() || e.getAttribute('aria-label') || e.title)).length"
+    )
+    assert nameless == 0

@@ -1,0 +1,78 @@
+"""Keys and server addresses that a run knows, said by world code and by the endpoint: in nothing
+that the run writes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aiohttp import web
+
+from synth.serving.openai_server import Fault
+from tests.e2e.command import synth
+from tests.e2e.expert_endpoint import Expert, endpoint
+from tests.e2e.test_endpoint import tasks_of
+from tests.faults.promises import promise
+from tests.unit.small_world import make
+
+KEY = "loopback-key-of-this-test-4711"
+
+TELLS = '''
+@tool(read_only=True)
+def find_items(db: Connection, name: str) -> dict:
+    """Find items by name.
+
+    Args:
+        name: Part of the name.
+    """
+    import os, sys
+    print("the key", os.environ["OWN_KEY"])
+    print("the key", os.environ["OWN_KEY"], file=sys.stderr)
+    found = db.execute(text("SELECT * FROM items WHERE instr(name, :n) ORDER BY item_id"), {"n": name})
+    return {"items": [dict(row) for row in found.mappings()], "key": os.environ["OWN_KEY"]}
+'''
+
+
+@promise("Keys that a run knows are in nothing that it writes")
+def test_no_file_holds_a_key(tmp_path: Path) -> None:
+    world = make(tmp_path / "world")
+    text = (world / "executors.py").read_text()
+    begin, end = (
+        text.index("@tool(read_only=True)\ndef find_items"),
+        text.index("@tool(read_only=True)\ndef all_items"),
+    )
+    job = ("run", f"env.path={world}", "tasks.count=8", "tasks.families=[plan]", "seed=2")
+    assert synth(*job, "runtime=inline", "output.dir=plain", cwd=tmp_path).returncode == 0
+    told = 0
+
+    async def tell(request: web.Request) -> Fault | None:
+        nonlocal told
+        if not request.path.endswith("/chat/completions"):
+            return None
+        told += 1
+        key = request.headers["Authorization"].removeprefix("Bearer ")
+        words = f'{{"error": {{"message": "model down, key {key}"}}}}'.encode()
+        return Fault(503, {}, (words,)) if told % 5 == 0 else None
+
+    expert = Expert(tasks_of(tmp_path / "plain"))
+    (world / "executors.py").write_text(text[:begin] + TELLS.lstrip() + "\n\n" + text[end:])
+    with endpoint(expert, tell, KEY) as url:
+        model = ("model=openai", "model.name=expert", f"model.base_url={url}")
+        done = synth(
+            *job,
+            *model,
+            "runtime=inline",
+            "model.api_key_env=OWN_KEY",
+            "model.max_retries=0",
+            "database.audit=true",
+            "output.dir=run",
+            cwd=tmp_path,
+            env={"OWN_KEY": KEY},
+        )
+    assert (tmp_path / "run" / "tasks.parquet").exists(), done.stderr
+    files = [file for file in (tmp_path / "run").rglob("*") if file.is_file()]
+    assert any("errors" in file.name for file in files)
+    assert any(file.parent.name == "logs" for file in files)
+    for file in files:
+        assert KEY.encode() not in file.read_bytes(), file
+    assert KEY not in done.stdout

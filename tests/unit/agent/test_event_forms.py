@@ -1,0 +1,132 @@
+"""Events have one JSON form each, and a schema that is made from the same classes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from envs.types import ToolCall, ToolResult
+from synth.agent import events
+from synth.agent.events import AgentEvent, agent_events_schema
+from synth.dataset.reader import Dataset
+from synth.errors import DatasetError
+from synth.models.emission import read_events
+from synth.types import Completion, Delta, StopReason, Usage
+from synth.types import events as recorded
+from synth.types.events import MiddlewareEvent, RecordedEvent, event_from_json, recorded_schema
+
+RECORDED = Path(__file__).parents[2] / "recorded_runs" / "schema_1_shop"
+CALL = ToolCall("call_0", "find_items", '{"name": "Lamp\\ud800"}')
+
+LIVE = [
+    events.AgentStart(rollout_id="r", tools=["find_items"]),
+    events.StepStart(rollout_id="r", step=1),
+    events.ContentDelta(rollout_id="r", step=1, delta=Delta("content", "Hi")),
+    events.ContentComplete(
+        step=1, completion=Completion(content="", tool_calls=(CALL,), usage=Usage(3, 1))
+    ),
+    events.ToolCall(step=1, call=CALL),
+    events.ToolResult(step=1, call=CALL, result=ToolResult({"due": None}), content="{}", by="x"),
+    events.ToolResult(
+        call=CALL,
+        result=ToolResult.failure("No.", category="not_found", error="NotFound"),
+        content="No.",
+    ),
+    events.Compaction(before=9, after=3, detail={"turns": 2}),
+    events.ApprovalRequest(call=CALL, risk="write"),
+    events.StepEnd(step=1),
+    events.AgentError(error=ValueError("bad sk-proj-4f9a8b7c6d5e4f3a2b1c0d9e")),
+    events.AgentFinish(stop_reason=StopReason.FINISHED),
+    events.AgentFinish(stop_reason=None),
+]
+
+
+def kinds(base: type) -> set[str]:
+    """The names of the event classes of a module."""
+    module = events if base is AgentEvent else recorded
+    return {
+        name
+        for name, item in vars(module).items()
+        if isinstance(item, type) and issubclass(item, base) and item is not base
+    }
+
+
+def test_each_kind_of_event_is_in_the_schema():
+    Draft202012Validator.check_schema(agent_events_schema())
+    Draft202012Validator.check_schema(recorded_schema())
+    assert kinds(AgentEvent) <= agent_events_schema()["$defs"].keys()
+    assert kinds(RecordedEvent) - {"MiddlewareEvent"} <= recorded_schema()["$defs"].keys()
+    assert kinds(AgentEvent) == {type(event).__name__ for event in LIVE}
+
+
+@pytest.mark.parametrize("event", LIVE, ids=lambda event: event.event)
+def test_the_form_of_a_running_event_is_json_that_its_schema_takes(event: AgentEvent):
+    form = event.to_json()
+    assert next(iter(form)) == "event"
+    Draft202012Validator(agent_events_schema()).validate(json.loads(json.dumps(form)))
+
+
+def test_a_result_keeps_its_nulls_and_an_error_shows_no_secret():
+    assert LIVE[5].to_json()["result"] == {"due": None}
+    assert "4f9a8b" not in json.dumps(LIVE[10].to_json())
+
+
+@pytest.mark.filterwarnings("ignore::synth.errors.RenamedKeyWarning")
+def test_recorded_events_come_back_to_the_letter_and_fit_the_schema():
+    validator = Draft202012Validator(recorded_schema())
+    seen: set[str] = set()
+    for row in Dataset.open(RECORDED).rows(["events"]):
+        for raw, event in zip(row["events"], read_events(row["events"]), strict=True):
+            assert json.dumps(event.to_json()) == json.dumps(raw)
+            validator.validate(raw)
+            seen.add(event.event)
+    assert {"completion", "tool_result", "user_turn"} <= seen
+
+
+NOTED = {
+    "event": "tool_result",
+    "id": "call_0",
+    "name": "find_items",
+    "result": None,
+    "by": "cache",
+    "repaired": {"arguments": "{}", "how": ["closed a brace"]},
+    "fault": {"kind": "slow"},
+}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        NOTED,
+        {"event": "not_executed", "ids": ["a", "b"]},
+        {"event": "mine", "tool": "find_items", "by": None},
+        {
+            "event": "compaction",
+            "reason": "overflow",
+            "step": 3,
+            "turns": 2,
+            "left_out": 0,
+            "kept": 1,
+            "failed": "no_gain",
+        },
+    ],
+    ids=lambda raw: raw["event"],
+)
+def test_an_event_keeps_the_keys_that_it_has_and_their_order(raw: dict[str, object]):
+    assert json.dumps(event_from_json(raw).to_json()) == json.dumps(raw)
+
+
+def test_an_event_of_somebody_elses_middleware_is_kept_as_it_is():
+    event = event_from_json({"event": "mine", "n": 1})
+    assert event == MiddlewareEvent(event="mine", details={"n": 1})
+    assert dataclasses.is_dataclass(event)
+
+
+@pytest.mark.parametrize("raw", [{"event": "completion"}, {"no": "kind"}])
+def test_an_event_that_is_none_is_an_error_of_the_dataset(raw: dict[str, object]):
+    with pytest.raises(DatasetError, match="an event cannot be read"):
+        read_events([raw])

@@ -1,0 +1,102 @@
+"""The end of a run: the report says why, and what to do next."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synth.cli.end_report import conclude
+from synth.dataset.executions import ToolExecutions
+from synth.runner.coordinator import Failure, RunReport
+from synth.runner.totals import Totals
+
+
+def report(tmp_path: Path, totals: Totals, **changes: Any) -> RunReport:
+    fields: dict[str, Any] = {
+        "directory": tmp_path / "run",
+        "status": "complete",
+        "reason": None,
+        "planned": 4,
+        "totals": totals,
+        "given_up": 0,
+        "seconds": 1.0,
+        "tools": ToolExecutions(),
+    }
+    return RunReport(**(fields | changes))
+
+
+def scored(rewards: list[float], **stops: int) -> Totals:
+    return Totals(
+        rows=len(rewards),
+        successes=rewards.count(1.0),
+        scored=len(rewards),
+        reward=sum(rewards),
+        stop_reasons=Counter(stops or {"finished": len(rewards)}),
+    )
+
+
+def test_a_good_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert conclude(report(tmp_path, scored([1.0] * 4)), as_json=False) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("complete: 4 of 4 rollouts in ")
+    assert "mean reward 1.00, 100.0% successful" in out
+    assert "--failed" not in out
+    assert "synth export" in out
+
+
+def test_no_reward_anywhere_is_not_complete_without_a_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    conclude(report(tmp_path, scored([0.0] * 4)), as_json=False)
+    out = capsys.readouterr().out
+    assert out.startswith("complete, but no rollout has a reward above 0: 4 of 4")
+    assert "next: synth inspect" in out
+    assert "--failed" in out
+
+
+def test_nor_is_every_context_overflow(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    totals = scored([0.0] * 4, context_overflow=4)
+    conclude(report(tmp_path, totals), as_json=False)
+    out = capsys.readouterr().out
+    assert out.startswith("complete, but every conversation outgrew the model's context")
+    assert "not ended by the agent: 4 context_overflow" in out
+
+
+def test_the_commonest_failure_with_the_endpoints_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    kinds = [
+        Failure("ModelRefusedRequest", "HTTP 400: tool choice requires --enable-auto-tool", 3),
+        Failure("ModelError", "HTTP 500", 1),
+    ]
+    empty = report(tmp_path, Totals(), failures=kinds, given_up=4)
+    assert conclude(empty, as_json=False) == 3
+    out = capsys.readouterr().out
+    assert out.startswith("empty: 0 of 4 rollouts")
+    assert "4 rollouts broke and have no row, 4 of them are given up" in out
+    assert "3 x ModelRefusedRequest: HTTP 400: tool choice requires --enable-auto-tool" in out
+    assert "and 1 other kinds" in out
+    assert "--failed" in out
+
+
+def test_a_partial_run_says_why_it_stopped_and_how_to_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    partial = report(tmp_path, scored([1.0, 0.5]), status="partial", reason="the budget of $1")
+    assert conclude(partial, as_json=False) == 3
+    out = capsys.readouterr().out
+    assert "stopped: the budget of $1" in out
+    assert "next: synth run --resume " in out
+
+
+def test_json_holds_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    kinds = [Failure("ModelError", "HTTP 500", 2)]
+    conclude(report(tmp_path, scored([1.0, 0.5]), failures=kinds), as_json=True)
+    document = json.loads(capsys.readouterr().out)
+    assert document["mean_reward"] == 0.75
+    assert document["failures"] == [{"type": "ModelError", "count": 2, "message": "HTTP 500"}]
+    assert document["stop_reasons"] == {"finished": 2}

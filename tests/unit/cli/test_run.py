@@ -1,0 +1,109 @@
+"""``synth run`` before anything runs: its help, Hydra's options, and how light a mistake is."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from synth.__main__ import main
+from synth.cli.run import KEYS as MOST_USED
+from synth.cli.run import in_hydras_style
+from synth.config.schema import KEYS
+
+RUNNER = ("ray", "openai", "pyarrow", "sqlalchemy", "duckdb", "faker", "aiohttp", "synth.runner")
+
+
+def imported_by(*words):
+    """The heavy modules that a command has imported when it ends."""
+    code = (
+        f"import sys; from synth.__main__ import main; main({list(words)!r}); "
+        f"print([name for name in {('hydra', *RUNNER)!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return yaml.safe_load(done.stderr.splitlines()[-1])
+
+
+def test_help_names_what_can_be_chosen_and_imports_nothing(capsys):
+    assert main(["run", "--help"]) == 0
+    out = capsys.readouterr().out
+    for name in ("ehr_db", "shop_sql", "openai", "replay", "postgres", "best_of_4", "simulated"):
+        assert name in out
+    assert all(len(line) <= 100 for line in out.splitlines())
+    assert imported_by("run", "--help") == []
+
+
+def test_the_keys_that_help_names_exist():
+    named = {word.partition("=")[0] for word in MOST_USED.split() if "=" in word}
+    assert len(named) >= 10
+    assert named - set(KEYS) == {"env", "model", "runtime"}
+
+
+def test_a_typo_costs_hydra_and_nothing_else():
+    assert imported_by("run", "sed=3") == ["hydra"]
+
+
+def test_a_plan_is_shown_without_ray_parquet_and_the_models_client():
+    heavy = imported_by("run", "--dry-run", "env=library", "tasks.count=2")
+    assert not {"ray", "openai", "pyarrow", "duckdb", "aiohttp"} & set(heavy)
+
+
+def test_an_unknown_directory_is_said_before_anything_is_read(capsys):
+    assert main(["run", "--resume", "no/such/run"]) == 2
+    assert "there is no such directory" in capsys.readouterr().err
+    assert imported_by("run", "--resume", "no/such/run") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["--cfg"], ["--cfg", "job"]),
+        (["--cfg", "seed=3"], ["--cfg", "job", "seed=3"]),
+        (["-c", "job", "seed=3"], ["-c", "job", "seed=3"]),
+        (["seed=3", "--info"], ["seed=3", "--info", "all"]),
+        (["-i", "defaults"], ["-i", "defaults"]),
+    ],
+)
+def test_options_of_hydra_may_stand_alone(words, meant):
+    assert in_hydras_style(words) == meant
+
+
+def test_cfg_prints_the_config_as_yaml_or_json(capsys):
+    assert main(["run", "--cfg", "job", "seed=3"]) == 0
+    shown = yaml.safe_load(capsys.readouterr().out)
+    assert shown["seed"] == 3
+    assert main(["run", "seed=3", "--cfg", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == shown
+
+
+def test_package_shows_one_section(capsys):
+    assert main(["run", "--cfg", "job", "--package", "tasks", "tasks.count=5"]) == 0
+    assert yaml.safe_load(capsys.readouterr().out)["count"] == 5
+    assert main(["run", "--cfg", "job", "-p", "task"]) == 2
+    assert "did you mean tasks?" in capsys.readouterr().err
+
+
+def test_cfg_of_a_sweep_is_a_list_in_json(capsys):
+    assert main(["run", "-m", "--cfg", "job", "--json", "seed=1,2"]) == 0
+    assert [job["seed"] for job in json.loads(capsys.readouterr().out)] == [1, 2]
+
+
+def test_info_names_the_files_that_are_composed(capsys, tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "mine.yaml").write_text("name: m\nkind: openai\n")
+    assert main(["run", "--info", "--config-dir", str(tmp_path), "model=mine"]) == 0
+    out = capsys.readouterr().out
+    assert str(tmp_path) in out
+    assert "model/mine -> model" in out
+    assert "model: mine, openai, replay, scripted" in out
+
+
+def test_a_primary_config_of_ones_own(capsys, tmp_path):
+    (tmp_path / "nightly.yaml").write_text("defaults: [run, _self_]\nseed: 11\ntasks: {count: 9}\n")
+    words = ["--config-dir", str(tmp_path), "--config-name", "nightly"]
+    assert main(["run", "--cfg", "job", *words, "env=shop"]) == 0
+    shown = yaml.safe_load(capsys.readouterr().out)
+    assert (shown["seed"], shown["tasks"]["count"], shown["env"]["name"]) == (11, 9, "shop")
+    assert main(["run", "--cfg", "job", "--config-name", "nihgtly"]) == 2
+    assert "nihgtly" in capsys.readouterr().err

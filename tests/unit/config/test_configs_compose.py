@@ -1,0 +1,86 @@
+"""Every YAML in configs/ composes, agrees with the dataclasses, and begins with a command that
+works.
+"""
+
+import dataclasses
+import shlex
+
+import pytest
+import yaml
+
+from synth.config.compose import compose
+from synth.config.schema import RunConfig, from_dict
+from synth.foundation.shipped import configs_dir
+
+FILES = sorted(configs_dir().rglob("*.yaml"))
+NAMES = [str(path.relative_to(configs_dir()).with_suffix("")) for path in FILES]
+DEFAULT = (
+    "model/scripted",
+    "database/sqlite",
+    "agent/react",
+    "tasks/default",
+    "runtime/auto",
+    "output/default",
+)
+
+
+def commands(path):
+    """The overrides of each ``# synth run ...`` in the comment that the file begins with."""
+    for line in path.read_text().splitlines():
+        if not line.startswith("#"):
+            return
+        if line.startswith("# synth run"):
+            words = shlex.split(
+                line.removeprefix("# synth run").partition("      ")[0].partition("     ")[0]
+            )
+            yield [word for word in words if not word.startswith("-")]
+
+
+def test_there_are_few_of_them():
+    aliases = [path for path in FILES if "defaults: [" in path.read_text()]
+    assert 10 <= len(FILES) - len(aliases) <= 25
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_each_begins_with_a_command_that_composes(path):
+    found = list(commands(path))
+    assert found
+    for overrides in found:
+        assert len(compose(overrides)) == 1
+    group, choice = path.parent.name, path.stem
+    if group != "configs":
+        assert any(f"{group}={choice}" in words or group in {"tasks", "output"} for words in found)
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_each_names_every_key_of_its_section(path):
+    """A reader of the YAML sees all there is to set; an experiment says only what it changes.
+
+    An alias holds one line, which names the file that it stands for.
+    """
+    group = path.parent.name
+    if group in {"configs", "experiment"}:
+        return
+    section = next(
+        entry for entry in dataclasses.fields(RunConfig) if entry.name == group
+    ).default_factory
+    names = yaml.safe_load(path.read_text())
+    if set(names) == {"defaults"}:
+        (stands_for,) = names["defaults"]
+        names = yaml.safe_load(path.with_name(f"{stands_for}.yaml").read_text())
+    assert set(names) == {entry.name for entry in dataclasses.fields(section)}
+
+
+def test_the_defaults_are_the_dataclasses():
+    (composed,) = compose([])
+    assert composed.config == from_dict({"env": {"name": "ehr_db"}})
+
+
+@pytest.mark.parametrize("name", DEFAULT)
+def test_each_default_choice_repeats_its_dataclass(name):
+    group, _, choice = name.partition("/")
+    section = next(
+        entry for entry in dataclasses.fields(RunConfig) if entry.name == group
+    ).default_factory
+    written = yaml.safe_load((configs_dir() / group / f"{choice}.yaml").read_text())
+    assert written == dataclasses.asdict(section())

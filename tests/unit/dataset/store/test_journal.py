@@ -1,0 +1,107 @@
+"""The journal keeps whole frames, drops torn tails, and tells of damage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from synth.dataset.store.journal import ROW, Journal, Segment, frame
+from synth.errors import OperatorError
+
+
+@pytest.fixture
+def journal(tmp_path: Path):
+    made = Journal(tmp_path)
+    yield made
+    made.close()
+
+
+def fill(journal: Journal, count: int = 5) -> Path:
+    path = journal.shard_path(0)
+    for index in range(count):
+        journal.append(path, ROW, index, b"payload %d" % index * 10)
+    return path
+
+
+def test_frames_come_back(journal: Journal):
+    """By job, also after the file is gone: a reader of a living run depends on it."""
+    path = fill(journal)
+    segment = Segment(path)
+    journal.delete(path)
+    assert {index: segment.read(index) for index in segment.frames} == {
+        index: b"payload %d" % index * 10 for index in range(5)
+    }
+    assert not path.exists()
+    assert list(journal.shards()) == []
+
+
+def test_every_torn_tail_is_dropped(journal: Journal):
+    """Cut at any byte of the last frame: the frames before it stand, and appending goes on."""
+    path = fill(journal, 3)
+    whole = path.read_bytes()
+    journal.close()
+    last = len(whole) - len(frame(ROW, 2, b"payload 2" * 10))
+    for cut in range(last, len(whole)):
+        path.write_bytes(whole[:cut])
+        segment = journal.repair(path)
+        assert (sorted(segment.frames), segment.damaged) == ([0, 1], 0)
+        assert path.stat().st_size == last
+    journal.append(path, ROW, 7, b"again")
+    assert sorted(Segment(path).frames) == [0, 1, 7]
+
+
+def test_a_tail_of_zeros_is_torn(journal: Journal):
+    """What a loss of power leaves when the length was written and the data was not."""
+    path = fill(journal, 2)
+    with path.open("ab") as handle:
+        handle.write(bytes(4096))
+    segment = journal.repair(path)
+    assert (sorted(segment.frames), segment.damaged, segment.end) == (
+        [0, 1],
+        0,
+        path.stat().st_size,
+    )
+
+
+@pytest.mark.parametrize("offset", [0, 5, 10, 14, 30])
+def test_a_damaged_middle_is_stepped_over_and_told(journal: Journal, offset: int):
+    """One flipped byte anywhere in a frame costs that frame only."""
+    path = fill(journal, 3)
+    size = len(frame(ROW, 0, b"payload 0" * 10))
+    data = bytearray(path.read_bytes())
+    data[size + offset] ^= 0xFF
+    path.write_bytes(data)
+    segment = Segment(path)
+    assert sorted(segment.frames) == [0, 2]
+    assert segment.damaged == size
+
+
+def test_the_last_word_counts(journal: Journal):
+    """Errors of one job are kept one after the other."""
+    path = journal.errors_path
+    for text in (b"first", b"second"):
+        journal.append(path, ROW, 3, text)
+    assert Segment(path).read(3) == b"second"
+
+
+def test_many_segments_need_few_handles(journal: Journal):
+    """A run with errors in many shards does not run out of file descriptors."""
+    handles = Path("/proc/self/fd")
+    before = len(list(handles.iterdir())) if handles.exists() else 0
+    for number in range(200):
+        journal.append(journal.shard_path(number), ROW, number, b"x")
+    for number in range(200):
+        journal.append(journal.shard_path(number), ROW, number + 1000, b"y")
+    if before:
+        assert len(list(handles.iterdir())) < before + 40
+    journal.sync()
+    assert all(len(Segment(journal.shard_path(number)).frames) == 2 for number in journal.shards())
+
+
+def test_a_disk_that_refuses_is_an_operator_error(tmp_path: Path):
+    """With the path, and in words."""
+    with pytest.raises(OperatorError, match="nowhere"):
+        Journal(tmp_path / "nowhere").append(
+            tmp_path / "nowhere" / "shard-000000.log", ROW, 0, b"x"
+        )

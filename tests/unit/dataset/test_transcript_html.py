@@ -1,0 +1,110 @@
+"""Rows, datasets, runs and episodes in a notebook: HTML in which nothing of the data can run."""
+
+from __future__ import annotations
+
+import asyncio
+from html.parser import HTMLParser
+from pathlib import Path
+
+import synth
+from synth.dataset.trajectory import Trajectory
+from synth.dataset.transcript_html import trajectory_html
+
+EVIL = "<img src=x onerror=alert(1)><script>alert(1)</script>\"'&\u202e\x1b[31m"
+
+
+class Tags(HTMLParser):
+    """Collects the tags and attributes of a page, and checks that tags are closed in order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(page)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def evil_row() -> Trajectory:
+    call = {"id": EVIL, "function": {"name": EVIL, "arguments": {EVIL: EVIL}}}
+    return Trajectory(
+        trajectory_id=EVIL,
+        family=EVIL,
+        reward=0.5,
+        messages=[
+            {"role": "system", "content": EVIL},
+            {"role": "user", "content": EVIL * 100},
+            {
+                "role": "assistant",
+                "content": EVIL,
+                "reasoning_content": EVIL,
+                "tool_calls": [call],
+            },
+            {"role": "tool", "name": EVIL, "content": EVIL},
+            {"role": EVIL, "content": EVIL},
+        ],
+        state_diff=[
+            {
+                "op": EVIL,
+                "table": EVIL,
+                "key": {EVIL: EVIL},
+                "before": {EVIL: None},
+                "after": {EVIL: EVIL},
+            }
+        ],
+        verdicts=[{"verifier": EVIL, "score": 0.0, "reason": EVIL}],
+    )
+
+
+def test_nothing_in_a_row_becomes_a_tag_or_hides():
+    page = trajectory_html(evil_row())
+    tags = Tags(page)
+    assert not tags.tags & {"img", "script"}
+    assert tags.attributes == {"class"}
+    assert "<img src=x onerror=alert(1)>" in tags.text
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+
+
+def test_a_row_shows_its_transcript_beside_its_row_changes(tmp_path: Path):
+    run = synth.run(
+        env="library",
+        tasks={"count": 4},
+        runtime="inline",
+        output={"dir": tmp_path},
+        progress=False,
+    )
+    row = run.dataset[0]
+    text = Tags(row._repr_html_()).text
+    for message in row["messages"]:
+        assert message["content"] in text
+    assert "insert loans" in text
+    assert "pass" in text
+    assert row["trajectory_id"] in repr(row)
+    assert "lend_book" in Tags(run.dataset._repr_html_()).text
+    assert "4 rows" in repr(run.dataset)
+    assert "4 of 4 rollouts" in Tags(run._repr_html_()).text
+    assert "complete" in repr(run)
+
+
+def test_an_episode_shows_what_has_happened_so_far():
+    with synth.open("library") as episode:
+        asyncio.run(episode.call("lend", {"member_id": 1, "book_id": 1}))
+        text = Tags(episode._repr_html_()).text
+        assert episode.messages[-1]["content"] in text
+        assert "Row changes" in text
+        assert "1 calls" in repr(episode)
+    assert episode._repr_html_()

@@ -1,0 +1,131 @@
+"""Connections that are lost or silent: the process reconnects, bounded, and no rollout is wrong."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import sqlalchemy
+from sqlalchemy import text
+
+from envs.connection import connect_args, parse_url
+from envs.errors import DatabaseConfigError, SandboxError
+from envs.sandboxes.mariadb.sandbox import MariaDBTemplate
+from envs.sandboxes.mariadb.server import MariaDBServer
+from envs.sandboxes.postgres.sandbox import PostgresTemplate
+from envs.sandboxes.postgres.server import PostgresServer
+from envs.types import Limits, Pins
+from tests.servers import server
+
+Built = PostgresTemplate | MariaDBTemplate
+SCHEMA = "CREATE TABLE t (id integer PRIMARY KEY, name varchar(20))"
+ENGINES = ("postgresql", "mariadb")
+ENDS = {"postgresql": "SELECT pg_terminate_backend({})", "mariadb": "KILL {}"}
+
+
+def build(engine: str) -> Built:
+    if engine == "mariadb":
+        return MariaDBTemplate.build(lambda db: db.query(SCHEMA), server(engine), "pooled")
+    return PostgresTemplate.build(lambda db: db.execute(SCHEMA), server(engine), "pooled")
+
+
+def control_sessions(made: Built) -> list[int]:
+    """The numbers of the process's own sessions on the server."""
+    place: Any = made.server
+    controls = [place._admin, place._drops]
+    if isinstance(place, MariaDBServer):
+        return [
+            control._connection.thread_id()
+            for control in [*controls, place._reader, place._killer]
+            if control._connection is not None
+        ]
+    return [
+        control._connection.info.backend_pid
+        for control in [*controls, place._watch]
+        if control._connection is not None
+    ]
+
+
+def end(engine: str, sessions: list[int]) -> None:
+    url = parse_url(server(engine))
+    admin = sqlalchemy.create_engine(
+        url,
+        poolclass=sqlalchemy.NullPool,
+        isolation_level="AUTOCOMMIT",
+        connect_args=connect_args(url),
+    )
+    with admin.connect() as connection:
+        for session in sessions:
+            connection.execute(text(ENDS[engine].format(session)))
+
+
+def insert(made: Built) -> int:
+    with made.open(Pins()) as sandbox:
+        with sandbox.transaction(Limits()) as transaction:
+            transaction.connection.execute(text("INSERT INTO t VALUES (1, 'a')"))
+        return len(sandbox.diff().changes)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_control_connections_are_opened_again(engine: str):
+    with build(engine) as made:
+        assert insert(made) == 1
+        for _ in range(2):
+            end(engine, control_sessions(made))
+            time.sleep(0.1)
+            # At most the one call that meets the loss fails, and it is worth another attempt.
+            with suppress(SandboxError):
+                insert(made)
+            assert insert(made) == 1
+            assert made.new_slot().drop() is None  # a copy is made, and dropped, by them
+        place, token = made.server, made.server.token
+    assert not place.leftovers
+    with build(engine) as other:
+        pattern = f"%{token}%"
+        if isinstance(other.server, PostgresServer):
+            left = other.server._ask(
+                f"SELECT datname FROM pg_database WHERE datname LIKE '{pattern}'"
+            )
+        else:
+            left = other.server.ask(f"SHOW DATABASES LIKE '{pattern}'")
+        assert not left
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """The port of a server that takes connections and says nothing."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(16)
+        yield listening.getsockname()[1]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_silent_server_is_an_error_of_the_connection(
+    engine: str, silent: int, monkeypatch: pytest.MonkeyPatch
+):
+    server(engine)
+    kind, module = (
+        (PostgresTemplate, "envs.sandboxes.postgres.server.CONNECT_S")
+        if engine == "postgresql"
+        else (MariaDBTemplate, "envs.sandboxes.mariadb.server.CONNECT_S")
+    )
+    monkeypatch.setattr(module, 2)
+    failures: list[BaseException] = []
+
+    def connect() -> None:
+        try:
+            kind.build(lambda db: None, f"{engine}://nobody@127.0.0.1:{silent}/x")
+        except DatabaseConfigError as error:
+            failures.append(error)
+
+    waiting = threading.Thread(target=connect, daemon=True)
+    waiting.start()
+    waiting.join(30)
+    assert not waiting.is_alive(), "the connection waits for ever"
+    assert "cannot connect to" in str(failures[0])

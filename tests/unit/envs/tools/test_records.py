@@ -1,0 +1,86 @@
+"""The helpers that the tools of the example worlds, and of anybody's, are written with."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+import pytest
+import sqlalchemy
+
+from envs import ToolError
+from envs.tools import records
+
+
+@pytest.fixture
+def db():
+    engine = sqlalchemy.create_engine("sqlite://")
+    with engine.connect() as connection:
+        connection.info["now"] = dt.datetime(2026, 3, 2, 9, 30, 15, 250_000)
+        records.change(connection, "CREATE TABLE people (name TEXT, name_folded TEXT, cents REAL)")
+        for name in ("Chloé Ruiz", "Siobhán O'Brien-Núñez", "Bo Ruizzi"):
+            records.change(
+                connection,
+                "INSERT INTO people VALUES (:name, :folded, 12.5)",
+                name=name,
+                folded=records.fold(name),
+            )
+        yield connection
+        connection.info.pop("now")
+    engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("name", "folded"),
+    [
+        ("  Siobhán O'Brien-Núñez ", "siobhan obrien nunez"),
+        ("Łukasz Ørsted", "lukasz orsted"),
+        ("STRASSE / Straße", "strasse strasse"),
+        ("İpek", "ipek"),
+        ("d\u2019Arc", "darc"),
+        ("...", ""),
+    ],
+)
+def test_fold(name: str, folded: str):
+    assert records.fold(name) == folded
+
+
+def test_rows_are_dicts_with_whole_numbers_as_integers(db: sqlalchemy.Connection):
+    query = "SELECT sum(cents) AS sum, avg(cents) AS mean FROM people WHERE name <> :not"
+    assert records.rows(db, query, **{"not": "Bo Ruizzi"}) == [{"sum": 25, "mean": 12.5}]
+    assert isinstance(records.rows(db, query, **{"not": ""})[0]["mean"], float)
+    assert records._number(Decimal("3.00")) == 3
+
+
+def test_the_first_row_or_none(db: sqlalchemy.Connection):
+    assert records.first(db, "SELECT name FROM people ORDER BY name") == {"name": "Bo Ruizzi"}
+    assert records.first(db, "SELECT name FROM people WHERE 0") is None
+
+
+def test_the_clock(db: sqlalchemy.Connection):
+    assert records.now(db).isoformat() == "2026-03-02T09:30:15"
+    assert records.timestamp(db) == "2026-03-02 09:30:15"
+    assert records.today(db) == "2026-03-02"
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("ruiz", ["Bo Ruizzi", "Chloé Ruiz"]),
+        ("RUIZ chl", ["Chloé Ruiz"]),
+        ("nunez o'brien", ["Siobhán O'Brien-Núñez"]),
+        ("uiz", []),
+        ("100%", []),
+    ],
+)
+def test_each_word_begins_a_word(db: sqlalchemy.Connection, words: str, names: list[str]):
+    condition, binds = records.words_condition("name_folded", words)
+    found = records.rows(db, f"SELECT name FROM people WHERE {condition} ORDER BY 1", **binds)
+    assert [row["name"] for row in found] == names
+
+
+def test_a_search_without_a_letter_is_refused():
+    with pytest.raises(ToolError, match=r"Give at least one letter to search for\."):
+        records.words_condition("name_folded", " - ")
+    with pytest.raises(ToolError, match="A name, please"):
+        records.words_condition("name_folded", "", "A name, please.")

@@ -1,0 +1,56 @@
+"""What a run knows of secrets is nowhere in what it writes."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from synth.foundation.credentials import HIDDEN
+from synth.foundation.scrubber import ScrubbedStream, Scrubber
+
+KEY = 'own"key\\of-the/run é'
+DSN = "postgresql://app:pa%2Fss-w0rd@db.internal:5432/shop"
+
+
+@pytest.fixture
+def scrubber() -> Scrubber:
+    return Scrubber([KEY, DSN, "short"])
+
+
+def test_secrets_are_found_in_every_form(scrubber: Scrubber):
+    for text in (KEY, json.dumps(KEY), json.dumps(KEY, ensure_ascii=False), DSN, "pa/ss-w0rd"):
+        assert scrubber.in_bytes(f"x {text} y".encode())
+        assert HIDDEN in scrubber.text(f"x {text} y")
+    assert "pa%2Fss-w0rd" not in scrubber.text(DSN)
+    assert scrubber.text("a short word") == "a short word"
+
+
+def test_values_keep_their_shape(scrubber: Scrubber):
+    value = {"content": f"the key is {KEY}", "n": [1, None, {KEY: True}], "t": ("a", DSN)}
+    assert scrubber.value(value) == {
+        "content": f"the key is {HIDDEN}",
+        "n": [1, None, {HIDDEN: True}],
+        "t": ["a", HIDDEN],
+    }
+
+
+def test_a_message_hides_what_looks_like_a_key_as_well(scrubber: Scrubber):
+    text = scrubber.message(f"{KEY} and sk-proj-0123456789abcdefXYZ at {DSN}")
+    assert KEY not in text
+    assert "0123456789abcdef" not in text
+    assert "w0rd" not in text
+
+
+def test_a_password_that_is_the_name_of_its_user_is_a_word():
+    scrubber = Scrubber(["postgresql://postgres:postgres@127.0.0.1/test"])
+    assert scrubber.text("an engine called postgres") == "an engine called postgres"
+
+
+def test_a_stream_writes_without_them(scrubber: Scrubber):
+    out = io.StringIO()
+    stream = ScrubbedStream(out, scrubber)
+    stream.writelines([f"calling with {KEY}", "\n"])
+    stream.flush()
+    assert out.getvalue() == f"calling with {HIDDEN}\n"

@@ -1,0 +1,102 @@
+"""Personal columns, declared and guessed, and the people found by them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from envs.errors import WorldError
+from envs.world.loader import load_world
+from synth.personal import People, people_of
+from synth.personal.columns import PersonalColumn
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def people(folder: Path) -> People | None:
+    world = load_world(folder)
+    with world.template("sqlite") as template:
+        return people_of(world, template)
+
+
+def copy(folder: Path, name: str, columns: str | None) -> Path:
+    made = shutil.copytree(EXAMPLES / name, folder / name)
+    (made / "world.yaml").unlink()
+    if columns is not None:
+        (made / "world.yaml").write_text(columns, "utf-8")
+    return made
+
+
+class TestColumns:
+    def test_names_and_contents_give_them_away(self, tmp_path: Path):
+        found = people(copy(tmp_path, "ehr_db", None))
+        assert found is not None
+        assert {(column.name, column.kind) for column in found.columns} == {
+            ("patients.name", "name"),
+            ("patients.dob", "birth_date"),
+            ("patients.mrn", "identifier"),
+            ("clinicians.name", "name"),
+        }
+        assert not any(column.declared for column in found.columns)
+
+    def test_a_product_and_a_drug_have_no_personal_name(self, tmp_path: Path):
+        found = people(copy(tmp_path, "shop", None))
+        assert found is not None
+        assert {column.name for column in found.columns} == {
+            "customers.name",
+            "customers.email",
+            "addresses.street",
+        }
+
+    def test_a_declaration_takes_the_place_of_the_guess(self, tmp_path: Path):
+        text = "columns:\n  patients.name: {pii: name}\n"
+        found = people(copy(tmp_path, "ehr_db", text))
+        assert found is not None
+        assert list(found.columns) == [PersonalColumn("patients", "name", "name")]
+
+    def test_a_column_that_is_none_is_not_guessed(self, tmp_path: Path):
+        text = "columns:\n  members.name: {pii: none}\n"
+        assert people(copy(tmp_path, "library", text)) is None
+
+    @pytest.mark.parametrize(
+        ("text", "line", "words"),
+        [
+            ("columns:\n  patients.nam: {pii: name}\n", 2, "did you mean 'patients.name'?"),
+            ("columns:\n  patients.name: {pii: nome}\n", 2, "of name, email, phone"),
+            ("columns:\n  name: {pii: name}\n", 2, "is not of the form table.column"),
+            ("columns: {}\n", 1, "maps table.column to its traits"),
+        ],
+    )
+    def test_a_mistake_has_its_line(self, tmp_path: Path, text: str, line: int, words: str):
+        with pytest.raises(WorldError) as caught:
+            people(copy(tmp_path, "ehr_db", text))
+        assert words in caught.value.message
+        assert caught.value.line == line
+
+
+@pytest.fixture(scope="module")
+def patients() -> People:
+    found = people(EXAMPLES / "ehr_db")
+    assert found is not None
+    return found
+
+
+class TestPeople:
+    def test_they_are_found_in_any_form(self, patients: People):
+        person, values = next(iter(patients.raw.items()))
+        name = dict(values)["name"]
+        assert person in patients.in_text(f"| Name |\n|---|\n| **{name.upper()}** |")
+
+    def test_a_result_is_about_the_people_of_its_keys(self, patients: People):
+        key = next(iter(patients.keys["patient_id"]))
+        assert patients.in_data([{"patient_id": int(key), "heart_rate": 70}]) == {("patients", key)}
+        assert patients.in_data({"heart_rate": int(key)}) == set()
+
+    def test_an_address_belongs_to_its_customer(self):
+        found = people(EXAMPLES / "shop")
+        assert found is not None
+        kinds = {kind for values in found.raw.values() for kind, _ in values}
+        assert kinds == {"name", "email", "address"}
+        assert {table for table, _ in found.raw} == {"customers"}

@@ -1,0 +1,186 @@
+"""Replay of what models really send: every malformed call gives one result, is recorded, and comes
+out the same again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from envs.types import Limits, ToolCall
+from envs.world.loader import load_world
+from envs.world.template_cache import Templates
+from synth.agent.memory import RAW_KEY
+from synth.agent.rollout_result import AgentLimits
+from synth.config.schema import RunConfig, UsersConfig
+from synth.dataset.store.wire import decode, encode, to_values, to_wire
+from synth.models.base import Conversation, Model
+from synth.models.scripted.expert import ScriptedModel
+from synth.rerun.replay import differences
+from synth.runner.plan import job
+from synth.runner.rollout import RolloutContext, play
+from synth.tasks.families import FamilyTasks
+from synth.types import Completion, Message, Task
+from synth.validation.prove import prove
+from tests.unit import small_world, talking_world
+
+FIND = [
+    '{"name":"Desk"}', "", "  ", "null", "[]", "5", '"x"', "{", "{}", '{"name":"a","name":"b"}', '{"name":NaN}',
+    '{"name":1e999}', '{"name":' + "9" * 5000 + "}", '{"name":1180591620717411303424}', '{"name":-0.0}',
+    '{"name":"\\ud800"}', '{"name":"\ud800"}', '{"name":"a\\u0000b"}', '{"name":"a\x00b"}', '\ufeff{"name":"x"}',
+    ('{"name":"x"} and more'), "{'name':'x'}", '```json\n{"name":"x"}\n```', '{"name":"x",}', "\x00", '{"\ud800":1}',
+    '{"' + RAW_KEY + '":"{"}', '{"' + RAW_KEY + '":{"a":1}}', '{"' + RAW_KEY + '":"x","name":"Desk"}',
+    '{"name":' + "[" * 200 + "]" * 200 + "}", '{"name":' + "[" * 5000 + "]" * 5000 + "}", '{"name":"' + "x" * 10**6 + '"}',
+    '{"name":"x","extra":1}', '{"name":null}', '{"name":["x"]}', '{"name":true}', '{"NAME":"x"}',
+    ('{"name":"\U0001f600 %s :x ?"}'), '{"name":"\\ud83d\\ude00"}', ('{"name":"\'); DROP TABLE items;--"}'), "<tool_call>",
+]  # fmt: skip
+NAMES = [
+    "",
+    "find items",
+    "функция",
+    "x" * 300,
+    "find_items\n",
+    "submit ",
+    "\ud800",
+    "a\x00b",
+    "FIND_ITEMS",
+]
+CALLS = [("find_items", each) for each in FIND] + [(each, "{}") for each in NAMES]
+IDS = ("x", "", "\ud800", "x")
+
+
+class _Wild(Model):
+    """Sends one odd call after the other, two in each turn."""
+
+    name = "wild"
+
+    def start(self, task: Task, tools: Sequence[Any], seed: int) -> Conversation:
+        return _Calls()
+
+
+class _Calls(Conversation):
+    def __init__(self) -> None:
+        self.turn = 0
+
+    async def complete(self, messages: Sequence[Message]) -> Completion:
+        at, self.turn = 2 * self.turn, self.turn + 1
+        if at >= len(CALLS):
+            return Completion(content="I give up.")
+        sent = tuple(
+            ToolCall(IDS[each % 4], *CALLS[each]) for each in range(at, min(at + 2, len(CALLS)))
+        )
+        return Completion(tool_calls=sent, finish_reason="tool_calls")
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory):
+    world = load_world(small_world.make(tmp_path_factory.mktemp("replay") / "world"))
+    with world.template() as template:
+        task = asyncio.run(prove(FamilyTasks(world, template).task("price", 0, 0), world, template))
+        config = RunConfig()
+        limits = Limits(
+            False,
+            config.database.statement_timeout_ms,
+            config.database.max_rows,
+            config.database.max_result_bytes,
+        )
+        stage = RolloutContext(
+            world,
+            Templates(world),
+            _Wild(),
+            limits,
+            AgentLimits(error_style=config.agent.error_style),
+        )
+        row = asyncio.run(play(job(0, task, 1, 0), stage))
+        kept = to_values(decode(encode(to_wire(row))))
+
+        def again(changed: Any) -> list[str]:
+            return asyncio.run(differences(changed, task, world, template, config))
+
+        yield kept, again
+
+
+def test_each_odd_call_gives_one_typed_result_and_a_valid_echo(played: Any):
+    row, _ = played
+    results = [each for each in row["messages"] if each["role"] == "tool"]
+    asked = [call for each in row["messages"] for call in each.get("tool_calls", ())]
+    assert len(results) == len(asked) == row["num_tool_calls"] == len(CALLS)
+    assert [each["tool_call_id"] for each in results] == [each["id"] for each in asked]
+    assert all(isinstance(each["function"]["arguments"], dict) for each in asked)
+    failed = [
+        each
+        for each in row["events"]
+        if each["event"] == "tool_result" and "error" in str(each["result"])
+    ]
+    assert all(each["result"]["category"] for each in failed)
+    assert row["stop_reason"] == "user_ended"
+
+
+def test_what_was_played_comes_out_the_same_again(played: Any):
+    """NUL and lone surrogates too, which no column of a dataset can hold as they are."""
+    row, again = played
+    assert again(row) == []
+
+
+def test_a_call_that_was_altered_in_the_transcript_is_named(played: Any):
+    row, again = played
+    messages = [dict(each) for each in row["messages"]]
+    at = next(at for at, each in enumerate(messages) if "tool_calls" in each)
+    first = messages[at]["tool_calls"][0]
+    other = {**first, "function": {"name": "find_items", "arguments": {"name": "Lamp"}}}
+    messages[at]["tool_calls"] = [other, *messages[at]["tool_calls"][1:]]
+    (line,) = again({**row, "messages": messages})
+    assert 'call 0 (find_items, x): the model emitted {"arguments":{"name":"Desk"}' in line
+
+
+@pytest.fixture(scope="module")
+def conversation(tmp_path_factory: pytest.TempPathFactory):
+    """A rollout with a scripted user, as it comes out of its Parquet cells."""
+    world = load_world(talking_world.make(tmp_path_factory.mktemp("replay") / "talking"))
+    with world.template() as template:
+        task = asyncio.run(
+            prove(FamilyTasks(world, template).task("plan_asked", 0, 0), world, template)
+        )
+        config = RunConfig()
+        stage = RolloutContext(world, Templates(world), ScriptedModel(), Limits(), AgentLimits())
+        kept = to_values(decode(encode(to_wire(asyncio.run(play(job(0, task, 1, 0), stage))))))
+
+        def again(changed: Any, users: str = "scripted") -> list[str]:
+            other = replace(config, users=UsersConfig(kind=users))
+            return asyncio.run(differences(changed, task, world, template, other))
+
+        yield kept, again
+
+
+def test_a_conversation_comes_out_the_same_again(conversation: Any):
+    row, again = conversation
+    assert [each["event"] for each in row["events"]].count("user_turn") == 3
+    assert again(row) == []
+
+
+def test_the_users_recorded_turns_are_what_is_judged(conversation: Any):
+    """Whoever the user was, a replay needs no model: without the consent of the record, the reward
+    is another.
+    """
+    row, again = conversation
+    events = [
+        {**each, "consents": False} if each["event"] == "user_turn" else each
+        for each in row["events"]
+    ]
+    (line,) = again({**row, "events": events}, users="my_package.users:Somebody")
+    assert line == "reward was 1.0, is now 0.0"
+
+
+def test_the_scripted_user_is_asked_again(conversation: Any):
+    row, again = conversation
+    events = [dict(each) for each in row["events"]]
+    first = next(each for each in events if each["event"] == "user_turn")
+    first["text"] = first["text"].replace("On ", "By ")
+    lines = again({**row, "events": events})
+    assert len(lines) == 2
+    assert "the user's answer to Could you tell me the day? was" in lines[0]
+    assert lines[1] == "the user's messages are not those of the events"

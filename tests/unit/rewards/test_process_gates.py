@@ -1,0 +1,220 @@
+"""Gates over the way the work was done, whose fault a failure was, and words as a last resort."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from synth.rewards import CallRecord, Evidence, TurnRecord, blame
+from synth.rewards.process_gates import NoWriteBefore
+from synth.rewards.reply import SaysVerifier, mentions
+from synth.types import GoldEnd, StopReason, Task, Verdict
+from synth.types.steps import AskStep, CallStep, ConfirmStep, LoopStep
+from tests.unit.rewards.desk import Desk
+
+WRITE = "UPDATE stock SET quantity = quantity - 1 WHERE product_id = 1"
+ASKS = [
+    AskStep(["dob"], "?"),
+    LoopStep("x", [], [AskStep(["email", "dob"], "?")]),
+    ConfirmStep("?"),
+    CallStep("write"),
+]
+
+
+def played(*turns: str, gold: Sequence[Any] = ASKS, **fields: Any) -> Evidence:
+    """``w`` writes, ``r`` reads, ``yes`` consents, ``no`` declines, any other word is a topic that
+    is told.
+    """
+    desk = Desk()
+    for turn in turns:
+        if turn in {"w", "r"}:
+            desk.act(WRITE if turn == "w" else "SELECT 1")
+        else:
+            desk.hear(
+                *([] if turn in {"yes", "no"} else [turn]),
+                consents=turn == "yes",
+                declines=turn == "no",
+            )
+    return desk.evidence(None, **({"gold": gold} | fields))
+
+
+def no_write_before(*turns: str, option: Sequence[str]) -> Verdict:
+    return NoWriteBefore().verify(played(*turns), list(option))
+
+
+class TestNoWriteBefore:
+    def test_every_topic_that_gold_asks_for_is_told_before_the_first_write(self):
+        ask = ["ask"]
+        assert no_write_before("r", "dob", "r", "email", "w", "r", option=ask).score == 1.0
+        assert no_write_before("r", option=ask).score == 1.0, (
+            "who writes nothing writes nothing too early"
+        )
+        assert no_write_before("dob", "w", "email", option=ask).score == 0.0
+        assert no_write_before("w", "dob", "email", option=ask).score == 0.0
+        assert (
+            no_write_before("age", "w", option=ask).reason
+            == "call 0 (write) changed rows before the user had told dob, email"
+        )
+
+    def test_the_first_write_is_named(self):
+        verdict = no_write_before("dob", "r", "w", option=["ask"])
+        assert verdict.reason == "call 1 (write) changed rows before the user had told email"
+        assert verdict.detail["first_wrong"]["call"] == 1
+        assert verdict.detail["first_wrong"]["row"]["table"] == "stock"
+
+    @pytest.mark.parametrize(
+        ("turns", "score"),
+        [
+            (["r", "yes", "w", "w"], 1.0),
+            (["w", "yes"], 0.0),
+            (["w"], 0.0),
+            (["dob", "email", "w"], 0.0),
+            (["no"], 1.0),
+            (["no", "w"], 0.0),
+            (["no", "yes", "w"], 1.0),
+            (["yes", "no", "w"], 0.0),
+            (["yes", "w", "no", "w"], 0.0),
+            (["yes", "w", "no"], 1.0),
+        ],
+    )
+    def test_consent_comes_first_and_can_be_taken_back(self, turns: list[str], score: float):
+        assert no_write_before(*turns, option=["confirm"]).score == score
+
+    def test_a_case_without_questions_needs_no_answers(self):
+        """The gate is the family's; what this case asks and confirms is what counts."""
+        gold = [CallStep("write")]
+        assert NoWriteBefore().verify(played("w", gold=gold), ["ask", "confirm"]).score == 1.0
+        loop = [LoopStep("x", [], [ConfirmStep("?"), *gold])]
+        assert NoWriteBefore().verify(played("w", gold=loop), ["ask", "confirm"]).score == 0.0
+
+    def test_both_at_once(self):
+        assert no_write_before("dob", "email", "yes", "w", option=["ask", "confirm"]).score == 1.0
+        verdict = no_write_before("dob", "w", option=["ask", "confirm"])
+        assert verdict.reason == (
+            "call 0 (write) changed rows before the user had told email and before the user had"
+            " agreed"
+        )
+
+    def test_changes_of_ignored_columns_are_no_write(self):
+        seen = played("w", compare={"stock.quantity": "ignore"})
+        assert NoWriteBefore().verify(seen, ["confirm"]).score == 1.0
+
+
+def verdict(score: float | None) -> list[Verdict]:
+    return [Verdict("state", score, "")]
+
+
+def failed(category: str, name: str = "write", **arguments: Any) -> CallRecord:
+    return CallRecord(name, arguments, False, category, read_only=True)
+
+
+class TestBlame:
+    def test_who_earns_everything_is_blamed_for_nothing(self):
+        assert blame(played(), verdict(1.0), StopReason.FINISHED) is None
+
+    def test_a_users_fault_is_the_users_whatever_became_of_it(self):
+        seen = replace(played(), turns=[TurnRecord(0), TurnRecord(1, fault="told a secret")])
+        for score in (0.0, 1.0, None):
+            assert blame(seen, verdict(score), StopReason.FINISHED) == "user"
+
+    @pytest.mark.parametrize("reason", [StopReason.MODEL_ERROR, StopReason.ENVIRONMENT_ERROR])
+    def test_broken_infrastructure(self, reason: StopReason):
+        assert blame(played(), verdict(0.0), reason) == "infrastructure"
+        assert blame(played(), verdict(None), reason) == "infrastructure"
+        assert blame(played(), verdict(0.0), str(reason.value)) == "infrastructure"
+
+    def test_who_could_not_be_judged_is_not_blamed(self):
+        assert blame(played(), verdict(None), StopReason.FINISHED) is None
+
+    @pytest.mark.parametrize(
+        "reason",
+        [StopReason.FINISHED, StopReason.MAX_TURNS, StopReason.TRUNCATED, StopReason.REFUSED],
+    )
+    def test_all_else_is_the_agents(self, reason: StopReason):
+        assert blame(played("w"), verdict(0.5), reason) == "agent"
+
+    @pytest.mark.parametrize(
+        ("calls", "whose"),
+        [
+            ([failed("timeout", id=1)], "tool"),
+            ([failed("deadlock", id=1), failed("deadlock", id=1)], "tool"),
+            (
+                [
+                    failed("limit_exceeded"),
+                    CallRecord("write", {"id": 2}, True, None, read_only=False),
+                ],
+                "tool",
+            ),
+            (
+                [
+                    failed("timeout", id=1),
+                    CallRecord("write", {"id": 1}, True, None, read_only=False),
+                ],
+                "agent",
+            ),
+            (
+                [
+                    CallRecord("write", {"id": 1}, True, None, read_only=False),
+                    failed("timeout", id=1),
+                ],
+                "tool",
+            ),
+            ([failed("timeout", name="run_select_query")], "agent"),
+            ([failed("invalid_arguments")], "agent"),
+            ([failed("unique_violation")], "agent"),
+        ],
+    )
+    def test_a_tool_is_blamed_for_what_no_argument_could_help(
+        self, calls: list[CallRecord], whose: str
+    ):
+        seen = replace(played(), calls=calls)
+        assert blame(seen, verdict(0.0), StopReason.FINISHED) == whose
+
+    def test_a_failure_that_gold_meets_too_is_no_excuse(self):
+        gold = [CallStep("write", fails="timeout")]
+        seen = replace(played(gold=gold), calls=[failed("timeout")])
+        assert blame(seen, verdict(0.0), StopReason.FINISHED) == "agent"
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "held"),
+    [
+        ("That makes 12 in all.", "12", True),
+        ("There are 12.", "12", True),
+        ("12, 13 and 14", "13", True),
+        ("$12!", "12", True),
+        ("There are 112.", "12", False),
+        ("It costs 12.50.", "12", False),
+        ("It costs 1.12.", "12", False),
+        ("On 2026-03-12.", "12", False),
+        ("At 12:30.", "12", False),
+        ("It was -12 degrees.", "12", False),
+        ("no allergies", "allergic", False),
+        ("ALLERGIC to\\n penicillin", "allergic to penicillin", True),
+        ("Straße", "STRASSE", True),
+        ("unbooked", "booked", False),
+        ("O'Brien (Ada)", "o'brien", True),
+        ("5 mg*", "5 mg", True),
+        ("15 mg", "5 mg", False),
+        ("anything", "", False),
+    ],
+)
+def test_phrases_count_as_whole_words(text: str, phrase: str, held: bool):
+    assert mentions(text.replace("\\n", "\n"), phrase) is held
+
+
+def test_the_last_words_hold_all_of_some_and_none_of_others():
+    def said(text: str, **option: list[str]) -> Verdict:
+        task = Task(id="t", family="f", env="e", prompt="p", gold=[], end=GoldEnd())
+        return SaysVerifier().verify(Evidence(task, [], [], None, said=text), option)
+
+    assert said("Booked for Monday.", all=["booked", "monday"], none=["tuesday"]).score == 1.0
+    assert said("", none=["tuesday"]).score == 1.0
+    wrong = said("Booked for Monday or Tuesday.", all=["booked", "wednesday"], none=["tuesday"])
+    assert (wrong.score, wrong.reason) == (
+        0.0,
+        "not said: 'wednesday'; said, yet must not be: 'tuesday'",
+    )

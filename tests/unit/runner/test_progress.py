@@ -1,0 +1,59 @@
+"""What a run says while it works: never a long silence, without a terminal as with one."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+from rich.console import Console
+
+from synth.runner import progress
+from synth.runner.progress import ProgressView, Waiting
+from synth.runner.totals import Totals
+
+
+@pytest.fixture
+def console(monkeypatch: pytest.MonkeyPatch) -> Console:
+    monkeypatch.setattr(progress, "FIRST_LINES_S", 0.05)
+    return Console(file=io.StringIO(), force_terminal=False, width=200)
+
+
+def lines(console: Console) -> list[str]:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def test_waiting_speaks_at_once_and_again_while_this_thread_is_busy(console: Console):
+    with Waiting("starting Ray", console):
+        assert lines(console) == ["starting Ray"]
+        time.sleep(0.3)  # as a blocking call does
+    assert len(lines(console)) >= 3
+    assert lines(console)[1] == "starting Ray: 0 s"
+    count = len(lines(console))
+    time.sleep(0.15)
+    assert len(lines(console)) == count
+
+
+def test_progress_speaks_though_nothing_finishes(console: Console):
+    with ProgressView("rollouts", 8, 0, console):
+        time.sleep(0.3)
+    assert lines(console)[0].startswith("rollouts 0/8")
+
+
+def test_progress_shows_the_mean_reward_and_what_the_whole_will_cost(console: Console):
+    totals = Totals(rows=2, scored=2, reward=1.5, tokens=100, cost_usd=0.5, cost_known=True)
+    with ProgressView("rollouts", 8, 0, console) as view:
+        view.advance(totals)
+        view.advance(totals)
+        time.sleep(0.2)
+    assert "mean reward 0.75" in lines(console)[-1]
+    assert "cost $0.50 of about $2.00" in lines(console)[-1]
+
+
+def test_a_terminal_gets_a_spinner_that_leaves_nothing_behind():
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=80)
+    with Waiting("planning [bold]", console):
+        pass
+    assert "planning [bold]" in screen.getvalue()

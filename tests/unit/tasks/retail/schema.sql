@@ -1,0 +1,14 @@
+CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL UNIQUE, city TEXT NOT NULL);
+CREATE TABLE products (product_id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE variants (
+  variant_id INTEGER PRIMARY KEY, product_id INTEGER NOT NULL REFERENCES products, colour TEXT NOT NULL, size TEXT NOT NULL,
+  price INTEGER NOT NULL, left_over INTEGER NOT NULL
+);
+CREATE TABLE orders (
+  order_id INTEGER PRIMARY KEY, number TEXT NOT NULL UNIQUE, customer_id INTEGER NOT NULL REFERENCES customers,
+  status TEXT NOT NULL, city TEXT NOT NULL, gift_note TEXT
+);
+CREATE TABLE lines (
+  line_id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL REFERENCES orders, variant_id INTEGER NOT NULL REFERENCES variants, status TEXT NOT NULL
+);
+CREATE TABLE refunds (refund_id INTEGER PRIMARY KEY, line_id INTEGER NOT NULL REFERENCES lines, amount INTEGER NOT NULL);

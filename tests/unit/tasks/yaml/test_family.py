@@ -1,0 +1,574 @@
+"""tasks.yaml: what a family may say, and one message with line and nearest word for each
+mistake.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synth.errors import TaskError
+from synth.tasks.queries import Queries
+from synth.tasks.yaml.family import read_tasks
+from synth.types.checks import Gate
+from tests.unit.tasks.conftest import TOOLS
+
+GOOD = """\
+now: "2026-03-02T09:00:00"
+compare: {visits.made_at: ignore, visits: append_only}
+families:
+- id: pulse
+  about: Write a heart rate down.
+  ground: {key: patient_id, sql: "SELECT patient_id, name FROM patients;"}
+  vary: {bpm: {int: [55, 110]}}
+  user: {says: ["{bpm} for {name}", "{name}: {bpm}"]}
+  gold:
+  - find: {name: "{name}"}
+    save: {pid: "$.id"}
+  - record: {pid: $pid, bpm: "{bpm}"}
+  - say: Done.
+- id: allowed
+  ground:
+    key: patient_id
+    sql: SELECT patient_id, name FROM patients
+  cases: {allow: patient_id > 5, refuse: patient_id <= 5}
+  user: {says: "May {name}?"}
+  compare: {visits.note: free_text, "*.cost": {abs: 0.01}}
+  answer:
+    decision: {type: string, enum: [allowed, refused], description: What it is.}
+    days: {type: array, items: integer, description: Which days., compare: set}
+    dose: {type: number, description: How much., compare: {abs: 0.5}}
+  oracle: {days: "SELECT day FROM days WHERE patient_id = :patient_id"}
+  gold:
+  - allow: [{submit: {decision: allowed, days: [1, 2]}}]
+  - refuse: [{submit: {decision: refused, dose: 2.5}}]
+  gates: [state, {answer: {days: $oracle.days}}, {required_calls: [find]}]
+"""
+
+
+class TestGood:
+    def test_what_a_file_says(self, parsed: Any):
+        read = parsed(GOOD)
+        pulse, allowed = read.families
+        assert read.rules.now == "2026-03-02T09:00:00"
+        assert (pulse.id, pulse.line, pulse.ground_line, pulse.key) == ("pulse", 4, 6, "patient_id")
+        assert pulse.sql == "SELECT patient_id, name FROM patients", (
+            "without the semicolon: it becomes a subquery"
+        )
+        assert len(pulse.vary["bpm"]) == 56
+        assert len(pulse.body.user.says) == 2
+        assert [gate.name for gate in pulse.body.gates] == ["state", "reply"]
+        assert (pulse.body.answer, pulse.cases) == (None, {})
+        assert allowed.ground_line == 17
+        assert allowed.cases == {"allow": "patient_id > 5", "refuse": "patient_id <= 5"}
+        assert allowed.body.gates[:-1] == [
+            Gate("state"),
+            Gate("answer", {"days": "days"}),
+            Gate("required_calls", ["find"]),
+        ]
+
+    def test_a_familys_rules_add_to_the_worlds(self, parsed: Any):
+        pulse, allowed = parsed(GOOD).families
+        assert pulse.body.compare == {"visits.made_at": "ignore", "visits": "append_only"}
+        assert allowed.body.compare == pulse.body.compare | {
+            "visits.note": "free_text",
+            "*.cost": {"abs": 0.01},
+        }
+
+    def test_the_answer_becomes_the_submit_tools_schema(self, parsed: Any):
+        """Required is what every case of gold hands in."""
+        answer = parsed(GOOD).families[1].body.answer
+        assert answer is not None
+        assert answer["required"] == ["decision"]
+        assert answer["additionalProperties"] is False
+        assert answer["properties"]["days"] == {
+            "type": "array",
+            "items": {"type": "integer"},
+            "description": "Which days.",
+        }
+        assert parsed(GOOD).families[1].body.compare_answer == {
+            "decision": "exact",
+            "days": "set",
+            "dose": {"abs": 0.5},
+        }
+
+    def test_gates_default_to_state_and_answer_where_gold_submits(self, parsed: Any):
+        start = GOOD.index("  gates: [state")
+        gates = parsed(GOOD[:start]).families[1].body.gates
+        assert [gate.name for gate in gates] == ["state", "answer", "reply"]
+
+    def test_yaml_is_read_without_its_surprises(self, parsed: Any):
+        """A date stays text, yes is no boolean, 12:30 no number."""
+        text = GOOD.replace("{int: [55, 110]}", "{choice: [2026-01-02, yes, 12:30, 010, 1e3, ~]}")
+        domain = parsed(text).families[0].vary["bpm"]
+        assert [domain[at] for at in range(len(domain))] == [
+            "2026-01-02",
+            "yes",
+            "12:30",
+            10,
+            1000.0,
+            None,
+        ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("families:", "familys:", 3, "tasks.yaml has no key 'familys'; did you mean 'families'?"),
+        (
+            'now: "2026-03-02T09:00:00"',
+            "now: noon",
+            1,
+            "`now` must be an ISO date and time, not 'noon'",
+        ),
+        (
+            "visits.made_at: ignore",
+            "visits.made_at: ingore",
+            2,
+            "unknown rule 'ingore'; did you mean 'ignore'?",
+        ),
+        ("visits.made_at: ignore", "visits.made_at: [ignore]", 2, "unknown rule ['ignore']"),
+        (
+            "visits: append_only",
+            "visits: ignore",
+            2,
+            "`visits` names a table; the rule for a table is append_only",
+        ),
+        ('"*.cost": {abs: 0.01}', '"*.cost": {abs: -1}', 20, "a tolerance is {abs: x}"),
+        ('"*.cost": {abs: 0.01}', '"*.cost": {rel: 1}', 20, "a tolerance is {abs: x}"),
+        (
+            "  about: Write",
+            "  abuot: Write",
+            5,
+            "a family has no key 'abuot'; did you mean 'about'?",
+        ),
+        ("- id: pulse", "- id: [pulse]", 4, "a family needs `id`, a text"),
+        ("- id: allowed", "- id: pulse", 14, "two families have this id"),
+        (
+            "  user: {says: [",
+            "  users: {says: [",
+            8,
+            "a family has no key 'users'; did you mean 'user'?",
+        ),
+        (
+            'ground: {key: patient_id, sql: "SELECT',
+            'ground: {key: patientid, sql: "SELECT',
+            6,
+            "did you mean 'patient_id'?",
+        ),
+        (
+            "ground: {key: patient_id, sql:",
+            "ground: {key: patient_id, sqll:",
+            6,
+            "ground has no key 'sqll'; did you mean 'sql'?",
+        ),
+        ("FROM patients;", "FROM patient;", 6, "the query fails"),
+        ("vary: {bpm: {int", "vary: {name: {int", 7, "'name' is a grounding column already"),
+        ("{int: [55, 110]}", "{int: [110, 55]}", 7, "vary bpm: the range is empty"),
+        (
+            "{int: [55, 110]}",
+            "{itn: [55, 110]}",
+            7,
+            "vary bpm: unknown kind 'itn'; take one of int, float",
+        ),
+        (
+            '"{bpm} for {name}"',
+            '"{bmp} for {name}"',
+            8,
+            "says: there is no slot 'bmp'; did you mean 'bpm'?",
+        ),
+        ('"{bpm} for {name}"', '"{bpm for"', 8, "says: a single '{'"),
+        (
+            'says: ["{bpm} for {name}", "{name}: {bpm}"]',
+            "says: []",
+            8,
+            "`says` is a text, or a list of texts",
+        ),
+        (
+            '{says: "May {name}?"}',
+            '{says: "May {name}?", nkows: {a: x}}',
+            19,
+            "user has no key 'nkows'; did you mean 'k",
+        ),
+        (
+            "FROM patients;",
+            "FROM patients WHERE patient_id > 99;",
+            6,
+            "the grounding yields no row",
+        ),
+        ("{int: [55, 110]}", "{sql: SELECT nmae FROM patients}", 7, "vary bpm: the query fails: "),
+        (
+            "{int: [55, 110]}",
+            "{sql: SELECT day FROM days}",
+            7,
+            "vary bpm: the query gives no value",
+        ),
+        (
+            "{int: [55, 110]}",
+            '{sql: "SELECT 1, 2"}',
+            7,
+            "vary bpm: the query must select one column, not 2",
+        ),
+        (
+            "  - record: {pid: $pid,",
+            "  - record: {",
+            12,
+            "record cannot do without its argument 'pid'",
+        ),
+        (
+            "  - record: {pid: $pid,",
+            "  - record: {pid: null,",
+            12,
+            "record cannot do without its argument 'pid'",
+        ),
+        (
+            '  - find: {name: "{name}"}',
+            '  - find: {nmae: "{name}"}',
+            10,
+            "find has no argument 'nmae'; did you mean 'name'?",
+        ),
+        (
+            "  - record: {pid: $pid",
+            "  - recrod: {pid: $pid",
+            12,
+            "'recrod' is neither a tool nor a step word; did you",
+        ),
+        (
+            "  - record: {pid: $pid",
+            "  - record: {pid: $pdi",
+            12,
+            "`pdi` is neither a slot nor saved by an earlier step",
+        ),
+        (", refuse: patient_id <= 5}", "}", 18, "cases come in two or more"),
+        ("cases: {allow:", "cases: {say:", 18, "a case cannot be named 'say': the word is taken"),
+        ("cases: {allow:", "cases: {find:", 18, "a case cannot be named 'find': the word is taken"),
+        (
+            "cases: {allow: patient_id > 5",
+            "cases: {allow: 5",
+            18,
+            "case allow: its condition is SQL",
+        ),
+        (
+            "decision: {type: string",
+            "decision: {type: strnig",
+            22,
+            "unknown type 'strnig'; did you mean 'string'?",
+        ),
+        (
+            "decision: {type: string",
+            "decision: {type: [string]",
+            22,
+            "answer decision: unknown type ['string']",
+        ),
+        (
+            "enum: [allowed, refused]",
+            "enum: allowed",
+            22,
+            "answer decision: enum must be a list of values",
+        ),
+        (
+            "description: What it is.",
+            "descripton: x",
+            22,
+            "answer decision has no key 'descripton'; did you mean",
+        ),
+        (", description: What it is.", "", 22, "answer decision needs `description`, a text"),
+        (
+            "items: integer",
+            "items: array",
+            23,
+            "answer days: items must be a scalar type, not 'array'",
+        ),
+        ("items: integer", "items: [integer]", 23, "answer days: items must be a scalar type"),
+        (
+            "compare: set}",
+            "compare: sets}",
+            23,
+            "answer days: unknown compare 'sets'; did you mean 'set'?",
+        ),
+        ("compare: set}", "compare: [set]}", 23, "answer days: unknown compare ['set']"),
+        (
+            "description: How much., compare: {abs: 0.5}",
+            "description: x, compare: set",
+            24,
+            "`set` goes with an array",
+        ),
+        (
+            "description: How much., compare: {abs: 0.5}",
+            "description: x, compare: text",
+            24,
+            "`text` goes with strings",
+        ),
+        (
+            "Which days., compare: set",
+            "x, compare: {abs: 1}",
+            23,
+            "a tolerance goes with numbers, not with array",
+        ),
+        (
+            'oracle: {days: "SELECT day FROM days WHERE patient_id = :patient_id"}',
+            "oracle: {days: 5}",
+            25,
+            "one SQL query",
+        ),
+        (
+            "submit: {decision: allowed",
+            "submit: {decison: allowed",
+            27,
+            "`answer` has no field 'decison'; did you mean",
+        ),
+        (
+            "gates: [state, {answer",
+            "gates: [sate, {answer",
+            29,
+            "gates: unknown reward 'sate'; did you mean state?",
+        ),
+        ("gates: [state, {answer", "gates: [[state], {answer", 29, "unknown gate ['state']"),
+        ("{required_calls: [find]}]", "{required_calls: [find], answer: 1}]", 29, "unknown gate {"),
+        (
+            "{answer: {days: $oracle.days}}",
+            "{answer: {dyas: $oracle.days}}",
+            29,
+            "did you mean 'days'?",
+        ),
+        (
+            "{answer: {days: $oracle.days}}",
+            "{answer: {days: $oracle.dyas}}",
+            29,
+            "write $oracle.NAME; did you mean 'days'?",
+        ),
+        (
+            "{required_calls: [find]}",
+            "{required_calls: [fnid]}",
+            29,
+            "required_calls takes a list of tools, and 'fnid' is none; did you mean 'find'?",
+        ),
+        (
+            "{required_calls: [find]}",
+            "{required_calls: [[find]]}",
+            29,
+            "required_calls takes a list of tools",
+        ),
+        (
+            "{required_calls: [find]}",
+            "{required_calls: find}",
+            29,
+            "required_calls takes a list of tools",
+        ),
+        (
+            "gates: [state, {answer: {days: $oracle.days}}, {required_calls: [find]}]",
+            "gates: state",
+            29,
+            "must be a list",
+        ),
+        (
+            "  - say: Done.\n",
+            "  - say: Done.\n  gates: [answer]\n",
+            14,
+            "the gate `answer` needs a `submit` in gold",
+        ),
+        (
+            "  about: Write a heart rate down.",
+            "  id: pulse",
+            5,
+            "the key 'id' stands twice in one mapping",
+        ),
+        ("  about: Write", "   about: Write", 5, "not valid YAML"),
+        ("user: {says: [", "user: {says: [[", 8, "not valid YAML"),
+        ('T09:00:00"', 'T09:00:00+02:00"', 1, "`now` is taken as UTC"),
+        (
+            "visits.made_at: ignore",
+            "visit.made_at: ignore",
+            2,
+            "there is no table 'visit'; did you mean 'visits'?",
+        ),
+        (
+            "visits.made_at: ignore",
+            "visits.mad_at: ignore",
+            2,
+            "there is no column 'mad_at'; did you mean 'made_at'?",
+        ),
+        (
+            "visits.made_at: ignore",
+            "visits.made_at: {abs: 1}",
+            2,
+            "a tolerance on a column of text",
+        ),
+        (
+            '"*.cost": {abs: 0.01}',
+            '"*.cots": {abs: 0.01}',
+            20,
+            "there is no column 'cots'; did you mean 'cost'?",
+        ),
+        ("{abs: 0.5}", "{abs: 1e999}", 24, "a number must be finite"),
+        ("- id: pulse", "- id: pulse/rate", 4, "the id 'pulse/rate' must match"),
+        ("- id: pulse", f"- id: {'x' * 65}", 4, "must match"),
+        ("about: Write a heart rate down.", "about: [Write]", 5, "`about` is a text"),
+        ("vary: {bpm:", "vary: {day: {int: [1, 3]}, bpm:", 7, "the slot 'day' is used nowhere"),
+        ("vary: {bpm:", "vary: {b pm: {int: [1, 3]}, bpm:", 7, "the slot 'b pm' must match"),
+        (
+            "{int: [55, 110]}",
+            '{choice: [{"$": pid}]}',
+            7,
+            "a key in a choice must not begin with $",
+        ),
+        ("{int: [55, 110]}", "{float: [1, 2, 1e-17]}", 7, "the step is too small"),
+        ("{int: [55, 110]}", "{choice: [!!binary aGk=]}", 7, "the tag !!binary has no place here"),
+        ("{int: [55, 110]}", "{choice: [123456789012345678901]}", 7, "does not fit into 64 bits"),
+        ("{int: [55, 110]}", '{choice: ["\\ud800"]}', 7, "Unicode character"),
+        (
+            'save: {pid: "$.id"}',
+            'save: {p id: "$.id", pid: "$.id"}',
+            11,
+            "the name 'p id' must match",
+        ),
+        (
+            "  - record: {pid: $pid",
+            "  - for_each: {name: [a], do: [{find: {name: $name}}]}\n  - record: {pid: $pid",
+            12,
+            "`for_each` would hide the slot 'name'",
+        ),
+        (
+            "decision: {type: string, enum: [allowed",
+            "decision: {type: string, enum: [1, allowed",
+            22,
+            "is no string",
+        ),
+        ("    days: {type: array", '    "da ys": {type: array', 23, "a field's name must match"),
+        (
+            "oracle: {days:",
+            "oracle: {dose_: SELECT 1, days:",
+            25,
+            "the oracle 'dose_' checks nothing",
+        ),
+        (
+            "gates: [state, {answer",
+            "gates: [{state: strict}, {answer",
+            29,
+            "the gate `state` takes no options",
+        ),
+        (
+            "gates: [state, {answer",
+            "gates: [state, state, {answer",
+            29,
+            "the gate 'state' stands there twice",
+        ),
+        (
+            "{days: $oracle.days}",
+            "{days: {sett: $oracle.days}}",
+            29,
+            "unknown compare 'sett'; did you mean 'set'?",
+        ),
+        (
+            "{days: $oracle.days}",
+            "{days: {exact: $oracle.days}}",
+            29,
+            "`exact` here, `compare: set` in the answer",
+        ),
+    ],
+)
+def test_each_mistake_is_one_message_at_its_line(
+    parsed: Any, old: str, new: str, line: int, words: str
+):
+    assert GOOD.count(old) == 1, "the mistake must stand in one place"
+    with pytest.raises(TaskError) as caught:
+        parsed(GOOD.replace(old, new))
+    error = caught.value
+    assert words in error.message
+    assert error.line == line
+    assert str(error.file).endswith("tasks.yaml")
+    assert str(error).startswith(f"{error.file}:{line}: ")
+
+
+def test_a_key_that_several_rows_share_tells_nothing_apart(parsed: Any):
+    shared = GOOD.replace(
+        "SELECT patient_id, name FROM patients;", "SELECT patient_id, 1 AS one FROM patients", 1
+    )
+    with pytest.raises(
+        TaskError, match=r"tasks.yaml:6: .*must tell the rows apart, and one = 1 stands in several"
+    ) as told:
+        parsed(shared.replace("key: patient_id", "key: one", 1))
+    assert str(told.value).endswith("; patient_id would")
+
+
+@pytest.mark.parametrize("key", ["ground", "user", "gold"])
+def test_what_a_family_cannot_do_without(parsed: Any, key: str):
+    text = (
+        "families:\n- id: pulse\n  ground: {key: name, sql: SELECT name FROM patients}\n  user:"
+        " {says: Hi}\n  gold: [{say: x}]\n"
+    )
+    lines = [each for each in text.splitlines() if not each.startswith(f"  {key}:")]
+    with pytest.raises(TaskError, match=f"tasks.yaml:2: family pulse: needs `{key}`"):
+        parsed("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "tasks.yaml must be a mapping"),
+        ("- a", "tasks.yaml must be a mapping"),
+        ("families: []", "needs `families`, a list with at least one family"),
+        ("families: {id: x}", "needs `families`, a list with at least one family"),
+        ("families: [pulse]", "a family must be a mapping"),
+        ("? [a]\n: b", "a key must be text"),
+        (
+            "families: !!python/object:os.system {}",
+            "the tag !!python/object:os.system has no place here",
+        ),
+        ("families: !odd x", "the tag !odd has no place here"),
+        ("now: !!int noon", "tasks.yaml:1: 'noon' is no int"),
+        ("now: !!bool noon", "tasks.yaml:1: 'noon' is no bool"),
+        ("now: !!timestamp 2026-01-01", "tasks.yaml:1: the tag !!timestamp has no place here"),
+        ("families: &a [*a]", "an alias that holds itself"),
+    ],
+)
+def test_what_is_no_task_file_at_all(parsed: Any, text: str, words: str):
+    with pytest.raises(TaskError) as caught:
+        parsed(text)
+    assert words in str(caught.value)
+
+
+def test_a_file_that_is_not_there_or_not_text(tmp_path: Path, queries: Queries):
+    with pytest.raises(TaskError, match="there is no such file"):
+        read_tasks(tmp_path / "tasks.yaml", "practice", TOOLS, queries)
+    (tmp_path / "tasks.yaml").write_bytes(b"families: \xff")
+    with pytest.raises(TaskError, match="not UTF-8 at byte 10"):
+        read_tasks(tmp_path / "tasks.yaml", "practice", TOOLS, queries)
+
+
+def test_cases_without_a_step_of_their_own(parsed: Any):
+    text = GOOD.replace(
+        "- allow: [{submit", "- submit: {decision: allowed}\n  - say: [x] #"
+    ).replace("- refuse: [", "- say: x #")
+    with pytest.raises(
+        TaskError, match=r"tasks.yaml:18: family allowed: gold has no step of its own for any case"
+    ):
+        parsed(text)
+
+
+def test_the_rule_of_an_answer_gate_is_the_rule_of_the_field(parsed: Any):
+    text = (
+        GOOD.replace("Which days., compare: set", "Which days.")
+        .replace("{days: $oracle", "{days: {set: $oracle")
+        .replace("$oracle.days}}", "$oracle.days}}}")
+    )
+    family = parsed(text).families[1]
+    assert family.body.compare_answer["days"] == "set"
+    assert Gate("answer", {"days": "days"}) in family.body.gates
+
+
+@pytest.mark.parametrize("word", ["submit", "say", "for_each"])
+def test_a_tool_with_the_name_of_a_step_could_never_be_called(
+    tmp_path: Path, queries: Queries, word: str
+):
+    file = tmp_path / "tasks.yaml"
+    file.write_text(GOOD, "utf-8")
+    with pytest.raises(TaskError, match=f"a tool cannot be named '{word}'"):
+        read_tasks(file, "practice", {**TOOLS, word: {}}, queries)
+
+
+def test_a_character_that_yaml_forbids_is_no_traceback(parsed: Any):
+    with pytest.raises(TaskError, match="not valid YAML: unacceptable character"):
+        parsed("families:\0")

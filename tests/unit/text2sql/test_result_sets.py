@@ -1,0 +1,97 @@
+"""Answers of queries compare as text-to-SQL benchmarks compare them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from synth.text2sql.result_sets import Rules, same_rows, soft_f1
+
+BAG, ORDERED, SET = Rules(), Rules(ordered=True), Rules(set_of_rows=True, any_columns=False)
+
+SAME: list[tuple[Rules, list[Any], list[Any]]] = [
+    (BAG, [(1, "a"), (2, "b")], [(2, "b"), (1, "a")]),
+    (BAG, [(1, "a"), (2, "b")], [("a", 1), ("b", 2)]),  # another order of the columns
+    (BAG, [(1, 2, 3), (4, 5, 6)], [(3, 1, 2), (6, 4, 5)]),
+    (BAG, [(25,)], [(25.0,)]),
+    (BAG, [(True,)], [(1,)]),
+    (BAG, [(0.1 + 0.2,)], [(0.3,)]),
+    (BAG, [(1 / 3, "x"), (2 / 3, "x")], [(0.6666666667, "x"), (0.3333333333, "x")]),
+    (BAG, [(None,), (1,)], [(1,), (None,)]),
+    (BAG, [], []),
+    (BAG, [({"$bytes": "AA=="},)], [({"$bytes": "AA=="},)]),
+    (ORDERED, [(1,), (2,)], [(1,), (2,)]),
+    (ORDERED, [(1, "b"), (2, "a")], [("b", 1), ("a", 2)]),
+    (SET, [(1,), (1,), (2,)], [(2,), (1,)]),
+    (
+        BAG,
+        [(10**400,), (2.5,)],
+        [(2.5,), (10**400,)],
+    ),  # PostgreSQL's numeric holds more than a float does
+    # sorted by noise, the rows would be paired wrongly
+    (BAG, [(0.1, 5.0), (0.1 + 1e-12, 7.0)], [(0.1 + 1e-12, 5.0), (0.1, 7.0)]),
+]
+
+OTHER: list[tuple[Rules, list[Any], list[Any]]] = [
+    (BAG, [(1,), (1,)], [(1,)]),
+    (BAG, [(1,), (1,), (2,)], [(1,), (2,), (2,)]),
+    (BAG, [(1,)], [("1",)]),
+    (BAG, [(0,)], [(None,)]),
+    (BAG, [("",)], [(None,)]),
+    (BAG, [("A",)], [("a",)]),
+    (BAG, [(1, "a")], [(1,)]),
+    (BAG, [(1,)], [(1, 1)]),
+    (BAG, [(1, 2), (3, 4)], [(1, 4), (3, 2)]),  # each column is right, the rows are not
+    (BAG, [(10.0,)], [(10.001,)]),
+    (BAG, [(2.5,)], [(10**400,)]),
+    (BAG, [(10**400,)], [(-(10**400),)]),
+    (BAG, [(1_000_000_001,)], [(1_000_000_002,)]),  # whole numbers have no rounding error
+    (ORDERED, [(1,), (2,)], [(2,), (1,)]),
+    (SET, [(1, 2)], [(2, 1)]),
+    (SET, [(1,)], [(1,), (2,)]),
+]
+
+
+def same(rules: Rules, expected: list[Any], given: list[Any]) -> bool:
+    return same_rows(
+        expected, given, len(expected[0]) if expected else 1, len(given[0]) if given else 1, rules
+    )
+
+
+@pytest.mark.parametrize(("rules", "expected", "given"), SAME)
+def test_the_same_answer(rules: Rules, expected: list[Any], given: list[Any]):
+    assert same(rules, expected, given)
+
+
+@pytest.mark.parametrize(("rules", "expected", "given"), OTHER)
+def test_another_answer(rules: Rules, expected: list[Any], given: list[Any]):
+    assert not same(rules, expected, given)
+
+
+def test_columns_that_are_alike_do_not_explode():
+    """Twenty equal columns have 10^18 orders; one of them is tried."""
+    rows = [tuple([n % 2] * 20) for n in range(200)]
+    assert same(BAG, rows, rows)
+    assert not same(BAG, rows, [*rows[:-1], tuple([7] * 20)])
+
+
+@pytest.mark.parametrize(
+    ("expected", "given", "score"),
+    [
+        ([], [], 1.0),
+        ([(1, "a")], [(1, "a")], 1.0),
+        ([(1, "a")], [("a", 1)], 1.0),
+        ([(1,)], [], 0.0),
+        ([], [(1,)], 0.0),
+        ([(1, "a")], [(1, "b")], 0.5),  # found 1/2, wrong 1/2, missing 1/2
+        ([(1, "a")], [(1,)], 2 / 3),  # precision 1, recall 1/2
+        ([(1,), (2,)], [(1,)], 2 / 3),  # precision 1, recall 1/2
+        ([(1,)], [(1,), (2,)], 2 / 3),  # precision 1/2, recall 1
+        ([(1,), (1,)], [(1,)], 1.0),  # each row once
+        ([(1,), (2,)], [(2,), (1,)], 0.0),  # paired by place
+    ],
+)
+def test_the_soft_f1_is_birds(expected: list[Any], given: list[Any], score: float):
+    """Worked out by hand from the published definition."""
+    assert soft_f1(expected, given) == pytest.approx(score)

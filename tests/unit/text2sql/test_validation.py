@@ -1,0 +1,84 @@
+"""A question is admitted when it has one answer, which nobody gets without the right query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from synth.validation.check import Options
+from synth.validation.report import FamilyReport
+from synth.validation.world import check_world
+from tests.unit.asking_world import FILES, asking_world
+
+pytestmark = pytest.mark.slow
+
+
+def checked(
+    folder: Path, changes: Mapping[str, str] | None = None, families: tuple[str, ...] | None = None
+) -> list[FamilyReport]:
+    done: list[FamilyReport] = []
+    check_world(asking_world(folder / "rooms", changes), Options(families), done.append)
+    return done
+
+
+def changed(old: str, new: str) -> Mapping[str, str]:
+    text = FILES["tasks.yaml"]
+    assert old in text
+    return {"tasks.yaml": text.replace(old, new)}
+
+
+def test_good_questions_are_admitted(tmp_path: Path):
+    reports = checked(tmp_path)
+    assert [(each.family, each.problems, each.surviving) for each in reports] == [
+        ("days", [], []),
+        ("average", [], []),
+        ("guests", [], []),
+    ]
+    for each in reports:
+        assert {"no query", "whole table", "answer by heart", "act only"} <= set(each.agents)
+        assert each.killed["weaker query"] > 0
+
+
+@pytest.mark.parametrize(
+    ("family", "old", "new", "told"),
+    [
+        (
+            "guests",
+            "SELECT SUM(guests) FROM bookings WHERE",
+            "SELECT guests FROM bookings WHERE guests > 900 AND",
+            "gives no row",
+        ),
+        ("guests", "SELECT SUM(guests) FROM", "SELECT NULL FROM", "nothing but NULL"),
+        ("guests", "SELECT SUM(guests) FROM", "SELECT sum(gests) FROM", "column_not_found"),
+        (
+            "days",
+            (
+                "SELECT b.day, b.guests FROM bookings b JOIN rooms r ON r.room_id = b.room_id WHERE"
+                " r.name = :name ORDER BY b.day"
+            ),
+            (
+                "SELECT b.day, b.guests FROM bookings b JOIN rooms r ON r.room_id = b.room_id WHERE"
+                " r.name = :name OR TRUE ORDER BY b.day"
+            ),
+            "leaves open which comes first",
+        ),
+        (
+            "guests",
+            "SELECT SUM(guests) FROM bookings WHERE",
+            "SELECT SUM(guests) FROM bookings WHERE booking_id > 0 AND",
+            "as right as gold",
+        ),
+        (
+            "guests",
+            "SELECT SUM(guests) FROM bookings WHERE day LIKE :month || '-%'",
+            "SELECT COUNT(*) FROM rooms WHERE :month = :month",
+            "earns the full reward",
+        ),
+    ],
+)
+def test_bad_questions_are_not(tmp_path: Path, family: str, old: str, new: str, told: str):
+    (report,) = checked(tmp_path, changed(old, new), (family,))
+    assert not report.ok
+    assert told in "\n".join([*report.problems, *report.surviving])

@@ -1,0 +1,132 @@
+"""The viewer's file: everything is in it, nothing of a transcript can run, and large runs are refused."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synth.cli.view import main
+from synth.dataset.reader import Dataset
+from synth.errors import DatasetError, OperatorError
+from synth.view import page
+from synth.view.payload import exact, notable_events
+from tests.sample_rows import all_kinds, error_row, row, user, write_run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    errors = [error_row(6), error_row(7, retryable=False)]
+    return write_run(tmp_path_factory.mktemp("runs") / "ehr", all_kinds(), errors=errors)
+
+
+def data_of(text: str) -> Any:
+    packed = re.search(r'id="data">([^<]*)</script>', text)
+    assert packed is not None
+    return json.loads(gzip.decompress(base64.b64decode(packed[1])))
+
+
+def test_the_page_holds_every_row_and_each_prompt_once(run: Path, tmp_path: Path):
+    assert main([str(run), "--out", str(tmp_path / "view.html")]) == 0
+    data = data_of((tmp_path / "view.html").read_text("utf-8"))
+    with Dataset.open(run) as dataset:
+        rows = list(dataset.rows())
+    assert [shown["id"] for shown in data["rows"]] == [given["trajectory_id"] for given in rows]
+    assert [shown["reward"] for shown in data["rows"]] == [given["reward"] for given in rows]
+    systems = {
+        message["content"]
+        for given in rows
+        for message in given["messages"]
+        if message["role"] == "system"
+    }
+    assert sorted(data["prompts"]) == sorted(systems)
+    assert data["runs"][0]["rows"] == len(rows)
+    assert data["runs"][0]["errors"] == 2
+
+
+def test_only_the_pages_own_script_and_style_may_run(run: Path, tmp_path: Path):
+    out = tmp_path / "view.html"
+    main([str(run), "--out", str(out)])
+    text = out.read_text("utf-8")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    for tag, source in (("script", "script-src"), ("style", "style-src")):
+        body = re.search(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        assert body is not None
+        digest = base64.b64encode(hashlib.sha256(body[1].encode()).digest()).decode()
+        assert f"{source} 'sha256-{digest}'" in policy[1]
+    assert "default-src 'none'" in policy[1]
+    assert "connect-src 'none'" in policy[1]
+    assert "unsafe" not in policy[1]
+
+
+def test_the_page_names_no_address_but_that_of_svg():
+    named = {
+        address
+        for name in ("page.html", "page.css", "page.js")
+        for address in re.findall(r"https?://[^\s\"'`)]+", page.asset(name))
+    }
+    assert named == {"http://www.w3.org/2000/svg"}
+
+
+def test_a_message_cannot_close_the_data(tmp_path: Path):
+    hostile = "</script><script>alert(1)</script>"
+    run = write_run(tmp_path / "run", [row(0, messages=[user(hostile)])])
+    main([str(run), "--out", str(tmp_path / "view.html")])
+    text = (tmp_path / "view.html").read_text("utf-8")
+    assert hostile not in text
+    assert data_of(text)["rows"][0]["messages"][0]["content"] == hostile
+
+
+def test_too_many_rows_are_refused_with_both_ways_out(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(page, "MAX_ROWS", 5)
+    with pytest.raises(OperatorError, match=r"6 rows .* --limit N .* --serve"):
+        main([str(run), "--out", str(tmp_path / "view.html")])
+    assert not (tmp_path / "view.html").exists()
+    assert main([str(run), "--out", str(tmp_path / "view.html"), "--limit", "2"]) == 0
+    assert len(data_of((tmp_path / "view.html").read_text("utf-8"))["rows"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--limit", "0"], "--limit is a number of rows of at least 1, not 0"),
+        (["--out", "/no/such/folder/view.html"], "cannot write /no/such/folder/view.html"),
+        (["--serve", "--limit", "3"], "leave out --limit and --out"),
+    ],
+)
+def test_bad_options_give_one_message(run: Path, arguments: list[str], message: str):
+    with pytest.raises(OperatorError, match=re.escape(message)):
+        main([str(run), *arguments])
+
+
+def test_what_holds_no_dataset_is_refused(tmp_path: Path):
+    with pytest.raises(DatasetError, match="does not exist"):
+        main([str(tmp_path / "nothing")])
+
+
+def test_integers_past_those_of_javascript_travel_as_text():
+    given = {"id": 2**53, "small": 2**53 - 1, "list": [-(2**60)], "flag": True, "share": 0.5}
+    assert exact(given) == {
+        "id": {"$int": "9007199254740992"},
+        "small": 2**53 - 1,
+        "list": [{"$int": "-1152921504606846976"}],
+        "flag": True,
+        "share": 0.5,
+    }
+
+
+def test_events_that_repeat_the_messages_are_left_out():
+    plain = {"event": "completion", "finish_reason": "stop"}
+    odd = {"event": "completion", "finish_reason": "length"}
+    draft = {"event": "user_turn", "discarded": [{"text": "no"}]}
+    events = [plain, {"event": "tool_result"}, odd, {"event": "user_turn"}, draft]
+    assert notable_events(events) == [odd, draft]
