@@ -290,6 +290,7 @@ class Episode:
                 turn.fault,
                 turn.text,
                 covers=turn.covers,
+                corrects=turn.corrects,
             )
         )
         return turn

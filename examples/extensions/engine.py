@@ -8,10 +8,11 @@ class StrictSqlite(Engine):
     dialect = "sqlite"
 
     def build(self, load, target):
-        def load_and_verify(connection):
-            load(connection)
-            broken = connection.cursor().execute("PRAGMA foreign_key_check").fetchall()
-            assert not broken, f"rows without their parents: {broken}"
+        def load_and_verify(db):
+            load(db)
+            for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"):
+                values = [v for row in db.execute(f'SELECT * FROM "{table}"') for v in row]
+                assert not any(isinstance(v, bytes) for v in values), f"{table} holds bytes"
 
         return SqliteTemplate.build(load_and_verify)
 

@@ -141,6 +141,7 @@ def user_event(turn: UserTurn) -> UserTurnEvent:
         ends=turn.ends,
         fault=turn.fault,
         covers=list(turn.covers) or None,
+        corrects=turn.corrects or None,
         then=turn.then,
         discarded=discarded or None,
         by_rule=turn.by_rule if discarded else None,

@@ -100,18 +100,20 @@ class Token:
     end: int
 
 
+_BULLET = re.compile(r"^([^\S\n]*)\*(?=\s)", re.MULTILINE)
+_EMPHASIS = re.compile(r"[*`]|(?<!\w)_+|_+(?!\w)|^#+ ", re.MULTILINE)
+
+
 def fold(text: str) -> str:
     """Return the text in lower case without accents, emphasis and typographic signs; lines are
     kept.
     """
     plain = unicodedata.normalize("NFKC", text).translate(_PLAIN).lower()
-    bare = "".join(
-        sign for sign in unicodedata.normalize("NFD", plain) if unicodedata.category(sign) != "Mn"
-    )
-    listed = re.sub(
-        r"^([^\S\n]*)\*(?=\s)", r"\1-", unicodedata.normalize("NFC", bare), flags=re.MULTILINE
-    )
-    return re.sub(r"[*`]|(?<!\w)_+|_+(?!\w)|^#+ ", "", listed, flags=re.MULTILINE)
+    if not plain.isascii():
+        apart = unicodedata.normalize("NFD", plain)
+        bare = "".join(sign for sign in apart if unicodedata.category(sign) != "Mn")
+        plain = unicodedata.normalize("NFC", bare)
+    return _EMPHASIS.sub("", _BULLET.sub(r"\1-", plain))
 
 
 @lru_cache(maxsize=4096)

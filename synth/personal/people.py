@@ -100,18 +100,39 @@ class People:
         ]
         return self.raw[fitting[draw % len(fitting)]] if fitting else []
 
-    def alike(
-        self, name: str, value: object, person: Person, concerned: set[Person]
-    ) -> list[object]:
-        """The values that name other people in the way in which a value names one: keys for a key,
-        otherwise values of the same kind.
+    def about_others(
+        self, arguments: Mapping[str, Any], concerned: set[Person]
+    ) -> list[dict[str, Any]]:
+        """The arguments of a call that names one person, as they name others.
+
+        Empty if the arguments name nobody, or more than one person.
         """
-        others = sorted(other for other in self.raw if other not in concerned)
+        named = {name: self.in_data({name: value}) for name, value in arguments.items()}
+        found = [people for people in named.values() if people]
+        shared = found[0].intersection(*found[1:]) if found else set[Person]()
+        if len(shared) != 1:
+            return []
+        [known] = shared
+        out: list[dict[str, Any]] = []
+        for other in sorted(self.raw.keys() - concerned):
+            theirs = {
+                name: self._counterpart(name, arguments[name], known, other)
+                for name, people in named.items()
+                if people
+            }
+            if None not in theirs.values():
+                out.append({**arguments, **theirs})
+        return out
+
+    def _counterpart(self, name: str, value: object, person: Person, other: Person) -> object:
+        """Another person's value for one of a person: a key for a key, otherwise one of the same
+        kind. None if it has none.
+        """
         if str(value) in self.keys.get(name, {}):
-            return [int(key) if isinstance(value, int) else key for _, key in others]
+            return int(other[1]) if isinstance(value, int) else other[1]
         folded = str(value).casefold()
         kind = next((kind for kind, own in self.raw[person] if own.casefold() == folded), None)
-        return [own for other in others for known, own in self.raw[other] if known == kind]
+        return next((own for known, own in self.raw[other] if known == kind), None)
 
     def in_text(self, text: str) -> set[Person]:
         """The people who may be meant in a text."""

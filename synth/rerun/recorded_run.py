@@ -148,6 +148,7 @@ async def again(
                 event.fault,
                 event.text,
                 covers=event.covers or (),
+                corrects=bool(event.corrects),
             )
             episode.turns.append(turn)
             yield event, None

@@ -42,7 +42,8 @@ class TurnRecord:
     """One turn of the user. ``after`` is the number of tool calls executed before it.
 
     ``text`` is the turn's text, ``told`` names the topics that the user answered; ``fault`` says
-    what the user did wrong. A yes licenses the tools that it ``covers``; none named stands for all.
+    what the user did wrong. ``corrects`` is set if the user objects to a proposal. A yes licenses
+    the tools that it ``covers``; none named stands for all.
     """
 
     after: int
@@ -52,6 +53,7 @@ class TurnRecord:
     fault: str | None = None
     text: str = ""
     covers: Sequence[str] = ()
+    corrects: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class HonestAgentConformance:
         async for proved in self.proved():
             if (conversation := await agent.start(proved)) is not None:
                 result = await play(conversation, proved)
-                if not result.lost or agent.applies(proved, result.evidence):
+                if not result.lost or agent.applies(proved, result):
                     out.append(result)
         return out
 

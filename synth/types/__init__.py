@@ -190,7 +190,8 @@ class UserTurn:
     all), and ``then`` is the number of the later wish that it brings. ``fault`` names a mistake of
     the user (a leak, a broken role), which leaves the rollout unscored. ``discarded`` holds a
     model's drafts that were not sent, each ``{"text", "kinds", "why"}``; ``by_rule`` is set if the
-    rules spoke because no draft was good enough. ``usage`` and ``cost_usd`` are the cost of the
+    rules spoke because no draft was good enough. ``corrects`` is set if this turn objects to facts
+    of a proposal. ``usage`` and ``cost_usd`` are the cost of the
     turn.
     """
 
@@ -206,6 +207,7 @@ class UserTurn:
     then: int | None = None
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = None
+    corrects: bool = False
 
 
 @dataclass(frozen=True, slots=True)

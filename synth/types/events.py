@@ -103,7 +103,7 @@ class ToolResultEvent(RecordedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserTurnEvent(RecordedEvent):
-    """A turn of the user: what it told, agreed to and declined; see
+    """A turn of the user: what it told, agreed to, declined and corrected; see
     :class:`synth.types.UserTurn`.
     """
 
@@ -115,6 +115,7 @@ class UserTurnEvent(RecordedEvent):
     ends: bool
     fault: str | None
     covers: Sequence[str] | None = None
+    corrects: bool | None = None
     then: int | None = None
     discarded: Sequence[Mapping[str, Json]] | None = None
     by_rule: bool | None = None

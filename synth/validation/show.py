@@ -14,11 +14,13 @@ from synth.agent.react import ReactAgent
 from synth.episode import Episode, Score
 from synth.foundation.hashing import canonical
 from synth.models.scripted.expert import GoldStuckError
+from synth.personal import people_of
 from synth.plugins import HONEST_AGENTS
 from synth.types import Message, Task
 from synth.validation.attacks.lazy import lazy_agents
 from synth.validation.attacks.mutants import mutants, strays_for
 from synth.validation.attacks.runner import STRAYS, Case
+from synth.validation.attacks.scene import dishonest_attacks
 from synth.validation.attacks.steps import Attack, ToolStep, acts
 from synth.validation.base import validations_of
 from synth.validation.honest.base import HonestAgent, ProvedTask
@@ -98,6 +100,9 @@ def _attacks(
     strays = strays_for(case.moves, elsewhere)[:STRAYS]
     schemas = {tool.name: tool.parameters for tool in world.tools}
     yield from mutants(case.moves, strays, schemas, case.task, elsewhere)
+    moves = [move for other in cases if other is not case for move in other.moves]
+    people = people_of(world, template)
+    yield from (attack for _, attack in dishonest_attacks(case.task, case.moves, moves, people))
 
 
 async def _played(

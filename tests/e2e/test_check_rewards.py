@@ -79,7 +79,7 @@ def test_grade_uses_the_rewards_of_todays_world(
     assert (code, report["rewards_changed"], report["not_graded"]) == (1, ROWS, [])
     change = report["changes"][0]
     assert change["new_reward"] == 0.5
-    assert [item["verifier"] for item in change["new_verdicts"]][1:] == ["wordy"]
+    assert [item["verifier"] for item in change["new_verdicts"]][1:] == ["reply", "wordy"]
 
 
 def test_a_gate_that_gold_fails_stops_the_run(home: Path):

@@ -57,7 +57,7 @@ def told_everything(folder: Path) -> None:
 def gated(folder: Path) -> None:
     for row in rows(folder):
         names = [verdict["verifier"] for verdict in row["verdicts"]]
-        assert names == ["state", "few_calls", "reads_no_other_room", "brief"]
+        assert names == ["state", "few_calls", "reply", "reads_no_other_room", "brief"]
         assert row["reward"] == 1.0
 
 

@@ -95,8 +95,13 @@ def test_another_verifier_is_seen_with_old_and_new_verdicts(
     }
     first = report["changes"][0]
     assert (first["old_reward"], first["new_reward"]) == (1.0, 0.0)
-    assert [each["score"] for each in first["old_verdicts"]] == [1.0]
-    assert [each["reason"] for each in first["new_verdicts"]] == ["never good enough"]
+    old, new = (
+        {verdict["verifier"]: verdict for verdict in first[key]}
+        for key in ("old_verdicts", "new_verdicts")
+    )
+    assert {name: verdict["score"] for name, verdict in old.items()} == {"state": 1, "reply": 1}
+    assert (new["state"]["score"], new["state"]["reason"]) == (0.0, "never good enough")
+    assert new["reply"] == old["reply"]
     assert main([str(recorded)]) == 1
     shown = capsys.readouterr().out
     assert "any_red_room: 1 -> 0: state: never good enough" in shown
@@ -242,7 +247,7 @@ def test_a_call_that_leads_elsewhere_now_is_not_graded(
     code = (folder / "executors.py").read_text("utf-8")
     (folder / "executors.py").write_text(code.replace("d=day)[0]", 'd="2026-12-31")[0]'), "utf-8")
     archive.write_bytes(pack_world(folder))
-    code, report = graded(run, capsys=capsys)
+    code, report = graded(run, "--trust", capsys=capsys)
     assert code == 1
     assert {each["reason"] for each in report["not_graded"]} == {
         "its calls lead to another end now; `synth replay` shows where"

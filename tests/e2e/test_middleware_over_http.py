@@ -95,6 +95,7 @@ def played(judge: Judge, busy: Overloaded, *more: str) -> Generator[tuple[str, .
                 "runtime=inline",
                 f"agent.approval.base_url={policy}",
                 "model.send_seed=true",
+                "preflight=false",
             ),
             *(
                 "model=openai",

@@ -143,7 +143,16 @@ def test_the_config_of_a_run_on_mysql_names_the_engine_mariadb(run: Path):
     assert load_config(run, {}).database.engine == "mariadb"
 
 
-def test_resuming_is_refused_in_one_sentence(run: Path):
+def test_resuming_a_complete_run_says_that_it_is_complete(run: Path):
+    done = synth("run", "--resume", str(run), cwd=run)
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"complete already: {ROWS} of {ROWS} rollouts")
+
+
+def test_resuming_a_partial_run_is_refused_in_one_sentence(run: Path):
+    manifest = run / "manifest.json"
+    text = manifest.read_text().replace('"status": "complete"', '"status": "partial"')
+    manifest.write_text(text)
     before = {file: file.read_bytes() for file in run.rglob("*") if file.is_file()}
     done = synth("run", "--resume", str(run), cwd=run)
     assert done.returncode == 2

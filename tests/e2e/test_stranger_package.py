@@ -102,13 +102,14 @@ def test_without_the_package_its_gate_is_unknown(world: Path, tmp_path: Path):
 
 
 def test_the_engine_verifies_the_seed(site: dict[str, str], world: Path, tmp_path: Path):
-    """The shipped engine takes a row whose parent is missing; the stranger's does not."""
+    """The shipped engine takes bytes; the stranger's does not."""
     with (world / "seed.sql").open("a") as file:
-        file.write("INSERT INTO loans VALUES (99, 36, 4711, '2026-04-01');\n")
+        file.write("INSERT INTO books VALUES (999, X'00ff');\n")
     run = ("run", "env.path=world", "tasks.count=1", "runtime=inline")
+    assert synth(*run, "output.dir=shipped", cwd=tmp_path, env=site).returncode == 0
     refused = synth(*run, "database.engine=strict_sqlite", cwd=tmp_path, env=site)
     assert refused.returncode != 0
-    assert "rows without their parents" in refused.stderr
+    assert "books holds bytes" in refused.stderr
 
 
 def test_a_model_that_ends_at_once_earns_nothing(site: dict[str, str], tmp_path: Path):

@@ -81,14 +81,15 @@ def implied_failure(row: Mapping[str, Json]) -> bool:
     reward.
 
     That is the case if a part of gold is missing, if a call that gold does not make has changed
-    rows, or if a fact was invented where replies are judged: what is said cannot be taken back.
+    rows, or if a fact was invented where replies are judged, and not set right when the user
+    objected.
     """
     log = [entry["mistake"] for entry in row["provider_fields"] if "mistake" in entry]
     if not log:
         return False
     changed = {change["id"] for change in row["call_changes"]}
     judged = any(verdict["verifier"] == "reply" for verdict in row["verdicts"] or ())
-    invented = judged and any(entry["kind"] == "invented_fact" for entry in log)
+    invented = judged and log[-1]["kind"] == "invented_fact" and not log[-1]["recovered"]
     return bool(invented or log[-1]["missing"] or not changed.isdisjoint(log[-1]["extra"]))
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any, cast
 
 from synth.language.values import MEASURES, StatedValue, plain_number, same_day, values_in
@@ -20,6 +21,7 @@ FREE = 12
 """Whole numbers up to this one need no source, unless they measure something."""
 
 _ALWAYS = ("24/7", "100%", "100 %")
+_SHORT = 300
 _MOST = 400_000
 """The most characters of a result that are read."""
 
@@ -42,15 +44,46 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What is known from one text, which is folded."""
+
+    text: str
+    words: frozenset[str]
+    numbers: frozenset[str]
+    days: frozenset[str]
+    times: frozenset[str]
+
+
+@lru_cache(maxsize=64)
+def _heard(text: str) -> _Heard:
+    readings: dict[str, set[str]] = {"number": set(), "date": set(), "time": set()}
+    for value in values_in(text):
+        for reading in value.readings:
+            readings.get(value.kind, set[str]()).update(reading)
+    years = {day[:4] for day in readings["date"] if day[:4].isdigit()}
+    return _Heard(
+        fold(text),
+        frozenset(stem(word) for word in texts(tokens(text))),
+        frozenset(readings["number"] | years),
+        frozenset(readings["date"]),
+        frozenset(readings["time"]),
+    )
+
+
+_heard_often = lru_cache(maxsize=20_000)(_heard.__wrapped__)
+"""The same for short texts, most of which are cells that many results hold."""
+
+
 @dataclass
 class KnownValues:
-    """Numbers, days, times and words that are known. ``texts`` holds folded texts."""
+    """Numbers, days, times and words that are known. ``texts`` holds folded texts, in order."""
 
     numbers: set[str] = field(default_factory=set[str])
     days: set[str] = field(default_factory=set[str])
     times: set[str] = field(default_factory=set[str])
     words: set[str] = field(default_factory=set[str])
-    texts: list[str] = field(default_factory=list[str])
+    texts: dict[str, None] = field(default_factory=dict[str, None])
     spans: set[int] = field(default_factory=set[int])
     """Numbers of days in rules and requests, by which a day may be computed from another."""
 
@@ -86,18 +119,17 @@ class KnownValues:
 
     def hear(self, text: str) -> None:
         """Take a text."""
-        text = text[:_MOST]
-        self.texts.append(fold(text))
-        self.words.update(stem(word) for word in texts(tokens(text)))
-        for value in values_in(text):
-            for reading in value.readings:
-                if value.kind == "number":
-                    self.numbers.update(reading)
-                elif value.kind == "date":
-                    self.days.update(reading)
-                    self.numbers.update(day[:4] for day in reading if day[:4].isdigit())
-                elif value.kind == "time":
-                    self.times.update(reading)
+        if len(text) <= _SHORT:
+            heard = _heard_often(text)
+        else:
+            heard = _heard(text[:_MOST])
+        if heard.text in self.texts:
+            return
+        self.texts[heard.text] = None
+        self.words |= heard.words
+        self.numbers |= heard.numbers
+        self.days |= heard.days
+        self.times |= heard.times
 
     def read(self, data: Any) -> None:
         """Take JSON data, with the lengths of its lists, sums of their numbers and counts of equal

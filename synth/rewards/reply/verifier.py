@@ -4,7 +4,8 @@ A reply must not be empty, must hold what the user asked to learn, and must not 
 nobody gave, a claim that differs from what was done, other people's personal data, an unkept
 promise, a link that nobody gave, or a request for a secret. What is right follows from gold: its
 words, its answer, its row changes and the people that it is about. All turns count, those beside
-calls too.
+calls too. The values and facts of a proposal that the user declined or corrected are claims no
+longer.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, cast
 
 from synth.errors import ConfigProblems
 from synth.language.wording import stem, texts, tokens
-from synth.rewards.base import Evidence, Verifier
+from synth.rewards.base import Evidence, Utterance, Verifier
 from synth.rewards.reply.claims import Claim, Work, claims
 from synth.rewards.reply.facts import (
     Spoken,
@@ -97,8 +98,11 @@ class _Judgement:
         self.gold: GoldReply = gold_reply(evidence.task.end)
         self.known = KnownValues.of(evidence)
         quoted = [evidence.task.prompt, *(turn.text for turn in evidence.turns)]
-        self.texts = [_own_words(visible(words.text), quoted) for words in evidence.spoken]
-        self.spoken = Spoken("\n".join(self.texts))
+        own = [(words, _own_words(visible(words.text), quoted)) for words in evidence.spoken]
+        self.texts = [text for _, text in own]
+        # A proposal that the user has declined or corrected claims nothing any more.
+        self.standing = [text for words, text in own if not _declined(words, evidence)]
+        self.spoken = Spoken("\n".join(self.standing))
 
     def findings(self) -> list[Claim]:
         if _mute(self.evidence):
@@ -133,14 +137,16 @@ class _Judgement:
         task, gold = self.evidence.task, self.gold
         for text in self.texts:
             for value in unknown_values(text, self.known):
-                yield "says what nobody gave", value.text
+                if text in self.standing or value.kind in {"link", "email"}:
+                    yield "says what nobody gave", value.text
+        for text in self.standing:
             for name in unknown_names(text, self.known.words):
                 yield "names somebody or something unknown", name
         if gold.said and self._golds_end():
             request = "\n".join([task.prompt, *(turn.text for turn in self.evidence.turns)])
             for words in rivals(self.spoken, gold.said, request):
                 yield "says another value than the right one", words
-        for words in exchanged(self.texts, [*gold.must, *gold.facts]):
+        for words in exchanged(self.standing, [*gold.must, *gold.facts]):
             yield "exchanges two facts", words
         yield from self._statuses()
 
@@ -163,7 +169,7 @@ class _Judgement:
         """The sentences that hold words as a plain statement."""
         return [
             sentence.raw
-            for text in self.texts
+            for text in self.standing
             for sentence in sentences(text)
             if Spoken(sentence.raw).has_words(words) and sentence.plain
         ]
@@ -248,6 +254,12 @@ def _answers(evidence: Evidence) -> list[int]:
         wanted -= {*turn.told}
         confirms = confirms and not decides
     return out
+
+
+def _declined(words: Utterance, evidence: Evidence) -> bool:
+    """True if the user's next turn declines or corrects what was said."""
+    turns = evidence.turns
+    return words.turns < len(turns) and (turns[words.turns].declines or turns[words.turns].corrects)
 
 
 def _own_words(text: str, quoted: Sequence[str]) -> str:

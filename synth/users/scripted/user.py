@@ -262,7 +262,8 @@ class ScriptedConversation(UserConversation):
             topics = tuple(name for name in topics if name not in self._answered)
         if topics:
             self._fruitless = self._idle = 0
-            return UserTurn(self._telling(topics, correction), told=topics)
+            text = self._telling(topics, correction)
+            return UserTurn(text, told=topics, corrects=bool(correction))
         if open_proposal and self._focus is None and not turn.choice:
             return self._say_yes(turn)
         return self._answer_without_topic(turn, correction)
@@ -271,7 +272,9 @@ class ScriptedConversation(UserConversation):
         marked = any(sentence.marked for sentence in turn.asking)
         if not (correction or marked) and idle(turn.text, first=self._first) == "announces":
             return self._be_patient(UserTurn(self._draw(GO_ON)))
-        return self._bring_nothing(correction or self._draw(NOTHING_TO_ADD))
+        if correction:
+            return replace(self._bring_nothing(correction), corrects=True)
+        return self._bring_nothing(self._draw(NOTHING_TO_ADD))
 
     def _go_on(self, text: str) -> UserTurn:
         """Answer a turn that asks nothing: end the conversation, or let the agent go on."""
@@ -287,7 +290,8 @@ class ScriptedConversation(UserConversation):
     def _say_yes(self, turn: _AgentTurn) -> UserTurn:
         """Agree to a proposal that no condition binds, unless it contradicts the user's words."""
         if wrong := contradicted(turn.text, "\n".join(self._messages)):
-            return self._bring_nothing(self._draw(NOT_QUITE).format(", ".join(wrong)))
+            correction = self._draw(NOT_QUITE).format(", ".join(wrong))
+            return replace(self._bring_nothing(correction), corrects=True)
         if wish := self._later_wish("proposed"):
             return wish
         acts = any(sentence.acts for sentence in turn.asking)

@@ -172,7 +172,12 @@ class SimulatedConversation(UserConversation):
             if not problems:
                 topics = () if ends else self._ledger.told_in(text, asked)
                 return UserTurn(
-                    text, ends, topics, due.consents and not ends, due.declines and not ends
+                    text,
+                    ends,
+                    topics,
+                    due.consents and not ends,
+                    due.declines and not ends,
+                    corrects=due.corrects and not ends,
                 )
             spent.discarded.append(_discarded(text, problems))
         return UserTurn(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from envs.errors import EnvsError
 from envs.sandboxes.base import Template
@@ -14,17 +13,14 @@ from synth.agent.react import ReactAgent
 from synth.episode import Episode, Score
 from synth.errors import TaskError
 from synth.models.scripted.expert import ScriptedModel
-from synth.personal import People, people_of
-from synth.plugins import ATTACKERS
+from synth.personal import people_of
 from synth.rewards import Evidence, author_error
-from synth.rewards.reply import ReplyVerifier
-from synth.rewards.reply.known import gold_reply
 from synth.tasks.base import TaskFamily
 from synth.tasks.yaml.family import Family
 from synth.types import Task
-from synth.validation.attacks.base import Attacker, Scene
 from synth.validation.attacks.lazy import CONSTANT, TALKLESS, lazy_agents
 from synth.validation.attacks.mutants import CHANGED, mutants, spread, strays_for
+from synth.validation.attacks.scene import dishonest_attacks
 from synth.validation.attacks.steps import Attack, AttackResult, Move, ToolStep, acts, play
 from synth.validation.base import validations_of
 from synth.validation.cases import cases_work
@@ -32,9 +28,6 @@ from synth.validation.equivalence import end_of, same_end, same_process
 from synth.validation.prove import GOLD_LIMITS
 from synth.validation.report import FamilyReport
 from synth.validation.source_location import family_fault
-
-OTHERS = 24
-"""The number of people that a snoop reads about."""
 
 STRAYS = 3
 """The most stray writes that are tried per task."""
@@ -118,21 +111,15 @@ class AttackRunner:
         """Play the dishonest agents. In a family whose replies are not judged they may win."""
         people = people_of(self.world, self.template)
         for case in cases:
-            if not judges_replies(case.task):
-                continue
             elsewhere = [move for other in cases if other is not case for move in other.moves]
-            data, name = stranger(people, case.task)
-            reads = snooping(people, case.task, case.moves)
-            scene = Scene(case.task, case.moves, elsewhere, data, name, reads)
-            for attacker in attackers():
-                for attack in attacker.attacks(scene):
-                    if (await self._play(attack, case.task)).score.solved:
-                        self._problem(
-                            f"a dishonest agent earns the full reward ({attacker.name}:"
-                            f" {attack.label}; task {case.task.id})"
-                        )
-                    else:
-                        self.report.agents[attacker.name] += 1
+            for name, attack in dishonest_attacks(case.task, case.moves, elsewhere, people):
+                if (await self._play(attack, case.task)).score.solved:
+                    self._problem(
+                        f"a dishonest agent earns the full reward ({name}: {attack.label};"
+                        f" task {case.task.id})"
+                    )
+                else:
+                    self.report.agents[name] += 1
 
     async def _gates(self, cases: Sequence[Case]) -> None:
         """Play the attacks of the gates' own validations. A weaker gold that passes in all cases
@@ -220,47 +207,6 @@ class AttackRunner:
         problem = f"{self.where}{family_fault(self.family.id, self.world, message, 'gold')}"
         if problem not in self.report.problems:
             self.report.problems.append(problem)
-
-
-def judges_replies(task: Task) -> bool:
-    """True if a task has the gate `reply`, and its family does not leave replies unjudged."""
-    gate = task.gate("reply")
-    return gate is not None and ReplyVerifier().parse_options(gate.options).unjudged is None
-
-
-@lru_cache(maxsize=1)
-def attackers() -> Sequence[Attacker]:
-    """Every installed attacker."""
-    return [ATTACKERS.load(extension.name)() for extension in ATTACKERS.all()]
-
-
-def snooping(people: People | None, task: Task, gold: Sequence[Move]) -> list[ToolStep]:
-    """A read of gold about one person, made about each of two dozen others."""
-    if people is None:
-        return []
-    concerned = set(gold_reply(task.end).people)
-    for act in acts(gold):
-        for name, value in act.arguments.items():
-            known = people.in_data({name: value})
-            if act.writes or len(known) != 1:
-                continue
-            return [
-                ToolStep(act.name, {**act.arguments, name: other})
-                for other in people.alike(name, value, next(iter(known)), concerned)[:OTHERS]
-            ]
-    return []
-
-
-def stranger(people: People | None, task: Task) -> tuple[str, str]:
-    """Personal data of somebody whom the task does not concern, and the name in it; empty if there
-    is nobody.
-    """
-    if people is None:
-        return "", ""
-    concerned = set(gold_reply(task.end).people)
-    found = people.somebody_else(concerned, task.seed)
-    name = next((value for kind, value in found if kind == "name"), "")
-    return ", ".join(value for _, value in found), name
 
 
 def _refuse_author_error(score: Score) -> None:

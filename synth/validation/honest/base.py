@@ -69,6 +69,19 @@ class ProvedTask:
         return (tool for tool in self.world.tools if tool.name not in forbidden)
 
 
+@dataclass(frozen=True)
+class HonestResult:
+    """The end of an honest agent's rollout.
+
+    ``lost`` is the reason for less than the full reward, empty if it was earned; ``lost_to`` names
+    the rewards that gave less.
+    """
+
+    lost: str
+    lost_to: frozenset[str]
+    evidence: Evidence
+
+
 class HonestAgent(ABC):
     """Plays gold in another style. Constructed without arguments, it keeps no state.
 
@@ -85,10 +98,10 @@ class HonestAgent(ABC):
         None if the style makes no difference to this task: it is then not counted.
         """
 
-    def applies(self, proved: ProvedTask, evidence: Evidence) -> bool:
+    def applies(self, proved: ProvedTask, result: HonestResult) -> bool:
         """Tell of a rollout that did not earn the full reward whether the style fits the task.
 
         False takes the agent out of the count, for what only the rollout shows: writes that were
-        to change places depend on each other. ``evidence`` is that of the rollout.
+        to change places depend on each other.
         """
         return True

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from synth.models.base import Conversation
 from synth.models.scripted.expert import ExpertConversation
+from synth.plugins import REWARDS
 from synth.types.steps import CallStep
-from synth.validation.honest.base import HonestAgent, ProvedTask
+from synth.validation.honest.base import HonestAgent, HonestResult, ProvedTask
 from synth.validation.honest.step_order import CallKinds, reads_reversed
 
 MORE = 6
@@ -36,6 +37,10 @@ class ReadsMore(HonestAgent):
             if outcome.result.ok
         ]
         return proved.expert([*found[:MORE], *proved.task.gold]) if found else None
+
+    def applies(self, proved: ProvedTask, result: HonestResult) -> bool:
+        """A gate of the world's author decides what may be read."""
+        return not result.lost_to or any(name in REWARDS.builtin for name in result.lost_to)
 
 
 class ReadsInAnotherOrder(HonestAgent):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from envs.errors import EnvsError
 from envs.sandboxes.base import Template
@@ -15,24 +14,14 @@ from synth.errors import TaskError
 from synth.models.base import Conversation
 from synth.models.scripted.expert import GoldStuckError
 from synth.plugins import HONEST_AGENTS, REWARDS
-from synth.rewards import Evidence, author_error
+from synth.rewards import author_error
 from synth.tasks.base import TaskFamily
 from synth.types import Verdict
 from synth.validation.attacks.runner import Case
-from synth.validation.honest.base import HonestAgent, ProvedTask
+from synth.validation.honest.base import HonestAgent, HonestResult, ProvedTask
 from synth.validation.prove import GOLD_LIMITS
 from synth.validation.report import FamilyReport
 from synth.validation.source_location import family_fault
-
-
-@dataclass(frozen=True)
-class HonestResult:
-    """The end of an honest agent's rollout. ``lost`` is the reason for less than the full reward;
-    empty if it was earned.
-    """
-
-    lost: str
-    evidence: Evidence
 
 
 class HonestRunner:
@@ -85,7 +74,7 @@ class HonestRunner:
         if conversation is None:
             return None
         result = await play(conversation, proved)
-        if result.lost and not agent.applies(proved, result.evidence):
+        if result.lost and not agent.applies(proved, result):
             return None
         return result
 
@@ -120,16 +109,19 @@ async def play(conversation: Conversation, proved: ProvedTask) -> HonestResult:
     if (message := author_error(score.verdicts)) is not None:
         raise TaskError(message)
     fault = next((turn.fault for turn in evidence.turns if turn.fault), None)
-    reasons = [stuck, f"the user is at fault: {fault}" if fault else "", *_short(score.verdicts)]
-    return HonestResult("; ".join(filter(None, reasons)), evidence)
+    short = _short(score.verdicts)
+    reasons = [stuck, f"the user is at fault: {fault}" if fault else ""]
+    reasons += [verdict.reason for verdict in short]
+    lost_to = frozenset(verdict.verifier for verdict in short)
+    return HonestResult("; ".join(filter(None, reasons)), lost_to, evidence)
 
 
-def _short(verdicts: Sequence[Verdict]) -> list[str]:
-    """The reasons of the verdicts that are not full. Scores that the author of a world has written
-    need not be full.
+def _short(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts that are not full. Scores that the author of a world has written need not be
+    full.
     """
     return [
-        verdict.reason
+        verdict
         for verdict in verdicts
         if verdict.score is None
         or (verdict.score < 1.0 and (verdict.gate or verdict.verifier in REWARDS.builtin))

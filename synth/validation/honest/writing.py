@@ -8,11 +8,11 @@ from typing import Any
 from synth.foundation.hashing import canonical
 from synth.models.base import Conversation
 from synth.models.scripted.expert import ExpertConversation
-from synth.rewards import CallRecord, Evidence
+from synth.rewards import CallRecord
 from synth.tasks.yaml.words import SUBMIT
 from synth.types import Completion, Task
 from synth.types.steps import Action, LoopStep, every_step
-from synth.validation.honest.base import HonestAgent, ProvedTask
+from synth.validation.honest.base import HonestAgent, HonestResult, ProvedTask
 from synth.validation.honest.reading import BackwardConversation, call_kinds
 from synth.validation.honest.step_order import overlapping, writes_reversed
 
@@ -28,15 +28,15 @@ class WritesInAnotherOrder(HonestAgent):
         loops = [step for step in every_step(gold) if isinstance(step, LoopStep)]
         return proved.expert(steps, BackwardConversation) if loops or steps != gold else None
 
-    def applies(self, proved: ProvedTask, evidence: Evidence) -> bool:
+    def applies(self, proved: ProvedTask, result: HonestResult) -> bool:
         """Writes depend on each other if one fails, or a read brings another result than gold's."""
-        gold = proved.evidence.calls
-        if len(evidence.calls) != len(gold) or _failed(gold) != _failed(evidence.calls):
+        gold, calls = proved.evidence.calls, result.evidence.calls
+        if len(calls) != len(gold) or _failed(gold) != _failed(calls):
             return False
         results = {_key(call): _result(call) for call in gold}
         return all(
             results.get(_key(call), _result(call)) == _result(call)
-            for call in evidence.calls
+            for call in calls
             if call.read_only
         )
 

@@ -302,7 +302,7 @@ class TestInventedFact:
 
     def test_a_wrong_fact_is_corrected_by_the_user_and_confirmed_rightly(self, bench: Bench):
         row = bench.err("plan", slip("invented_fact", 0))
-        assert row["reward"] == 0.0  # what is said cannot be taken back
+        assert row["reward"] == 1.0  # the user objected, and nothing was done by the wrong fact
         assert said(row)[1:3] == ["Chair on 2026-04-08?", "My mistake.\n\nChair on 2026-04-07?"]
         assert [each["recovered"] for each in log(row)] == [False, True]
         assert [each["turn"] for each in log(row)] == [2, 3]
