@@ -64,6 +64,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "synth.cli.serve_model",
         "serve the expert, or a recorded run, as an OpenAI-compatible endpoint",
     ),
+    "mcp": (
+        "synth.cli.mcp",
+        "serve a world over the Model Context Protocol, and record who plays it",
+    ),
 }
 """Each command: its module, whose ``main(argv) -> int`` is called, and one line of help."""
 
@@ -99,11 +103,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "make and use data": ("run", "inspect", "view", "export"),
     "trust it": ("check", "replay", "grade"),
     "worlds and databases": ("play", "reseed", "schema", "clean"),
-    "extend and serve": ("list", "serve-model"),
+    "extend and serve": ("list", "serve-model", "mcp"),
 }
 """The commands as the help groups them; one that is in no group is shown last."""
 
-EXPERIMENTAL = frozenset({"play", "serve-model"})
+EXPERIMENTAL = frozenset({"play", "serve-model", "mcp"})
 """Commands whose options and output may change in any release; the others are stable."""
 
 

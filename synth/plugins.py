@@ -107,6 +107,7 @@ MODELS = ExtensionPoint(
         "scripted": "synth.models.scripted.fallible:make",
         "openai": "synth.models.openai.factory:make",
         "replay": "synth.models.replay.model:make",
+        "remote": "synth.serving.live.remote_model:make",
     },
 )
 """What continues a conversation (``model=NAME``)."""

@@ -64,6 +64,10 @@ DOORS = {
     "faker": ["synth/tasks/fake.py"],
     "genai_prices": ["synth/config/price_table.py"],
     "re2": ["synth/agent/middleware/grep.py"],
+    "mcp": ["synth/serving/mcp/"],
+    "mcp_types": ["synth/serving/mcp/"],
+    "uvicorn": ["synth/serving/mcp/"],
+    "starlette": ["synth/serving/mcp/"],
     "sqlglot": ["envs/tools/sql/critic/"],
     "apsw": [
         "envs/sandboxes/",
@@ -77,6 +81,7 @@ DOORS = {
 
 CRITIC = "sqlglot is heavy, and few worlds ask the critic"
 DRIVER = "the driver of an engine is imported where the engine is used"
+MCP_EXTRA = "the SDK is an extra"
 HEAVY_COMMAND = "a mistake in a command is reported without the code of runs"
 OPTIONS = "the `openai` package is heavy, and options are checked without it"
 
@@ -108,6 +113,8 @@ LAZY = {
         "synth/config/prices.py",
         "synth.config.price_table:lookup",
     ): "a table of prices is read where an endpoint is paid",
+    ("synth/cli/mcp.py", "synth.serving.mcp.transports:serve_stdio"): MCP_EXTRA,
+    ("synth/cli/mcp.py", "synth.serving.mcp.transports:serve_http"): MCP_EXTRA,
     ("synth/cli/run.py", "synth.config.compose:compose"): HEAVY_COMMAND,
     ("synth/cli/run.py", "synth.config.compose:describe"): HEAVY_COMMAND,
     ("synth/cli/run.py", "synth.config.compose:print_config"): HEAVY_COMMAND,

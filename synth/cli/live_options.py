@@ -1,0 +1,147 @@
+"""Options of the commands that play tasks on demand: which tasks, which token, which limits."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+from collections.abc import Coroutine, Sequence
+from dataclasses import replace
+from typing import Any
+
+from synth.config.compose import compose
+from synth.config.quoting import quoted_value
+from synth.config.schema import RunConfig
+from synth.errors import OperatorError
+from synth.foundation.credentials import ADVICE, is_variable_name
+from synth.foundation.shipped import find_world, world_names
+from synth.runner.plan import Plan
+from synth.runner.prepare import PreparedRun, prepare
+
+TURNS = 100
+"""Turns of a rollout unless ``agent.max_turns`` says otherwise: a client makes one call a turn."""
+
+
+def add_task_options(parser: argparse.ArgumentParser) -> None:
+    """Add the world, its tasks and further overrides."""
+    parser.add_argument(
+        "world", metavar="WORLD", help="a world's folder, or the name of one that ships"
+    )
+    parser.add_argument(
+        "overrides", nargs="*", metavar="key=value", help="overrides, as `synth run` takes them"
+    )
+    parser.add_argument(
+        "--families", metavar="A,B", help="the families of the tasks (default: all)"
+    )
+    parser.add_argument(
+        "--universe", type=int, default=0, metavar="N", help="the universe (default: 0)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="chooses the tasks (default: 0)"
+    )
+    parser.add_argument(
+        "--count", type=int, default=16, metavar="N", help="the number of tasks (default: 16)"
+    )
+
+
+def add_limit_options(parser: argparse.ArgumentParser) -> None:
+    """Add the token, the port and the limits of sessions."""
+    parser.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
+    parser.add_argument(
+        "--token-env",
+        metavar="NAME",
+        help="the environment variable that holds the token (default: a new one is printed)",
+    )
+    parser.add_argument(
+        "--sessions", type=int, default=16, metavar="N", help="sessions at once (default: 16)"
+    )
+    parser.add_argument(
+        "--idle", type=float, default=600.0, metavar="S", help="seconds without a turn (600)"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, metavar="M", help="the longest session (60)"
+    )
+
+
+def check_limits(options: argparse.Namespace) -> None:
+    """Raise :class:`OperatorError` for a limit that is none."""
+    for name, least in (("count", 1), ("sessions", 1), ("universe", 0), ("seed", 0)):
+        if getattr(options, name) < least:
+            raise OperatorError(f"--{name} is a number of at least {least}")
+    for name in ("idle", "minutes"):
+        if not 0 < getattr(options, name) < 1e6:
+            raise OperatorError(f"--{name} is a number above 0 and below a million")
+    if not 0 <= options.port < 65_536:
+        raise OperatorError(f"--port {options.port}: ports are numbers from 0 to 65535")
+
+
+def prepared(options: argparse.Namespace, more: Sequence[str] = ()) -> PreparedRun:
+    """The run whose jobs the sessions play. ``more`` are overrides that the command adds.
+
+    Raises :class:`OperatorError` and the errors of worlds and tasks.
+    """
+    universe: int = options.universe
+    given = [
+        _world_override(options.world),
+        f"tasks.count={options.count}",
+        f"tasks.universes={universe + 1}",
+        f"seed={options.seed}",
+        f"agent.timeout_s={options.minutes * 60}",
+        f"agent.max_turns={TURNS}",
+        *more,
+    ]
+    if options.families is not None:
+        given.append(f"tasks.families=[{','.join(options.families.split(','))}]")
+    keys = {override.lstrip("+").partition("=")[0] for override in options.overrides}
+    given = [override for override in given if override.partition("=")[0] not in keys]
+    (composed,) = compose([*given, *options.overrides])
+    run = prepare(composed.config)
+    return _of_universe(run, universe) if universe else run
+
+
+def _world_override(world: str) -> str:
+    if world in world_names():
+        return f"env={world}"
+    return f"env.path={quoted_value(str(find_world(world)))}"
+
+
+def _of_universe(run: PreparedRun, universe: int) -> PreparedRun:
+    """The run with the tasks of one universe only."""
+    config: RunConfig = run.config
+    pools = [block.source for block in run.plan.blocks if block.source.universe == universe]
+    plan = Plan.make(pools, config.tasks.count, config.tasks.samples, config.seed)
+    return replace(run, plan=plan)
+
+
+def token_of(name: str | None) -> str:
+    """The token that the variable holds, or a new one.
+
+    Raises :class:`OperatorError` for a variable that is not set.
+    """
+    if name is None:
+        return secrets.token_urlsafe(24)
+    if not is_variable_name(name):
+        raise OperatorError(
+            f"--token-env takes the name of an environment variable, and this is none: {ADVICE}"
+        )
+    value = os.environ.get(name, "").strip()
+    if not value:
+        raise OperatorError(f"--token-env: the variable {name} is not set")
+    return value
+
+
+async def until_signal(work: Coroutine[Any, Any, object]) -> None:
+    """Run until the work ends, or SIGINT or SIGTERM arrives."""
+    task = asyncio.create_task(work)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, task.cancel)
+    try:
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)

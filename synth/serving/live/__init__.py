@@ -1,0 +1,1 @@
+"""Rollouts that somebody outside plays or supervises while they run."""

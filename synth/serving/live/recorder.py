@@ -1,0 +1,95 @@
+"""Recording of rollouts that were played one by one: a run directory like that of any run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+from synth.config.schema import to_yaml
+from synth.dataset.store.run_info import RunFiles
+from synth.dataset.store.task_table import write_tasks
+from synth.dataset.store.wire import encode, to_wire
+from synth.dataset.store.writer import RunWriter
+from synth.errors import OperatorError, ResumeRefused
+from synth.foundation.consent import config_part, remember, tasks_part, world_part
+from synth.foundation.credentials import known_secrets
+from synth.foundation.scrubber import Scrubber
+from synth.runner.run_files import CONFIG_FILE, TASKS_FILE, recorded_config, task_row, write_whole
+from synth.serving.live.world import LiveWorld
+
+
+class Recorder:
+    """The writer of one recording. Only one process records into a directory at a time."""
+
+    def __init__(self, writer: RunWriter, scrubber: Scrubber) -> None:
+        self._writer, self._scrubber = writer, scrubber
+        self.directory = writer.files.directory
+
+    @classmethod
+    async def open(cls, live: LiveWorld, directory: Path) -> Self:
+        """Begin a recording in a new directory, or continue the one that is there.
+
+        Raises :class:`OperatorError` for a directory that holds anything else,
+        :class:`ResumeRefused` for a recording of other tasks, and
+        :class:`~synth.errors.TaskError` for a task that cannot be proved.
+        """
+        run = live.run
+        if _is_run(directory):
+            _check_same(live, directory)
+            writer = RunWriter.resume(directory, run.layout)
+        else:
+            tasks = await live.tasks()
+
+            def prepare(home: Path) -> None:
+                text = to_yaml(run.config).encode()
+                (home / "world").mkdir(exist_ok=True)
+                write_whole(home / "world" / f"{run.world.digest}.tar.zst", live.archive)
+                write_whole(home / CONFIG_FILE, text)
+                write_tasks(home / TASKS_FILE, (task_row(task, run.world) for task in tasks))
+                remember([world_part(live.archive), config_part(text)])
+                remember([tasks_part(home / TASKS_FILE, ())])
+
+            writer = RunWriter.create(directory, run.layout, run.identity, prepare=prepare)
+        return cls(writer, Scrubber([*run.settings.secrets(), *known_secrets()]))
+
+    def unplayed(self) -> Iterator[int]:
+        """The jobs that have no row yet, in the plan's order."""
+        return self._writer.unaccounted()
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Store a row, without the secrets of the run; it survives the death of this process."""
+        data = encode(to_wire(row))
+        if self._scrubber.in_bytes(data):
+            data = encode(to_wire(self._scrubber.value(row)))
+        self._writer.add_row(int(row["job_index"]), data)
+
+    def close(self) -> None:
+        """Seal what there is as a dataset: complete if every job has a row, else partial."""
+        waiting = self._writer.progress.waiting
+        self._writer.seal("partial" if waiting else "complete")
+
+
+def _is_run(directory: Path) -> bool:
+    return RunFiles(directory).manifest.exists() or (directory / CONFIG_FILE).exists()
+
+
+def _check_same(live: LiveWorld, directory: Path) -> None:
+    """Refuse to continue a recording whose rows would be about other tasks."""
+    config = recorded_config(directory)
+    if config.model.kind != live.run.config.model.kind:
+        raise OperatorError(f"{directory} holds a run that nobody recorded: name a new directory")
+    archive = directory / "world" / f"{live.run.world.digest}.tar.zst"
+    own = (config.seed, config.tasks, config.model.name, config.users, config.database)
+    now = live.run.config
+    if not archive.is_file() or own != (
+        now.seed,
+        now.tasks,
+        now.model.name,
+        now.users,
+        now.database,
+    ):
+        raise ResumeRefused(
+            f"{directory} was recorded with another world, other tasks or another model:"
+            " use the same options, or name a new directory"
+        )

@@ -1,0 +1,93 @@
+"""A world whose rollouts are played one by one, on demand: its plan, tasks and sandboxes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from envs.world.template_cache import Templates
+from synth.config.schema import RunConfig
+from synth.foundation.archive import pack_world
+from synth.foundation.shipped import version
+from synth.foundation.tempdirs import Scratch
+from synth.models.base import Model
+from synth.runner.build import build_middleware, build_model, build_user
+from synth.runner.plan import job
+from synth.runner.prepare import PreparedRun
+from synth.runner.rollout import RolloutContext
+from synth.types import Job, Task
+from synth.validation.prove import prove
+
+
+class LiveWorld:
+    """A prepared run, ready to play any of its jobs. ``context`` is what its rollouts share."""
+
+    def __init__(self, run: PreparedRun, archive: bytes, context: RolloutContext) -> None:
+        self.run, self.archive, self.context = run, archive, context
+        self._proved: dict[int, Task] = {}
+
+    @property
+    def jobs(self) -> int:
+        return self.run.plan.jobs
+
+    async def task(self, index: int) -> Task:
+        """The ``index``-th task of the plan, proved.
+
+        Raises :class:`~synth.errors.TaskError` if it cannot be proved.
+        """
+        if index not in self._proved:
+            task = self.run.plan.task(index)
+            with self.context.templates.use(task.universe) as template:
+                limits = self.context.limits
+                self._proved[index] = await prove(task, self.context.world, template, limits)
+        return self._proved[index]
+
+    async def job(self, index: int) -> Job:
+        """The ``index``-th job of the plan, with its task proved."""
+        plan = self.run.plan
+        task = await self.task(index // plan.samples)
+        return job(index, task, plan.samples, plan.seed)
+
+    async def tasks(self) -> Sequence[Task]:
+        """Every task of the plan, proved."""
+        return [await self.task(index) for index in range(self.run.plan.tasks)]
+
+
+@asynccontextmanager
+async def open_live(run: PreparedRun, model: Model | None = None) -> AsyncGenerator[LiveWorld]:
+    """Set up what the rollouts of a prepared run share: templates, model, user and middlewares.
+
+    ``model`` takes the place of the one that the config names.
+    """
+    config: RunConfig = run.config
+    settings, archive = run.settings, pack_world(run.world.path)
+    setup = run.worker_setup(archive)
+    async with AsyncExitStack() as stack:
+        scratch = stack.enter_context(Scratch("live"))
+        made = build_model(settings.model) if model is None else model
+        stack.push_async_callback(made.aclose)
+        user = build_user(settings)
+        stack.push_async_callback(user.aclose)
+        makers = [
+            (one.name, build_middleware(one, setup, scratch.path)) for one in settings.middlewares
+        ]
+        for _, maker in makers:
+            stack.push_async_callback(maker.aclose)
+        templates = Templates(run.world, config.database.engine, place=settings.target)
+        stack.callback(templates.close)
+        yield LiveWorld(
+            run,
+            archive,
+            RolloutContext(
+                world=run.world,
+                templates=templates,
+                model=made,
+                limits=settings.limits,
+                agent=settings.agent,
+                user=user,
+                middlewares=makers,
+                sampling=settings.model.sampling,
+                config_digest=settings.config_digest,
+                synth_version=version(),
+            ),
+        )
