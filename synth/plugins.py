@@ -22,6 +22,7 @@ from envs.plugins import (
 
 __all__ = [
     "ATTACKERS",
+    "CALLBACKS",
     "ENGINES",
     "EXPORTERS",
     "EXTENSION_POINTS",
@@ -138,6 +139,11 @@ MIDDLEWARES = ExtensionPoint(
 )
 """What wraps the calls of a rollout (``agent.middleware=[NAME, ...]``)."""
 
+CALLBACKS = ExtensionPoint(
+    "callback", "synth.callbacks", {"otel": "synth.telemetry.otel.factory:make"}
+)
+"""Who is told about a run while it goes on (``telemetry.callbacks=[NAME, ...]``)."""
+
 ATTACKERS = ExtensionPoint(
     "attacker",
     "synth.attackers",
@@ -235,6 +241,7 @@ EXTENSION_POINTS = (
     MODELS,
     USERS,
     MIDDLEWARES,
+    CALLBACKS,
     REWARDS,
     HONEST_AGENTS,
     EXPORTERS,

@@ -19,6 +19,7 @@ from synth.errors import ConfigProblems
 from synth.foundation.credentials import ADVICE, is_secret_key, is_variable_name, looks_secret
 from synth.foundation.suggestions import hint, nearest
 from synth.plugins import (
+    CALLBACKS,
     ENGINES,
     MIDDLEWARES,
     MODELS,
@@ -39,6 +40,7 @@ NAMES_OF_VARIABLES = frozenset(
         *(f"{section}.api_key_env" for section in _MODEL_SECTIONS),
         "agent.approval.api_key_env",
         "database.dsn_env_var",
+        "telemetry.otel.headers_env",
     }
 )
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
@@ -59,7 +61,9 @@ _OURS = {
 """Fields of a request that are not extra: where each is set, or None where the rollout sets it."""
 
 
-_URLS = frozenset(f"{section}.base_url" for section in _MODEL_SECTIONS)
+_URLS = frozenset(
+    {*(f"{section}.base_url" for section in _MODEL_SECTIONS), "telemetry.otel.endpoint"}
+)
 
 
 def _models(config: Plain) -> Iterator[tuple[str, Plain]]:
@@ -132,6 +136,7 @@ def _kinds(config: Plain) -> Iterator[Finding]:
         ("users.model.kind", MODELS, config["users"]["model"]["kind"]),
         ("runtime.kind", RUNTIMES, config["runtime"]["kind"]),
         *(("agent.middleware", MIDDLEWARES, name) for name in config["agent"]["middleware"]),
+        *(("telemetry.callbacks", CALLBACKS, name) for name in config["telemetry"]["callbacks"]),
     )
     for key, point, name in named:
         if (problem := _unknown(point, name)) is not None:
@@ -300,13 +305,45 @@ def _middleware(config: Plain) -> Iterator[Finding]:
 
 def _options(config: Plain) -> Iterator[Finding]:
     """Options of extensions travel as JSON."""
-    sections = ("model", "users", "users.model", "tasks", "database", "runtime", "agent")
+    sections = (
+        "model",
+        "users",
+        "users.model",
+        "tasks",
+        "database",
+        "runtime",
+        "agent",
+        "telemetry",
+    )
     for section in sections:
         value: Any = config
         for name in section.split("."):
             value = value[name]
         for key, problem in _not_json(value["options"], f"{section}.options"):
             yield (key,), f"{key}: {problem} cannot be written as JSON"
+
+
+def _callbacks(config: Plain) -> Iterator[Finding]:
+    """Each callback is named once, and options belong to one that is named."""
+    telemetry = config["telemetry"]
+    names: list[str] = telemetry["callbacks"]
+    key = "telemetry.callbacks"
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield (key,), f"{key}: {name!r} is listed twice"
+    for name in telemetry["options"]:
+        if name in CALLBACKS.builtin:
+            yield ("telemetry.options",), f"telemetry.options.{name}: set telemetry.{name}.*"
+        elif name not in names:
+            yield (
+                ("telemetry.options", key),
+                f"telemetry.options.{name}: {key} does not list it",
+            )
+    endpoint: str | None = telemetry["otel"]["endpoint"]
+    if endpoint is not None and not endpoint.startswith(("http://", "https://")):
+        yield (
+            ("telemetry.otel.endpoint",),
+            f"telemetry.otel.endpoint: starts with http:// or https://, not {endpoint!r}",
+        )
 
 
 def _context(config: Plain) -> Iterator[Finding]:
@@ -498,6 +535,7 @@ def _task_source(config: Plain) -> Iterator[Finding]:
 
 RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
     _world, _kinds, _endpoint, _database, _recording, _extra_body, _mistakes, _middleware, _options,
+    _callbacks,
     _approval, _context, _cost, _concurrency, _budget, _families, _splits, _held_out, _task_source,
 )  # fmt: skip
 VALUE_RULES = (_kinds, _options)

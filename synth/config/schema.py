@@ -20,6 +20,7 @@ from pydantic import BeforeValidator, Field, Strict, TypeAdapter, ValidationErro
 from synth.config.agent import AgentConfig
 from synth.config.messages import key_of, problem_line
 from synth.config.rules import RULES, VALUE_RULES, broken_rules, secrets_in
+from synth.config.telemetry import TelemetryConfig
 from synth.config.types import (
     EngineName,
     MoreThanZero,
@@ -256,6 +257,7 @@ class RunConfig(Section):
     runtime: RuntimeConfig = field(default_factory=RuntimeConfig)
     output: OutputConfig = field(default_factory=OutputConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
+    telemetry: TelemetryConfig = field(default_factory=TelemetryConfig)
 
     @property
     def world_folder(self) -> str:
@@ -276,6 +278,7 @@ FREE = (
     "runtime.options",
     "runtime.resources",
     "runtime.runtime_env",
+    "telemetry.options",
 )
 """Keys below which names are free: fields of a request, names of splits, options of extensions."""
 
@@ -438,9 +441,11 @@ _EXCLUDED = {
     "budget.turns": "a run that was drained goes on with a higher budget",
     "budget.minutes": "a run that was drained goes on with a higher budget",
 }
-EXCLUDED: dict[str, str] = _EXCLUDED | {
-    f"users.{key}": why for key, why in _EXCLUDED.items() if f"users.{key}" in KEYS
-}
+EXCLUDED: dict[str, str] = (
+    _EXCLUDED
+    | {f"users.{key}": why for key, why in _EXCLUDED.items() if f"users.{key}" in KEYS}
+    | {key: "telemetry is not part of the data" for key in KEYS if key.startswith("telemetry.")}
+)
 """The keys that may differ between a run and its resume, each with the reason."""
 
 

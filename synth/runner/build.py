@@ -10,6 +10,7 @@ import socket
 from pathlib import Path
 
 from synth.agent.middleware.base import Factory, MiddlewareHome, MiddlewareMaker
+from synth.foundation.scrubber import Scrubber
 from synth.models.base import Model, RateLimiter
 from synth.plugins import resolve
 from synth.runner.setup import MiddlewareSetup, ModelSetup, RunSettings, WorkerSetup
@@ -38,9 +39,9 @@ def build_user(settings: RunSettings, limiter: RateLimiter | None = None) -> Use
 
 
 def build_middleware(
-    middleware: MiddlewareSetup, setup: WorkerSetup, scratch: Path
+    middleware: MiddlewareSetup, setup: WorkerSetup, scratch: Path, scrubber: Scrubber
 ) -> MiddlewareMaker:
-    """Call the middleware's factory: ``factory(options, home)``."""
+    """Call the middleware's factory: ``factory(options, home)``. ``scrubber`` knows the secrets."""
     factory: Factory = resolve(middleware.factory)
     home = MiddlewareHome(
         scratch=scratch,
@@ -49,6 +50,11 @@ def build_middleware(
         run_dir=reachable(setup),
         engine=setup.engine,
         keys={name: key.value for name, key in setup.settings.keys.items()},
+        hide=scrubber.message,
+        session=setup.session,
+        model=setup.settings.model_name,
+        model_kind=setup.settings.model_kind,
+        sampling=setup.settings.model.sampling,
     )
     return factory(middleware.options, home)
 

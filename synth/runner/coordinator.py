@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import secrets
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from typing import Literal
 
 from rich.console import Console
 
-from synth.config.schema import RunConfig
+from synth.config.schema import RunConfig, to_dict
 from synth.dataset.executions import ToolExecutions
 from synth.dataset.reader import Dataset
 from synth.dataset.store.error_row import ErrorRow
@@ -25,6 +26,7 @@ from synth.foundation.consent import remember, tasks_part
 from synth.runner import event_loop
 from synth.runner.breaker import Breaker
 from synth.runner.budget import Budget
+from synth.runner.callbacks import make_callbacks
 from synth.runner.dispatcher import Dispatcher, StopSignal
 from synth.runner.interrupts import Interrupts
 from synth.runner.ordered_tasks import OrderedTasks, ProvingStopped
@@ -38,6 +40,7 @@ from synth.runner.runtimes.base import make_runtime
 from synth.runner.setup import Workload
 from synth.runner.totals import STATS, Totals
 from synth.runner.worker_messages import Assignment, Delivery
+from synth.telemetry.base import RunStart
 from synth.types import Task
 
 OPEN_SHARDS = 8
@@ -90,7 +93,9 @@ class Coordinator:
     ) -> None:
         self.run, self.directory, self.writer, self.console = run, directory, writer, console
         self.config = run.config
-        self.setup = replace(run.worker_setup(archive, directory), workload=self._workload())
+        session = secrets.token_hex(16)
+        setup = run.worker_setup(archive, directory)
+        self.setup = replace(setup, workload=self._workload(), session=session)
         self.stop = StopSignal()
         self.totals = Totals()
         settings = self.config.runtime
@@ -101,12 +106,16 @@ class Coordinator:
         self.refuted: TaskError | None = None
         self.budget: Budget
         self._interrupts = Interrupts(self._drain, self._stop_now)
+        keys = {name: key.value for name, key in run.settings.keys.items()}
+        self.callbacks = make_callbacks(
+            run.settings.callbacks, directory.name, session, keys, self._say
+        )
 
     def main(self) -> RunReport:
         """Run the session on its own event loop. Raises KeyboardInterrupt if it is stopped."""
         with self._interrupts.restored():
             try:
-                return event_loop.run(self._main())
+                return event_loop.run(self._followed())
             # SystemExit is Ray's own answer to SIGTERM while it starts.
             except (asyncio.CancelledError, SystemExit):
                 raise KeyboardInterrupt from None
@@ -114,6 +123,21 @@ class Coordinator:
     def interrupt(self) -> None:
         """End the session from another thread: the first call drains it, the second stops it."""
         self._interrupts.request()
+
+    async def _followed(self) -> RunReport:
+        """Run the session, and tell the callbacks of its beginning and its end."""
+        progress = self.writer.progress
+        done = progress.jobs - progress.waiting
+        plain = to_dict(self.config)
+        start = RunStart(self.directory.name, self.directory, plain, progress.jobs, done)
+        self.callbacks.start(start)
+        try:
+            report = await self._main()
+        except BaseException as error:
+            self.callbacks.end("stopped", type(error).__name__)
+            raise
+        self.callbacks.end(report.status, report.reason)
+        return report
 
     async def _main(self) -> RunReport:
         self._count_earlier()
@@ -281,8 +305,10 @@ class Coordinator:
         if delivery.kind == "row":
             self.writer.add_row(delivery.index, delivery.row)
             self.totals.add(delivery.stats or {})
+            self.callbacks.finished(delivery.index, delivery.stats or {})
         else:
             self.totals.fail(delivery.stats)
+            self.callbacks.failed(delivery.index, delivery.error_type, delivery.stats)
             self.writer.add_error(delivery.index, self._error_row(delivery, tasks))
         if delivery.error_type == "ModelAuthError":
             self.stop.request(f"the endpoint refuses the key: {delivery.message}")

@@ -98,10 +98,11 @@ async def play(
             audit=audit,
         ) as episode,
     ):
+        middlewares = [start(name, maker) for name, maker in context.middlewares]
         agent = episode.agent(
             context.model,
             context.agent,
-            middlewares=[start(name, maker) for name, maker in context.middlewares],
+            middlewares=middlewares,
             identity=RolloutIdentity(job.id, job.index, job.seed, job.task.id),
         )
         if audit is not None:
@@ -115,6 +116,8 @@ async def play(
             raise
         episode.said = sanitize(run.said)[0]
         score = await episode.scored()
+        for middleware in middlewares:
+            middleware.rollout_scored(score.reward, score.verdicts)
         latency_s = time.perf_counter() - started
         return to_row(
             job,

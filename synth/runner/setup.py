@@ -8,7 +8,7 @@ anything is paid for; its result is passed on to the plan, the workers and the m
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, cast
@@ -38,6 +38,7 @@ from synth.plugins import (
     resolve,
 )
 from synth.runner.audit_files import AuditLevel
+from synth.runner.callbacks import CallbackSetup, callback_options, callback_setups
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,11 @@ class RunSettings:
 
     model: ModelSetup
     model_name: str
+    model_kind: str
     asks_endpoint: bool
     user: UserSetup
     middlewares: tuple[MiddlewareSetup, ...]
+    callbacks: tuple[CallbackSetup, ...]
     keys: Mapping[str, Secret]
     target: DatabaseTarget
     limits: Limits
@@ -131,7 +134,8 @@ class WorkerSetup:
     """Everything that a worker is built from.
 
     ``run_dir`` is the directory that the driver writes to; a worker on another machine may not
-    see it. ``audit`` is the level of the tool-call audit; None switches it off.
+    see it. ``audit`` is the level of the tool-call audit; None switches it off. ``session`` is a
+    random id of the driver's session.
     """
 
     settings: RunSettings
@@ -142,6 +146,7 @@ class WorkerSetup:
     synth_version: str
     run_dir: Path | None = None
     audit: AuditLevel | None = None
+    session: str = ""
     workload: Workload = Workload()
 
     @classmethod
@@ -176,6 +181,7 @@ def resolve_settings(config: RunConfig) -> RunSettings:
     asks_endpoint = bool(getattr(model_factory, "asks_endpoint", True))
     user, user_extensions = _user_setup(config)
     middlewares, middleware_extensions = _middleware_setups(config)
+    callbacks = callback_setups(config.telemetry)
     model_name, sampling = model_identity(config)
     section = _priced(config.model)
     if "retry" in config.agent.middleware:
@@ -192,10 +198,14 @@ def resolve_settings(config: RunConfig) -> RunSettings:
             _secret("model", config.model.api_key_env) if asks_endpoint else None,
         ),
         model_name=model_name,
+        model_kind=model_extension.name,
         asks_endpoint=asks_endpoint,
         user=user,
-        middlewares=tuple(middlewares),
-        keys=_named_keys(_middleware_options(config)),
+        middlewares=(*_around(callbacks), *middlewares),
+        callbacks=tuple(callbacks),
+        keys=_named_keys(
+            {"agent": _middleware_options(config), "telemetry": callback_options(config.telemetry)}
+        ),
         target=database_target(config),
         limits=limits_of(config.database),
         agent=AgentLimits(
@@ -309,6 +319,13 @@ def _middleware_setups(config: RunConfig) -> tuple[list[MiddlewareSetup], list[E
     return setups, extensions
 
 
+def _around(callbacks: Iterable[CallbackSetup]) -> Iterator[MiddlewareSetup]:
+    """The middlewares that callbacks bring into the workers."""
+    for callback in callbacks:
+        if callback.middleware is not None:
+            yield MiddlewareSetup(callback.name, callback.middleware, callback.options)
+
+
 def _priced(model: EndpointConfig) -> dict[str, Any]:
     """The section of a model, with the prices of the public table where it names none."""
     section = asdict(model)
@@ -355,7 +372,7 @@ def _named_keys(options: Mapping[str, object]) -> dict[str, Secret]:
             value = os.environ.get(variable, "").strip()
             if not value:
                 raise OperatorError(
-                    f"agent: {key}: the variable {variable} is not set; export it, or name another"
+                    f"{key}: the variable {variable} is not set; export it, or name another"
                 )
             found[variable] = Secret(value)
     return found

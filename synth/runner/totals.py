@@ -20,6 +20,7 @@ STATS = (
     "outcome",
     "stop_reason",
     "num_tool_calls",
+    "num_tool_errors",
     "num_turns",
     *TOKENS,
     *COSTS,

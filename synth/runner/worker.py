@@ -91,8 +91,9 @@ class Worker:
         folder = self._scratch.path / setup.world_name
         world = load_world(unpack_world(setup.world_archive, folder))
         model, user = build_model(settings.model), build_user(settings, self._limiter)
+        scratch = self._scratch.path
         makers = [
-            (middleware.name, build_middleware(middleware, setup, self._scratch.path))
+            (middleware.name, build_middleware(middleware, setup, scratch, self._scrubber))
             for middleware in settings.middlewares
         ]
         warnings = self._open_audit()

@@ -9,6 +9,7 @@ pytest collect the tests (they are coroutines: pytest-asyncio runs them)::
             yield MyModel()
 """
 
+from synth.testing.callback_conformance import CallbackConformance
 from synth.testing.exporter_conformance import ExporterConformance
 from synth.testing.honest_agent_conformance import HonestAgentConformance
 from synth.testing.middleware_conformance import MiddlewareConformance
@@ -19,6 +20,7 @@ from synth.testing.task_source_conformance import TaskSourceConformance
 from synth.testing.user_conformance import UserConformance
 
 __all__ = [
+    "CallbackConformance",
     "ExporterConformance",
     "HonestAgentConformance",
     "MiddlewareConformance",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +50,13 @@ def noted_calls(folder: Path) -> None:
         assert noted == [call["function"]["name"] for call in called]
 
 
+def tracked(folder: Path) -> None:
+    """The tracker's own database has a line for each rollout."""
+    with closing(sqlite3.connect(folder / "tracked" / "synth.db")) as database:
+        logged = [json.loads(row[0]) for row in database.execute("SELECT metrics FROM metrics")]
+    assert [entry["reward"] for entry in logged] == [1.0] * 3
+
+
 def told_everything(folder: Path) -> None:
     for row in rows(folder):
         assert row["user_model"] == "eager"
@@ -81,6 +91,7 @@ EFFECTS: dict[str, Callable[[Path], None]] = {
     "tool": boxes_added,
     "model": said_hello,
     "middleware": noted_calls,
+    "callback": tracked,
     "user": told_everything,
     "reward": gated,
     "honest agent": played_alone,
@@ -106,7 +117,12 @@ def test_the_commands_of_a_section_use_its_example(kind: str, tmp_path: Path):
         if arguments[0] == "run":
             arguments += ["tasks.count=3", "runtime=inline"]
             arguments += [] if "output.dir=" in line else ["output.dir=out/ehr"]
-        done = synth(*arguments, cwd=tmp_path, env={"PYTHONPATH": f"{ROOT / 'examples'}:{ROOT}"})
+        env = {
+            "PYTHONPATH": f"{ROOT / 'examples'}:{ROOT}",
+            "TRACKIO_DIR": str(tmp_path / "tracked"),
+            "HF_HUB_OFFLINE": "1",
+        }
+        done = synth(*arguments, cwd=tmp_path, env=env)
         assert done.returncode == 0, done.stdout + done.stderr
         assert ("a worker starts" in done.stderr) == (kind == "runtime")
     EFFECTS[kind](tmp_path)

@@ -25,7 +25,9 @@ from typing import Any
 
 from envs.types import ToolCall, ToolOutcome, ToolResult
 from synth.agent.state import AgentState
-from synth.types import Completion, StopReason
+from synth.foundation.credentials import redact
+from synth.models.base import Sampling
+from synth.types import Completion, StopReason, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,9 @@ class AgentMiddleware:
         ``agent.run.stop_reason`` is set, or ``agent.error`` is.
         """
 
+    def rollout_scored(self, reward: float | None, verdicts: Sequence[Verdict]) -> None:
+        """Run after ``agent_finish`` when the rollout was judged; nobody tells the agent."""
+
 
 @dataclass(frozen=True)
 class MiddlewareHome:
@@ -132,7 +137,9 @@ class MiddlewareHome:
 
     ``scratch`` is a folder that is removed with the worker; ``run_dir`` is the run's directory if
     this process can reach it; ``keys`` are the values of the variables that options name
-    (``*_env``), which must not be written anywhere.
+    (``*_env``), which must not be written anywhere. ``hide`` removes every secret that the run
+    knows from a text. ``session`` is a random id of the driver's session, ``model`` the name of the
+    agent's model, of the kind ``model_kind``, asked with ``sampling``.
     """
 
     scratch: Path
@@ -141,6 +148,11 @@ class MiddlewareHome:
     run_dir: Path | None = None
     engine: str = "sqlite"
     keys: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    hide: Callable[[str], str] = redact
+    session: str = ""
+    model: str = ""
+    model_kind: str = ""
+    sampling: Sampling = field(default_factory=Sampling)
 
 
 class MiddlewareMaker(ABC):

@@ -1,0 +1,1 @@
+"""The callback ``otel``: OpenTelemetry spans and metrics for an OTLP collector."""

@@ -1,0 +1,21 @@
+"""The factory of ``otel``, light enough for a config that only names it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from synth.config.telemetry import OtelConfig
+from synth.errors import OperatorError
+from synth.plugins import extension, find_module, resolve
+from synth.telemetry.base import CallbackHome, RunCallback
+
+
+@extension(OtelConfig, middleware="synth.telemetry.otel.spans:make")
+def make(options: OtelConfig, home: CallbackHome) -> RunCallback:
+    """Build the callback that ``otel`` names. Raises OperatorError without its packages."""
+    if find_module("opentelemetry") is None or find_module("opentelemetry.exporter") is None:
+        raise OperatorError(
+            "telemetry.callbacks: otel needs OpenTelemetry: pip install 'synth-worlds[otel]'"
+        )
+    build: Any = resolve("synth.telemetry.otel.run_metrics:RunTelemetry")
+    return build(options, home)
