@@ -10,6 +10,7 @@ import socket
 from pathlib import Path
 
 from synth.agent.middleware.base import Factory, MiddlewareHome, MiddlewareMaker
+from synth.foundation.credentials import known_secrets
 from synth.foundation.scrubber import Scrubber
 from synth.models.base import Model, RateLimiter
 from synth.plugins import resolve
@@ -39,9 +40,9 @@ def build_user(settings: RunSettings, limiter: RateLimiter | None = None) -> Use
 
 
 def build_middleware(
-    middleware: MiddlewareSetup, setup: WorkerSetup, scratch: Path, scrubber: Scrubber
+    middleware: MiddlewareSetup, setup: WorkerSetup, scratch: Path, scrubber: Scrubber | None = None
 ) -> MiddlewareMaker:
-    """Call the middleware's factory: ``factory(options, home)``. ``scrubber`` knows the secrets."""
+    """Call the middleware's factory: ``factory(options, home)``. ``scrubber`` knows the secrets of the run."""
     factory: Factory = resolve(middleware.factory)
     home = MiddlewareHome(
         scratch=scratch,
@@ -50,13 +51,18 @@ def build_middleware(
         run_dir=reachable(setup),
         engine=setup.engine,
         keys={name: key.value for name, key in setup.settings.keys.items()},
-        hide=scrubber.message,
+        hide=(scrubber or scrubber_of(setup)).message,
         session=setup.session,
         model=setup.settings.model_name,
         model_kind=setup.settings.model_kind,
         sampling=setup.settings.model.sampling,
     )
     return factory(middleware.options, home)
+
+
+def scrubber_of(setup: WorkerSetup) -> Scrubber:
+    """The scrubber of the secrets that this process and the run know."""
+    return Scrubber([*setup.settings.secrets(), *known_secrets()])
 
 
 def run_id(setup: WorkerSetup) -> str:

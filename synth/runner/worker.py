@@ -29,8 +29,6 @@ from synth.errors import (
     TaskError,
 )
 from synth.foundation.archive import unpack_world
-from synth.foundation.credentials import known_secrets
-from synth.foundation.scrubber import Scrubber
 from synth.foundation.tempdirs import Scratch
 from synth.runner.audit_files import AuditBook
 from synth.runner.build import (
@@ -39,6 +37,7 @@ from synth.runner.build import (
     build_user,
     reachable,
     run_id,
+    scrubber_of,
     worker_id,
 )
 from synth.runner.provenance import check_installed
@@ -71,7 +70,7 @@ class Worker:
         self._context: RolloutContext | None = None
         self._audit: AuditBook | None = None
         self._scratch: Scratch | None = None
-        self._scrubber = Scrubber([*setup.settings.secrets(), *known_secrets()])
+        self._scrubber = scrubber_of(setup)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._collector: tuple[int, int, int] | None = None
 
