@@ -42,7 +42,10 @@ def build_user(settings: RunSettings, limiter: RateLimiter | None = None) -> Use
 def build_middleware(
     middleware: MiddlewareSetup, setup: WorkerSetup, scratch: Path, scrubber: Scrubber | None = None
 ) -> MiddlewareMaker:
-    """Call the middleware's factory: ``factory(options, home)``. ``scrubber`` knows the secrets of the run."""
+    """Call the middleware's factory: ``factory(options, home)``.
+
+    ``scrubber`` knows the secrets of the run.
+    """
     factory: Factory = resolve(middleware.factory)
     home = MiddlewareHome(
         scratch=scratch,
