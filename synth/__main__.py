@@ -68,6 +68,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "synth.cli.mcp",
         "serve a world over the Model Context Protocol, and record who plays it",
     ),
+    "serve-agent": (
+        "synth.cli.serve_agent",
+        "let a model work on a world while you watch, approve and answer, in a browser",
+    ),
 }
 """Each command: its module, whose ``main(argv) -> int`` is called, and one line of help."""
 
@@ -103,11 +107,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "make and use data": ("run", "inspect", "view", "export"),
     "trust it": ("check", "replay", "grade"),
     "worlds and databases": ("play", "reseed", "schema", "clean"),
-    "extend and serve": ("list", "serve-model", "mcp"),
+    "extend and serve": ("list", "serve-model", "serve-agent", "mcp"),
 }
 """The commands as the help groups them; one that is in no group is shown last."""
 
-EXPERIMENTAL = frozenset({"play", "serve-model", "mcp"})
+EXPERIMENTAL = frozenset({"play", "serve-model", "serve-agent", "mcp"})
 """Commands whose options and output may change in any release; the others are stable."""
 
 

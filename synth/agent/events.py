@@ -40,6 +40,10 @@ def _answer(result: envs_types.ToolResult) -> Any:
     return result.payload()
 
 
+def _changed(change: envs_types.RowChange) -> Any:
+    return change.to_json()
+
+
 def _described(error: BaseException) -> ErrorForm:
     return ErrorForm(type(error).__name__, redact(str(error)))
 
@@ -47,6 +51,7 @@ def _described(error: BaseException) -> ErrorForm:
 _Completion = Annotated[Completion, PlainSerializer(_emission)]
 _Call = Annotated[envs_types.ToolCall, PlainSerializer(_emitted)]
 _Result = Annotated[envs_types.ToolResult, PlainSerializer(_answer)]
+_Change = Annotated[envs_types.RowChange, PlainSerializer(_changed)]
 _Error = Annotated[BaseException, PlainSerializer(_described)]
 
 
@@ -123,6 +128,32 @@ class ToolResult(AgentEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RowChanges(AgentEvent):
+    """The rows that a call has changed, each with its table, key and values before and after."""
+
+    event: Literal["row_changes"] = "row_changes"
+    call: _Call
+    changes: Sequence[_Change]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserTurnRequest(AgentEvent):
+    """The user has been given the agent's words, and is to answer."""
+
+    event: Literal["user_turn_request"] = "user_turn_request"
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserReply(AgentEvent):
+    """The user has answered, or (``ends``) has ended the conversation."""
+
+    event: Literal["user_reply"] = "user_reply"
+    text: str
+    ends: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction(AgentEvent):
     """The older turns were replaced by a summary; the counts are of messages that are sent."""
 
@@ -168,6 +199,18 @@ class AgentFinish(AgentEvent):
     stop_reason: StopReason | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolloutScore(AgentEvent):
+    """The verdicts on the rollout and their reward, for whoever supervises it; the agent emits no
+    such event.
+    """
+
+    event: Literal["score"] = "score"
+    reward: float | None = None
+    outcome: str
+    verdicts: Sequence[Mapping[str, Any]]
+
+
 AnyAgentEvent = Annotated[
     AgentStart
     | StepStart
@@ -175,11 +218,15 @@ AnyAgentEvent = Annotated[
     | ContentComplete
     | ToolCall
     | ToolResult
+    | RowChanges
+    | UserTurnRequest
+    | UserReply
     | Compaction
     | ApprovalRequest
     | StepEnd
     | AgentError
-    | AgentFinish,
+    | AgentFinish
+    | RolloutScore,
     Field(discriminator="event"),
 ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from envs.errors import EnvsError
 from envs.types import ToolCall
@@ -300,9 +300,14 @@ class ReactAgent:
         """Give the user the assistant's words, and the model the user's answer. Returns True if the
         user ended instead.
         """
+        place: dict[str, Any] = {"rollout_id": agent.rollout_id, "step": agent.step}
+        if agent.has_subscribers:
+            agent.emit(events.UserTurnRequest(**place, text=text))
         turn = await say(text)
         agent.run.turns.append(turn)
         agent.run.events.append(user_event(turn))
+        if agent.has_subscribers:
+            agent.emit(events.UserReply(**place, text=turn.text, ends=turn.ends))
         if not turn.ends:
             agent.memory.add_reply(turn.text)
         return turn.ends

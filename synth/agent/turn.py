@@ -266,6 +266,10 @@ class TurnExecutor:
                 by=answer.by,
             )
             agent.emit(result_event)
+            if outcome.changes:
+                agent.emit(
+                    events.RowChanges(**self._place(), call=outcome.call, changes=outcome.changes)
+                )
 
     def _place(self) -> dict[str, Any]:
         return {"rollout_id": self._agent.rollout_id, "step": self._agent.step}

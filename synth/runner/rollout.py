@@ -11,6 +11,7 @@ from typing import Any
 from envs.types import Limits
 from envs.world.loader import World
 from envs.world.template_cache import Templates
+from synth.agent.event_stream import EventStream
 from synth.agent.middleware.base import MiddlewareMaker, start
 from synth.agent.middleware.faults import injected
 from synth.agent.rollout_result import AgentLimits, AgentRun
@@ -34,7 +35,8 @@ class RolloutContext:
     ``user`` answers the agent; None: the scripted one. ``middlewares`` wrap the
     calls of each rollout, under their names in the config, the first outermost.
     ``audit`` logs every
-    tool call; None: none is logged.
+    tool call; None: none is logged. ``event_stream`` gets the events of the rollouts while they
+    run.
     """
 
     world: World
@@ -48,6 +50,7 @@ class RolloutContext:
     sampling: Sampling = field(default_factory=Sampling)
     config_digest: str = ""
     synth_version: str = ""
+    event_stream: EventStream | None = None
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,7 @@ async def play(
             context.agent,
             middlewares=middlewares,
             identity=RolloutIdentity(job.id, job.index, job.seed, job.task.id),
+            event_stream=context.event_stream,
         )
         if audit is not None:
             audit.step = lambda: 0 if agent.so_far is None else len(agent.so_far.completions)

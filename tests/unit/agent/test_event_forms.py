@@ -9,18 +9,19 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from envs.types import ToolCall, ToolResult
+from envs.types import RowChange, ToolCall, ToolResult
 from synth.agent import events
 from synth.agent.events import AgentEvent, agent_events_schema
 from synth.dataset.reader import Dataset
 from synth.errors import DatasetError
 from synth.models.emission import read_events
-from synth.types import Completion, Delta, StopReason, Usage
+from synth.types import Completion, Delta, StopReason, Usage, Verdict
 from synth.types import events as recorded
 from synth.types.events import MiddlewareEvent, RecordedEvent, event_from_json, recorded_schema
 
 RECORDED = Path(__file__).parents[2] / "recorded_runs" / "schema_1_shop"
 CALL = ToolCall("call_0", "find_items", '{"name": "Lamp\\ud800"}')
+CHANGE = RowChange("items", "update", {"item_id": 1}, {"due": None}, {"due": "2026-04-03"})
 
 LIVE = [
     events.AgentStart(rollout_id="r", tools=["find_items"]),
@@ -38,6 +39,13 @@ LIVE = [
     ),
     events.Compaction(before=9, after=3, detail={"turns": 2}),
     events.ApprovalRequest(call=CALL, risk="write"),
+    events.RowChanges(step=1, call=CALL, changes=[CHANGE]),
+    events.UserTurnRequest(step=2, text="On which day?"),
+    events.UserReply(step=2, text="On Monday.", ends=False),
+    events.RolloutScore(
+        step=3, reward=1.0, outcome="success", verdicts=[Verdict("state", 1.0, "").to_json()]
+    ),
+    events.RolloutScore(reward=None, outcome="unscored", verdicts=[]),
     events.StepEnd(step=1),
     events.AgentError(error=ValueError("bad sk-proj-4f9a8b7c6d5e4f3a2b1c0d9e")),
     events.AgentFinish(stop_reason=StopReason.FINISHED),
@@ -130,3 +138,9 @@ def test_an_event_of_somebody_elses_middleware_is_kept_as_it_is():
 def test_an_event_that_is_none_is_an_error_of_the_dataset(raw: dict[str, object]):
     with pytest.raises(DatasetError, match="an event cannot be read"):
         read_events([raw])
+
+
+def test_a_null_in_a_changed_row_is_kept():
+    event = events.RowChanges(call=CALL, changes=[CHANGE]).to_json()
+    assert event["changes"] == [CHANGE.to_json()]
+    assert event["changes"][0]["before"] == {"due": None}

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from synth.config.schema import from_dict
-from synth.models.base import Model
 from synth.runner.prepare import PreparedRun, prepare
 from synth.serving.live.book import SessionBook, SessionReport
 from synth.serving.live.recorder import Recorder
@@ -17,7 +16,12 @@ from tests.unit import talking_world
 
 
 def run_of(
-    folder: Path, families: Sequence[str] = ("price",), *, count: int = 3, **agent: object
+    folder: Path,
+    families: Sequence[str] = ("price",),
+    *,
+    count: int = 3,
+    model: str = REMOTE,
+    **agent: object,
 ) -> PreparedRun:
     world = folder / "talk"
     if not world.exists():
@@ -27,7 +31,7 @@ def run_of(
         from_dict(
             {
                 "env": {"path": str(world)},
-                "model": {"kind": REMOTE, "name": "client"},
+                "model": {"kind": model, "name": "client"},
                 "tasks": {"count": count, "families": list(families)},
                 "agent": agent,
             }
@@ -36,8 +40,8 @@ def run_of(
 
 
 @asynccontextmanager
-async def live(run: PreparedRun, model: Model | None = None) -> AsyncIterator[LiveWorld]:
-    async with open_live(run, model or RemoteModel("client", RemoteConversation())) as opened:
+async def live(run: PreparedRun) -> AsyncIterator[LiveWorld]:
+    async with open_live(run, RemoteModel("client", RemoteConversation())) as opened:
         yield opened
 
 

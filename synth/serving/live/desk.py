@@ -1,0 +1,108 @@
+"""The supervised sessions of one server: opened for a task, bounded in number, forgotten later."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from synth.serving.live.session import SessionError
+from synth.serving.live.supervised import ApprovalMode, SupervisedSession, Supervision, UserKind
+from synth.serving.live.world import LiveWorld
+
+LISTED = 500
+"""Tasks that the description of a world names."""
+
+KEPT = 4
+"""Ended sessions that are kept, to be read, for each one that may be open."""
+
+
+class SupervisedSessions:
+    """Sessions by their names, which are drawn. At most ``at_once`` go on together."""
+
+    def __init__(self, live: LiveWorld, *, at_once: int, idle_s: float) -> None:
+        self._live, self._at_once, self._idle_s = live, at_once, idle_s
+        self._sessions: dict[str, SupervisedSession] = {}
+        self._turns = itertools.count()
+
+    def describe(self) -> dict[str, Any]:
+        """The world, its tasks and its tools, as far as the model may know them."""
+        live = self._live
+        samples = live.run.plan.samples
+        shown = [live.run.plan.task(index) for index in range(min(live.run.plan.tasks, LISTED))]
+        return {
+            "world": live.run.world.name,
+            "model": live.context.model.name,
+            "tasks": [
+                {"job": index * samples, "family": task.family, "prompt": task.prompt}
+                for index, task in enumerate(shown)
+            ],
+            "tools": [
+                {"name": tool.name, "description": tool.description}
+                for tool in live.run.world.tools
+            ],
+            "approval": list(get_args(ApprovalMode)),
+            "user": list(get_args(UserKind)),
+        }
+
+    async def open(self, asked: Mapping[str, Any]) -> SupervisedSession:
+        """Open a session: ``job`` is its job (default: the next one), ``approval`` and ``user`` are
+        those of :class:`Supervision`.
+
+        Raises :class:`SessionError` for a wrong value, or if there is no room.
+        """
+        supervision = _supervision(asked)
+        index = asked.get("job")
+        if index is None:
+            index = next(self._turns) % self._live.jobs
+        if not isinstance(index, int) or isinstance(index, bool):
+            raise SessionError("bad_request", "job is a number")
+        if not 0 <= index < self._live.jobs:
+            raise SessionError("bad_request", f"job is a number from 0 to {self._live.jobs - 1}")
+        job = await self._live.job(index)
+        if sum(not session.over for session in self._sessions.values()) >= self._at_once:
+            raise SessionError("too_many_sessions", f"{self._at_once} sessions are open: try later")
+        self._forget_some()
+        name = secrets.token_urlsafe(9)
+        session = SupervisedSession(name, job, self._live.context, supervision, self._idle_s)
+        self._sessions[name] = session
+        return session
+
+    def __getitem__(self, name: str) -> SupervisedSession:
+        session = self._sessions.get(name)
+        if session is None:
+            raise SessionError("not_found", "there is no session of that name")
+        return session
+
+    async def close(self, name: str) -> None:
+        """Call off and forget a session. Raises :class:`SessionError` if there is none."""
+        session = self[name]
+        del self._sessions[name]
+        await session.close()
+
+    async def aclose(self) -> None:
+        """Call off every session."""
+        for name in list(self._sessions):
+            await self.close(name)
+
+    def _forget_some(self) -> None:
+        over = [name for name, session in self._sessions.items() if session.over]
+        for name in over[: max(0, len(over) - KEPT * self._at_once)]:
+            del self._sessions[name]
+
+
+def _supervision(asked: Mapping[str, Any]) -> Supervision:
+    known = {"job", "approval", "user"}
+    if unknown := sorted(asked.keys() - known):
+        raise SessionError(
+            "bad_request", f"unknown key {unknown[0]!r}; there are job, approval, user"
+        )
+    approval, user = asked.get("approval", "auto_approve"), asked.get("user", "world")
+    for key, value, choices in (
+        ("approval", approval, get_args(ApprovalMode)),
+        ("user", user, get_args(UserKind)),
+    ):
+        if value not in choices:
+            raise SessionError("bad_request", f"{key} is one of {', '.join(choices)}")
+    return Supervision(approval, user)

@@ -1,0 +1,177 @@
+"""``synth serve-agent``: by a plain HTTP client against the command, and in a real browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from envs.types import ToolCall
+from synth.models.base import Conversation, Model, OnDelta
+from synth.serving.agent_server import serve_agent
+from synth.serving.live.desk import SupervisedSessions
+from synth.serving.live.world import open_live
+from synth.types import Completion, Delta, Message, Task
+from tests.e2e.command import COMMAND, synth
+from tests.unit import talking_world
+from tests.unit.serving.live_world import run_of
+
+TOKEN = "the-token-of-this-test"
+CHROMIUM = next(
+    (found for name in ("chromium", "google-chrome", "chrome") if (found := shutil.which(name))),
+    None,
+)
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+HOSTILE = (
+    "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>"
+    "<a href='javascript:window.owned=1'>click</a> \u202ereversed\u202c \x1b[31m"
+)
+
+
+def ask(url: str, body: object = None) -> Any:
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    return urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=20)
+
+
+def events(url: str) -> Iterator[dict[str, Any]]:
+    with ask(url) as answer:
+        for line in answer:
+            if line.startswith(b"data: "):
+                yield json.loads(line[6:])
+
+
+@pytest.mark.slow
+def test_the_command_streams_a_rollout_and_takes_an_approval_and_a_turn(tmp_path: Path):
+    world = tmp_path / "talk"
+    world.mkdir()
+    talking_world.make(world)
+    command = [*COMMAND, "serve-agent", str(world), "--families", "plan_asked", "--count", "2"]
+    process = subprocess.Popen(
+        [*command, "--token-env", "AGENT_TOKEN"],
+        cwd=tmp_path,
+        env=os.environ | {"AGENT_TOKEN": TOKEN},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        base = process.stdout.readline().partition("/?")[0]
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(f"{base}/api/world", timeout=20)
+        with ask(f"{base}/api/sessions", {"approval": "strict", "user": "person"}) as answer:
+            opened = json.load(answer)
+        own = f"{base}/api/sessions/{opened['session']}"
+        kinds = []
+        for event in events(f"{own}/events"):
+            kinds.append(event["event"])
+            if kinds[-1] == "user_turn_request":
+                ask(f"{own}/turns", {"text": "Forget it.", "ends": kinds.count(kinds[-1]) > 1})
+            if kinds[-1] == "approval_request":
+                ask(f"{own}/approvals", {"call": event["call"]["id"], "approve": False})
+        assert kinds[-1] in {"score", "agent_error"}
+        assert "user_reply" in kinds
+    finally:
+        process.send_signal(signal.SIGINT)
+        said, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors
+    assert TOKEN not in said + errors
+
+
+class HostileModel(Model):
+    """Says hostile text, plans a desk, and says it again."""
+
+    name = HOSTILE[:60]
+
+    def start(self, task: Task, tools: Sequence[object], seed: int) -> Conversation:
+        return HostileConversation()
+
+
+class HostileConversation(Conversation):
+    async def complete(
+        self, messages: Sequence[Message], on_delta: OnDelta | None = None
+    ) -> Completion:
+        if on_delta is not None:
+            on_delta(Delta("content", HOSTILE))
+        if any(message["role"] == "tool" for message in messages):
+            return Completion(HOSTILE)
+        arguments = {"name": "Desk", "due": "2026-04-03", "note": HOSTILE}
+        call = ToolCall.of("plan_item", arguments, "call_0")
+        return Completion(HOSTILE, (call,), reasoning_content=HOSTILE, finish_reason="tool_calls")
+
+
+@asynccontextmanager
+async def page_of(folder: Path, width: int) -> AsyncIterator[Any]:
+    """The page in a browser; at the end it has asked nobody else and run nothing hostile."""
+    async_api = pytest.importorskip("playwright.async_api")
+    run = run_of(folder, ["plan_asked"], model="scripted")
+    async with open_live(run, HostileModel()) as live, async_api.async_playwright() as playwright:
+        sessions = SupervisedSessions(live, at_once=2, idle_s=60)
+        async with serve_agent(sessions, TOKEN) as base:
+            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+            page = await browser.new_page(viewport={"width": width, "height": 900})
+            asked: list[str] = []
+            problems: list[str] = []
+            page.on("request", lambda request: asked.append(request.url))
+            page.on("pageerror", lambda error: problems.append(str(error)))
+            page.on("console", lambda said: problems.append(said.text))
+            await page.goto(f"{base}/?token={TOKEN}")
+            yield page
+            assert await page.evaluate("window.owned") is None
+            assert TOKEN not in await page.evaluate("location.href")
+            assert not [url for url in asked if not url.startswith(base)]
+            assert problems == []
+            await browser.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+async def test_in_a_browser_a_person_approves_answers_and_sees_the_rows(tmp_path: Path, width: int):
+    if CHROMIUM is None:
+        assert not os.environ.get("SYNTH_REQUIRE_BROWSER")
+        pytest.skip("there is no chromium on this machine")
+    async with page_of(tmp_path, width) as page:
+        await page.wait_for_selector("#task option", state="attached")
+        await page.select_option("#user", "person")
+        await page.click("#go")
+        await page.click("text=Approve")
+        await page.wait_for_selector("article.changes")
+        assert 'due: null -> "2026-04-03"' in await page.inner_text("article.changes")
+        await page.fill("#words", "Thank you. <b>Bye</b>")
+        await page.click("#end")
+        await page.wait_for_selector("text=reward 0")
+        text = await page.inner_text("#log")
+        assert "<script>window.owned = 1</script>" in text
+        assert "\\u202e" in text
+        assert "<b>Bye</b>" in text
+        wide = await page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width
+        if shots := os.environ.get("SYNTH_SCREENSHOTS"):
+            await page.screenshot(path=f"{shots}/serve-agent-{width}.png", full_page=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["library", "--base-url", "http://127.0.0.1:9/v1"], "--model"),
+        (["library", "--model", "some-model"], "OPENAI_API_KEY"),
+        (["library", "--port", "99999"], "--port"),
+    ],
+)
+def test_what_cannot_be_served_is_said_at_once(tmp_path: Path, words: list[str], message: str):
+    done = synth("serve-agent", *words, cwd=tmp_path, env={"OPENAI_API_KEY": ""})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
