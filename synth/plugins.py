@@ -216,7 +216,17 @@ EXPORTERS = ExtensionPoint(
     "synth.exporters",
     {
         "trl-sft": "synth.dataset.exporters.trl_sft:TrlSft",
+        "trl-dpo": "synth.dataset.exporters.trl_dpo:TrlDpo",
+        "trl-kto": "synth.dataset.exporters.trl_kto:TrlKto",
+        "trl-grpo": "synth.dataset.exporters.trl_grpo:TrlGrpo",
         "openai-jsonl": "synth.dataset.exporters.openai_jsonl:OpenAIJsonl",
+        "sharegpt": "synth.dataset.exporters.sharegpt:ShareGPT",
+        "llamafactory": "synth.dataset.exporters.sharegpt:LlamaFactory",
+        "axolotl": "synth.dataset.exporters.axolotl:Axolotl",
+        "verl": "synth.dataset.exporters.verl:Verl",
+        "verl-sft": "synth.dataset.exporters.verl:VerlSft",
+        "nemo-gym": "synth.dataset.exporters.nemo_gym:NemoGym",
+        "hermes": "synth.dataset.exporters.hermes:Hermes",
     },
 )
 """Forms of a dataset for trainers and services (``synth export --to NAME``)."""

@@ -55,8 +55,9 @@ class ConversationMemory:
     """Messages in canonical form: ``arguments`` are objects, unused keys are absent, content is
     text.
 
-    An emission is echoed as a valid request. A turn whose echo differs from the emission carries
-    ``"train": false``. ``messages`` is the whole conversation and only ever grows. ``context`` is
+    An emission is echoed as a valid request. A turn whose echo differs from the emission, or that
+    its model marked as wrong on purpose, carries ``"train": false``. ``messages`` is the whole
+    conversation and only ever grows. ``context`` is
     the list that is sent: the same list, or one that a middleware has set, which then grows
     alongside. ``spans`` keeps each list that was set.
     """
@@ -112,7 +113,9 @@ class ConversationMemory:
         message, changed = sanitize(message)
         calls: list[ToolCall] = []
         echoes: list[object] = []
-        faithful = exact and not changed and completion.finish_reason != "length"
+        faithful = (
+            exact and completion.train and not changed and completion.finish_reason != "length"
+        )
         for call in completion.tool_calls:
             echo, same = echo_of(call, raw=raw)
             faithful = faithful and same

@@ -11,7 +11,9 @@ from synth.api.threads import acall, call
 from synth.config.options import parse_options
 from synth.dataset.exporters import Exporter, ExportReport, find_exporter
 from synth.dataset.exporters import export as write
-from synth.dataset.exporters.base import View
+from synth.dataset.exporters.base import MinReward, View
+from synth.dataset.exporters.row_policy import Calls, Ids, RowPolicy, Unit
+from synth.dataset.exporters.selection import Errors, RowChoice
 from synth.errors import ConfigProblems, OperatorError
 
 Threshold = float | Literal["exporter", "success"] | None
@@ -28,7 +30,12 @@ def export(
     where: str | None = None,
     min_reward: Threshold = "exporter",
     split: str = "train",
+    best: int | None = None,
+    errors: Errors = "keep",
     view: View = "full",
+    unit: Unit = "rollout",
+    calls: Calls | None = None,
+    ids: Ids | None = None,
     options: Mapping[str, Any] | None = None,
     force: bool = False,
 ) -> ExportReport:
@@ -37,7 +44,10 @@ def export(
     ``to`` names an exporter (``trl-sft``, ``openai-jsonl``, or ``package.module:attribute``),
     ``out`` the file. ``where`` is an SQL condition over the columns, ``min_reward`` the lowest
     reward that is exported (``exporter``: its own choice, successes for those that imitate; None:
-    all). ``view`` is that of rows whose context was compacted; ``options`` are the exporter's own.
+    all). ``best`` takes only that many rows of each task, ``errors="drop"`` leaves out rows with a
+    failed call or a turn that must not be trained on. ``view`` is that of rows whose context was
+    compacted; ``unit="turn"`` makes an example of each turn; ``calls`` and ``ids`` are the forms of
+    calls (None: the target's); ``options`` are the exporter's own.
     ``out`` appears as a whole or not at all.
 
     Raises:
@@ -45,7 +55,10 @@ def export(
         ConfigProblems: For options that the exporter does not take.
         DatasetError: If there is no dataset, or it cannot be read.
     """
-    return call(lambda _: _export(source, to, out, where, min_reward, split, view, options, force))
+    exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
+    choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors)
+    policy = RowPolicy(unit, calls, ids)
+    return call(lambda _: write(load(source), exporter, Path(out), choice, policy, force=force))
 
 
 async def aexport(
@@ -56,52 +69,44 @@ async def aexport(
     where: str | None = None,
     min_reward: Threshold = "exporter",
     split: str = "train",
+    best: int | None = None,
+    errors: Errors = "keep",
     view: View = "full",
+    unit: Unit = "rollout",
+    calls: Calls | None = None,
+    ids: Ids | None = None,
     options: Mapping[str, Any] | None = None,
     force: bool = False,
 ) -> ExportReport:
     """Export in a thread of its own; arguments and errors are those of :func:`export`."""
+    exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
+    choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors)
+    policy = RowPolicy(unit, calls, ids)
     return await acall(
-        lambda _: _export(source, to, out, where, min_reward, split, view, options, force)
+        lambda _: write(load(source), exporter, Path(out), choice, policy, force=force)
     )
 
 
-def _export(
-    source: Source | Iterable[str | Path],
-    to: str,
-    out: str | Path,
-    where: str | None,
-    min_reward: Threshold,
-    split: str,
-    view: View,
-    options: Mapping[str, Any] | None,
-    force: bool,
-) -> ExportReport:
-    exporter = make_exporter(to, options or {}, view, ("options.", "view"))
-    return write(
-        load(source),
-        exporter,
-        Path(out),
-        where=where,
-        min_reward=exporter.min_reward if min_reward == "exporter" else min_reward,
-        split=split,
-        force=force,
-    )
+def _lowest(exporter: Exporter, min_reward: Threshold) -> MinReward:
+    return exporter.min_reward if min_reward == "exporter" else min_reward
 
 
 def make_exporter(
-    name: str, options: Mapping[str, Any], view: View, keys: tuple[str, str]
+    name: str, options: Mapping[str, Any], view: View, unit: Unit, keys: tuple[str, str]
 ) -> Exporter:
     """Construct an exporter with its options; ``keys`` are the words by which messages name an
     option and the view.
 
-    Raises :class:`OperatorError` for a view that the exporter does not know, and
+    Raises :class:`OperatorError` for a view or a unit that the exporter does not know, and
     :class:`ConfigProblems` with one line for each problem of an option.
     """
     kind = find_exporter(name)
     prefix, view_key = keys
     if view not in kind.views:
         raise OperatorError(f"{view_key}: {kind.name} knows {' and '.join(kind.views)}, not {view}")
+    if unit not in kind.units:
+        unit_key = view_key.replace("view", "unit")
+        raise OperatorError(f"{unit_key}: {kind.name} knows {' and '.join(kind.units)}, not {unit}")
     if kind.Options is None:
         if options:
             raise OperatorError(f"{prefix}{next(iter(options))}: {kind.name} has no options")

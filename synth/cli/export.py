@@ -14,6 +14,8 @@ import yaml
 from synth.api.exporting import make_exporter
 from synth.dataset.exporters import Exporter, export, find_exporter
 from synth.dataset.exporters.base import MinReward
+from synth.dataset.exporters.row_policy import RowPolicy
+from synth.dataset.exporters.selection import RowChoice
 from synth.dataset.several import open_datasets
 from synth.errors import OperatorError
 from synth.plugins import EXPORTERS
@@ -25,6 +27,8 @@ examples:
   synth export out/ehr --to trl-sft --min-reward 0.5 --force
   synth export out/ehr out/shop --to trl-sft --out both.parquet
   synth export out/ehr --to trl-sft --view segments             after compaction: what the model saw
+  synth export out/ehr --to trl-dpo --option pairs=2            samples of one task, best and worst
+  synth export out/ehr --to axolotl --best 1 --errors drop      the cleanest success of each task
   synth export out/ehr --to my_package.my_module:MyExporter
 """
 
@@ -35,7 +39,14 @@ def main(argv: list[str]) -> int:
     """
     options = _parser().parse_args(argv)
     exporter = make_exporter(
-        options.to, _options(options.option), options.view, ("--option ", "--view")
+        options.to, _options(options.option), options.view, options.unit, ("--option ", "--view")
+    )
+    choice = RowChoice(
+        options.where,
+        None if options.all else _min_reward(options.min_reward, exporter),
+        options.split,
+        options.best,
+        options.errors,
     )
     with open_datasets(options.path) as dataset:
         if dataset.status != "complete":
@@ -44,9 +55,8 @@ def main(argv: list[str]) -> int:
             dataset,
             exporter,
             _target(options.path[0], options.out, exporter),
-            where=options.where,
-            min_reward=None if options.all else _min_reward(options.min_reward, exporter),
-            split=options.split,
+            choice,
+            RowPolicy(options.unit, options.calls, options.ids),
             force=options.force,
         )
     for reason, count in sorted(report.left_out.items(), key=lambda item: (-item[1], item[0])):
@@ -128,6 +138,34 @@ def _parser() -> argparse.ArgumentParser:
         " the model saw it",
     )
     parser.add_argument(
+        "--unit",
+        choices=("rollout", "turn"),
+        default="rollout",
+        help="one example for each rollout (default), or for each of its turns to train on",
+    )
+    parser.add_argument(
+        "--calls",
+        choices=("parallel", "one"),
+        help="several calls in a turn as they were made, or one in a turn (default: the target's)",
+    )
+    parser.add_argument(
+        "--ids",
+        choices=("recorded", "nine"),
+        help="ids of calls as recorded, or of nine letters and digits (default: the target's)",
+    )
+    parser.add_argument(
+        "--best",
+        type=_positive,
+        metavar="N",
+        help="only the N best rows of each task: the highest reward, then the fewest turns",
+    )
+    parser.add_argument(
+        "--errors",
+        choices=("keep", "drop"),
+        default="keep",
+        help="rows with a failed call or a turn that must not be trained on (default: keep)",
+    )
+    parser.add_argument(
         "--option",
         action="append",
         default=[],
@@ -162,6 +200,12 @@ def _min_reward(given: float | None, exporter: Exporter) -> MinReward:
     if given is not None and not math.isfinite(given):
         raise OperatorError(f"--min-reward is a number such as 0.5, not {given}")
     return exporter.min_reward if given is None else given
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
+    return int(text)
 
 
 def _note(text: str) -> None:

@@ -53,8 +53,12 @@ def completion_of(
     token_ids: Sequence[int] | None = None,
     logprobs: Sequence[float] | None = None,
     provider: Mapping[str, object] | None = None,
+    *,
+    train: bool = True,
 ) -> Completion:
-    """Return the completion of an event; the rest of it is in the row's columns."""
+    """Return the completion of an event; the rest of it is in the row's columns, and ``train`` in
+    its message.
+    """
     texts: dict[str, Any] = {key: getattr(event, key) for key in _TEXTS}
     if event.escaped is not None:
         texts = json.loads(event.escaped)
@@ -66,6 +70,7 @@ def completion_of(
         token_ids=None if token_ids is None else tuple(token_ids),
         logprobs=None if logprobs is None else tuple(logprobs),
         provider=dict(provider or {}),
+        train=train,
     )
 
 

@@ -323,7 +323,8 @@ class Completion:
     ``finish_reason`` is OpenAI's word (stop, length, tool_calls, content_filter, ...) or
     ``malformed`` (an answer that the endpoint could not put together), ``refusal`` the text of a
     refusal, ``cost_usd`` None where the price is unknown, ``provider`` whatever else
-    the endpoint said that is kept.
+    the endpoint said that is kept. ``train`` is False for a turn that was made wrong on purpose: it
+    stays in the conversation, and nothing is trained on it.
     """
 
     content: str = ""
@@ -336,6 +337,7 @@ class Completion:
     token_ids: Sequence[int] | None = None
     logprobs: Sequence[float] | None = None
     provider: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    train: bool = True
 
 
 @dataclass(frozen=True, slots=True)

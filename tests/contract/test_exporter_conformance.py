@@ -10,9 +10,9 @@ import pytest
 
 from synth.cli.export import main
 from synth.dataset.exporters import Exporter, find_exporter
-from synth.dataset.exporters.openai_jsonl import OpenAIJsonl
 from synth.dataset.exporters.trl_sft import TrlSft
 from synth.errors import ConfigProblems, DatasetError, OperatorError
+from synth.plugins import EXPORTERS
 from synth.testing import ExporterConformance
 from tests.sample_rows import all_kinds, write_run
 
@@ -64,14 +64,14 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sys.modules.pop("prompt_lists", None)
 
 
-class TestTrlSft(ExporterConformance):
-    def exporter(self) -> Exporter:
-        return TrlSft()
+@pytest.mark.parametrize("shipped", EXPORTERS.builtin, indirect=True)
+class TestShipped(ExporterConformance):
+    @pytest.fixture(autouse=True)
+    def shipped(self, request: pytest.FixtureRequest) -> None:
+        self.kind = find_exporter(request.param)
 
-
-class TestOpenAIJsonl(ExporterConformance):
     def exporter(self) -> Exporter:
-        return OpenAIJsonl()
+        return self.kind()
 
 
 class TestStranger(ExporterConformance):

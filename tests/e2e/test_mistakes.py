@@ -102,6 +102,24 @@ def test_the_log_points_at_the_turn_that_made_the_call(rows: list[dict[str, Json
     assert looked > 20
 
 
+def test_the_turn_with_the_mistake_is_not_trained_on_and_all_others_are(
+    rows: list[dict[str, Json]],
+):
+    """A mistake that a later turn only speaks of is in the log, and masks nothing more."""
+    masked = recovered = 0
+    for row in rows:
+        turns = [message for message in row["messages"] if message["role"] == "assistant"]
+        untrained = [at for at, turn in enumerate(turns) if turn.get("train") is False]
+        made = [entry["turn"] for entry in log(row) if not entry["recovered"]][:1]
+        assert untrained == made
+        masked += len(untrained)
+        if made and row["reward"] == 1.0:
+            recovered += 1
+            assert turns[made[0] + 1 :], "the recovery follows, and is trained on"
+    assert masked > 100
+    assert recovered > 20
+
+
 def test_the_same_job_gives_the_same_mistakes(runs: dict[str, Path]):
     home = runs["shop"].parent
     done = synth(*JOB, "env=shop", "runtime.concurrency=3", "output.dir=again", cwd=home)

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from synth.dataset.exporters.row_policy import Calls, Ids, Unit
+
 Row = Mapping[str, Any]
 """A row of the dataset, JSON columns decoded, with at least the exporter's ``columns``."""
 Message = Mapping[str, Any]
@@ -38,7 +40,9 @@ class Exporter(ABC):
     that :meth:`rows` reads. ``min_reward`` says which rows are exported unless the operator says
     otherwise: ``"success"``, those that pass every gate; a number, those with at least that reward;
     None, every scored row (for targets that learn from contrast). ``views`` are the supported
-    views.
+    views, ``units`` the supported units. ``calls`` and ``ids`` are the forms that the target needs
+    of calls, unless the operator asks for others. ``by_task`` is True if the exporter reads
+    :attr:`task_sizes`.
 
     An exporter with options declares their typed model, a dataclass or a pydantic model, as the
     class attribute ``Options``; it is constructed with an instance of it, filled in from
@@ -52,9 +56,19 @@ class Exporter(ABC):
     columns: ClassVar[tuple[str, ...]] = ("messages", "tools")
     min_reward: ClassVar[MinReward] = "success"
     views: ClassVar[tuple[View, ...]] = ("full",)
+    units: ClassVar[tuple[Unit, ...]] = ("rollout", "turn")
+    calls: ClassVar[Calls] = "parallel"
+    ids: ClassVar[Ids] = "recorded"
+    by_task: ClassVar[bool] = False
     Options: ClassVar[type[object] | None] = None
     view: View = "full"
     """The view of this export."""
+    unit: Unit = "rollout"
+    """The unit of this export: :meth:`rows` gets a row for each rollout, or for each turn to train
+    on, in which every other turn has ``train: false``.
+    """
+    task_sizes: Mapping[str, int] | None = None
+    """Number of rows of each task in the stream; None if it is not known."""
 
     def __init__(self, options: object | None = None) -> None:
         self.options: Any = options
@@ -81,6 +95,27 @@ class Exporter(ABC):
         """Count a row that is not exported; the reason is printed for the operator."""
         self.left_out[reason] += 1
 
+    def trained(self, row: Row) -> Sequence[Sequence[Message]]:
+        """Conversations of a row up to their last turn to train on; a row without one is counted.
+
+        Needs the columns ``messages`` and ``segments``.
+        """
+        parts = [part for whole in self.conversations(row) if (part := trainable_part(whole))]
+        if not parts:
+            self.leave_out("no turn that may be trained on")
+        return parts
+
+    def unmasked(self, row: Row) -> Sequence[Sequence[Message]]:
+        """Conversations of a row for a target that trains on every turn of the assistant.
+
+        A conversation with a turn that must not be trained on is left out and counted.
+        """
+        parts = self.trained(row)
+        kept = [part for part in parts if not has_untrained(part)]
+        for _ in range(len(parts) - len(kept)):
+            self.leave_out(f"a turn that must not be trained on, and {self.name} has no loss masks")
+        return kept
+
     def conversations(self, row: Row) -> Sequence[Sequence[Message]]:
         """Conversations of a row in the view of this export; needs the columns ``messages`` and
         ``segments``.
@@ -89,6 +124,26 @@ class Exporter(ABC):
             return [segment["messages"] for segment in row["segments"]]
         self.compacted += bool(row["segments"])
         return [row["messages"]]
+
+
+def has_untrained(messages: Sequence[Message]) -> bool:
+    """Tell whether a conversation has a turn that must not be trained on."""
+    return any(message.get("train") is False for message in messages)
+
+
+def prompt_part(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the messages before the first turn of the assistant."""
+    for index, message in enumerate(messages):
+        if message["role"] == "assistant":
+            return messages[:index]
+    return messages
+
+
+def without_marks(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages without ``train``, for a target that does not know it."""
+    return [
+        {key: value for key, value in message.items() if key != "train"} for message in messages
+    ]
 
 
 def trained_runs(

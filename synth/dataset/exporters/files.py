@@ -53,6 +53,24 @@ def write_parquet(
     return write_groups(out, groups, schema, out.with_name(f"{out.name}.unread"))[0]
 
 
+def write_plain_parquet(
+    examples: Iterable[Mapping[str, object]], out: Path, schema: pa.Schema
+) -> int:
+    """Write a Parquet file of lists and structs, for readers that know no JSON type (pandas), and
+    return the number of rows.
+
+    Raises :class:`~synth.errors.OperatorError` as :func:`write_parquet` does.
+    """
+    groups = (
+        pa.table(
+            [pa.array([row[field.name] for row in chunk], field.type) for field in schema],
+            schema=schema,
+        )
+        for chunk in _chunks(examples, ROWS_PER_GROUP)
+    )
+    return write_groups(out, groups, schema, out.with_name(f"{out.name}.unread"))[0]
+
+
 def _array(values: list[Any], kind: Kind) -> pa.Array | pa.ChunkedArray:
     if kind == "json":
         values = [None if value is None else json_text(value) for value in values]

@@ -9,7 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from synth.dataset.exporters.base import Exporter, MinReward, Row
+from synth.dataset.exporters.base import Exporter, Row
+from synth.dataset.exporters.row_policy import RowPolicy, shaped
+from synth.dataset.exporters.selection import FAILED, RowChoice, Selection
+from synth.dataset.exporters.siblings import NO_SIBLING, SAME_REWARD
 from synth.dataset.reader import Dataset
 from synth.dataset.store.atomic_files import disk, sync_directory
 from synth.errors import OperatorError
@@ -21,8 +24,6 @@ _RUN_FILES = frozenset(
 """Parts of a run directory; an export never replaces them, nor is it written where `load_dataset`
 would take it for a shard.
 """
-
-FAILED = "no success: a gate failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,12 @@ def export(
     dataset: Dataset,
     exporter: Exporter,
     out: Path,
+    choice: RowChoice | None = None,
+    policy: RowPolicy | None = None,
     *,
-    where: str | None = None,
-    min_reward: MinReward = None,
-    split: str = "train",
     force: bool = False,
 ) -> ExportReport:
-    """Write the scored rows of one split that ``min_reward`` selects in the exporter's format.
+    """Write the rows that ``choice`` takes, in the form of ``policy`` and the exporter's format.
 
     ``out`` appears as a whole, by rename, or not at all. Unscored rows are never exported; rollouts
     that ended in an infrastructure error have no row. Raises :class:`~synth.errors.OperatorError`
@@ -60,13 +60,14 @@ def export(
     """
     for path in dataset.paths:
         _check_target(path, out, force=force)
-    selection = _Selection(dataset, exporter, where, min_reward, split)
+    selection = Selection(dataset, choice or RowChoice())
+    rows = _Rows(selection, exporter, policy or RowPolicy())
     temporary = out.with_name(f".{out.name}.{os.getpid()}.part")
     with disk(out):
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
-            written = exporter.write(exporter.rows(selection.rows()), temporary)
-            left_out = dict(selection.left_out + exporter.left_out)
+            written = exporter.write(exporter.rows(rows.stream()), temporary)
+            left_out = dict(selection.left_out + rows.left_out + exporter.left_out)
             if not written:
                 raise OperatorError(_nothing(selection, left_out))
             temporary.replace(out)
@@ -78,57 +79,40 @@ def export(
     )
 
 
-class _Selection:
-    """Rows that pass to the exporter, and the count of those that do not."""
+class _Rows:
+    """The selected rows in the form that the policy and the target ask for."""
 
-    def __init__(
-        self,
-        dataset: Dataset,
-        exporter: Exporter,
-        where: str | None,
-        min_reward: MinReward,
-        split: str,
-    ) -> None:
-        self._dataset = dataset
-        self._columns = list(
-            dict.fromkeys(("trajectory_id", "split", "reward", "outcome", *exporter.columns))
+    def __init__(self, selection: Selection, exporter: Exporter, policy: RowPolicy) -> None:
+        self._selection = selection
+        self._exporter = exporter
+        self._policy = RowPolicy(
+            policy.unit, policy.calls or exporter.calls, policy.ids or exporter.ids
         )
-        self._min_reward = min_reward
-        self._split = split
-        self._ids: set[str] | None = None
-        if where is not None:
-            self._ids = {
-                row["trajectory_id"] for row in dataset.query(where, ["trajectory_id"]).to_pylist()
-            }
-        self.matched = 0
         self.left_out: Counter[str] = Counter()
+        exporter.unit = policy.unit
+        if exporter.by_task:
+            exporter.task_sizes = selection.task_sizes()
 
-    def rows(self) -> Iterator[Row]:
-        for row in self._dataset.rows(self._columns):
-            if self._ids is not None and row["trajectory_id"] not in self._ids:
-                continue
-            self.matched += 1
-            if row["split"] != self._split:
-                self.left_out[f"split {row['split']}"] += 1
-            elif row["reward"] is None:
-                self.left_out["unscored"] += 1
-            elif reason := self._too_low(row):
-                self.left_out[reason] += 1
-            else:
-                yield row
-
-    def _too_low(self, row: Row) -> str:
-        """The reason why a scored row is left out; empty if it is exported."""
-        if self._min_reward is None:
-            return ""
-        if self._min_reward == "success":
-            return "" if row["outcome"] == "success" else FAILED
-        return f"reward below {self._min_reward:g}" if row["reward"] < self._min_reward else ""
+    def stream(self) -> Iterator[Row]:
+        segments = self._exporter.view == "segments"
+        wanted = ("messages", "segments") if self._policy.unit == "turn" else ()
+        for row in self._selection.rows((*self._exporter.columns, *wanted)):
+            count = 0
+            for part in shaped(row, self._policy, segments=segments):
+                count += 1
+                yield part
+            if not count:
+                self.left_out["no turn that may be trained on"] += 1
 
 
-def _nothing(selection: _Selection, left_out: Mapping[str, int]) -> str:
+def _nothing(selection: Selection, left_out: Mapping[str, int]) -> str:
     if not selection.matched:
         return "nothing to export: no row matches"
+    if left_out.keys() <= {NO_SIBLING, SAME_REWARD}:
+        return (
+            "nothing to export: no pair of samples of one task with different rewards; a run with"
+            " tasks.samples=4 (and a model that sometimes fails) has them"
+        )
     lines = [f"nothing to export: {selection.matched} rows match, and all are left out"]
     lines += [f"  {count} {reason}" for reason, count in sorted(left_out.items())]
     if any(reason == FAILED or reason.startswith("reward below") for reason in left_out):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from synth.dataset.exporters.base import Example, Exporter, Message, Row, trainable_part
+from synth.dataset.exporters.base import Example, Exporter, Message, Row
 from synth.dataset.exporters.files import write_jsonl
 from synth.dataset.store.wire import json_text
 
@@ -39,11 +39,7 @@ class OpenAIJsonl(Exporter):
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for row in rows:
-            conversations = self.conversations(row)
-            parts = [part for messages in conversations if (part := trainable_part(messages))]
-            if not parts:
-                self.leave_out("no turn that may be trained on")
-            yield from self._examples(row, parts)
+            yield from self._examples(row, self.trained(row))
 
     def _examples(self, row: Row, parts: Iterable[Sequence[Message]]) -> Iterator[Example]:
         for kept in parts:

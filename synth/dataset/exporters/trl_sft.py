@@ -3,14 +3,16 @@
 Arguments stay objects and unused keys stay absent, as chat templates expect. ``datasets`` 5 loads
 the file as it is: ``load_dataset("parquet", data_files=FILE)``.
 
-In this format TRL trains on every assistant turn; there is no mask per message. Turns that must not
-be trained on (``train: false``, for instance a malformed call) are removed at the end of a
-conversation; a row with one before a turn to train on is left out as a whole and counted.
+In this format TRL trains on every assistant turn; there is no mask per message, not even with a
+template that marks generation. Turns that must not be trained on (``train: false``, for instance a
+malformed call) are removed at the end of a conversation; a row with one before a turn to train on
+is left out as a whole and counted.
 
-The view ``segments`` writes TRL's other format, ``prompt`` and ``completion`` beside ``tools``: one
-example for each run of turns to train on, after the context that the model was sent. Train it with
-``assistant_only_loss=True``, because completions contain tool results too; TRL then counts the loss
-where both masks agree.
+The view ``segments`` and the unit ``turn`` write TRL's other format, ``prompt`` and ``completion``
+beside ``tools``: one example for each run of turns to train on (for each turn), after the context
+that the model was sent. No row is left out for a turn that must not be trained on: it is part of a
+prompt. Train it with ``assistant_only_loss=True``, because completions contain tool results too;
+TRL then counts the loss where both masks agree.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from synth.dataset.columns import Kind
-from synth.dataset.exporters.base import Example, Exporter, Row, trainable_part, trained_runs
+from synth.dataset.exporters.base import Example, Exporter, Row, trained_runs
 from synth.dataset.exporters.files import write_parquet
 
 
@@ -32,37 +34,26 @@ class TrlSft(Exporter):
     columns = ("messages", "segments", "tools")
     views = ("full", "segments")
 
+    @property
+    def _in_runs(self) -> bool:
+        return self.view == "segments" or self.unit == "turn"
+
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for row in rows:
-            if self.view == "segments":
-                yield from self._segments(row)
-                continue
-            (whole,) = self.conversations(row)
-            kept = trainable_part(whole)
-            if not kept:
-                self.leave_out("no turn that may be trained on")
-            elif any(message.get("train") is False for message in kept):
-                self.leave_out(
-                    "a turn that must not be trained on, and TRL has no mask per message"
-                )
+            tools = list(row["tools"])
+            if self._in_runs:
+                for messages in self.trained(row):
+                    for prompt, completion in trained_runs(messages):
+                        yield {
+                            "prompt": list(prompt),
+                            "completion": list(completion),
+                            "tools": tools,
+                        }
             else:
-                yield {"messages": list(kept), "tools": list(row["tools"])}
-
-    def _segments(self, row: Row) -> Iterator[Example]:
-        conversations = self.conversations(row)
-        runs = [run for messages in conversations for run in trained_runs(messages)]
-        if not runs:
-            self.leave_out("no turn that may be trained on")
-        for prompt, completion in runs:
-            yield {
-                "prompt": list(prompt),
-                "completion": list(completion),
-                "tools": list(row["tools"]),
-            }
+                for messages in self.unmasked(row):
+                    yield {"messages": list(messages), "tools": tools}
 
     def write(self, examples: Iterable[Example], out: Path) -> int:
-        names = (
-            ("prompt", "completion", "tools") if self.view == "segments" else ("messages", "tools")
-        )
+        names = ("prompt", "completion", "tools") if self._in_runs else ("messages", "tools")
         columns: dict[str, Kind] = dict.fromkeys(names, "list<json>")
         return write_parquet(examples, out, columns)

@@ -179,7 +179,15 @@ def _record(row: Mapping[str, Json]) -> Record:
         chain(row[name] or (), repeat(None))
         for name in ("token_ids", "logprobs", "provider_fields")
     ]
-    completions = [completion_of(*event) for event in zip(turns, *columns, strict=False)]
+    trained = [
+        message.get("train") is not False
+        for message in row["messages"]
+        if message["role"] == "assistant"
+    ]
+    completions = [
+        completion_of(*known, train=train)
+        for *known, train in zip(turns, *columns, chain(trained, repeat(True)), strict=False)
+    ]
     return Record(
         row["messages"],
         row["tools"],

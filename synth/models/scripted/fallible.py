@@ -105,6 +105,7 @@ class FallibleConversation(ExpertConversation):
         self._extra: list[str] = []
         self._besides: list[str] = []
         self._note: dict[str, object] | None = None
+        self._wrong = False
         super().__init__(task, retries)
 
     def _play(self) -> Play:
@@ -276,6 +277,7 @@ class FallibleConversation(ExpertConversation):
     def _make(self, detail: str, *, missing: bool = True) -> None:
         self._made = True
         self._log(recovered=False, missing=missing, detail=detail)
+        self._wrong = True
 
     def _mend(self, words: Sequence[str]) -> None:
         self._mended = True
@@ -283,7 +285,9 @@ class FallibleConversation(ExpertConversation):
         self._log(recovered=True, missing=False, detail="set right")
 
     def _log(self, *, recovered: bool, missing: bool, detail: str) -> None:
-        """Attach an entry of the log to the next completion."""
+        """Attach an entry of the log to the next completion. What is said of a mistake later
+        replaces the entry of one that no turn has shown yet.
+        """
         details = {
             "recovered": recovered,
             "missing": missing,
@@ -291,15 +295,15 @@ class FallibleConversation(ExpertConversation):
             "detail": detail,
         }
         self._note = {"kind": self._slip.kind, "step": self._slip.at, **details}
+        self._wrong = False
 
     def _turn(self, *calls: ToolCall) -> Completion:
-        completion, note = super()._turn(*calls), self._note
-        self._turns, self._note = self._turns + 1, None
-        return (
-            completion
-            if note is None
-            else replace(completion, provider={"mistake": note | {"turn": self._turns - 1}})
-        )
+        completion, note, wrong = super()._turn(*calls), self._note, self._wrong
+        self._turns, self._note, self._wrong = self._turns + 1, None, False
+        if note is None:
+            return completion
+        log = {"mistake": note | {"turn": self._turns - 1}}
+        return replace(completion, provider=log, train=not wrong)
 
     def _words(self, words: Sequence[str]) -> str:
         return words[self._slip.draw % len(words)].format(field=self._slip.field.replace("_", " "))

@@ -1,0 +1,131 @@
+"""Changes to a row before its exporter sees it: one row per turn, one call per turn, short ids."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Literal
+
+Unit = Literal["rollout", "turn"]
+"""A row for each rollout, or one for each of its turns to train on."""
+Calls = Literal["parallel", "one"]
+"""Several calls in a turn as they were made, or one after the other, as some templates require."""
+Ids = Literal["recorded", "nine"]
+"""The ids of calls as they were recorded, or nine letters and digits, as Mistral requires."""
+
+_Message = Mapping[str, Any]
+_Row = Mapping[str, Any]
+_ID_LENGTH = 9
+
+
+@dataclass(frozen=True, slots=True)
+class RowPolicy:
+    """The form in which rows reach the exporter; None leaves the choice to the target."""
+
+    unit: Unit = "rollout"
+    calls: Calls | None = None
+    ids: Ids | None = None
+
+
+def shaped(row: _Row, policy: RowPolicy, *, segments: bool) -> Iterator[_Row]:
+    """Yield the rows that a row becomes; ``segments`` cuts turns out of the contexts that the model
+    saw, instead of the whole conversation.
+    """
+    changes: list[Callable[[Sequence[_Message]], Sequence[_Message]]] = []
+    if policy.calls == "one":
+        changes.append(one_call_per_turn)
+    if policy.ids == "nine":
+        changes.append(with_short_ids)
+    for change in changes:
+        row = _with_conversations(row, change)
+    if policy.unit == "rollout":
+        yield row
+        return
+    seen: Sequence[Mapping[str, Any]] = row.get("segments") or []
+    sources: list[Sequence[_Message]] = [part["messages"] for part in seen] if segments else []
+    sources = sources or [row["messages"]]
+    for messages in sources:
+        for part in single_turns(messages):
+            yield {**row, "messages": part, "segments": [] if segments else seen}
+            seen = []
+
+
+def single_turns(messages: Sequence[_Message]) -> Iterator[list[_Message]]:
+    """Yield the conversation up to each turn to train on, in which nothing else is trained on."""
+    before: list[_Message] = []
+    for message in messages:
+        if message["role"] == "assistant":
+            if message.get("train") is not False:
+                yield [*before, message]
+            before.append({**message, "train": False})
+        else:
+            before.append(message)
+
+
+def one_call_per_turn(messages: Sequence[_Message]) -> list[_Message]:
+    """Return the conversation with every call in a turn of its own, its result right after it.
+
+    Words and reasoning stay with the first call.
+    """
+    results = {
+        message["tool_call_id"]: message for message in messages if message["role"] == "tool"
+    }
+    out: list[_Message] = []
+    moved: set[str] = set()
+    for message in messages:
+        calls = message.get("tool_calls") or ()
+        if len(calls) < 2:
+            if message["role"] != "tool" or message["tool_call_id"] not in moved:
+                out.append(message)
+            continue
+        for index, call in enumerate(calls):
+            rest = {
+                key: value
+                for key, value in message.items()
+                if not index or key in {"role", "train"}
+            }
+            out.append({"content": "", **rest, "tool_calls": [call]})
+            if call["id"] in results:
+                out.append(results[call["id"]])
+                moved.add(call["id"])
+    return out
+
+
+def with_short_ids(messages: Sequence[_Message]) -> list[_Message]:
+    """Return the conversation with ids of nine letters and digits, distinct within it."""
+    names: dict[str, str] = {}
+    for message in messages:
+        for call in message.get("tool_calls") or ():
+            taken = set(names.values())
+            hashes = (_short(f"{call['id']}/{number}") for number in count())
+            names.setdefault(call["id"], next(short for short in hashes if short not in taken))
+    out: list[_Message] = []
+    for message in messages:
+        if message.get("tool_calls"):
+            calls = [{**call, "id": names[call["id"]]} for call in message["tool_calls"]]
+            out.append({**message, "tool_calls": calls})
+        elif message["role"] == "tool":
+            given = message["tool_call_id"]
+            out.append({**message, "tool_call_id": names.get(given) or _short(given)})
+        else:
+            out.append(message)
+    return out
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_ID_LENGTH]
+
+
+def _with_conversations(
+    row: _Row, change: Callable[[Sequence[_Message]], Sequence[_Message]]
+) -> _Row:
+    new = dict(row)
+    if "messages" in row:
+        new["messages"] = change(row["messages"])
+    if row.get("segments"):
+        new["segments"] = [
+            {**segment, "messages": change(segment["messages"])} for segment in row["segments"]
+        ]
+    return new

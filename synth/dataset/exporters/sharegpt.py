@@ -1,0 +1,106 @@
+"""ShareGPT as LLaMA-Factory reads it: one JSON object per line with ``conversations``, ``system``
+and ``tools``.
+
+``conversations`` strictly alternates between ``human`` or ``observation`` and ``gpt`` or
+``function_call``; LLaMA-Factory skips everything else without a word. A call is a JSON text of its
+name and arguments, one call in a turn. Words beside a call have no place: a row with them is left
+out, or (``words=drop``) loses them.
+
+The target trains on every turn, so rows with a turn that must not be trained on are left out. With
+``--unit turn`` they are kept: train that file with ``mask_history: true``, under which
+LLaMA-Factory trains on the last turn only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from synth.dataset.exporters.base import Example, Exporter, Message, Row
+from synth.dataset.exporters.files import write_jsonl
+from synth.dataset.exporters.row_policy import Calls
+from synth.dataset.store.wire import json_text
+
+
+@dataclass(frozen=True)
+class ShareGPTOptions:
+    """``words`` are those beside a call: ``refuse`` leaves the row out, ``drop`` only them."""
+
+    words: Literal["refuse", "drop"] = "refuse"
+
+
+class ShareGPT(Exporter):
+    """Conversations in the format that ShareGPT introduced."""
+
+    name = "sharegpt"
+    description = "ShareGPT conversations with function_call and observation: JSONL"
+    suffix = ".jsonl"
+    columns = ("messages", "segments", "tools")
+    views = ("full", "segments")
+    calls: ClassVar[Calls] = "one"
+    Options = ShareGPTOptions
+
+    def __init__(self, options: ShareGPTOptions | None = None) -> None:
+        super().__init__(options or ShareGPTOptions())
+
+    def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
+        for row in rows:
+            kept = self.trained(row) if self.unit == "turn" else self.unmasked(row)
+            for messages in kept:
+                example = self._example(messages, row["tools"])
+                if isinstance(example, str):
+                    self.leave_out(example)
+                else:
+                    yield example
+
+    def _example(self, messages: Sequence[Message], tools: Sequence[Any]) -> Example | str:
+        """Return the example of a conversation, or the reason why there is none."""
+        system = [message["content"] for message in messages if message["role"] == "system"]
+        turns: list[Example] = []
+        for message in messages:
+            if message["role"] == "system":
+                continue
+            beside = message.get("tool_calls") and message["content"].strip()
+            if beside and self.options.words == "refuse":
+                return "words beside a call (--option words=drop exports the row without them)"
+            turns += _turns(message)
+        odd, even = {"human", "observation"}, {"gpt", "function_call"}
+        if len(turns) % 2 or any(
+            turn["from"] not in (even if index % 2 else odd) for index, turn in enumerate(turns)
+        ):
+            return "turns that do not alternate"
+        functions = [tool["function"] for tool in tools]
+        return {
+            "conversations": turns,
+            "system": "\n\n".join(system),
+            "tools": json_text(functions) if functions else "",
+        }
+
+    def write(self, examples: Iterable[Example], out: Path) -> int:
+        return write_jsonl(examples, out)
+
+
+class LlamaFactory(ShareGPT):
+    """The same file under the trainer's name."""
+
+    name = "llamafactory"
+    description = "LLaMA-Factory, formatting sharegpt: JSONL with conversations, system and tools"
+
+
+def _turns(message: Message) -> list[Example]:
+    if message["role"] == "user":
+        return [{"from": "human", "value": message["content"]}]
+    if message["role"] == "tool":
+        return [{"from": "observation", "value": message["content"]}]
+    calls = message.get("tool_calls")
+    if not calls:
+        return [{"from": "gpt", "value": message["content"]}]
+    return [
+        {
+            "from": "function_call",
+            "value": json_text({key: call["function"][key] for key in ("name", "arguments")}),
+        }
+        for call in calls
+    ]

@@ -1,0 +1,49 @@
+"""Rows of one task together: the samples that preferences and prompts are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from synth.dataset.exporters.base import Message, Row, prompt_part
+
+NO_SIBLING = "no other sample of its task"
+SAME_REWARD = "no sample of its task with another reward"
+
+
+def by_task(rows: Iterable[Row], sizes: Mapping[str, int] | None) -> Iterator[list[Row]]:
+    """Yield the rows of each task, as soon as all of them have come.
+
+    Without the number of rows of each task, all rows are held until the end.
+    """
+    waiting: dict[str, list[Row]] = {}
+    for row in rows:
+        group = waiting.setdefault(row["task_id"], [])
+        group.append(row)
+        if sizes is not None and len(group) >= sizes.get(row["task_id"], 0):
+            yield waiting.pop(row["task_id"])
+    yield from waiting.values()
+
+
+def shared_start(left: Sequence[Message], right: Sequence[Message]) -> int:
+    """Return the length of the longest common part that ends before a turn of the assistant in
+    both conversations; 0 if their openings differ.
+    """
+    opening = len(prompt_part(left))
+    if list(left[:opening]) != list(right[: len(prompt_part(right))]):
+        return 0
+    end = opening
+    for index in range(opening, min(len(left), len(right))):
+        if left[index] != right[index]:
+            break
+        after = index + 1
+        if after < min(len(left), len(right)) and (
+            left[after]["role"] == right[after]["role"] == "assistant"
+        ):
+            end = after
+    return end
+
+
+def last_turn(messages: Sequence[Message]) -> int:
+    """Return the number of messages up to the last turn of the assistant."""
+    turns = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
+    return turns[-1] + 1 if turns else 0
