@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import json
 import os
 import secrets
 import signal
@@ -20,9 +21,6 @@ from synth.foundation.credentials import ADVICE, is_variable_name
 from synth.foundation.shipped import find_world, world_names
 from synth.runner.plan import Plan
 from synth.runner.prepare import PreparedRun, prepare
-
-TURNS = 100
-"""Turns of a rollout unless ``agent.max_turns`` says otherwise: a client makes one call a turn."""
 
 
 def add_task_options(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +62,9 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--minutes", type=float, default=60.0, metavar="M", help="the longest session (60)"
     )
+    parser.add_argument(
+        "--json", action="store_true", help="print the address and the token as JSON, on one line"
+    )
 
 
 def check_limits(options: argparse.Namespace) -> None:
@@ -90,7 +91,6 @@ def prepared(options: argparse.Namespace, more: Sequence[str] = ()) -> PreparedR
         f"tasks.universes={universe + 1}",
         f"seed={options.seed}",
         f"agent.timeout_s={options.minutes * 60}",
-        f"agent.max_turns={TURNS}",
         *more,
     ]
     if options.families is not None:
@@ -131,6 +131,12 @@ def token_of(name: str | None) -> str:
     if not value:
         raise OperatorError(f"--token-env: the variable {name} is not set")
     return value
+
+
+def address_json(url: str, token: str, options: argparse.Namespace) -> str:
+    """The address for programs, with the token unless a variable holds it."""
+    own = {"token": token} if options.token_env is None else {"token_env": options.token_env}
+    return json.dumps({"url": url, **own})
 
 
 async def until_signal(work: Coroutine[Any, Any, object]) -> None:

@@ -14,6 +14,7 @@ from typing import IO
 from synth.cli.live_options import (
     add_limit_options,
     add_task_options,
+    address_json,
     check_limits,
     prepared,
     token_of,
@@ -44,6 +45,9 @@ path of its own, /mcp/NAME. --record makes a dataset of the rollouts, for `synth
 STDIO = "synth.serving.mcp.transports:serve_stdio"
 HTTP = "synth.serving.mcp.transports:serve_http"
 
+TURNS = 100
+"""Turns of a rollout unless ``agent.max_turns`` says otherwise: each call of a client is a turn."""
+
 
 def main(argv: list[str]) -> int:
     """Serve until the client leaves, or until SIGINT or SIGTERM; returns 0."""
@@ -54,7 +58,7 @@ def main(argv: list[str]) -> int:
     token = token_of(options.token_env)
     with contextlib.redirect_stdout(sys.stderr):  # stdout is the protocol's
         model = [f"model.kind={REMOTE}", f"model.name={quoted_value(options.model_name)}"]
-        run = prepared(options, model)
+        run = prepared(options, [*model, f"agent.max_turns={TURNS}"])
     if any(tool.name == REPLY for tool in run.world.tools):
         raise OperatorError(f"{run.world.name}: a tool of the world is called {REPLY}, too")
     asyncio.run(_serve(run, options, token))
@@ -115,9 +119,12 @@ async def _serve_http(book: SessionBook, options: argparse.Namespace, token: str
             url: str = await stack.enter_async_context(serving)
         except OSError as error:
             raise OperatorError(f"--port {options.port}: {error.strerror}") from None
-        shown = token if options.token_env is None else f"in ${options.token_env}"
-        print(f"{url}\ntoken: {shown}", flush=True)
-        print("each session has a path of its own: /mcp/NAME; Ctrl-C ends the server", flush=True)
+        if options.json:
+            print(address_json(url, token, options), flush=True)
+        else:
+            shown = token if options.token_env is None else f"in ${options.token_env}"
+            print(f"{url}\ntoken: {shown}")
+            print("a session has a path of its own: /mcp/NAME; Ctrl-C ends the server", flush=True)
         await until_signal(asyncio.Event().wait())
 
 

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from synth.cli.live_options import (
     add_limit_options,
     add_task_options,
+    address_json,
     check_limits,
     prepared,
     token_of,
@@ -88,7 +89,10 @@ async def _serve(run: PreparedRun, options: argparse.Namespace, token: str) -> N
             url = await stack.enter_async_context(serve_agent(sessions, token, options.port))
         except OSError as error:
             raise OperatorError(f"--port {options.port}: {error.strerror}") from None
-        shown = token if options.token_env is None else f"${options.token_env}"
-        print(f"{url}/?token={shown}", flush=True)
-        print("the token in it is the only way in; Ctrl-C ends the server", flush=True)
+        if options.json:
+            print(address_json(url, token, options), flush=True)
+        else:
+            shown = token if options.token_env is None else f"${options.token_env}"
+            print(f"{url}/?token={shown}")
+            print("the token in it is the only way in; Ctrl-C ends the server", flush=True)
         await until_signal(asyncio.Event().wait())

@@ -120,7 +120,7 @@ class AgentServer:
             if event is None:
                 await response.write(b": waiting\n\n")
                 continue
-            text = json.dumps(event.data, ensure_ascii=True)
+            text = self._sessions.hide(json.dumps(event.data, ensure_ascii=True))
             block = f"id: {event.number}\nevent: {event.kind}\ndata: {text}\n\n"
             await response.write(block.encode())
         await response.write_eof()

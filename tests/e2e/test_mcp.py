@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -18,7 +19,9 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+from synth.cli.mcp import main
 from synth.dataset.reader import Dataset
+from synth.errors import OperatorError
 from synth.serving.mcp.transports import MAX_BODY, serve_http
 from tests.e2e.command import COMMAND, synth
 from tests.unit import talking_world
@@ -59,7 +62,10 @@ async def play(player: Client) -> str:
     found = await player.call_tool("find_items", {"name": item})
     assert PRICES[item] in text_of(found)
     handed_in = await player.call_tool("submit", {"price": float(PRICES[item])})
+    assert handed_in.meta is None or "synth/session-over" not in handed_in.meta
     last = await player.call_tool("reply_to_user", {"text": f"It costs {PRICES[item]}."})
+    assert last.meta is not None
+    assert last.meta["synth/session-over"] is True
     after = await player.call_tool("find_items", {"name": item})
     assert after.is_error
     assert "user_ended" in text_of(after)
@@ -229,14 +235,14 @@ async def test_the_server_seals_its_recording_when_it_is_stopped(tmp_path: Path)
     talking_world.make(world)
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "synth", "mcp", str(world), "--http", "--record", "out"),
-        *("--families", "price", "--count", "3", "--token-env", "MCP_TOKEN"),
+        *("--families", "price", "--count", "3", "--token-env", "MCP_TOKEN", "--json"),
         cwd=tmp_path,
         env={**os.environ, "MCP_TOKEN": TOKEN},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
     assert process.stdout is not None
-    url = (await process.stdout.readline()).decode().strip()
+    url = json.loads(await process.stdout.readline())["url"]
     async with client(f"{url}/left") as player:
         await player.call_tool("all_items", {})
     process.send_signal(signal.SIGTERM)
@@ -265,3 +271,26 @@ def test_what_cannot_be_served_is_said_at_once(tmp_path: Path, words: list[str],
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_standard_input_has_to_be_a_client(tmp_path: Path):
+    (tmp_path / "requests").write_text("{}\n", "utf-8")
+    with (tmp_path / "requests").open() as file:
+        done = subprocess.run(
+            [*COMMAND, "mcp", "library"],
+            cwd=tmp_path,
+            stdin=file,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--http" in done.stderr
+
+
+def test_a_missing_sdk_is_one_message(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("synth.cli.mcp.find_module", lambda _: None)
+    with pytest.raises(OperatorError, match=r"pip install 'synth-worlds\[mcp\]'"):
+        main(["library"])

@@ -26,6 +26,10 @@ class SupervisedSessions:
         self._sessions: dict[str, SupervisedSession] = {}
         self._turns = itertools.count()
 
+    def hide(self, text: str) -> str:
+        """The text without the secrets of the run."""
+        return self._live.scrubber.text(text)
+
     def describe(self) -> dict[str, Any]:
         """The world, its tasks and its tools, as far as the model may know them."""
         live = self._live

@@ -13,7 +13,6 @@ from synth.dataset.store.wire import encode, to_wire
 from synth.dataset.store.writer import RunWriter
 from synth.errors import OperatorError, ResumeRefused
 from synth.foundation.consent import config_part, remember, tasks_part, world_part
-from synth.foundation.credentials import known_secrets
 from synth.foundation.scrubber import Scrubber
 from synth.runner.run_files import CONFIG_FILE, TASKS_FILE, recorded_config, task_row, write_whole
 from synth.serving.live.world import LiveWorld
@@ -51,7 +50,7 @@ class Recorder:
                 remember([tasks_part(home / TASKS_FILE, ())])
 
             writer = RunWriter.create(directory, run.layout, run.identity, prepare=prepare)
-        return cls(writer, Scrubber([*run.settings.secrets(), *known_secrets()]))
+        return cls(writer, live.scrubber)
 
     def unplayed(self) -> Iterator[int]:
         """The jobs that have no row yet, in the plan's order."""

@@ -63,7 +63,7 @@ class RemoteModel(Model):
 
 
 def make(options: Mapping[str, object], sampling: object, api_key: str | None) -> Model:
-    """Refuse: a recording names this model in its config, and no run can play it.
+    """Whoever plays over `synth mcp`: a recording names it in its config, and no run can ask it.
 
     Raises OperatorError.
     """

@@ -8,10 +8,18 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from envs.world.template_cache import Templates
 from synth.config.schema import RunConfig
 from synth.foundation.archive import pack_world
+from synth.foundation.scrubber import Scrubber
 from synth.foundation.shipped import version
 from synth.foundation.tempdirs import Scratch
 from synth.models.base import Model
-from synth.runner.build import build_middleware, build_model, build_user
+from synth.runner.audit_files import AuditBook
+from synth.runner.build import (
+    build_middleware,
+    build_model,
+    build_user,
+    scrubber_of,
+    worker_id,
+)
 from synth.runner.plan import job
 from synth.runner.prepare import PreparedRun
 from synth.runner.rollout import RolloutContext
@@ -20,10 +28,15 @@ from synth.validation.prove import prove
 
 
 class LiveWorld:
-    """A prepared run, ready to play any of its jobs. ``context`` is what its rollouts share."""
+    """A prepared run, ready to play any of its jobs. ``context`` is what its rollouts share;
+    ``scrubber`` knows the run's secrets.
+    """
 
-    def __init__(self, run: PreparedRun, archive: bytes, context: RolloutContext) -> None:
+    def __init__(
+        self, run: PreparedRun, archive: bytes, context: RolloutContext, scrubber: Scrubber
+    ) -> None:
         self.run, self.archive, self.context = run, archive, context
+        self.scrubber = scrubber
         self._proved: dict[int, Task] = {}
 
     @property
@@ -57,11 +70,12 @@ class LiveWorld:
 async def open_live(run: PreparedRun, model: Model | None = None) -> AsyncGenerator[LiveWorld]:
     """Set up what the rollouts of a prepared run share: templates, model, user and middlewares.
 
-    ``model`` takes the place of the one that the config names.
+    ``model`` takes the place of the one that the config names. An audit goes to standard error.
     """
     config: RunConfig = run.config
     settings, archive = run.settings, pack_world(run.world.path)
     setup = run.worker_setup(archive)
+    scrubber = scrubber_of(setup)
     async with AsyncExitStack() as stack:
         scratch = stack.enter_context(Scratch("live"))
         made = build_model(settings.model) if model is None else model
@@ -69,10 +83,15 @@ async def open_live(run: PreparedRun, model: Model | None = None) -> AsyncGenera
         user = build_user(settings)
         stack.push_async_callback(user.aclose)
         makers = [
-            (one.name, build_middleware(one, setup, scratch.path)) for one in settings.middlewares
+            (one.name, build_middleware(one, setup, scratch.path, scrubber))
+            for one in settings.middlewares
         ]
         for _, maker in makers:
             stack.push_async_callback(maker.aclose)
+        audit = None
+        if setup.audit is not None:
+            audit = AuditBook(run.world.name, worker_id(), setup.audit, None, scrubber.text)
+            stack.callback(audit.close)
         templates = Templates(run.world, config.database.engine, place=settings.target)
         stack.callback(templates.close)
         yield LiveWorld(
@@ -86,8 +105,10 @@ async def open_live(run: PreparedRun, model: Model | None = None) -> AsyncGenera
                 agent=settings.agent,
                 user=user,
                 middlewares=makers,
+                audit=audit,
                 sampling=settings.model.sampling,
                 config_digest=settings.config_digest,
                 synth_version=version(),
             ),
+            scrubber,
         )

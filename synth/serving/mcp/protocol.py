@@ -22,6 +22,9 @@ NameOf = Callable[[Context], str]
 
 PROMPT = "task"
 POLICY = "synth://policy"
+OVER = "synth/session-over"
+"""Key of a result's ``_meta``: true if the session has ended, for the program around a model."""
+
 INSTRUCTIONS = (
     f"You work for a user on a database, by tools. The prompt `{PROMPT}` is what the user asks;"
     f" the resource {POLICY} holds the rules that you work under. The user reads only what you say"
@@ -110,8 +113,9 @@ class WorldServer:
                 raise SessionError("bad_arguments", f"{REPLY} takes text, a string")
             answer = await session.say(text)
         except SessionError as error:  # the model reads it, and can mend its call
-            return _result(SessionAnswer(f"{error.kind}: {error.message}", ok=False))
-        return _result(SessionAnswer(NOTHING_TO_ADD) if answer.over else answer)
+            over = session.over
+            return _result(SessionAnswer(f"{error.kind}: {error.message}", ok=False, over=over))
+        return _result(SessionAnswer(NOTHING_TO_ADD, over=True) if answer.over else answer)
 
     async def _list_prompts(
         self, ctx: Context, params: types.PaginatedRequestParams | None
@@ -153,4 +157,5 @@ class WorldServer:
 
 def _result(answer: SessionAnswer) -> types.CallToolResult:
     text = types.TextContent(type="text", text=answer.text)
-    return types.CallToolResult(content=[text], is_error=not answer.ok)
+    meta: dict[str, Any] | None = {OVER: True} if answer.over else None
+    return types.CallToolResult(content=[text], is_error=not answer.ok, _meta=meta)

@@ -25,6 +25,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import Receive, Scope, Send
 
+from synth.errors import OperatorError
 from synth.serving.live.book import SessionBook
 from synth.serving.mcp.protocol import Context, WorldServer
 
@@ -38,7 +39,10 @@ _SESSION = "mcp-session-id"
 
 
 async def serve_stdio(book: SessionBook, world: str) -> None:
-    """Serve one client, until it closes its end."""
+    """Serve one client, until it closes its end.
+
+    Raises :class:`~synth.errors.OperatorError` if standard input is a file.
+    """
     server = WorldServer(book, world, lambda _: ALONE).server
     stdin = cast("anyio.AsyncFile[str]", _Lines(await _wire()))
     async with stdio_server(stdin) as (read, write):
@@ -53,7 +57,14 @@ async def _wire() -> asyncio.StreamReader:
     os.close(nothing)
     reader = asyncio.StreamReader(limit=MAX_BODY)
     protocol = asyncio.StreamReaderProtocol(reader)
-    await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, own)
+    try:
+        await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, own)
+    except ValueError:
+        own.close()
+        raise OperatorError(
+            "synth mcp talks to a client by standard input and output, and standard input is a"
+            " file; a client starts this command, or --http serves many"
+        ) from None
     return reader
 
 

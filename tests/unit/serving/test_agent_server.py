@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from synth.agent.events import agent_events_schema
+from synth.models.base import Conversation, Model, OnDelta
 from synth.serving.agent_server import MAX_BODY, serve_agent
 from synth.serving.live.desk import SupervisedSessions
 from synth.serving.live.world import open_live
+from synth.types import Completion, Message, Task
 from tests.unit.serving.live_world import run_of
 
 TOKEN = "the-token-of-this-test"
@@ -56,10 +59,10 @@ class Visitor:
 
 @asynccontextmanager
 async def visiting(
-    folder: Path, *families: str, idle_s: float = 60.0, at_once: int = 4, **run: Any
+    folder: Path, *families: str, idle_s: float = 60.0, at_once: int = 4, model: Model | None = None
 ) -> AsyncIterator[Visitor]:
-    prepared = run_of(folder, families or ("plan_asked",), model="scripted", **run)
-    async with open_live(prepared) as opened:
+    prepared = run_of(folder, families or ("plan_asked",), model="scripted")
+    async with open_live(prepared, model) as opened:
         sessions = SupervisedSessions(opened, at_once=at_once, idle_s=idle_s)
         headers = {"Authorization": f"Bearer {TOKEN}"}
         async with (
@@ -239,3 +242,29 @@ async def test_the_page_admits_nothing_but_its_own_code(tmp_path: Path):
     assert "unsafe" not in policy
     assert TOKEN not in page
     assert not [word for word in ("http:", "https:", "innerHTML", "eval(", " src=") if word in page]
+
+
+class Leaky(Model):
+    """Says the key that it asks with."""
+
+    name = "leaky"
+
+    def start(self, task: Task, tools: Sequence[object], seed: int) -> Conversation:
+        return LeakyConversation()
+
+
+class LeakyConversation(Conversation):
+    async def complete(
+        self, messages: Sequence[Message], on_delta: OnDelta | None = None
+    ) -> Completion:
+        return Completion(f"My key is {os.environ['LEAKY_API_KEY']}. Goodbye.")
+
+
+async def test_a_key_that_a_model_says_is_in_no_event(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("LEAKY_API_KEY", "canary-4f9a8b7c6d5e4f3a2b1c0d9e")
+    async with visiting(tmp_path, model=Leaky()) as visitor:
+        events = await whole(visitor, await visitor.start())
+    assert "My key is" in str(events)
+    assert "canary-4f9a8b7c6d5e4f3a2b1c0d9e" not in str(events)

@@ -1,0 +1,74 @@
+"""The example of a teacher over MCP records the same data as a run of the same model."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from synth.dataset.reader import Dataset
+from tests.e2e.command import COMMAND, synth
+
+ROOT = Path(__file__).parents[2]
+TOKEN = "the-token-of-this-test"
+TASKS = 3
+
+
+@contextmanager
+def running(*words: str, cwd: Path) -> Iterator[str]:
+    """Run a server; gives its first line."""
+    process = subprocess.Popen(
+        [*COMMAND, *words],
+        cwd=cwd,
+        env=os.environ | {"MCP_TOKEN": TOKEN},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors
+
+
+@pytest.mark.slow
+def test_the_expert_teaches_over_mcp_as_it_does_in_a_run(tmp_path: Path):
+    plan = ["env=library", f"tasks.count={TASKS}", "seed=3"]
+    mcp = ["mcp", "library", "--seed", "3", "--count", str(TASKS), "--http", "--record", "played"]
+    with (
+        running("serve-model", *plan, "--json", cwd=tmp_path) as served,
+        running(*mcp, "--token-env", "MCP_TOKEN", cwd=tmp_path) as url,
+    ):
+        endpoint = json.loads(served)
+        teacher = str(ROOT / "examples" / "mcp_teacher.py")
+        played = subprocess.run(
+            [sys.executable, teacher, f"{url}/teacher", endpoint["model"], str(TASKS)],
+            env=os.environ
+            | {"OPENAI_BASE_URL": endpoint["base_url"], "OPENAI_API_KEY": "none"}
+            | {"MCP_TOKEN": TOKEN},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert played.returncode == 0, played.stderr
+    done = synth("run", *plan, "runtime=inline", "output.dir=run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    columns = ["trajectory_id", "reward", "outcome", "state_diff", "state_hash_after", "tools"]
+    with Dataset.open(tmp_path / "played") as ours, Dataset.open(tmp_path / "run") as theirs:
+        recorded, run = list(ours.rows()), list(theirs.rows())
+    assert [row["reward"] for row in recorded] == [1.0] * TASKS
+    for one, other in zip(recorded, run, strict=True):
+        assert {key: one[key] for key in columns} == {key: other[key] for key in columns}
+        for message, same in zip(one["messages"], other["messages"], strict=True):
+            assert (message["role"], message["content"]) == (same["role"], same["content"])
