@@ -61,6 +61,7 @@ DOORS = {
     "openai": ["synth/models/openai/request_template.py"],
     "pyarrow": ["synth/dataset/"],
     "duckdb": ["synth/dataset/"],
+    "jinja2": ["synth/dataset/exporters/rendering/"],
     "faker": ["synth/tasks/fake.py"],
     "genai_prices": ["synth/config/price_table.py"],
     "opentelemetry": ["synth/telemetry/otel/"],
@@ -106,6 +107,10 @@ LAZY = {
     ("envs/sandboxes/mariadb/engine.py", "envs.sandboxes.mariadb.sandbox:MariaDBTemplate"): DRIVER,
     ("synth/models/openai/factory.py", "synth.models.openai.model:OpenAIModel"): OPTIONS,
     ("synth/dataset/reader.py", "synth.dataset.query:matching"): "DuckDB is an extra",
+    (
+        "synth/api/exporting.py",
+        "synth.dataset.exporters.rendering.gate:RenderGate",
+    ): "jinja2 is an extra",
     (
         "synth/runner/setup.py",
         "synth.models.replay.records:model_identity_at",

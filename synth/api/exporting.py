@@ -12,9 +12,12 @@ from synth.config.options import parse_options
 from synth.dataset.exporters import Exporter, ExportReport, find_exporter
 from synth.dataset.exporters import export as write
 from synth.dataset.exporters.base import MinReward, View
+from synth.dataset.exporters.job import ConversationGate
+from synth.dataset.exporters.rendering.presets import find_preset
 from synth.dataset.exporters.row_policy import Calls, Ids, RowPolicy, Unit
 from synth.dataset.exporters.selection import Errors, RowChoice
 from synth.errors import ConfigProblems, OperatorError
+from synth.plugins import PluginError, resolve
 
 Threshold = float | Literal["exporter", "success"] | None
 """A reward; ``exporter`` is the exporter's own choice, ``success`` takes what passes all gates,
@@ -36,6 +39,7 @@ def export(
     unit: Unit = "rollout",
     calls: Calls | None = None,
     ids: Ids | None = None,
+    template: str | None = None,
     options: Mapping[str, Any] | None = None,
     force: bool = False,
 ) -> ExportReport:
@@ -47,7 +51,8 @@ def export(
     all). ``best`` takes only that many rows of each task, ``errors="drop"`` leaves out rows with a
     failed call or a turn that must not be trained on. ``view`` is that of rows whose context was
     compacted; ``unit="turn"`` makes an example of each turn; ``calls`` and ``ids`` are the forms of
-    calls (None: the target's); ``options`` are the exporter's own.
+    calls (None: the template's or the target's). ``template`` names a chat template, a preset or a
+    file: rows that it does not render truly are left out. ``options`` are the exporter's own.
     ``out`` appears as a whole or not at all.
 
     Raises:
@@ -57,8 +62,10 @@ def export(
     """
     exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
     choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors)
-    policy = RowPolicy(unit, calls, ids)
-    return call(lambda _: write(load(source), exporter, Path(out), choice, policy, force=force))
+    gate, policy = through_template(template, RowPolicy(unit, calls, ids))
+    return call(
+        lambda _: write(load(source), exporter, Path(out), choice, policy, gate, force=force)
+    )
 
 
 async def aexport(
@@ -75,20 +82,41 @@ async def aexport(
     unit: Unit = "rollout",
     calls: Calls | None = None,
     ids: Ids | None = None,
+    template: str | None = None,
     options: Mapping[str, Any] | None = None,
     force: bool = False,
 ) -> ExportReport:
     """Export in a thread of its own; arguments and errors are those of :func:`export`."""
     exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
     choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors)
-    policy = RowPolicy(unit, calls, ids)
+    gate, policy = through_template(template, RowPolicy(unit, calls, ids))
     return await acall(
-        lambda _: write(load(source), exporter, Path(out), choice, policy, force=force)
+        lambda _: write(load(source), exporter, Path(out), choice, policy, gate, force=force)
     )
 
 
 def _lowest(exporter: Exporter, min_reward: Threshold) -> MinReward:
     return exporter.min_reward if min_reward == "exporter" else min_reward
+
+
+def through_template(
+    name: str | None, policy: RowPolicy
+) -> tuple[ConversationGate | None, RowPolicy]:
+    """Return the gate of a chat template, and the policy with the forms that it needs.
+
+    Raises :class:`OperatorError` for a template that there is not, and without jinja2.
+    """
+    if name is None:
+        return None, policy
+    preset = find_preset(name)
+    try:
+        kind: Any = resolve("synth.dataset.exporters.rendering.gate:RenderGate")
+    except PluginError as error:
+        raise OperatorError(
+            "--template needs jinja2: pip install 'synth-worlds[templates]'"
+        ) from error
+    forms = RowPolicy(policy.unit, policy.calls or preset.calls, policy.ids or preset.ids)
+    return kind(preset), forms
 
 
 def make_exporter(

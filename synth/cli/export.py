@@ -11,9 +11,10 @@ from pathlib import Path
 
 import yaml
 
-from synth.api.exporting import make_exporter
+from synth.api.exporting import make_exporter, through_template
 from synth.dataset.exporters import Exporter, export, find_exporter
 from synth.dataset.exporters.base import MinReward
+from synth.dataset.exporters.rendering.presets import PRESETS
 from synth.dataset.exporters.row_policy import RowPolicy
 from synth.dataset.exporters.selection import RowChoice
 from synth.dataset.several import open_datasets
@@ -29,6 +30,7 @@ examples:
   synth export out/ehr --to trl-sft --view segments             after compaction: what the model saw
   synth export out/ehr --to trl-dpo --option pairs=2            samples of one task, best and worst
   synth export out/ehr --to axolotl --best 1 --errors drop      the cleanest success of each task
+  synth export out/ehr --to trl-sft --template llama3.1         one call a turn, every row rendered
   synth export out/ehr --to my_package.my_module:MyExporter
 """
 
@@ -48,6 +50,9 @@ def main(argv: list[str]) -> int:
         options.best,
         options.errors,
     )
+    gate, policy = through_template(
+        options.template, RowPolicy(options.unit, options.calls, options.ids)
+    )
     with open_datasets(options.path) as dataset:
         if dataset.status != "complete":
             _note(f"this run is {dataset.status}: the rows so far are exported")
@@ -56,7 +61,8 @@ def main(argv: list[str]) -> int:
             exporter,
             _target(options.path[0], options.out, exporter),
             choice,
-            RowPolicy(options.unit, options.calls, options.ids),
+            policy,
+            gate,
             force=options.force,
         )
     for reason, count in sorted(report.left_out.items(), key=lambda item: (-item[1], item[0])):
@@ -152,6 +158,12 @@ def _parser() -> argparse.ArgumentParser:
         "--ids",
         choices=("recorded", "nine"),
         help="ids of calls as recorded, or of nine letters and digits (default: the target's)",
+    )
+    parser.add_argument(
+        "--template",
+        metavar="FILE|PRESET",
+        help="only rows that this chat template renders truly: calls are read back out of the text;"
+        f" presets: {', '.join(PRESETS)}",
     )
     parser.add_argument(
         "--best",

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Protocol
 
-from synth.dataset.exporters.base import Exporter, Row
+from synth.dataset.exporters.base import Exporter, Message, Row
 from synth.dataset.exporters.row_policy import RowPolicy, shaped
 from synth.dataset.exporters.selection import FAILED, RowChoice, Selection
-from synth.dataset.exporters.siblings import NO_SIBLING, SAME_REWARD
+from synth.dataset.exporters.siblings import NO_SIBLING, SAME_REWARD, last_turn
 from synth.dataset.reader import Dataset
 from synth.dataset.store.atomic_files import disk, sync_directory
 from synth.errors import OperatorError
@@ -24,6 +25,14 @@ _RUN_FILES = frozenset(
 """Parts of a run directory; an export never replaces them, nor is it written where `load_dataset`
 would take it for a shard.
 """
+
+
+class ConversationGate(Protocol):
+    """A check of conversations before they are exported."""
+
+    def reason(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
+        """Return the reason why a conversation is refused; empty if it is exported."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +57,13 @@ def export(
     out: Path,
     choice: RowChoice | None = None,
     policy: RowPolicy | None = None,
+    gate: ConversationGate | None = None,
     *,
     force: bool = False,
 ) -> ExportReport:
     """Write the rows that ``choice`` takes, in the form of ``policy`` and the exporter's format.
+
+    A row that ``gate`` gives a reason to refuse is left out and counted.
 
     ``out`` appears as a whole, by rename, or not at all. Unscored rows are never exported; rollouts
     that ended in an infrastructure error have no row. Raises :class:`~synth.errors.OperatorError`
@@ -61,7 +73,7 @@ def export(
     for path in dataset.paths:
         _check_target(path, out, force=force)
     selection = Selection(dataset, choice or RowChoice())
-    rows = _Rows(selection, exporter, policy or RowPolicy())
+    rows = _Rows(selection, exporter, policy or RowPolicy(), gate)
     temporary = out.with_name(f".{out.name}.{os.getpid()}.part")
     with disk(out):
         try:
@@ -82,7 +94,14 @@ def export(
 class _Rows:
     """The selected rows in the form that the policy and the target ask for."""
 
-    def __init__(self, selection: Selection, exporter: Exporter, policy: RowPolicy) -> None:
+    def __init__(
+        self,
+        selection: Selection,
+        exporter: Exporter,
+        policy: RowPolicy,
+        gate: ConversationGate | None,
+    ) -> None:
+        self._gate = gate
         self._selection = selection
         self._exporter = exporter
         self._policy = RowPolicy(
@@ -95,14 +114,27 @@ class _Rows:
 
     def stream(self) -> Iterator[Row]:
         segments = self._exporter.view == "segments"
-        wanted = ("messages", "segments") if self._policy.unit == "turn" else ()
+        needed = self._policy.unit == "turn" or self._gate is not None
+        wanted = ("messages", "segments", "tools") if needed else ()
         for row in self._selection.rows((*self._exporter.columns, *wanted)):
             count = 0
             for part in shaped(row, self._policy, segments=segments):
                 count += 1
-                yield part
+                if reason := self._refused(part, segments=segments):
+                    self.left_out[reason] += 1
+                else:
+                    yield part
             if not count:
                 self.left_out["no turn that may be trained on"] += 1
+
+    def _refused(self, row: Row, *, segments: bool) -> str:
+        if self._gate is None:
+            return ""
+        sources = [part["messages"] for part in row["segments"]] if segments else []
+        for messages in sources or [row["messages"]]:
+            if reason := self._gate.reason(messages[: last_turn(messages)], row["tools"]):
+                return reason
+        return ""
 
 
 def _nothing(selection: Selection, left_out: Mapping[str, int]) -> str:

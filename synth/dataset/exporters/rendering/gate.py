@@ -1,0 +1,98 @@
+"""The render gate: a conversation is exported only if the target's template keeps what is in it.
+
+A conversation is rendered, and its calls are read back out of the text: names and arguments must be
+those of the conversation, in their order. The tools, the words and the results must be in the text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from synth.dataset.exporters.base import Message, prompt_part
+from synth.dataset.exporters.rendering.call_formats import READERS, Call, Types
+from synth.dataset.exporters.rendering.chat_template import ChatTemplate, RenderError
+from synth.dataset.exporters.rendering.presets import WITH_TOOLS, Preset
+from synth.errors import OperatorError
+
+_LONGEST_REASON = 100
+
+
+class RenderGate:
+    """A check of conversations against one template."""
+
+    def __init__(self, preset: Preset) -> None:
+        self.name = preset.name
+        self._template = ChatTemplate(preset)
+
+    def reason(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
+        """Return the reason why a conversation is refused; empty if it is rendered truly.
+
+        Raises :class:`~synth.errors.OperatorError` for a template that drops the tools.
+        """
+        try:
+            opening = self._template.render(prompt_part(messages) or messages[:1], tools)
+            text = self._template.render(messages, tools)
+        except RenderError as error:
+            return f"{self.name} does not render it: {str(error)[:_LONGEST_REASON]}"
+        if not all(tool["function"]["name"] in opening for tool in tools):
+            raise OperatorError(
+                f"--template {self.name} drops the tools, so that no row could teach a call; give a"
+                f" template that renders tools: a file, or one of {', '.join(WITH_TOOLS)}"
+            )
+        made = [
+            (call["function"]["name"], _object(call["function"]["arguments"]))
+            for message in messages
+            for call in message.get("tool_calls") or ()
+        ]
+        said = text[_shared(opening, text) :]
+        return self._misread(said, made, _types(tools)) or self._dropped(text, messages)
+
+    def _misread(self, text: str, made: Sequence[Call], types: Types) -> str:
+        found = [list(reader(text, types)) for reader in READERS]
+        if any(calls == list(made) for calls in found):
+            return ""
+        for calls in found:
+            if any(isinstance(arguments, str) for _, arguments in calls):
+                return f"{self.name} encodes the arguments of a call twice"
+        read = max(map(len, found))
+        if read < len(made):
+            return f"{self.name} drops a call, or writes it in a form that is not read back"
+        return f"{self.name} writes a call that reads back differently"
+
+    def _dropped(self, text: str, messages: Sequence[Message]) -> str:
+        for message in messages:
+            words = str(message["content"]).strip()
+            if words in text or json.dumps(words, ensure_ascii=False)[1:-1] in text:
+                continue
+            if message["role"] == "assistant":
+                beside = " beside a call" if message.get("tool_calls") else ""
+                return f"{self.name} drops the assistant's words{beside}"
+            return f"{self.name} drops a message of the role {message['role']}"
+        return ""
+
+
+def _shared(left: str, right: str) -> int:
+    """Return the length of the common start of two texts."""
+    pairs = zip(left, right, strict=False)
+    differing = (index for index, (one, other) in enumerate(pairs) if one != other)
+    return next(differing, min(len(left), len(right)))
+
+
+def _object(arguments: Any) -> Any:
+    """Return arguments as an object, also where a record holds them as JSON text."""
+    try:
+        return json.loads(arguments) if isinstance(arguments, str) else arguments
+    except ValueError:
+        return arguments
+
+
+def _types(tools: Sequence[Any]) -> Types:
+    found: dict[tuple[str, str], Any] = {}
+    for tool in tools:
+        function: Mapping[str, Any] = tool["function"]
+        properties: Mapping[str, Any] = function.get("parameters", {}).get("properties", {})
+        for key, schema in properties.items():
+            found[function["name"], key] = schema.get("type")
+    return found

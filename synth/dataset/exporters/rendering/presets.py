@@ -1,0 +1,68 @@
+"""Chat templates that ship: files in ``templates``, whose sources are in SOURCES.md there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from synth.dataset.exporters.row_policy import Calls, Ids
+from synth.errors import OperatorError
+from synth.foundation.suggestions import nearest
+
+_FOLDER: Final = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A template and what it needs: the form of calls and ids, and the special tokens it names."""
+
+    name: str
+    source: str
+    bos: str = ""
+    eos: str = ""
+    calls: Calls | None = None
+    ids: Ids | None = None
+
+
+PRESETS: Final[Mapping[str, tuple[str, str, Calls | None, Ids | None]]] = {
+    "qwen2.5": ("", "<|im_end|>", None, None),
+    "qwen3": ("", "<|im_end|>", None, None),
+    "qwen3-2507": ("", "<|im_end|>", None, None),
+    "llama3.1": ("<|begin_of_text|>", "<|eot_id|>", "one", None),
+    "llama3.2": ("<|begin_of_text|>", "<|eot_id|>", "one", None),
+    "mistral-v3": ("<s>", "</s>", None, "nine"),
+    "gpt-oss": ("", "<|return|>", "one", None),
+    "glm4.5": ("", "<|endoftext|>", None, None),
+    "smollm2": ("", "<|im_end|>", None, None),
+}
+"""Name, beginning-of-sequence and end-of-sequence token, calls and ids of each preset."""
+
+WITH_TOOLS: Final = tuple(name for name in PRESETS if name != "smollm2")
+
+
+def find_preset(name: str) -> Preset:
+    """Return the preset of that name, or the template in a file.
+
+    Raises :class:`~synth.errors.OperatorError` for a name that is neither.
+    """
+    if name in PRESETS:
+        bos, eos, calls, ids = PRESETS[name]
+        return Preset(name, _read(_FOLDER / f"{name}.jinja"), bos, eos, calls, ids)
+    path = Path(name)
+    if path.is_file():
+        return Preset(path.name, _read(path))
+    near = nearest(name, PRESETS)
+    meant = f"did you mean {near}? " if near else ""
+    raise OperatorError(
+        f"--template: {name!r} is neither a file nor a preset; {meant}(presets:"
+        f" {', '.join(PRESETS)})"
+    )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        raise OperatorError(f"--template: {path} cannot be read: {error}") from None

@@ -1,0 +1,113 @@
+"""TRL's trainers on exported files, in an environment of their own.
+
+Run it with ``pytest -m long tests/e2e/test_export_consumers.py``; it needs `uv` and a package index.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synth.api.exporting import export
+from synth.dataset.exporters.rendering.presets import find_preset
+from synth.dataset.reader import Dataset
+from tests.e2e.command import synth
+
+pytestmark = pytest.mark.long
+
+Json = Any
+PACKAGES = ("trl>=1.16", "torch", "transformers>=5.23", "datasets>=5.0", "jinja2>=3.1.6")
+JOB = (
+    *("run", "env=ehr_db", "tasks.count=16", "tasks.samples=3", "seed=5", "runtime=inline"),
+    "model.mistakes=[wrong_argument,stray_write]",
+    "model.mistake_rate=0.6",
+)
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with TRL."""
+    uv = shutil.which("uv")
+    if uv is None:
+        pytest.skip("uv is not installed")
+    home = tmp_path_factory.mktemp("trl") / "venv"
+    subprocess.run([uv, "venv", "-q", home], check=True)
+    found = home / "bin" / "python"
+    install = [uv, "pip", "install", "-q", "--python", found, *PACKAGES]
+    done = subprocess.run(install, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"TRL cannot be installed here: {done.stderr[-300:]}")
+    return found
+
+
+def test_trl_trains_on_every_row_and_never_on_a_mistake(python: Path, tmp_path: Path):
+    """SFT, DPO and KTO take some steps; no example is skipped, and the labels of SFT hold no call
+    that a mistake made.
+    """
+    done = synth(*JOB, "output.dir=run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    run = tmp_path / "run"
+    written = {
+        name: export(run, target, tmp_path / f"{name}.parquet", template="qwen3", **more).examples
+        for name, target, more in (
+            ("trl-sft", "trl-sft", {}),
+            ("trl-turns", "trl-sft", {"unit": "turn"}),
+            *((target, target, {}) for target in ("trl-dpo", "trl-kto", "trl-grpo")),
+        )
+    }
+    (tmp_path / "qwen3.jinja").write_text(find_preset("qwen3").source)
+    consumer = Path(__file__).with_name("trl_consumer.py")
+    trained = subprocess.run(
+        [python, consumer, tmp_path, tmp_path / "qwen3.jinja"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+    )
+    assert trained.returncode == 0, trained.stderr[-3000:]
+    report = json.loads(trained.stdout.splitlines()[-1])
+    for name, count in written.items():
+        assert set(report[name]["examples"]) == {count}, name
+        assert all(math.isfinite(loss) for loss in report[name].get("losses", [])), name
+    assert len(report["trl-dpo"]["losses"]) == 3
+    assert not set(labels(report)) & mistakes(run)
+    assert recoveries(run) <= set(labels(report))
+
+
+def labels(report: Json) -> list[str]:
+    """The calls, as JSON, in the text that SFT trains on."""
+    texts = [*report["trl-sft"]["trained"], *report["trl-turns"]["trained"]]
+    return [
+        part.split("\n</tool_call>")[0]
+        for text in texts
+        for part in text.split("<tool_call>\n")[1:]
+    ]
+
+
+def calls(run: Path, *, trained: bool) -> set[str]:
+    """The calls of successes in turns that are trained on, or are not, as the template has them."""
+    return {
+        json.dumps(call["function"], ensure_ascii=False)
+        for row in Dataset.open(run).rows()
+        if row["outcome"] == "success"
+        for message in row["messages"]
+        if message["role"] == "assistant" and (message.get("train") is not False) == trained
+        for call in message.get("tool_calls") or ()
+    }
+
+
+def mistakes(run: Path) -> set[str]:
+    found = calls(run, trained=False) - calls(run, trained=True)
+    assert found
+    return found
+
+
+def recoveries(run: Path) -> set[str]:
+    return calls(run, trained=True)
