@@ -12,7 +12,7 @@ import hmac
 import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, cast
 
 from aiohttp import web
@@ -40,7 +40,12 @@ async def serve_agent(
 ) -> AsyncGenerator[str]:
     """Serve until the block ends; yields the base URL. Port 0 takes a free one."""
     server = AgentServer(sessions, token)
-    runner = web.AppRunner(server.application(), access_log=None, shutdown_timeout=1.0)
+    runner = web.AppRunner(
+        server.application(),
+        access_log=None,
+        handler_cancellation=True,  # who leaves a stream follows no more, at once
+        shutdown_timeout=1.0,
+    )
     await runner.setup()
     try:
         await web.TCPSite(runner, HOST, port).start()
@@ -76,7 +81,7 @@ class AgentServer:
         scheme, _, given = request.headers.get("Authorization", "").partition(" ")
         if scheme != "Bearer":
             given = request.query.get("token", "") if request.path == "/" else ""
-        if not hmac.compare_digest(given.encode(), self._token):
+        if not hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._token):
             return _error(401, "unauthorized", "send the token: Authorization: Bearer TOKEN")
         try:
             return await handler(request)
@@ -116,13 +121,14 @@ class AgentServer:
             raise SessionError("bad_request", "Last-Event-ID is a number")
         response = web.StreamResponse(headers={**_HEADERS, "Content-Type": "text/event-stream"})
         await response.prepare(request)
-        async for event in session.follow(int(last)):
-            if event is None:
-                await response.write(b": waiting\n\n")
-                continue
-            text = self._sessions.hide(json.dumps(event.data, ensure_ascii=True))
-            block = f"id: {event.number}\nevent: {event.kind}\ndata: {text}\n\n"
-            await response.write(block.encode())
+        async with aclosing(session.follow(int(last))) as events:
+            async for event in events:
+                if event is None:
+                    await response.write(b": waiting\n\n")
+                    continue
+                text = self._sessions.hide(json.dumps(event.data, ensure_ascii=True))
+                block = f"id: {event.number}\nevent: {event.kind}\ndata: {text}\n\n"
+                await response.write(block.encode())
         await response.write_eof()
         return response
 

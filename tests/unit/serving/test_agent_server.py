@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from synth.models.base import Conversation, Model, OnDelta
 from synth.serving.agent_server import MAX_BODY, serve_agent
 from synth.serving.live.desk import SupervisedSessions
 from synth.serving.live.world import open_live
-from synth.types import Completion, Message, Task
+from synth.types import Completion, Delta, Message, Task
 from tests.unit.serving.live_world import run_of
 
 TOKEN = "the-token-of-this-test"
@@ -183,7 +183,7 @@ async def test_sessions_at_once_are_bounded(tmp_path: Path):
 
 
 @pytest.mark.parametrize("path", ["/", "/api/world", "/api/sessions/x/events", "/nowhere"])
-@pytest.mark.parametrize("token", [None, "wrong", TOKEN[:-1]])
+@pytest.mark.parametrize("token", [None, "wrong", TOKEN[:-1], "caf\udce9"])
 async def test_a_wrong_token_is_refused(tmp_path: Path, path: str, token: str | None):
     async with visiting(tmp_path) as visitor, aiohttp.ClientSession() as http:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
@@ -242,6 +242,60 @@ async def test_the_page_admits_nothing_but_its_own_code(tmp_path: Path):
     assert "unsafe" not in policy
     assert TOKEN not in page
     assert not [word for word in ("http:", "https:", "innerHTML", "eval(", " src=") if word in page]
+
+
+class Typist(Model):
+    """Writes its answer in two pieces, and waits between them."""
+
+    name = "typist"
+
+    def __init__(self) -> None:
+        self.goes_on = asyncio.Event()
+
+    def start(self, task: Task, tools: Sequence[object], seed: int) -> Conversation:
+        return TypistConversation(self)
+
+
+class TypistConversation(Conversation):
+    def __init__(self, typist: Typist) -> None:
+        self._typist = typist
+
+    async def complete(
+        self, messages: Sequence[Message], on_delta: OnDelta | None = None
+    ) -> Completion:
+        assert on_delta is not None
+        on_delta(Delta("content", "Good"))
+        await self._typist.goes_on.wait()
+        on_delta(Delta("content", "bye."))
+        return Completion("Goodbye.")
+
+
+async def test_an_answer_is_seen_while_it_is_written_and_later_as_a_whole(tmp_path: Path):
+    typist = Typist()
+    async with visiting(tmp_path, model=typist) as visitor:
+        path = await visitor.start()
+        pieces: list[str] = []
+        async for event in visitor.events(path):
+            if event["event"] == "content_delta":
+                pieces.append(event["delta"]["text"])
+                typist.goes_on.set()
+        later = await whole(visitor, path)
+    assert pieces[0] == "Good"
+    kinds = [event["event"] for event in later]
+    assert "content_complete" in kinds
+    assert "content_delta" not in kinds
+
+
+async def test_a_session_ends_when_its_last_follower_has_left(tmp_path: Path):
+    async with visiting(tmp_path, idle_s=0.2, model=Typist()) as visitor:
+        path = await visitor.start()
+        session = visitor.sessions[path.rpartition("/")[2]]
+        async with aclosing(visitor.events(path)) as events:
+            async for event in events:
+                if event["event"] == "content_delta":
+                    break
+        await asyncio.wait([session.logged])
+        assert [event["event"] for event in await whole(visitor, path)][-1] == "agent_error"
 
 
 class Leaky(Model):

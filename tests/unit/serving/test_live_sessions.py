@@ -85,7 +85,7 @@ async def test_a_session_has_a_bounded_number_of_turns(tmp_path: Path):
 
 
 async def test_a_session_has_a_bounded_time(tmp_path: Path):
-    async with desk(run_of(tmp_path, timeout_s=0.3)) as at:
+    async with desk(run_of(tmp_path, timeout_s=1.0)) as at:
         session = await at.book.session("a")
         await session.call("all_items", {})
         await asyncio.wait([session.finished])
