@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,12 @@ from synth.dataset.store.wire import COLUMNS, to_values
 from synth.errors import DatasetError, OperatorError
 from synth.foundation.suggestions import hint, nearest
 from synth.report import Screen
+from synth.report.compare import compare
+from synth.report.compare_table import LISTED, show_comparison
+from synth.report.follow import follow
+from synth.report.follow_lines import print_events, show_news
+from synth.report.json_output import print_document, print_json
+from synth.report.pager import paged
 from synth.report.summary import summarize
 from synth.report.table import LISTING, show_errors, show_listing, show_summary
 from synth.report.transcript import show_error, show_trajectory
@@ -34,6 +38,8 @@ examples:
   synth inspect out/ehr --where "family = 'x' AND num_turns > 8" --columns trajectory_id,reward
   synth inspect out/ehr --where "true ORDER BY latency_s DESC" --limit 5
   synth inspect out/ehr --show 3f9a                       one trajectory, by id or job index
+  synth inspect --compare out/teacher out/student         which tasks flipped, and why
+  synth inspect out/ehr --follow                          the rows of a run as they come
   synth inspect out/ehr --suspect                         where samples agree against gold
   synth inspect out/ehr out/shop                          several runs as one
   synth inspect out/ehr --json | jq .rewards              the same for a script
@@ -55,6 +61,10 @@ def main(argv: list[str]) -> int:
         parser.error(
             "--show prints one trajectory as a whole; --failed, --columns and --limit are for lists"
         )
+    if options.compare and len(options.path) != 2:
+        raise OperatorError(f"--compare takes two runs, not {len(options.path)}")
+    if options.follow and len(options.path) != 1:
+        raise OperatorError(f"--follow takes one run, not {len(options.path)}")
     if options.limit is not None and options.limit < 0:
         raise OperatorError(f"--limit is a number of rows, or 0 for all, not {options.limit}")
     for name, text in (
@@ -65,22 +75,57 @@ def main(argv: list[str]) -> int:
         if text is not None and not text.strip(" ,"):
             raise OperatorError(f"{name} is empty; see `synth inspect --help`")
     try:
-        with open_datasets(options.path) as dataset:
-            if options.suspect:
-                show_suspects(_suspects(dataset, options.path), Screen(), as_json=options.json)
-            elif options.show is not None:
-                _show(dataset, options.show, as_json=options.json)
-            elif options.where is not None or any(lists):
-                _list(dataset, options)
-            else:
-                summary = summarize(dataset)
-                _print(summary, lambda screen: show_summary(screen, summary), as_json=options.json)
+        if options.compare:
+            _compare(options)
+        elif options.follow:
+            _follow(options.path[0], as_json=options.json)
+        else:
+            _inspect(options, listed=any(lists))
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader (head, less) has seen enough. Nothing may be flushed into the closed pipe at
         # exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def _inspect(options: argparse.Namespace, *, listed: bool) -> None:
+    with open_datasets(options.path) as dataset:
+        if options.suspect:
+            show_suspects(_suspects(dataset, options.path), Screen(), as_json=options.json)
+        elif options.show is not None:
+            _show(dataset, options.show, options)
+        elif options.where is not None or listed:
+            _list(dataset, options)
+        else:
+            _summary(dataset, as_json=options.json)
+
+
+def _summary(dataset: Dataset, *, as_json: bool) -> None:
+    summary = summarize(dataset)
+    print_document(summary, lambda screen: show_summary(screen, summary), as_json=as_json)
+
+
+def _compare(options: argparse.Namespace) -> None:
+    with Dataset.open(options.path[0]) as first, Dataset.open(options.path[1]) as second:
+        document = compare(first, second)
+    limit = LISTED if options.limit is None else options.limit
+    print_document(
+        document, lambda screen: show_comparison(screen, document, limit), as_json=options.json
+    )
+
+
+def _follow(path: Path, *, as_json: bool) -> None:
+    if as_json:
+        print_events(path)
+        return
+    screen = Screen()
+    for news in follow(path):
+        show_news(screen, news)
+        sys.stdout.flush()
+    with Dataset.open(path) as dataset:
+        screen.line()
+        _summary(dataset, as_json=False)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -125,6 +170,19 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="pass rates of families, and tasks in which several samples agree on an end that is"
         " not gold's: the likeliest faults of the tasks' author",
+    )
+    view.add_argument(
+        "--compare",
+        action="store_true",
+        help="two runs of the same tasks: pass rates, a paired test, the samples that flipped",
+    )
+    view.add_argument(
+        "--follow",
+        action="store_true",
+        help="print the rows of a run as they come, until it ends, and then its summary",
+    )
+    parser.add_argument(
+        "--no-pager", action="store_true", help="with --show: print past the end of the screen"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
@@ -179,7 +237,7 @@ def _list(dataset: Dataset, options: argparse.Namespace) -> None:
         show_listing(screen, rows, columns, matching)
         show_errors(screen, broken, limit)
 
-    _print(document, show, as_json=options.json)
+    print_document(document, show, as_json=options.json)
 
 
 def _columns(text: str) -> tuple[str, ...]:
@@ -195,7 +253,7 @@ def _columns(text: str) -> tuple[str, ...]:
     return names
 
 
-def _show(dataset: Dataset, wanted: str, *, as_json: bool) -> None:
+def _show(dataset: Dataset, wanted: str, options: argparse.Namespace) -> None:
     """A trajectory, or what broke one: a job's index names exactly one of them, so it is looked up
     there first.
     """
@@ -208,10 +266,14 @@ def _show(dataset: Dataset, wanted: str, *, as_json: bool) -> None:
             if error is None:
                 raise
         else:
-            _print(row, lambda screen: show_trajectory(screen, row), as_json=as_json)
+            if options.json:
+                print_json(row)
+                return
+            with paged(wanted=not options.no_pager) as screen:
+                show_trajectory(screen, row)
             return
     broken = error
-    _print(broken, lambda screen: show_error(screen, broken), as_json=as_json)
+    print_document(broken, lambda screen: show_error(screen, broken), as_json=options.json)
 
 
 def _broken(
@@ -220,19 +282,3 @@ def _broken(
     """The only rollout of that kind that infrastructure broke."""
     found = [error for error in dataset.errors() if wanted(error)]
     return found[0] if len(found) == 1 else None
-
-
-def _print(document: object, show: Callable[[Screen], None], *, as_json: bool) -> None:
-    if as_json:
-        # ASCII, so that no control character of the data reaches a terminal and any locale can
-        # print it.
-        json.dump(document, sys.stdout, indent=2, default=_plain)
-        sys.stdout.write("\n")
-    else:
-        show(Screen())
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, (date, datetime)):
-        return value.isoformat()
-    raise TypeError(f"{type(value).__name__} is no JSON")

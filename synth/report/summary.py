@@ -12,6 +12,7 @@ from typing import Any
 from synth.dataset.executions import ToolExecutions
 from synth.dataset.reader import Dataset
 from synth.dataset.statistics import all_statistics
+from synth.report.rates import PassTally
 from synth.report.tool_use import tool_uses
 
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
@@ -19,7 +20,7 @@ _USER = ("user_input_tokens", "user_output_tokens", "user_cost_usd")
 _APPROVER = ("approver_input_tokens", "approver_output_tokens", "approver_cost_usd")
 _SUMS = (*_TOKENS, "cost_usd", *_USER, *_APPROVER)
 _COLUMNS = [
-    *("trajectory_id", "family", "split", "env", "model", "user_model"),
+    *("trajectory_id", "task_id", "family", "split", "env", "model", "user_model"),
     *("outcome", "stop_reason", "reward", "verdicts"),
     *("num_turns", "num_tool_calls", "num_tool_errors", "error_categories"),
     *("messages", "events", "latency_s", "executions"),
@@ -59,9 +60,12 @@ class _SummaryPart:
     reward: _Sum = field(default_factory=_Sum)
     turns: _Sum = field(default_factory=_Sum)
     tool_calls: _Sum = field(default_factory=_Sum)
+    passes: PassTally = field(default_factory=PassTally)
 
     def add(self, row: Mapping[str, Any]) -> None:
         self.rows += 1
+        if row["reward"] is not None:
+            self.passes.add(row["task_id"], row["outcome"] == "success")
         self.success += row["outcome"] == "success"
         self.unscored += row["reward"] is None
         self.tool_errors += row["num_tool_errors"]
@@ -75,6 +79,7 @@ class _SummaryPart:
             "success": self.success,
             "unscored": self.unscored,
             "mean_reward": self.reward.mean(),
+            "pass": self.passes.to_json(),
             "mean_turns": self.turns.mean(),
             "mean_tool_calls": self.tool_calls.mean(),
             "tool_errors": self.tool_errors,
@@ -96,6 +101,7 @@ class _SummaryTally:
         self.sums = {name: _Sum() for name in _SUMS}
         self.latencies = array("d")
         self.reward = _Sum()
+        self.passes = PassTally()
         self.successes = 0
         self.rows = 0
         self.first: str | None = None
@@ -117,6 +123,8 @@ class _SummaryTally:
         if row["user_model"] is not None:
             self.user_models[row["user_model"]] += 1
         self.reward.add(row["reward"])
+        if row["reward"] is not None:
+            self.passes.add(row["task_id"], row["outcome"] == "success")
         self.successes += row["outcome"] == "success"
         self.error_categories.update(row["error_categories"])
         self.latencies.append(row["latency_s"])
@@ -163,6 +171,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
             "unscored": tally.rows - tally.reward.known,
             "successes": tally.successes,
         },
+        "pass": tally.passes.to_json(),
         "outcomes": _sorted(tally.counts["outcome"]),
         "stop_reasons": _sorted(tally.counts["stop_reason"]),
         "families": [

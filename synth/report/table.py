@@ -30,6 +30,9 @@ def show_summary(screen: Screen, summary: Mapping[str, Any]) -> None:
     for warning in summary["warnings"]:
         screen.line(f"warning: {warning}", "yellow")
     screen.table(("", ""), _overview(summary))
+    if (figures := summary["pass"]) is not None and figures["samples"] > figures["tasks"]:
+        screen.heading("Samples")
+        _samples(screen, figures)
     if len(summary["splits"]) > 1:
         screen.heading("Splits")
         _parts(screen, "split", summary["splits"])
@@ -166,6 +169,8 @@ def _overview(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
         out.append(
             ("reward", mean + (f", {rewards['unscored']} unscored" if rewards["unscored"] else ""))
         )
+    if summary["pass"] is not None:
+        out.append(("passed", _rate(summary["pass"])))
     named = {
         "outcome": "outcomes",
         "stop reason": "stop_reasons",
@@ -192,12 +197,13 @@ def _overview(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _parts(screen: Screen, kind: str, parts: Iterable[Mapping[str, Any]]) -> None:
     """Print a table of the families or splits."""
-    header = (kind, "rows", "reward", "turns", "calls", "tool errors", "excluded")
+    header = (kind, "rows", "reward", "passed", "95%", "turns", "calls", "tool errors", "excluded")
     rows = [
         (
             part[kind],
             str(part["rows"]),
             _number(part["mean_reward"], ".3f"),
+            *_passed(part["pass"]),
             _number(part["mean_turns"], ".1f"),
             _number(part["mean_tool_calls"], ".1f"),
             str(part["tool_errors"]),
@@ -207,6 +213,29 @@ def _parts(screen: Screen, kind: str, parts: Iterable[Mapping[str, Any]]) -> Non
     ]
     if all(row[-1] == "0" for row in rows):
         header, rows = header[:-1], [row[:-1] for row in rows]
+    screen.table(header, rows, right=range(1, len(header)))
+
+
+def _passed(figures: Mapping[str, Any] | None) -> tuple[str, str]:
+    """The pass rate and its interval."""
+    if figures is None:
+        return "-", "-"
+    low, high = figures["interval"]
+    return f"{figures['rate']:.0%}", f"{low:.0%} to {high:.0%}"
+
+
+def _rate(figures: Mapping[str, Any]) -> str:
+    low, high = figures["interval"]
+    return f"{figures['rate']:.1%} (95%: {low:.1%} to {high:.1%})"
+
+
+def _samples(screen: Screen, figures: Mapping[str, Any]) -> None:
+    """Print pass@k (one of k samples passes) and all@k (all of them do)."""
+    header = ("k", *figures["pass_at"])
+    rows = [
+        (name, *(f"{value:.1%}" for value in figures[key].values()))
+        for name, key in (("pass@k", "pass_at"), ("all@k", "all_of"))
+    ]
     screen.table(header, rows, right=range(1, len(header)))
 
 

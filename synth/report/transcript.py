@@ -18,10 +18,15 @@ _ABSENT = "-"  # a column absent from one side of an update; a null value is pri
 def show_trajectory(screen: Screen, row: Mapping[str, Any]) -> None:
     """Print a row of the dataset with all messages and row changes."""
     _header(screen, row)
+    changed = {call["id"]: call["changes"] for call in row["call_changes"]}
     errors = {use.index: use.category for use in tool_uses(row["messages"], row["events"])}
     for index, message in enumerate(row["messages"]):
         _message(screen, index + 1, message, errors.get(index))
-    _diff(screen, row["state_diff"])
+        if message["role"] == "tool":
+            _changes(screen, changed.get(message.get("tool_call_id"), ()), indent=4)
+    changes = row["state_diff"]
+    screen.heading(f"Row changes ({len(changes)})" if changes else "Row changes: none")
+    _changes(screen, changes, indent=2)
     if row["submitted"] is not None:
         screen.heading("Submitted")
         _value(screen, row["submitted"], indent=2)
@@ -134,12 +139,14 @@ def _line_width(screen: Screen, indent: int) -> int:
     return min(screen.width, 100) - indent  # a pipe has no width, but its reader has
 
 
-def _diff(screen: Screen, changes: Sequence[Mapping[str, Any]]) -> None:
-    screen.heading(f"Row changes ({len(changes)})" if changes else "Row changes: none")
+def _changes(screen: Screen, changes: Sequence[Mapping[str, Any]], *, indent: int) -> None:
+    """Print changed rows, those of one call or of the whole rollout."""
     for change in changes:
         key = ", ".join(f"{name}={_quoted(value)}" for name, value in change["key"].items())
         style = {"insert": "green", "delete": "red"}.get(change["op"], "yellow")
-        screen.parts([(change["op"], style), (f" {change['table']} ", "bold"), (key, "")], indent=2)
+        screen.parts(
+            [(change["op"], style), (f" {change['table']} ", "bold"), (key, "")], indent=indent
+        )
         before = cast("Mapping[str, Any]", change.get("before") or {})
         after = cast("Mapping[str, Any]", change.get("after") or {})
         if change["op"] == "update":
@@ -150,12 +157,12 @@ def _diff(screen: Screen, changes: Sequence[Mapping[str, Any]]) -> None:
                 )
                 for name in dict.fromkeys((*before, *after))
             ]
-            screen.table(("column", "before", "after"), rows, indent=4)
+            screen.table(("column", "before", "after"), rows, indent=indent + 2)
         else:
             screen.table(
                 ("", ""),
                 [(name, _quoted(value)) for name, value in (before or after).items()],
-                indent=4,
+                indent=indent + 2,
             )
 
 

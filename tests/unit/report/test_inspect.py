@@ -52,15 +52,17 @@ def test_the_summary_counts_what_is_there(inspect, run):
     assert lines["reward"] == ["mean 0.700, 3 of 5 successful, 1 unscored"]
     assert lines["outcome"] == ["success 3, failure 2, unscored 1"]
     assert lines["stop reason"] == ["finished 5, max_turns 1"]
-    assert lines["split"] == ["rows", "reward", "turns", "calls", "tool errors", "excluded"]
-    assert lines["train"] == ["5", "0.625", "2.8", "2.0", "2", "1"]
-    assert lines["test"] == ["1", "1.000", "3.0", "2.0", "0", "2"]
+    header = ["rows", "reward", "passed", "95%", "turns", "calls", "tool errors", "excluded"]
+    assert lines["split"] == header
+    assert lines["train"] == ["5", "0.625", "50%", "15% to 85%", "2.8", "2.0", "2", "1"]
+    assert lines["test"] == ["1", "1.000", "100%", "21% to 100%", "3.0", "2.0", "0", "2"]
+    assert lines["passed"] == ["60.0% (95%: 23.1% to 88.2%)"]
     assert lines["tokens"] == ["input 5,400, output 360"]
     assert lines["cost"] == ["$0.0020 (known for 1 of 6 rows)"]
     assert lines["latency"] == ["p50 250.0 ms, p90 2.0 s, p99 2.0 s, max 2.0 s"]
-    assert lines["family"] == ["rows", "reward", "turns", "calls", "tool errors", "excluded"]
+    assert lines["family"] == header
     assert lines["stop_medication"] == ["4", "2", "50.0%"]  # the tool: its lines come last
-    assert ["record_vitals", "5", "0.875", "2.8", "2.0", "1", "3"] in [
+    assert ["record_vitals", "5", "0.875", "75%", "30% to 95%", "2.8", "2.0", "1", "3"] in [
         fields(line) for line in out.splitlines()
     ]
     assert lines["ConnectionLost"] == ["2", "2", "the database went away"]
@@ -358,3 +360,44 @@ def test_the_users_own_model_has_its_own_cost(tmp_path, capsys):
     out = capsys.readouterr().out
     assert re.search(r"user's cost +\$0\.2500\n", out)
     assert re.search(r"user model +gpt-x 1\n", out)
+
+
+def test_the_rows_that_a_call_changed_stand_below_its_result(tmp_path, capsys):
+    change = row(0)["state_diff"][0]
+    changed = [{"call": 1, "id": "c2", "name": "record_vitals", "changes": [change]}]
+    run = write_run(tmp_path / "ehr", [row(0, call_changes=changed)])
+    main([str(run), "--show", "0"])
+    out = capsys.readouterr().out
+    inside, _, end = out.partition("Row changes (1)")
+    assert inside.index('{"vital_id":301}') < inside.index("    insert vitals vital_id=301")
+    assert inside.index("    insert vitals") < inside.index("7 assistant")
+    assert "  insert vitals vital_id=301" in end
+
+
+def test_several_samples_of_a_task_have_pass_at_k(tmp_path, capsys):
+    rows = [row(0, task_id="t"), failed(1) | {"task_id": "t", "sample_index": 1}]
+    main([str(write_run(tmp_path / "ehr", rows))])
+    lines = [fields(line) for line in capsys.readouterr().out.splitlines()]
+    assert ["pass@k", "50.0%", "100.0%"] in lines
+    assert ["all@k", "50.0%", "0.0%"] in lines
+
+
+@pytest.mark.parametrize("reads", [True, False], ids=["to the end", "leaves early"])
+def test_a_trajectory_goes_through_the_pager_of_a_terminal(run, tmp_path, monkeypatch, reads):
+    """The pager is a program that keeps what it gets, or ends at once."""
+    kept = tmp_path / "kept"
+    program = tmp_path / "pager"
+    program.write_text(f"#!/bin/sh\n{f'cat > {kept}' if reads else 'exit 0'}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PAGER", str(program))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert main([str(run), "--show", "0"]) == 0
+    assert not reads or "Noted: 72 bpm for Zoë O'Brien." in kept.read_text("utf-8")
+
+
+def test_nothing_is_paged_without_a_pager_or_when_it_is_not_wanted(run, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for pager, *options in (("",), ("cat",), ("no-such-pager",), ("false", "--no-pager")):
+        monkeypatch.setenv("PAGER", pager)
+        assert main([str(run), "--show", "0", *options]) == 0
+        assert "Noted: 72 bpm" in capsys.readouterr().out

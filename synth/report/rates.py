@@ -1,0 +1,147 @@
+"""Pass rates with intervals, pass@k, and a paired test; pure functions of counts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+Z = NormalDist().inv_cdf(0.975)
+"""Standard deviations of an interval of 95 percent."""
+
+Estimate = Callable[[int, int, int], float]
+
+EXACT = 400
+"""Tasks up to which the paired test counts every assignment; beyond, it uses the normal law."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An interval of 95 percent."""
+
+    low: float
+    high: float
+
+    def to_json(self) -> list[float]:
+        return [self.low, self.high]
+
+
+def wilson(passed: float, count: float) -> Interval:
+    """The Wilson score interval of a rate of ``passed`` in ``count`` > 0 trials."""
+    rate, square = passed / count, Z * Z
+    middle = (rate + square / (2 * count)) / (1 + square / count)
+    spread = rate * (1 - rate) / count + square / (4 * count * count)
+    half = Z / (1 + square / count) * math.sqrt(spread)
+    low = 0.0 if passed == 0 else max(0.0, middle - half)
+    high = 1.0 if passed == count else min(1.0, middle + half)
+    return Interval(low, high)
+
+
+def effective_count(tasks: Sequence[tuple[int, int]]) -> float:
+    """The number of independent trials that samples of tasks are worth.
+
+    ``tasks`` are pairs (passed, samples). Samples of one task resemble each other, so that four of
+    each say less than as many tasks: the count is between that of the tasks and that of the
+    samples, by the variance between tasks.
+    """
+    count, passed = sum(n for _, n in tasks), sum(c for c, _ in tasks)
+    rate = passed / count
+    if len(tasks) == count:
+        return count
+    if len(tasks) < 2 or passed in {0, count}:
+        return len(tasks)
+    between = sum((c - rate * n) ** 2 for c, n in tasks) * len(tasks) / (len(tasks) - 1)
+    if between == 0:
+        return count
+    return min(max(rate * (1 - rate) * count * count / between, len(tasks)), count)
+
+
+def pass_at_k(passed: int, count: int, k: int) -> float:
+    """The unbiased estimate that one of ``k`` samples passes (Chen et al. 2021), k <= count."""
+    return 1 - math.comb(count - passed, k) / math.comb(count, k)
+
+
+def all_of_k(passed: int, count: int, k: int) -> float:
+    """The unbiased estimate that all of ``k`` samples pass (pass^k of tau-bench)."""
+    return math.comb(passed, k) / math.comb(count, k)
+
+
+class PassTally:
+    """Counts passed samples of tasks."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, list[int]] = {}
+
+    def add(self, task: str, solved: bool) -> None:
+        counts = self._tasks.setdefault(task, [0, 0])
+        counts[0] += solved
+        counts[1] += 1
+
+    def to_json(self) -> dict[str, object] | None:
+        """The rate with its interval, pass@k and all@k; None without a scored sample.
+
+        k goes over the powers of two up to the commonest number of samples; tasks with fewer
+        samples are left out of it.
+        """
+        tasks = [(passed, count) for passed, count in self._tasks.values()]
+        if not tasks:
+            return None
+        count, passed = sum(n for _, n in tasks), sum(c for c, _ in tasks)
+        effective = effective_count(tasks)
+        usual = Counter(n for _, n in tasks).most_common(1)[0][0]
+        ks = [k for k in (1, 2, 4, 8, 16, 32, 64) if k <= usual]
+        return {
+            "rate": passed / count,
+            "interval": wilson(passed / count * effective, effective).to_json(),
+            "passed": passed,
+            "samples": count,
+            "tasks": len(tasks),
+            "pass_at": {str(k): _mean_over(tasks, k, pass_at_k) for k in ks},
+            "all_of": {str(k): _mean_over(tasks, k, all_of_k) for k in ks},
+        }
+
+
+def _mean_over(tasks: Sequence[tuple[int, int]], k: int, estimate: Estimate) -> float:
+    values = [estimate(passed, count, k) for passed, count in tasks if count >= k]
+    return sum(values) / len(values)
+
+
+def sign_flip_p(differences: Iterable[int]) -> float:
+    """The two-sided p of a paired randomization test: were the two runs alike, each task's
+    difference could have had either sign.
+
+    With one sample for each task this is McNemar's exact test.
+    """
+    kept = [difference for difference in differences if difference]
+    sizes = [abs(difference) for difference in kept]
+    observed = abs(sum(kept))
+    if not sizes or observed == 0:
+        return 1.0
+    if len(sizes) > EXACT:
+        spread = math.sqrt(sum(size * size for size in sizes))
+        return min(1.0, 2 * (1 - NormalDist().cdf((observed - 0.5) / spread)))
+    ways: Mapping[int, int] = {0: 1}
+    for size in sizes:
+        grown: Counter[int] = Counter()
+        for total, number in ways.items():
+            grown[total + size] += number
+            grown[total - size] += number
+        ways = grown
+    extreme = sum(number for total, number in ways.items() if abs(total) >= observed)
+    return extreme / 2 ** len(sizes)
+
+
+def difference_interval(differences: Sequence[tuple[int, int]]) -> Interval | None:
+    """The interval of a difference of pass rates, tasks drawn; None with fewer than two tasks.
+
+    ``differences`` are pairs (passed more often, pairs) of each task.
+    """
+    count, tasks = sum(n for _, n in differences), len(differences)
+    if tasks < 2:
+        return None
+    mean = sum(d for d, _ in differences) / count
+    between = sum((d - mean * n) ** 2 for d, n in differences) * tasks / (tasks - 1)
+    half = Z * math.sqrt(between) / count
+    return Interval(max(-1.0, mean - half), min(1.0, mean + half))
