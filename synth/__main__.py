@@ -59,6 +59,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "clean": ("synth.cli.clean", "drop databases, roles and files that dead runs left behind"),
     "export": ("synth.cli.export", "write a dataset in the format of a trainer"),
+    "push": ("synth.cli.push", "publish a run on the Hugging Face Hub, with its card"),
+    "pull": ("synth.cli.pull", "fetch a published run, to inspect and replay it"),
     "list": ("synth.cli.extensions", "list worlds, models, users and other extensions"),
     "serve-model": (
         "synth.cli.serve_model",
@@ -104,14 +106,14 @@ _TO_MEND = (
 
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "make and use data": ("run", "inspect", "view", "export"),
+    "make and use data": ("run", "inspect", "view", "export", "push", "pull"),
     "trust it": ("check", "replay", "grade"),
     "worlds and databases": ("play", "reseed", "schema", "clean"),
     "extend and serve": ("list", "serve-model", "serve-agent", "mcp"),
 }
 """The commands as the help groups them; one that is in no group is shown last."""
 
-EXPERIMENTAL = frozenset({"play", "serve-model", "serve-agent", "mcp"})
+EXPERIMENTAL = frozenset({"play", "serve-model", "serve-agent", "mcp", "push", "pull"})
 """Commands whose options and output may change in any release; the others are stable."""
 
 

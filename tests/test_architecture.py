@@ -37,7 +37,7 @@ FLOORS: dict[str, list[set[str]]] = {
         {"config", "tasks", "dataset"},
         {"personal"},
         {"rewards", "models", "report", "view"},
-        {"agent", "users"},
+        {"agent", "users", "hub"},
         {"episode", "telemetry"},
         {"validation"},
         {"text2sql"},
@@ -65,6 +65,8 @@ DOORS = {
     "faker": ["synth/tasks/fake.py"],
     "genai_prices": ["synth/config/price_table.py"],
     "opentelemetry": ["synth/telemetry/otel/"],
+    "huggingface_hub": ["synth/hub/"],
+    "detect_secrets": ["synth/hub/scan.py"],
     "re2": ["synth/agent/middleware/grep.py"],
     "mcp": ["synth/serving/mcp/"],
     "mcp_types": ["synth/serving/mcp/"],
@@ -85,6 +87,7 @@ CRITIC = "sqlglot is heavy, and few worlds ask the critic"
 DRIVER = "the driver of an engine is imported where the engine is used"
 MCP_EXTRA = "the SDK is an extra"
 HEAVY_COMMAND = "a mistake in a command is reported without the code of runs"
+HUB_EXTRA = "huggingface_hub and detect-secrets are an extra"
 OPTIONS = "the `openai` package is heavy, and options are checked without it"
 
 LAZY = {
@@ -129,6 +132,10 @@ LAZY = {
         "synth/telemetry/otel/factory.py",
         "synth.telemetry.otel.spans:make",
     ): "OpenTelemetry is an extra, and workers make the spans",
+    ("synth/cli/push.py", "synth.hub.scan:scan"): HUB_EXTRA,
+    ("synth/cli/push.py", "synth.hub.push:published_files"): HUB_EXTRA,
+    ("synth/cli/push.py", "synth.hub.push:push"): HUB_EXTRA,
+    ("synth/cli/pull.py", "synth.hub.pull:pull"): HUB_EXTRA,
     ("synth/cli/run.py", "synth.config.compose:compose"): HEAVY_COMMAND,
     ("synth/cli/run.py", "synth.config.compose:describe"): HEAVY_COMMAND,
     ("synth/cli/run.py", "synth.config.compose:print_config"): HEAVY_COMMAND,

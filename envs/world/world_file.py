@@ -1,6 +1,7 @@
 """The file ``world.yaml`` of a world's folder, which not every world has::
 
 database: ../shop              # the schema, the seed and the columns of a world beside this one
+license: cc-by-4.0             # of the world's data, as the Hugging Face Hub names it
 columns:                       # traits of columns, in the world that owns the schema
 customers.name: {pii: name}  # personal data of a kind; `none` for a column that only looks so
 """
@@ -37,11 +38,12 @@ class ColumnTraits:
 @dataclass(frozen=True, slots=True)
 class WorldFile:
     """A read ``world.yaml``. ``database`` is the folder of another world and its line; ``columns``
-    maps ``table.column`` to its traits.
+    maps ``table.column`` to its traits. ``license`` is that of the world's data.
     """
 
     database: tuple[str, int] | None = None
     columns: Mapping[str, ColumnTraits] = field(default_factory=dict[str, ColumnTraits])
+    license: str | None = None
 
 
 def read_world_file(folder: Path) -> WorldFile:
@@ -64,10 +66,9 @@ class _Reader:
         node = self._root()
         found: dict[str, tuple[yaml.Node, yaml.Node]] = {}
         for key, value in node.value:
-            if key.value not in ("database", "columns"):
-                raise self.fail(
-                    f"unknown key {key.value!r}; the keys are `database` and `columns`", key
-                )
+            if key.value not in ("database", "columns", "license"):
+                known = "the keys are `database`, `columns` and `license`"
+                raise self.fail(f"unknown key {key.value!r}; {known}", key)
             if key.value in found:
                 raise self.fail(f"the key `{key.value}` occurs twice", key)
             found[key.value] = key, value
@@ -80,7 +81,8 @@ class _Reader:
                 message = "`columns` belongs to the world that owns the schema, not beside"
                 raise self.fail(f"{message} `database`: move it to {database[0]}/{WORLD_FILE}", key)
             columns = self._columns(key, value)
-        return WorldFile(database, columns or {})
+        named = found.get("license")
+        return WorldFile(database, columns or {}, None if named is None else self._license(*named))
 
     def _root(self) -> yaml.MappingNode:
         try:
@@ -103,6 +105,11 @@ class _Reader:
         if not isinstance(value, yaml.ScalarNode) or value.tag != "tag:yaml.org,2002:str":
             raise self.fail("`database` must be the folder of another world, as ../NAME", key)
         return value.value, key.start_mark.line + 1
+
+    def _license(self, key: yaml.Node, value: yaml.Node) -> str:
+        if not isinstance(value, yaml.ScalarNode) or not str(value.value).strip():
+            raise self.fail("`license` must be the name of a licence, as cc-by-4.0", key)
+        return str(value.value)
 
     def _columns(self, key: yaml.Node, value: yaml.Node) -> dict[str, ColumnTraits]:
         if not isinstance(value, yaml.MappingNode) or not value.value:

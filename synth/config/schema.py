@@ -18,6 +18,7 @@ import yaml
 from pydantic import BeforeValidator, Field, Strict, TypeAdapter, ValidationError
 
 from synth.config.agent import AgentConfig
+from synth.config.card import CardConfig
 from synth.config.messages import key_of, problem_line
 from synth.config.rules import RULES, VALUE_RULES, broken_rules, secrets_in
 from synth.config.telemetry import TelemetryConfig
@@ -258,6 +259,7 @@ class RunConfig(Section):
     output: OutputConfig = field(default_factory=OutputConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     telemetry: TelemetryConfig = field(default_factory=TelemetryConfig)
+    card: CardConfig = field(default_factory=CardConfig)
 
     @property
     def world_folder(self) -> str:
@@ -445,6 +447,7 @@ EXCLUDED: dict[str, str] = (
     _EXCLUDED
     | {f"users.{key}": why for key, why in _EXCLUDED.items() if f"users.{key}" in KEYS}
     | {key: "telemetry is not part of the data" for key in KEYS if key.startswith("telemetry.")}
+    | {key: "a card describes the data" for key in KEYS if key.startswith("card.")}
 )
 """The keys that may differ between a run and its resume, each with the reason."""
 

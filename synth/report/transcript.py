@@ -15,12 +15,20 @@ _OUTCOME_STYLE = {"success": "green", "failure": "red"}
 _ABSENT = "-"  # a column absent from one side of an update; a null value is printed as null
 
 
-def show_trajectory(screen: Screen, row: Mapping[str, Any]) -> None:
-    """Print a row of the dataset with all messages and row changes."""
-    _header(screen, row)
+def show_trajectory(
+    screen: Screen,
+    row: Mapping[str, Any],
+    *,
+    messages: Sequence[Mapping[str, Any]] | None = None,
+    header: bool = True,
+) -> None:
+    """Print a row of the dataset with row changes and all messages, or those that are given."""
+    if header:
+        _header(screen, row)
+    shown = row["messages"] if messages is None else messages
     changed = {call["id"]: call["changes"] for call in row["call_changes"]}
-    errors = {use.index: use.category for use in tool_uses(row["messages"], row["events"])}
-    for index, message in enumerate(row["messages"]):
+    errors = {use.index: use.category for use in tool_uses(shown, row["events"])}
+    for index, message in enumerate(shown):
         _message(screen, index + 1, message, errors.get(index))
         if message["role"] == "tool":
             _changes(screen, changed.get(message.get("tool_call_id"), ()), indent=4)

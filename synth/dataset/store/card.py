@@ -45,7 +45,39 @@ def _cell(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value).replace("|", "\\|")
 
 
-def _table(head: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> list[str]:
+def splits_and_configs(
+    manifest: Mapping[str, Any], *, has_tasks: bool
+) -> tuple[str, list[dict[str, Any]]]:
+    """The size category and the configs of the header; splits without rows are left out, which
+    would make `load_dataset` fail for all of them.
+    """
+    splits = dict.fromkeys(shard["split"] for shard in manifest["shards"] if shard["rows"])
+    rows = manifest["counts"]["rows"]
+    size = next((name for limit, name in _SIZES if rows < limit), "n>1M")
+    configs: list[dict[str, Any]] = []
+    if splits:
+        files = [{"split": split, "path": f"data/{split}-*.parquet"} for split in splits]
+        configs.append({"config_name": "default", "default": True, "data_files": files})
+    if has_tasks:
+        files = [{"split": "train", "path": "tasks.parquet"}]
+        configs.append({"config_name": "tasks", "data_files": files})
+    return size, configs
+
+
+def columns_table() -> list[str]:
+    """The table of the dataset's columns."""
+    rows = [
+        (
+            f"`{col.name}`",
+            f"`{col.kind}`",
+            col.about + (" It differs between equal runs." if col.volatile else ""),
+        )
+        for col in COLUMNS
+    ]
+    return table(("column", "type", "content"), rows)
+
+
+def table(head: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> list[str]:
     lines = [head, ("---",) * len(head), *[tuple(map(_cell, row)) for row in rows]]
     return [f"| {' | '.join(line)} |" for line in lines] + [""]
 
@@ -63,7 +95,7 @@ def _origin(manifest: Mapping[str, Any]) -> list[str]:
         "",
         how,
         "",
-        *_table(("digest of", ""), [(name, f"`{value}`") for name, value in digests.items()]),
+        *table(("digest of", ""), [(name, f"`{value}`") for name, value in digests.items()]),
         (
             "The resolved config is in `config.yaml`, the world in `world/`, the tasks in"
             " `tasks.parquet`."
@@ -112,14 +144,6 @@ def card(manifest: Mapping[str, Any], *, has_tasks: bool) -> str:
         (name, f["rows"], f["mean_reward"], f["outcomes"].get("unscored", 0), f["errors"])
         for name, f in counts["families"].items()
     ]
-    columns = [
-        (
-            f"`{col.name}`",
-            f"`{col.kind}`",
-            col.about + (" It differs between equal runs." if col.volatile else ""),
-        )
-        for col in COLUMNS
-    ]
     lines = [
         *_header(manifest, has_tasks=has_tasks),
         f"# Tool-use trajectories from {manifest['identity']['env']}",
@@ -127,15 +151,15 @@ def card(manifest: Mapping[str, Any], *, has_tasks: bool) -> str:
         summary,
         "",
         *(
-            _table(("split", "rows", "planned", "mean reward", "errors"), splits)
+            table(("split", "rows", "planned", "mean reward", "errors"), splits)
             if len(splits) > 1
             else ()
         ),
-        *_table(("family", "rows", "mean reward", "unscored", "errors"), families),
+        *table(("family", "rows", "mean reward", "unscored", "errors"), families),
         *_origin(manifest),
         *_use(),
         "## Columns",
         "",
-        *_table(("column", "type", "content"), columns),
+        *columns_table(),
     ]
     return "\n".join(lines)

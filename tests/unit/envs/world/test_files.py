@@ -131,7 +131,11 @@ def test_a_world_may_share_what_another_one_shares(asking: Path, tmp_path: Path)
         ("database: .\n", 1, "goes round in a circle: asking -> asking"),
         ("\ndatabase: ../round\n", 2, "goes round in a circle: asking -> round -> asking"),
         ("database: ../empty\n", 1, "which has no schema.sql and seed.sql"),
-        ("databse: ../shop\n", 1, "unknown key 'databse'; the keys are `database` and `columns`"),
+        (
+            "databse: ../shop\n",
+            1,
+            "unknown key 'databse'; the keys are `database`, `columns` and `license`",
+        ),
         ("database: ../shop\nname: x\n", 2, "unknown key 'name'"),
         ("database: ../shop\ndatabase: ../shop\n", 2, "the key `database` occurs twice"),
         ("database: 5\n", 1, "must be the folder of another world"),
