@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +36,16 @@ def check(families: list[str]) -> dict[str, FamilyReport]:
 
 
 def test_each_family_of_the_shipped_world_proves_itself(tmp_path: Path):
-    done = synth("check", "ehr_db", "--universes", "1", "--json", cwd=tmp_path, timeout=550)
+    words = ("check", "ehr_db", "--universes", "1", "--tasks", "2", "--json")
+    done = synth(*words, cwd=tmp_path, timeout=550)
     report = json.loads(done.stdout)
     assert done.returncode == 0, done.stdout
     assert report["ok"]
     assert len(report["families"]) >= 8
     for family in report["families"]:
-        assert family["tasks_proved"] >= 4
+        assert family["tasks_proved"] >= 2
         assert {"silence", "dump reads"} <= set(family["lazy_agents_caught"])
-        assert sum(family["mutants_killed"].values()) > 10
+        assert sum(family["mutants_killed"].values()) > 4
         assert family["mutants_surviving"] == []
 
 
@@ -85,18 +86,26 @@ class GenerousAnswer(Generous):
     name = "answer"
 
 
+class GenerousReply(Generous):
+    name = "reply"
+
+
 @pytest.mark.parametrize(
-    ("gate", "family"), [("state", "record_heart_rate"), ("answer", "last_blood_pressure")]
+    ("gates", "family"),
+    [(("state",), "record_heart_rate"), (("answer", "reply"), "last_blood_pressure")],
+    ids=["state", "answer and reply"],
 )
 def test_a_verifier_that_lets_everything_pass_is_found(
-    monkeypatch: pytest.MonkeyPatch, gate: str, family: str
+    monkeypatch: pytest.MonkeyPatch, gates: Sequence[str], family: str
 ):
     assert check([family])[family].ok
-    monkeypatch.setitem(REWARDS.builtin, gate, f"{__name__}:Generous{gate.title()}")  # type: ignore[arg-type]
+    for gate in gates:
+        monkeypatch.setitem(REWARDS.builtin, gate, f"{__name__}:Generous{gate.title()}")  # type: ignore[arg-type]
     report = check([family])[family]
     assert not report.ok
     assert report.surviving
-    assert any("lazy agent" in each for each in report.problems)
+    lazy = [problem for problem in report.problems if "lazy agent" in problem]
+    assert bool(lazy) is ("reply" in gates), "the other gate catches them alone"
 
 
 def test_a_second_check_says_what_it_did_not_prove_again(tmp_path: Path):
