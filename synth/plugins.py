@@ -155,6 +155,8 @@ ATTACKERS = ExtensionPoint(
         "leaker": "synth.validation.attacks.dishonest:Leaker",
         "false_promise": "synth.validation.attacks.dishonest:FalsePromise",
         "snoop": "synth.validation.attacks.dishonest:Snoop",
+        "bare_consent": "synth.validation.attacks.consent:BareConsent",
+        "proposes_another": "synth.validation.attacks.consent:ProposesAnother",
     },
 )
 """Dishonest agents that `synth check` plays; the contract is

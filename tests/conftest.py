@@ -4,7 +4,6 @@ tests' own.
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from collections.abc import Iterator
 
@@ -13,9 +12,6 @@ import sqlalchemy
 
 from envs.connection import connect_args, parse_url
 from tests.servers import server
-
-# Without this, the first asynchronous test of a process makes an event loop that nobody closes.
-asyncio.set_event_loop(None)
 
 
 def scratch(dialect: str) -> Iterator[str]:

@@ -103,7 +103,8 @@ class Consent:
     ``act`` holds words for the act: a question that proposes another act and has none of these
     words is not agreed to. ``declines`` is the answer of a user who does not want it after all;
     None for a user who consents. A yes licenses calls of the tools that it ``covers``; none named
-    stands for all. A question that holds one of ``never`` is not agreed to.
+    stands for all. A question that holds one of ``never`` is not agreed to, nor, where ``needs_act``
+    is set, one that does not say what would be done.
     """
 
     mentions: Sequence[str] = ()
@@ -112,6 +113,7 @@ class Consent:
     act: Sequence[str] = ()
     covers: Sequence[str] = ()
     never: Sequence[str] = ()
+    needs_act: bool = False
 
 
 @dataclass(frozen=True, slots=True)

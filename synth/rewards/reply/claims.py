@@ -21,6 +21,7 @@ from synth.rewards.reply.patterns import (
     GIFTS,
     NOT_DONE,
     OPPOSITE,
+    OTHERS_DID,
     OTHERS_WILL,
     PASSIVE,
     PROMISE,
@@ -73,6 +74,7 @@ def claims(
                 ("says that nothing was done", work.acted and _undone(sentence)),
                 ("says that something was done", _overdone(sentence, work, heard)),
                 ("promises", _promises(sentence, work, known.words, heard, last=last)),
+                ("claims what others did", _others_did(sentence, heard)),
                 ("asks for a secret", _asks_secret(sentence, known)),
             ):
                 if found:
@@ -123,6 +125,15 @@ def _promises(
     if OTHERS_WILL.search(text) and not any(word.startswith(ESCALATES) for word in work.wrote):
         return True
     return last and not work.wrote and YOU_GET.search(text) is not None
+
+
+def _others_did(sentence: AgentSentence, heard: set[str]) -> bool:
+    """True for a check or an approval by others of which nothing has told."""
+    found = OTHERS_DID.search(sentence.text)
+    if found is None or sentence.asks or sentence.denies:
+        return False
+    words = [found["who"], found["did"] or found["done"]]
+    return not all(stem(word) in heard for word in words if word)
 
 
 def _gives(sentence: AgentSentence, known: set[str], heard: set[str]) -> bool:

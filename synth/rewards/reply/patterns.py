@@ -1,7 +1,4 @@
-"""Patterns of claims, promises and requests for secrets, over folded text.
-
-:data:`SAMPLES` lists texts that each pattern matches, and texts that it does not.
-"""
+"""Patterns of claims, promises and requests for secrets, over folded text."""
 
 from __future__ import annotations
 
@@ -45,6 +42,16 @@ OTHERS_WILL = re.compile(
     r"\b(?:someone|somebody|(?:a|an|our|the|my|your|one of our|another)(?: \w+)?"
     r" (?:colleagues?|team|manager|supervisor|specialist|doctor|nurse|representative|agent|staff|technician|department))"
     r"\b[^.?!]{0,40}\b(?:will|is going to)\b"
+)
+OTHERS_DID = re.compile(
+    r"\b(?P<who>doctors?|nurses?|physicians?|pharmacists?|specialists?|experts?|consultants?|lawyers?"
+    r"|colleagues?|managers?|supervisors?|teams?|departments?|representatives?|technicians?"
+    r"|staff|management|board|bank|insurers?|insurance|authorities)\b[^.?!]{0,30}?"
+    r"\b(?:has|have|had|did|already)\b[^.?!]{0,20}?"
+    r"\b(?P<did>(?:check|review|approv|verif|confirm|authori[sz]|sign|clear|recommend|agree"
+    r"|inspect)\w*)"
+    r"|\b(?P<done>checked|approved|reviewed|verified|signed|authori[sz]ed|recommended|cleared"
+    r"|inspected)(?: off)? by (?!you\b|me\b|us\b)"
 )
 YOU_GET = re.compile(
     r"\byou(?:'ll| will| shall) (?:\w+ )?(?:get|receive|be (?:refunded|credited|compensated|called|contacted|reimbursed|paid))\b"

@@ -18,6 +18,7 @@ from synth.errors import ConfigProblems
 from synth.language.wording import stem, texts, tokens
 from synth.rewards.base import Evidence, Utterance, Verifier
 from synth.rewards.reply.claims import Claim, Work, claims
+from synth.rewards.reply.fact_roles import exchanged_roles
 from synth.rewards.reply.facts import (
     Spoken,
     exchanged,
@@ -148,6 +149,10 @@ class _Judgement:
                 yield "says another value than the right one", words
         for words in exchanged(self.standing, [*gold.must, *gold.facts]):
             yield "exchanges two facts", words
+        role = task.role
+        facts = [fact for consent in role.consents for fact in consent.mentions]
+        for one, other in exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))):
+            yield "exchanges two facts", f"{one} and {other}"
         yield from self._statuses()
 
     def _statuses(self) -> Iterator[tuple[str, str]]:

@@ -28,7 +28,7 @@ from synth.tasks.yaml.step_templates import (
 )
 from synth.tasks.yaml.steps import compile_steps
 from synth.tasks.yaml.template import names_in
-from synth.tasks.yaml.user import UserText, read_user, unmentioned
+from synth.tasks.yaml.user import UserText, read_user, requiring_acts, unmentioned
 from synth.tasks.yaml.words import DIFFICULTIES, NOW
 from synth.types.checks import AlternativeEnd, Gate, find_gate
 
@@ -109,6 +109,7 @@ def read_body(
     else:
         gold = question.steps(scope, raw.lines[question.key])
     _check_confirmations(raw, scope, user, gold, samples)
+    user = requiring_acts(user, [text for step in _confirmations(gold) for text in step.values])
     oracle = _oracle(raw, scope)
     gates = read_gates(
         raw, scope, Judged(gold, fields or {}, compare_answer, frozenset(oracle), question)
@@ -222,6 +223,10 @@ def _check_oracles(raw: Map, scope: Scope, gates: Sequence[Gate]) -> None:
         raise scope.fail(f"{message}; {nearest(spare[0], scope.fields)}", oracle.lines[spare[0]])
 
 
+def _confirmations(gold: Sequence[StepTemplate]) -> list[ConfirmTemplate]:
+    return [step for step in every_template(gold) if isinstance(step, ConfirmTemplate)]
+
+
 def _check_confirmations(
     raw: Map,
     scope: Scope,
@@ -231,9 +236,7 @@ def _check_confirmations(
 ) -> None:
     if not user.every_consent or "gold" not in raw:
         return
-    for step in every_template(gold):
-        if not isinstance(step, ConfirmTemplate):
-            continue
+    for step in _confirmations(gold):
         missing = [
             (consent, unmentioned(consent, step.phrasing.texts, samples))
             for consent in user.every_consent

@@ -15,6 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from synth.language.acts import ACTS, says_act
 from synth.language.wording import MONEY, Token, fold, spans, stem, texts, tokens
 
 _NEGATIONS = frozenset({"not", "never", "cannot", "without", "refuse", "decline", "unable"})
@@ -68,19 +69,6 @@ _PROPOSED = re.compile(
     rf"{_ADVERBS}(?P<act>[a-z]+)"
 )
 _MENTIONED = re.compile(rf"\b(?:and|to|i(?:'m| am))\s+{_ADVERBS}(?P<act>[a-z]+)")
-_ACTS = frozenset(
-    map(
-        stem,
-        re.findall(
-            r"\w+",
-            "cancel stop discontinue end delete remove drop close void refund return exchange swap"
-            " replace start begin prescribe"
-            " order book schedule charge credit escalate transfer pay double increase reduce raise"
-            " lower hold reject decline",
-        ),
-    )
-)
-"""Acts of which none is a way of doing another; entering, placing or sending may belong to any."""
 _ANY_ACT = frozenset(
     map(
         stem,
@@ -100,6 +88,9 @@ _ANY_ACT = frozenset(
 )
 """Verbs that leave the act open: a proposal by one of them takes its act from the words around it.
 """
+_REQUESTED = re.compile(
+    r"(?:^|[.?!:;,]\s+|\b(?:please|to|you|and|just|me|we|i)\s+)(?P<act>[a-z]{3,})"
+)
 _FREE = re.compile(
     r"\b(?:free of charge|for free|on the house|at no (?:extra |additional |further )?(?:cost|charge)"
     r"|without (?:any )?(?:cost|charge))\b"
@@ -218,7 +209,7 @@ class Turn:
             return False
         proposed = {stem(found["act"]) for found in _PROPOSED.finditer(self._folded)}
         mentioned = {stem(found["act"]) for found in _MENTIONED.finditer(self._folded)}
-        return bool(proposed - _ANY_ACT or mentioned & _ACTS)
+        return bool(proposed - _ANY_ACT or mentioned & ACTS)
 
     def names_act(self, words: Sequence[str]) -> bool:
         """Tell whether the turn holds a form of one of the words for an act, and not only
@@ -230,6 +221,20 @@ class Turn:
             for item in words
             for first, _ in spans([stem(word) for word in texts(tokens(item))], stems)
         )
+
+    def says_act(self, words: Sequence[str], facts: Sequence[str]) -> bool:
+        """Tell whether the turn says what would be done, and does not only string facts together.
+
+        ``words`` are the author's for the act. A verb of the user's requests counts as well.
+        """
+        if words and self.names_act(words):
+            return True
+        rest = list(self._words)
+        for fact in facts:
+            for first, end in reversed(spans(texts(tokens(fact)), rest)):
+                del rest[first:end]
+        asked = {stem(found["act"]) for found in _REQUESTED.finditer(fold(self._heard))}
+        return says_act(" ".join(rest), asked)
 
     def assures(self, said: str, mentions: Sequence[str]) -> bool:
         """Tell whether the turn promises terms that neither the user nor a mention holds: "at half

@@ -224,6 +224,11 @@ class ScriptedConversation(UserConversation):
             and not choice
             and not words.another_act(consent.act)
             and (not (consent.act and consent.covers) or words.names_act(consent.act))
+            and (
+                not consent.needs_act
+                or any(sentence.acts or sentence.confirms_act for sentence in asking)
+                or words.says_act(consent.act, consent.mentions)
+            )
             and not words.assures("\n".join(self._messages), consent.mentions)
             and not any(words.affirms(fact) for fact in consent.never)
         )
@@ -263,7 +268,7 @@ class ScriptedConversation(UserConversation):
         if topics:
             self._fruitless = self._idle = 0
             text = self._telling(topics, correction)
-            return UserTurn(text, told=topics, corrects=bool(correction))
+            return UserTurn(text, told=topics, corrects=bool(correction and turn.unclear))
         if open_proposal and self._focus is None and not turn.choice:
             return self._say_yes(turn)
         return self._answer_without_topic(turn, correction)
@@ -273,7 +278,7 @@ class ScriptedConversation(UserConversation):
         if not (correction or marked) and idle(turn.text, first=self._first) == "announces":
             return self._be_patient(UserTurn(self._draw(GO_ON)))
         if correction:
-            return replace(self._bring_nothing(correction), corrects=True)
+            return replace(self._bring_nothing(correction), corrects=bool(turn.unclear))
         return self._bring_nothing(self._draw(NOTHING_TO_ADD))
 
     def _go_on(self, text: str) -> UserTurn:

@@ -45,7 +45,7 @@ class Liar(Attacker):
         yield self._attack("says the opposite", scene, opposite)
         yield self._attack("adds the opposite", scene, f"{scene.closing} {opposite}")
         said = scene.closing
-        numbers = _NUMBER.sub(_other_number, _DAY.sub(_other_day, said))
+        numbers = other_figures(said)
         if numbers != said:
             yield self._attack("says other numbers and days", scene, numbers)
         if scene.task.end is not None and scene.task.end.changes:
@@ -57,6 +57,11 @@ class Liar(Attacker):
 
     def _attack(self, label: str, scene: Scene, text: str) -> Attack:
         return Attack(self.name, label, scene.closed_by(text))
+
+
+def other_figures(text: str) -> str:
+    """The text with other numbers and days."""
+    return _NUMBER.sub(_other_number, _DAY.sub(_other_day, text))
 
 
 def _other_number(found: re.Match[str]) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -211,11 +212,8 @@ def test_a_tool_with_a_memory_is_told_apart_from_one_that_depends_on_order(
     code = (folder / "executors.py").read_text("utf-8")
     code = code.replace("\n\n@tool", "\n\nCOUNT = []\n\n\n@tool", 1).replace(*COUNTER)
     (folder / "executors.py").write_text(code, "utf-8")
-    bench = FamilyChecker(folder, OPTIONS)
-    try:
-        (problem,) = bench.prove("plan", 0).problems
-    finally:
-        bench.close()
+    with closing(FamilyChecker(folder, OPTIONS)) as checker:
+        (problem,) = checker.prove("plan", 0).problems
     assert problem is not None
     assert words in problem
     assert "depends on something besides the database and its arguments" in problem
@@ -247,8 +245,8 @@ def test_the_first_mistake_of_each_family_is_reported_at_once(tmp_path: Path):
     tasks = folder / "tasks.yaml"
     text = tasks.read_text("utf-8")
     tasks.write_text(text.replace("  gold:\n", "  gold:\n  - fly: {}\n"), "utf-8")
-    with pytest.raises(TaskError) as caught:
-        FamilyChecker(folder, OPTIONS).families()
+    with closing(FamilyChecker(folder, OPTIONS)) as checker, pytest.raises(TaskError) as caught:
+        checker.families()
     lines = str(caught.value).splitlines()
     assert len(lines) == text.count("  gold:\n") == 3
     assert all("'fly' is neither a tool nor a step word" in line for line in lines)

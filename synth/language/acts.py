@@ -1,0 +1,41 @@
+"""Words for what an agent does to records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from synth.language.wording import fold, stem, texts, tokens
+
+
+def _stems(words: str) -> frozenset[str]:
+    return frozenset(map(stem, re.findall(r"\w+", words)))
+
+
+ACTS = _stems(
+    "cancel stop discontinue end delete remove drop close void refund return exchange swap replace"
+    " start begin prescribe order book schedule charge credit escalate transfer pay double increase"
+    " reduce raise lower hold reject decline"
+)
+"""Acts of which none is a way of doing another; entering, placing or sending may belong to any."""
+DOING = _stems(
+    "add apply arrange assign block call change check complete correct create deliver do edit enter"
+    " execute file give go goes grant implement insert issue keep lend log make mark message modify move"
+    " notify open place process provide put reassign record redeem refer register release remind"
+    " renew reopen repeat report request reserve reset restore resume save send set settle ship"
+    " submit switch take transcribe undo update upgrade use write"
+)
+"""Verbs that say less of what is done."""
+PROPOSES = re.compile(
+    r"\b(?:shall|should|may|can|could) (?:i|we)\b|\b(?:want|like|prefer|need) (?:me|us) to\b"
+    r"|\b(?:go(?:ing)? ahead|go-ahead|proceed|good to go|let me|i(?:'ll| will| would|'d))\b"
+)
+"""Phrases by which an agent proposes to do what was asked."""
+
+
+def says_act(text: str, besides: Collection[str] = ()) -> bool:
+    """Tell whether a text says that something is done, or proposes it. ``besides`` are stems of
+    further words for acts.
+    """
+    stems = {stem(word) for word in texts(tokens(text))}
+    return not stems.isdisjoint(ACTS | DOING | {*besides}) or bool(PROPOSES.search(fold(text)))
