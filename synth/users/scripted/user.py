@@ -222,13 +222,7 @@ class ScriptedConversation(UserConversation):
             consent is not None
             and not unclear
             and not choice
-            and not words.another_act(consent.act)
-            and (not (consent.act and consent.covers) or words.names_act(consent.act))
-            and (
-                not consent.needs_act
-                or any(sentence.acts or sentence.confirms_act for sentence in asking)
-                or words.says_act(consent.act, consent.mentions)
-            )
+            and self._says_act(consent, words, asking)
             and not words.assures("\n".join(self._messages), consent.mentions)
             and not any(words.affirms(fact) for fact in consent.never)
         )
@@ -237,6 +231,18 @@ class ScriptedConversation(UserConversation):
             for sentence in asking
         )
         return _AgentTurn(text, found, asking, words, unclear, choice, clean, proposed)
+
+    def _says_act(self, consent: Consent, words: Turn, asking: Sequence[Sentence]) -> bool:
+        """Tell whether a turn proposes the act that the consent is about."""
+        if words.another_act(consent.act):
+            return False
+        if consent.act and consent.covers and not words.names_act(consent.act):
+            return False
+        return (
+            not consent.needs_act
+            or any(sentence.acts or sentence.confirms_act for sentence in asking)
+            or words.says_act(consent.act, consent.mentions)
+        )
 
     def _consent(self, agreed: Sequence[Consent], asking: Sequence[Sentence]) -> UserTurn:
         """Agree to a clean proposal that meets some conditions, or decline it; topics asked beside
