@@ -13,17 +13,17 @@ def _stems(words: str) -> frozenset[str]:
 
 
 ACTS = _stems(
-    "cancel stop discontinue end delete remove drop close void refund return exchange swap replace"
-    " start begin prescribe order book schedule charge credit escalate transfer pay double increase"
-    " reduce raise lower hold reject decline"
+    "cancel stop discontinue end delete remove drop close void refund return exchange swap"
+    " replace start begin prescribe order book schedule charge credit escalate transfer pay"
+    " double increase reduce raise lower hold reject decline"
 )
 """Acts of which none is a way of doing another; entering, placing or sending may belong to any."""
 DOING = _stems(
-    "add apply arrange assign block call change check complete correct create deliver do edit enter"
-    " execute file give go goes grant implement insert issue keep lend log make mark message modify move"
-    " notify open place process provide put reassign record redeem refer register release remind"
-    " renew reopen repeat report request reserve reset restore resume save send set settle ship"
-    " submit switch take transcribe undo update upgrade use write"
+    "add apply arrange assign block call change check complete correct create deliver do edit"
+    " enter execute file give go goes grant implement insert issue keep lend log make mark"
+    " message modify move notify open place process provide put reassign record redeem refer"
+    " register release remind renew reopen repeat report request reserve reset restore resume"
+    " save send set settle ship submit switch take transcribe undo update upgrade use write"
 )
 """Verbs that say less of what is done."""
 PROPOSES = re.compile(

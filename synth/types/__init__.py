@@ -103,8 +103,8 @@ class Consent:
     ``act`` holds words for the act: a question that proposes another act and has none of these
     words is not agreed to. ``declines`` is the answer of a user who does not want it after all;
     None for a user who consents. A yes licenses calls of the tools that it ``covers``; none named
-    stands for all. A question that holds one of ``never`` is not agreed to, nor, where ``needs_act``
-    is set, one that does not say what would be done.
+    stands for all. A question that holds one of ``never`` is not agreed to. With ``needs_act``,
+    neither is one that does not say what would be done.
     """
 
     mentions: Sequence[str] = ()
