@@ -44,6 +44,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "prove a world: tools, tasks, gold solutions, verifiers",
     ),
     "play": ("synth.cli.play", "play a task by hand in the terminal, with the score at the end"),
+    "new": ("synth.cli.new", "write a new world: a copy of the smallest, or one from a database"),
     "schema": ("synth.cli.schema", "print the JSON Schema of tasks.yaml, for editors"),
     "replay": (
         "synth.cli.replay",
@@ -108,12 +109,12 @@ _TO_MEND = (
 GROUPS: dict[str, tuple[str, ...]] = {
     "make and use data": ("run", "inspect", "view", "export", "push", "pull"),
     "trust it": ("check", "replay", "grade"),
-    "worlds and databases": ("play", "reseed", "schema", "clean"),
+    "worlds and databases": ("new", "play", "reseed", "schema", "clean"),
     "extend and serve": ("list", "serve-model", "serve-agent", "mcp"),
 }
 """The commands as the help groups them; one that is in no group is shown last."""
 
-EXPERIMENTAL = frozenset({"play", "serve-model", "serve-agent", "mcp", "push", "pull"})
+EXPERIMENTAL = frozenset({"new", "play", "serve-model", "serve-agent", "mcp", "push", "pull"})
 """Commands whose options and output may change in any release; the others are stable."""
 
 

@@ -34,6 +34,7 @@ __all__ = [
     "REWARDS",
     "RUNTIMES",
     "STATISTICS",
+    "TASK_GENERATORS",
     "TASK_SOURCES",
     "TOOLS",
     "USERS",
@@ -99,6 +100,37 @@ QUESTIONS = ExtensionPoint(
 )
 """Keys of a family that take the place of gold; the contract is :mod:`synth.tasks.yaml.base`. A
 door within the house: the notation of tasks.yaml knows each key.
+"""
+
+TASK_GENERATORS = ExtensionPoint(
+    "task generator",
+    "synth.task_generators",
+    {
+        "look_up": "synth.generation.patterns.look_up:look_up",
+        "look_up_parent": "synth.generation.patterns.look_up:look_up_parent",
+        "look_up_far": "synth.generation.patterns.look_up:look_up_far",
+        "list_children": "synth.generation.patterns.aggregate:list_children",
+        "count_children": "synth.generation.patterns.aggregate:count_children",
+        "sum_children": "synth.generation.patterns.aggregate:sum_children",
+        "greatest_child": "synth.generation.patterns.aggregate:greatest_child",
+        "compare": "synth.generation.patterns.compare:compare",
+        "not_found": "synth.generation.patterns.doubt:not_found",
+        "ambiguous": "synth.generation.patterns.doubt:ambiguous",
+        "change": "synth.generation.patterns.change:change",
+        "consent": "synth.generation.patterns.change:consent",
+        "conditional": "synth.generation.patterns.change:conditional",
+        "move": "synth.generation.patterns.change:move",
+        "create": "synth.generation.patterns.create:create",
+        "for_each": "synth.generation.patterns.whole_set:for_each",
+        "greatest_then_act": "synth.generation.patterns.whole_set:greatest_then_act",
+        "several_ends": "synth.generation.patterns.create:several_ends",
+        "refuse_state": "synth.generation.patterns.refuse:refuse_state",
+        "refuse_check": "synth.generation.patterns.refuse:refuse_check",
+        "refuse_taken": "synth.generation.patterns.create:refuse_taken",
+    },
+)
+"""Patterns of task families for `synth new`; the contract is
+:mod:`synth.generation.patterns.base`.
 """
 
 MODELS = ExtensionPoint(

@@ -41,6 +41,7 @@ FLOORS: dict[str, list[set[str]]] = {
         {"episode", "telemetry"},
         {"validation"},
         {"text2sql"},
+        {"generation"},
         {"runner"},
         {"rerun", "serving", "testing"},
         {"api"},
@@ -72,7 +73,8 @@ DOORS = {
     "mcp_types": ["synth/serving/mcp/"],
     "uvicorn": ["synth/serving/mcp/"],
     "starlette": ["synth/serving/mcp/"],
-    "sqlglot": ["envs/tools/sql/critic/"],
+    "sqlglot": ["envs/tools/sql/critic/", "synth/generation/checks.py"],
+    "inflect": ["synth/generation/names.py"],
     "apsw": [
         "envs/sandboxes/",
         "envs/sandboxes/sqlite/guard.py",
@@ -84,6 +86,7 @@ DOORS = {
 }
 
 CRITIC = "sqlglot is heavy, and few worlds ask the critic"
+COPIES = "a world is copied without the code of generation and proofs"
 DRIVER = "the driver of an engine is imported where the engine is used"
 MCP_EXTRA = "the SDK is an extra"
 HEAVY_COMMAND = "a mistake in a command is reported without the code of runs"
@@ -136,6 +139,10 @@ LAZY = {
     ("synth/cli/push.py", "synth.hub.push:published_files"): HUB_EXTRA,
     ("synth/cli/push.py", "synth.hub.push:push"): HUB_EXTRA,
     ("synth/cli/pull.py", "synth.hub.pull:pull"): HUB_EXTRA,
+    ("synth/cli/new.py", "synth.generation.world:make_world"): COPIES,
+    ("synth/cli/new.py", "synth.generation.source:Extract"): COPIES,
+    ("synth/cli/new.py", "synth.generation.source:from_files"): COPIES,
+    ("synth/cli/new.py", "synth.generation.source:from_url"): COPIES,
     ("synth/cli/run.py", "synth.config.compose:compose"): HEAVY_COMMAND,
     ("synth/cli/run.py", "synth.config.compose:describe"): HEAVY_COMMAND,
     ("synth/cli/run.py", "synth.config.compose:print_config"): HEAVY_COMMAND,
@@ -173,6 +180,7 @@ HEAVY = (
     "apsw",
     "sqlalchemy",
     "sqlglot",
+    "inflect",
     "pydantic",
     "faker",
     "rich",

@@ -114,7 +114,8 @@ class People:
             return []
         [known] = shared
         out: list[dict[str, Any]] = []
-        for other in sorted(self.raw.keys() - concerned):
+        others = {person for person in self.raw if person[0] == known[0]}
+        for other in sorted(others - concerned):
             theirs = {
                 name: self._counterpart(name, arguments[name], known, other)
                 for name, people in named.items()
@@ -126,13 +127,16 @@ class People:
 
     def _counterpart(self, name: str, value: object, person: Person, other: Person) -> object:
         """Another person's value for one of a person: a key for a key, otherwise one of the same
-        kind. None if it has none.
+        kind in the same place, a last name for a last name. None if it has none.
         """
         if str(value) in self.keys.get(name, {}):
             return int(other[1]) if isinstance(value, int) else other[1]
         folded = str(value).casefold()
         kind = next((kind for kind, own in self.raw[person] if own.casefold() == folded), None)
-        return next((own for known, own in self.raw[other] if known == kind), None)
+        mine = [own.casefold() for known, own in self.raw[person] if known == kind]
+        theirs = [own for known, own in self.raw[other] if known == kind]
+        index = mine.index(folded) if folded in mine else len(theirs)
+        return theirs[index] if index < len(theirs) else None
 
     def in_text(self, text: str) -> set[Person]:
         """The people who may be meant in a text."""

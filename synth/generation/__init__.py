@@ -1,0 +1,1 @@
+"""Worlds and task families that nobody wrote by hand."""

@@ -1,0 +1,1 @@
+"""Patterns of task families, a file for each kind of work."""

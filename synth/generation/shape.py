@@ -1,0 +1,108 @@
+"""The shape of a database as `synth new` sees it: typed tables, columns, keys and links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from synth.generation.names import Noun, noun_of, snake
+
+Kind = Literal["integer", "number", "text", "date", "moment", "boolean", "other"]
+
+Role = Literal[
+    "key", "link", "name", "person", "status", "quantity", "money", "date", "text", "other"
+]
+
+Cell = str | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnShape:
+    """A column: what may stand in it, and what does.
+
+    ``choices`` are the values that a check or the content allows; ``low`` and ``high`` the bounds
+    that a check sets. ``seen`` are some of its values, ``distinct`` counts all of them.
+    """
+
+    name: str
+    kind: Kind
+    nullable: bool = True
+    has_default: bool = False
+    unique: bool = False
+    choices: tuple[Cell, ...] = ()
+    checked: bool = False
+    low: float | None = None
+    high: float | None = None
+    comment: str | None = None
+    seen: tuple[Cell, ...] = ()
+    distinct: int = 0
+    nulls: int = 0
+    role: Role = "other"
+
+    @property
+    def label(self) -> str:
+        """The name in results and parameters."""
+        return snake(self.name)
+
+    @property
+    def words(self) -> str:
+        """The name as a person says it."""
+        return self.label.replace("_", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A foreign key of one column."""
+
+    column: str
+    table: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """A table. ``handle`` are the columns by which a person names a row; empty if the key does."""
+
+    name: str
+    columns: tuple[ColumnShape, ...]
+    key: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+    uniques: tuple[tuple[str, ...], ...] = ()
+    rows: int = 0
+    generated_key: bool = False
+    comment: str | None = None
+    handle: tuple[str, ...] = ()
+
+    @property
+    def noun(self) -> Noun:
+        return noun_of(self.name)
+
+    def column(self, name: str) -> ColumnShape:
+        return next(column for column in self.columns if column.name == name)
+
+    def of_role(self, *roles: Role) -> list[ColumnShape]:
+        return [column for column in self.columns if column.role in roles]
+
+    def link_of(self, column: str) -> Link | None:
+        return next((link for link in self.links if link.column == column), None)
+
+    @property
+    def single_key(self) -> str | None:
+        return self.key[0] if len(self.key) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The tables of a database by their names."""
+
+    tables: Mapping[str, TableShape] = field(default_factory=dict[str, TableShape])
+
+    def children(self, table: str) -> list[tuple[TableShape, Link]]:
+        """The tables with a link to a table, and that link."""
+        return [
+            (child, link)
+            for child in self.tables.values()
+            for link in child.links
+            if link.table == table
+        ]

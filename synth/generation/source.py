@@ -1,0 +1,115 @@
+"""Databases to make a world from: SQL files, and live databases, loaded into SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import sqlalchemy
+from sqlalchemy import Engine
+from sqlalchemy.pool import StaticPool
+
+from envs.connection import check, connect_args, driver_of, parse_url
+from synth.errors import OperatorError
+from synth.generation.mask import Decision, mask, personal_kinds
+from synth.generation.sample import sample
+from synth.generation.schema_sql import write_schema, write_seed
+from synth.generation.snapshot import live_tables
+
+EMPTY_SEED = "-- schema.sql holds the rows.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A database in SQLite, and the scripts that make it again. ``decisions`` tell what became of
+    the text columns of a live database; ``personal`` maps table and column to a kind.
+    """
+
+    engine: Engine
+    schema: str
+    seed: str
+    decisions: Sequence[Decision] = ()
+    personal: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """The extract that becomes a world: about so many rows, of these tables (None: all of them)
+    and what they refer to. ``keep`` are columns that are not masked.
+    """
+
+    rows: int = 2000
+    tables: Sequence[str] | None = None
+    keep: Sequence[str] = ()
+
+
+def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
+    """Load SQL files, the schema first, into a new SQLite database.
+
+    With ``part`` the world has a part of it only. Raises OperatorError for a file that cannot be
+    read or executed.
+    """
+    texts = [_read(file) for file in files]
+    engine = _load(list(zip(map(str, files), texts, strict=True)))
+    if part is not None:
+        return _cut(engine, part, masked=False)
+    tables = live_tables(engine, None)
+    personal = personal_kinds(tables, sample(engine, tables, Extract().rows))
+    return Source(engine, texts[0], "\n".join(texts[1:]) or EMPTY_SEED, personal=personal)
+
+
+def from_url(url: str, part: Extract, *, secret: bool) -> Source:
+    """Read a part of a live database, with personal columns masked.
+
+    ``secret`` tells that the URL is from a variable and may hold a password. Raises OperatorError
+    or DatabaseConfigError for a URL that cannot be used.
+    """
+    parsed = parse_url(url)
+    if parsed.password is not None and not secret:
+        raise OperatorError(
+            "--from-url holds a password, which the shell's history keeps: put the URL in a"
+            " variable and name it with --dsn-env-var"
+        )
+    file = parsed.database
+    if driver_of(parsed) == "sqlite" and not (file and Path(file).is_file()):
+        raise OperatorError(f"{file}: there is no such SQLite file")
+    engine = sqlalchemy.create_engine(parsed, connect_args=connect_args(parsed))
+    check(engine)
+    try:
+        return _cut(engine, part, masked=True)
+    finally:
+        engine.dispose()
+
+
+def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
+    """The world's own database, with a part of the rows of another."""
+    tables = live_tables(engine, part.tables)
+    rows = sample(engine, tables, part.rows)
+    personal = personal_kinds(tables, rows)
+    decisions = mask(tables, rows, part.keep, seed=1) if masked else []
+    schema, seed = write_schema(tables), write_seed(tables, rows) or EMPTY_SEED
+    loaded = _load([("schema.sql", schema), ("seed.sql", seed)])
+    return Source(loaded, schema, seed, decisions, personal)
+
+
+def _load(scripts: Sequence[tuple[str, str]]) -> Engine:
+    engine = sqlalchemy.create_engine(
+        "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
+    )
+    raw = engine.raw_connection()
+    for name, text in scripts:
+        try:
+            raw.cursor().connection.executescript(text)
+        except sqlite3.Error as error:
+            raise OperatorError(f"{name}: SQLite cannot run this script: {error}") from error
+    raw.commit()
+    return engine
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.expanduser().read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OperatorError(f"{file}: cannot be read: {error}") from error

@@ -1,0 +1,99 @@
+"""A world made from a database: shape, tools, rules, families, proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from synth.errors import OperatorError
+from synth.generation.patterns.base import Draft, Pattern, Sketch
+from synth.generation.policy import consent_columns, write_policy
+from synth.generation.prove import Proofs, prove
+from synth.generation.reflect import reflect
+from synth.generation.shape import Shape
+from synth.generation.source import Source
+from synth.generation.tasks_file import write_tasks
+from synth.generation.tools import write_tools
+from synth.generation.toolset import tools_of
+from synth.plugins import TASK_GENERATORS
+from synth.validation.check import Options
+
+DEFAULT_NOW = "2026-03-02"
+
+
+@dataclass(frozen=True, slots=True)
+class NewWorld:
+    """The files of a world, its shape, and what became of the drafts of its families."""
+
+    shape: Shape
+    files: Mapping[str, str]
+    proofs: Proofs = field(default_factory=Proofs)
+    drafts: Sequence[Draft] = ()
+
+
+def make_world(
+    name: str,
+    source: Source,
+    progress: Callable[[str], None],
+    *,
+    patterns: Sequence[str] | None = None,
+    proves: bool = True,
+    workers: int = 1,
+) -> NewWorld:
+    """Make a world of a loaded database. Without ``proves`` the families are drafts only;
+    ``patterns`` names those to try.
+
+    Raises OperatorError for a database without tables or rows.
+    """
+    shape = reflect(source.engine)
+    if not any(table.rows for table in shape.tables.values()):
+        empty = "has no rows: give its data too" if shape.tables else "has no tables"
+        raise OperatorError(f"the database {empty} (synth new PATH --from schema.sql seed.sql)")
+    tools = tools_of(shape)
+    now = f"{_today(shape)}T09:00:00"
+    sketch = Sketch(shape, tools, consent_columns(shape, tools), now)
+    files = {
+        "schema.sql": source.schema,
+        "seed.sql": source.seed,
+        "executors.py": write_tools(shape, tools),
+        "policy.md": write_policy(name, sketch),
+    }
+    if source.personal:
+        files["world.yaml"] = write_personal(source.personal)
+    drafts = draft_families(sketch, patterns)
+    if not proves:
+        files["tasks.yaml"] = write_tasks(drafts, now)
+        return NewWorld(shape, files, drafts=drafts)
+    proofs = prove(files, drafts, now, Options(), progress, workers)
+    files["tasks.yaml"] = write_tasks(proofs.kept, now)
+    return NewWorld(shape, files, proofs, drafts)
+
+
+def write_personal(personal: Mapping[tuple[str, str], str]) -> str:
+    """The text of world.yaml: the columns with personal data."""
+    lines = [f"  {table}.{column}: {{pii: {kind}}}" for (table, column), kind in personal.items()]
+    head = "# Personal data: who an answer may be about, and who not.\ncolumns:\n"
+    return head + "\n".join(lines) + "\n"
+
+
+def draft_families(sketch: Sketch, patterns: Sequence[str] | None = None) -> list[Draft]:
+    """The drafts of these patterns, by default of every installed one, without repeated names."""
+    found: dict[str, Draft] = {}
+    names = patterns or [extension.name for extension in TASK_GENERATORS.all()]
+    for name in names:
+        pattern: Pattern = TASK_GENERATORS.load(name)
+        for draft in pattern(sketch):
+            found.setdefault(draft.id, draft)
+    return list(found.values())
+
+
+def _today(shape: Shape) -> str:
+    """The day of the world: the last one in its data, within reason."""
+    days = [
+        str(value)[:10]
+        for table in shape.tables.values()
+        for column in table.columns
+        if column.kind in {"date", "moment"}
+        for value in column.seen
+    ]
+    return max((day for day in days if "1970" < day < "2036"), default=DEFAULT_NOW)
