@@ -260,6 +260,7 @@ EXPORTERS = ExtensionPoint(
         "verl": "synth.dataset.exporters.verl:Verl",
         "verl-sft": "synth.dataset.exporters.verl:VerlSft",
         "nemo-gym": "synth.dataset.exporters.nemo_gym:NemoGym",
+        "tokens": "synth.dataset.exporters.tokens:Tokens",
         "hermes": "synth.dataset.exporters.hermes:Hermes",
     },
 )

@@ -63,6 +63,7 @@ DOORS = {
     "pyarrow": ["synth/dataset/"],
     "duckdb": ["synth/dataset/"],
     "jinja2": ["synth/dataset/exporters/rendering/"],
+    "tokenizers": ["synth/dataset/exporters/rendering/"],
     "faker": ["synth/tasks/fake.py"],
     "genai_prices": ["synth/config/price_table.py"],
     "opentelemetry": ["synth/telemetry/otel/"],
@@ -117,6 +118,10 @@ LAZY = {
         "synth/api/exporting.py",
         "synth.dataset.exporters.rendering.gate:RenderGate",
     ): "jinja2 is an extra",
+    (
+        "synth/dataset/exporters/tokens.py",
+        "synth.dataset.exporters.rendering.masks:TokenMasks",
+    ): "jinja2 and tokenizers are an extra",
     (
         "synth/runner/setup.py",
         "synth.models.replay.records:model_identity_at",

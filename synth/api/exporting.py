@@ -62,7 +62,7 @@ def export(
     """
     exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
     choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors)
-    gate, policy = through_template(template, RowPolicy(unit, calls, ids))
+    gate, policy = through_template(exporter, template, RowPolicy(unit, calls, ids))
     return call(
         lambda _: write(load(source), exporter, Path(out), choice, policy, gate, force=force)
     )
@@ -89,7 +89,7 @@ async def aexport(
     """Export in a thread of its own; arguments and errors are those of :func:`export`."""
     exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
     choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors)
-    gate, policy = through_template(template, RowPolicy(unit, calls, ids))
+    gate, policy = through_template(exporter, template, RowPolicy(unit, calls, ids))
     return await acall(
         lambda _: write(load(source), exporter, Path(out), choice, policy, gate, force=force)
     )
@@ -100,15 +100,16 @@ def _lowest(exporter: Exporter, min_reward: Threshold) -> MinReward:
 
 
 def through_template(
-    name: str | None, policy: RowPolicy
+    exporter: Exporter, name: str | None, policy: RowPolicy
 ) -> tuple[ConversationGate | None, RowPolicy]:
-    """Return the gate of a chat template, and the policy with the forms that it needs.
+    """Give the exporter its chat template. Returns the gate, and the policy with the forms that the
+    template needs.
 
     Raises :class:`OperatorError` for a template that there is not, and without jinja2.
     """
     if name is None:
         return None, policy
-    preset = find_preset(name)
+    preset = exporter.template = find_preset(name)
     try:
         kind: Any = resolve("synth.dataset.exporters.rendering.gate:RenderGate")
     except PluginError as error:

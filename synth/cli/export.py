@@ -51,7 +51,7 @@ def main(argv: list[str]) -> int:
         options.errors,
     )
     gate, policy = through_template(
-        options.template, RowPolicy(options.unit, options.calls, options.ids)
+        exporter, options.template, RowPolicy(options.unit, options.calls, options.ids)
     )
     with open_datasets(options.path) as dataset:
         if dataset.status != "complete":

@@ -10,11 +10,14 @@ import pytest
 
 from synth.cli.export import main
 from synth.dataset.exporters import Exporter, find_exporter
+from synth.dataset.exporters.rendering.presets import find_preset
+from synth.dataset.exporters.tokens import TokenOptions
 from synth.dataset.exporters.trl_sft import TrlSft
 from synth.errors import ConfigProblems, DatasetError, OperatorError
 from synth.plugins import EXPORTERS
 from synth.testing import ExporterConformance
 from tests.sample_rows import all_kinds, write_run
+from tests.tokenizer_file import write_tokenizer
 
 MODULE = '''
 """An exporter of prompts, with an option."""
@@ -67,11 +70,18 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.parametrize("shipped", EXPORTERS.builtin, indirect=True)
 class TestShipped(ExporterConformance):
     @pytest.fixture(autouse=True)
-    def shipped(self, request: pytest.FixtureRequest) -> None:
+    def shipped(self, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
         self.kind = find_exporter(request.param)
+        self.needs_tokenizer = request.param == "tokens"
+        if self.needs_tokenizer:
+            self.file = write_tokenizer(tmp_path_factory.mktemp("tokenizer") / "tokenizer.json")
 
     def exporter(self) -> Exporter:
-        return self.kind()
+        if not self.needs_tokenizer:
+            return self.kind()
+        exporter = self.kind(TokenOptions(tokenizer=str(self.file)))
+        exporter.template = find_preset("qwen3-training")
+        return exporter
 
 
 class TestStranger(ExporterConformance):

@@ -19,6 +19,7 @@ from synth.api.exporting import export
 from synth.dataset.exporters.rendering.presets import find_preset
 from synth.dataset.reader import Dataset
 from tests.e2e.command import synth
+from tests.tokenizer_file import write_tokenizer
 
 pytestmark = pytest.mark.long
 
@@ -62,6 +63,9 @@ def test_trl_trains_on_every_row_and_never_on_a_mistake(python: Path, tmp_path: 
             *((target, target, {}) for target in ("trl-dpo", "trl-kto", "trl-grpo")),
         )
     }
+    tokenizer = str(write_tokenizer(tmp_path / "tokenizer.json"))
+    more = {"template": "qwen3-training", "options": {"tokenizer": tokenizer}}
+    written["tokens"] = export(run, "tokens", tmp_path / "tokens.parquet", **more).examples
     (tmp_path / "qwen3.jinja").write_text(find_preset("qwen3").source)
     consumer = Path(__file__).with_name("trl_consumer.py")
     trained = subprocess.run(
@@ -77,6 +81,8 @@ def test_trl_trains_on_every_row_and_never_on_a_mistake(python: Path, tmp_path: 
         assert set(report[name]["examples"]) == {count}, name
         assert all(math.isfinite(loss) for loss in report[name].get("losses", [])), name
     assert len(report["trl-dpo"]["losses"]) == 3
+    assert report["tokens"]["labels"] == report["tokens"]["masks"]
+    assert min(report["tokens"]["masks"]) > 0
     assert not set(labels(report)) & mistakes(run)
     assert recoveries(run) <= set(labels(report))
 

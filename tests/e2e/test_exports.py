@@ -14,6 +14,7 @@ from synth.dataset.exporters import ExportReport
 from synth.dataset.reader import Dataset
 from synth.plugins import EXPORTERS
 from tests.e2e.command import synth
+from tests.tokenizer_file import write_tokenizer
 
 Json = Any
 JOB = (
@@ -84,7 +85,11 @@ def calls(messages: list[Json]) -> set[str]:
 @pytest.mark.parametrize("target", sorted(EXPORTERS.builtin))
 def test_every_target_accounts_for_every_row(run: Path, tmp_path: Path, target: str):
     """An example is in the file, or its row is counted with a reason."""
-    examples, report = export(run, tmp_path, target)
+    options: dict[str, Json] = {}
+    if target == "tokens":
+        tokenizer = str(write_tokenizer(tmp_path / "tokenizer.json"))
+        options = {"template": "qwen3-training", "options": {"tokenizer": tokenizer}}
+    examples, report = export(run, tmp_path, target, **options)
     assert examples
     assert report.matched == 48
     prompts = {"trl-grpo", "verl", "nemo-gym"}

@@ -2,8 +2,8 @@
 
     python trl_consumer.py FOLDER TEMPLATE
 
-The folder holds the exports of ``trl-sft`` (whole and one turn each), ``trl-dpo``, ``trl-kto`` and
-``trl-grpo``. Prints the losses of each trainer, and the turns that SFT trains on, as JSON.
+The folder holds the exports of ``trl-sft`` (whole and one turn each), ``trl-dpo``, ``trl-kto``,
+``trl-grpo`` and ``tokens``. Prints the losses of each trainer, and the turns that SFT trains on, as JSON.
 """
 
 from __future__ import annotations
@@ -101,6 +101,15 @@ def main(folder: Path, template: str) -> dict[str, object]:
             ],
             "losses": losses(trainer),
         }
+    data = load(folder, "tokens")
+    settings = SFTConfig(**common(folder, "tokens"))
+    trainer = SFTTrainer(model(), settings, train_dataset=data, processing_class=words)
+    prepared = trainer.train_dataset
+    report["tokens"] = {
+        "examples": [len(data), len(prepared)],
+        "labels": [sum(label != -100 for label in row["labels"]) for row in prepared],
+        "masks": data["num_trained_tokens"][:],
+    }
     for name, kind, config in (
         ("trl-dpo", DPOTrainer, DPOConfig),
         ("trl-kto", KTOTrainer, KTOConfig),

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from synth.dataset.exporters.rendering.presets import Preset
 from synth.dataset.exporters.row_policy import Calls, Ids, Unit
 
 Row = Mapping[str, Any]
@@ -67,6 +68,8 @@ class Exporter(ABC):
     """The unit of this export: :meth:`rows` gets a row for each rollout, or for each turn to train
     on, in which every other turn has ``train: false``.
     """
+    template: Preset | None = None
+    """The chat template of this export, if the operator names one."""
     task_sizes: Mapping[str, int] | None = None
     """Number of rows of each task in the stream; None if it is not known."""
 

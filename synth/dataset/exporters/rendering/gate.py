@@ -12,8 +12,8 @@ from typing import Any
 
 from synth.dataset.exporters.base import Message, prompt_part
 from synth.dataset.exporters.rendering.call_formats import READERS, Call, Types
-from synth.dataset.exporters.rendering.chat_template import ChatTemplate, RenderError
-from synth.dataset.exporters.rendering.presets import WITH_TOOLS, Preset
+from synth.dataset.exporters.rendering.chat_template import ChatTemplate
+from synth.dataset.exporters.rendering.presets import WITH_TOOLS, Preset, RenderError
 from synth.errors import OperatorError
 
 _LONGEST_REASON = 100

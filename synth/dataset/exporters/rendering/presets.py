@@ -14,6 +14,10 @@ from synth.foundation.suggestions import nearest
 _FOLDER: Final = Path(__file__).parent / "templates"
 
 
+class RenderError(Exception):
+    """A template that refuses a conversation; the text is its reason."""
+
+
 @dataclass(frozen=True, slots=True)
 class Preset:
     """A template and what it needs: the form of calls and ids, and the special tokens it names."""
@@ -35,11 +39,18 @@ PRESETS: Final[Mapping[str, tuple[str, str, Calls | None, Ids | None]]] = {
     "mistral-v3": ("<s>", "</s>", None, "nine"),
     "gpt-oss": ("", "<|return|>", "one", None),
     "glm4.5": ("", "<|endoftext|>", None, None),
+    "qwen2.5-training": ("", "<|im_end|>", None, None),
+    "qwen3-training": ("", "<|im_end|>", None, None),
+    "gpt-oss-training": ("", "<|return|>", "one", None),
+    "glm4.5-training": ("", "<|endoftext|>", None, None),
     "smollm2": ("", "<|im_end|>", None, None),
 }
 """Name, beginning-of-sequence and end-of-sequence token, calls and ids of each preset."""
 
 WITH_TOOLS: Final = tuple(name for name in PRESETS if name != "smollm2")
+
+MARKED: Final = tuple(name for name in PRESETS if name.endswith("-training"))
+"""Presets that mark the text of the assistant, from which loss masks are made."""
 
 
 def find_preset(name: str) -> Preset:

@@ -9,9 +9,15 @@ import pytest
 
 from synth.cli.export import main
 from synth.dataset.exporters.rendering.call_formats import READERS
-from synth.dataset.exporters.rendering.chat_template import ChatTemplate, RenderError
+from synth.dataset.exporters.rendering.chat_template import ChatTemplate
 from synth.dataset.exporters.rendering.gate import RenderGate
-from synth.dataset.exporters.rendering.presets import PRESETS, WITH_TOOLS, Preset, find_preset
+from synth.dataset.exporters.rendering.presets import (
+    PRESETS,
+    WITH_TOOLS,
+    Preset,
+    RenderError,
+    find_preset,
+)
 from synth.dataset.exporters.row_policy import one_call_per_turn, with_short_ids
 from synth.errors import OperatorError
 from tests.sample_rows import SYSTEM, TOOLS, asks, call, result, row, says, tool, user, write_run
