@@ -73,7 +73,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "serve-agent": (
         "synth.cli.serve_agent",
-        "let a model work on a world while you watch, approve and answer, in a browser",
+        "watch a model at work in a browser: approve its calls, answer it",
     ),
 }
 """Each command: its module, whose ``main(argv) -> int`` is called, and one line of help."""
