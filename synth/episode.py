@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -137,7 +138,7 @@ class Episode:
             *(self._submit.tools if self._submit else ()),
         ]
         self.tools: list[dict[str, Any]] = [tool.to_openai() for tool in tools]
-        self._offered = copy.deepcopy(self.tools)  # those above are in the player's hands
+        self._offered = json.dumps(self.tools)  # those above are in the player's hands
         boxes = (self._environment.toolbox, *((self._submit,) if self._submit else ()))
         self.infos: Mapping[str, ToolInfo] = {
             name: info for box in boxes for name, info in _infos(box).items()
@@ -381,7 +382,7 @@ class Episode:
             self.said,
             Databases(self._ask, self._ask_turned, self._ask_others),
             tuple(self.utterances),
-            self._offered,
+            json.loads(self._offered),
             frozenset(info.name for info in self.infos.values() if not info.read_only),
             people_of(self._world, self._template),
         )
