@@ -34,6 +34,8 @@ from synth.types.reply import GoldReply
 from synth.types.steps import AskStep, ConfirmStep, every_step
 
 UNJUDGED = "unjudged"
+LONGEST = 500_000
+"""The most characters of a rollout's words that are judged; more are no reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,10 @@ class ReplyVerifier(Verifier):
             return Verdict(self.name, 1.0, reason, detail={UNJUDGED: options.unjudged})
         if evidence.task.end is None:
             return Verdict(self.name, None, "the task's gold end is not known")
+        length = sum(len(words.text) for words in evidence.spoken)
+        if length > LONGEST:
+            reason = f"says more than anybody reads: {length:,} characters"
+            return Verdict(self.name, 0.0, reason)
         found = _Judgement(evidence, options).findings()
         if not found:
             return Verdict(self.name, 1.0, "the user is told what is so")

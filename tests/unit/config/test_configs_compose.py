@@ -12,6 +12,8 @@ from synth.config.compose import compose
 from synth.config.schema import RunConfig, from_dict
 from synth.foundation.shipped import configs_dir
 
+pytestmark = pytest.mark.slow
+
 FILES = sorted(configs_dir().rglob("*.yaml"))
 NAMES = [str(path.relative_to(configs_dir()).with_suffix("")) for path in FILES]
 DEFAULT = (

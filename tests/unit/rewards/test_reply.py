@@ -95,6 +95,11 @@ class TestWork:
         assert verdict.score == 0.0
         assert words in verdict.reason
 
+    def test_more_than_anybody_reads_is_no_reply(self, library: dict[str, Desk]):
+        verdict = library["lend_book free"].told("{title} is lent. " * 100_000)
+        assert verdict.score == 0.0
+        assert verdict.reason.startswith("says more than anybody reads")
+
     def test_words_beside_a_call_count(self, library: dict[str, Desk]):
         desk = library["lend_book free"]
         aside = AsideStep("The total is 987654.")

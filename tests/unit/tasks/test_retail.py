@@ -21,6 +21,8 @@ from synth.validation.check import Options
 from synth.validation.prove import prove
 from synth.validation.world import check_world
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent / "retail"
 
 

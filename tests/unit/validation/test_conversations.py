@@ -14,6 +14,8 @@ from synth.validation.report import FamilyReport
 from synth.validation.world import check_world
 from tests.unit.validation import talking_world
 
+pytestmark = pytest.mark.slow
+
 ASKING = """\
   - ask: born
   - find_members: {name: "{name}", born: "{born}"}

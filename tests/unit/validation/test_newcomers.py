@@ -14,6 +14,8 @@ from synth.validation.check import Options
 from synth.validation.world import check_world
 from tests.unit.validation import lending_world
 
+pytestmark = pytest.mark.slow
+
 TASKS, TOOLS, CODE, PYTHON, SEED = "tasks.yaml", "tools.yaml", "executors.py", "tasks.py", "seed.py"
 
 GROUND = '"SELECT book_id, title FROM books"'

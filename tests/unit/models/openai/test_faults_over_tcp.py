@@ -20,6 +20,8 @@ from tests.unit.models.conftest import KEY, opening, refused, talk
 from .faults import GOOD, SCENES, STREAM, End, Scene
 from .raw_endpoint import Raw, raw_endpoint, reply, sends, sends_and_hangs
 
+pytestmark = pytest.mark.slow
+
 
 def model_of(server: Raw, **options: Any) -> OpenAIModel:
     return OpenAIModel(

@@ -18,6 +18,8 @@ from synth.validation.report import FamilyReport
 from synth.validation.world import check_world
 from tests.unit.validation import lending_world
 
+pytestmark = pytest.mark.slow
+
 RETAIL = Path(__file__).parents[2] / "tasks" / "retail"
 LIBRARY = {
     "terse": None,
