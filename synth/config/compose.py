@@ -20,6 +20,7 @@ from typing import Any, cast
 import yaml
 from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
+from hydra._internal.config_repository import ConfigRepository
 from hydra._internal.defaults_list import DefaultsList
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.object_type import ObjectType
@@ -211,8 +212,12 @@ def _defaults(primary: str, lines: Sequence[str]) -> DefaultsList:
 
 def _groups(primary: str, search_path: Sequence[str]) -> Groups:
     loader = GlobalHydra.instance().config_loader()
+    # The loader's own method reads the whole config again each time, for a search path in it.
+    repository: ConfigRepository | None = None if search_path else cast("Any", loader).repository
 
     def options(parent: str, kind: ObjectType) -> list[str]:
+        if repository is not None:
+            return repository.get_group_options(parent, kind)
         return loader.get_group_options(parent, kind, config_name=None, overrides=list(search_path))
 
     found: dict[str, tuple[str, ...]] = {}
