@@ -45,7 +45,7 @@ def problem_line(error: ErrorDetails, prefix: str = "", known: Sequence[str] = (
     if kind in {"missing", "missing_argument"}:
         return f"{key}: is required"
     value = shown(key, error["input"])
-    if error["loc"][-1] == "[key]":
+    if error["loc"] and error["loc"][-1] == "[key]":
         return f"{key.removesuffix('.[key]')}: a key must be text, not {value}"
     context = error.get("ctx", {})
     if kind == "literal_error":

@@ -7,6 +7,7 @@ tools, and the key by which an environment finds the task again.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -52,9 +53,9 @@ class PromptExporter(Exporter):
             yield self.example(group, number)
             number += 1
 
+    @abstractmethod
     def example(self, group: Sequence[Row], number: int) -> Example:
         """Return the example of a task; ``group`` are its samples, ``number`` counts from 0."""
-        raise NotImplementedError
 
 
 def pass_rate(group: Sequence[Row]) -> float:

@@ -44,9 +44,14 @@ class Scene:
 
     @property
     def _end(self) -> int:
-        """The place where the work ends, and only words are left."""
-        end = len(self.gold)
-        while end and isinstance(move := self.gold[end - 1], SayStep) and move.closing:
+        """The place where the work ends, and only words are left.
+
+        A yes of a user without a role changes nothing.
+        """
+        end, no_role = len(self.gold), self.task.user is None
+        while end and isinstance(move := self.gold[end - 1], SayStep):
+            if not (move.closing or no_role):
+                break
             end -= 1
         return end
 
