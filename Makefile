@@ -1,5 +1,6 @@
-.PHONY: check fix test test-all test-long coverage house docs notebooks picture
-RUN = uv run --frozen --all-extras
+.PHONY: check fix test test-all test-long train-proof coverage house docs notebooks picture
+UV := $(or $(wildcard .venv/bin/uv),uv)
+RUN = $(UV) run --frozen --all-extras
 PYTEST = $(RUN) pytest -n 2 --dist loadfile
 QUICK = env -u SYNTH_TEST_POSTGRES_URL -u SYNTH_TEST_MYSQL_URL -u SYNTH_REQUIRE_DATABASES
 
@@ -24,6 +25,10 @@ test-all:
 
 test-long:
 	$(RUN) pytest -m long
+
+# A small model before and after training on rows of `synth run`, in out/proof; goes on where it was stopped.
+train-proof:
+	SYNTH="$(RUN) synth" sh examples/training/proof.sh out/proof
 
 # The share of lines and branches that the quick tests reach, with the processes that they start.
 coverage:

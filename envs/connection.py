@@ -7,11 +7,12 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 import sqlalchemy
+from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from envs.errors import DatabaseConfigError
@@ -89,7 +90,8 @@ class DatabaseConnectionConfig:
     up to whole seconds for psycopg, whose unit it is (and which waits two at least). ``pool_size``
     connections are kept and ``pool_max_overflow`` more are opened when all are lent; a further
     request waits ``connect_timeout_s`` (None: half a minute) and raises
-    :class:`sqlalchemy.exc.TimeoutError`.
+    :class:`sqlalchemy.exc.TimeoutError`. ``options`` go to the driver like the query of a URL, and
+    before those of the DSN.
     """
 
     driver: Driver | Literal["mysql"] | None = None
@@ -102,6 +104,7 @@ class DatabaseConnectionConfig:
     pool_size: int = 5
     pool_max_overflow: int = 10
     connect_timeout_s: float | None = None
+    options: Mapping[str, str | int] = field(default_factory=dict[str, str | int], hash=False)
 
     def __post_init__(self) -> None:
         if self.driver == "mysql":
@@ -155,7 +158,7 @@ class DatabaseConnectionConfig:
         if self.dsn_env_var is not None:
             dsn = _secret("dsn_env_var", self.dsn_env_var)
             try:
-                return parse_url(dsn)
+                return self._with_options(parse_url(dsn))
             except DatabaseConfigError as error:
                 raise DatabaseConfigError(f"{self.dsn_env_var}: {error}") from None
         secret = (
@@ -164,22 +167,29 @@ class DatabaseConnectionConfig:
             else None
         )
         host = self.host if self.driver == "sqlite" or self.host is not None else "127.0.0.1"
-        return parse_url(f"{self.driver}://").set(
-            username=self.username,
-            password=secret,
-            host=host,
-            port=self.port,
-            database=self.database,
+        return self._with_options(
+            parse_url(f"{self.driver}://").set(
+                username=self.username,
+                password=secret,
+                host=host,
+                port=self.port,
+                database=self.database,
+            )
         )
+
+    def _with_options(self, url: sqlalchemy.URL) -> sqlalchemy.URL:
+        url = url.update_query_dict({name: str(value) for name, value in self.options.items()})
+        driver_args(url)
+        return url
 
     def create_engine(self) -> sqlalchemy.Engine:
         """Create a pooled engine that tests a connection before it lends it (pre-ping) and renews
         it after half an hour.
         """
         url = self.url()
-        return sqlalchemy.create_engine(
+        return open_engine(
             url,
-            connect_args=connect_args(url, self.connect_timeout_s),
+            self.connect_timeout_s,
             pool_pre_ping=True,
             pool_recycle=_RECYCLE_S,
             pool_size=self.pool_size,
@@ -208,6 +218,28 @@ class DatabaseConnectionConfig:
         return f"DatabaseConnectionConfig({shown})"
 
 
+def open_engine(
+    url: sqlalchemy.URL, timeout_s: float | None = None, **options: Any
+) -> sqlalchemy.Engine:
+    """SQLAlchemy's engine, whose connects end after ``timeout_s`` also where the server accepts and
+    stays silent.
+    """
+    engine = sqlalchemy.create_engine(url, connect_args=connect_args(url, timeout_s), **options)
+    if driver_of(url) == "mariadb":
+        event.listen(engine, "do_connect", _connect_in_time)
+    return engine
+
+
+def _connect_in_time(dialect: Any, record: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """PyMySQL bounds the connect by its timeout, but neither the greeting nor the login."""
+    connection = dialect.loaded_dbapi.connect(**kwargs, defer_connect=True)
+    own = connection._read_timeout  # noqa: SLF001
+    connection._read_timeout = connection.connect_timeout  # noqa: SLF001
+    connection.connect()
+    connection._read_timeout = own  # noqa: SLF001
+    return connection
+
+
 def check(engine: sqlalchemy.Engine) -> None:
     """Execute ``SELECT 1``. Raises DatabaseConfigError with the server's words and without the
     secret.
@@ -233,12 +265,14 @@ def check(engine: sqlalchemy.Engine) -> None:
 
 
 def connect_args(url: sqlalchemy.URL, timeout_s: float | None = None) -> dict[str, Any]:
-    """Return the arguments of the driver's ``connect`` beyond the URL. PyMySQL builds an SSL
-    context at every connect (some 25 ms), which is of no use on the loopback interface.
+    """Return the arguments of the driver's ``connect`` beyond the URL, whose own timeout is kept.
+
+    PyMySQL builds an SSL context at every connect (some 25 ms), which is of no use on the loopback
+    interface.
     """
     driver = driver_of(url)
     args: dict[str, Any] = {}
-    if timeout_s is not None:
+    if timeout_s is not None and "connect_timeout" not in url.query:
         args |= {
             "sqlite": {"timeout": timeout_s},
             "postgresql": {"connect_timeout": math.ceil(timeout_s)},

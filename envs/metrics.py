@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Self, TypedDict
+from typing import NotRequired, Self, TypedDict
 
 STEPS = 20
 """Buckets of the histogram per power of ten: a percentile is at most 12.2 percent above the true
@@ -52,6 +52,7 @@ class MetricsJson(TypedDict):
     errors: dict[str, int]
     total_ms: float
     mean_ms: float | None
+    min_ms: NotRequired[float | None]
     p50_ms: float | None
     p95_ms: float | None
     max_ms: float | None
@@ -63,7 +64,7 @@ class ExecutionMetrics:
     """Counts, times in milliseconds and errors by category, of one tool or of many.
 
     Times are counted in fixed buckets, so that metrics of several workers or runs :meth:`merge`
-    into what one counter of all of them would hold. ``max_ms`` and the mean are exact.
+    into what one counter of all of them would hold. ``min_ms``, ``max_ms`` and the mean are exact.
     """
 
     count: int = 0
@@ -71,6 +72,8 @@ class ExecutionMetrics:
     total_ms: float = 0.0
     max_ms: float = 0.0
     buckets: Counter[int] = field(default_factory=Counter[int])
+    min_ms: float = math.inf
+    """Infinity where nothing was counted, or by a version that did not count it."""
 
     def record(self, ms: float, category: str | None = None) -> None:
         """Count one call; ``category`` says how it failed (:class:`~envs.types.ErrorCategory`, or a
@@ -79,6 +82,7 @@ class ExecutionMetrics:
         self.count += 1
         self.total_ms += ms
         self.max_ms = max(self.max_ms, ms)
+        self.min_ms = min(self.min_ms, ms)
         self.buckets[_bucket(ms)] += 1
         if category is not None:
             self.errors[str(category)] += 1
@@ -88,6 +92,7 @@ class ExecutionMetrics:
         self.count += other.count
         self.total_ms += other.total_ms
         self.max_ms = max(self.max_ms, other.max_ms)
+        self.min_ms = min(self.min_ms, other.min_ms)
         self.buckets.update(other.buckets)
         self.errors.update(other.errors)
 
@@ -123,6 +128,7 @@ class ExecutionMetrics:
             "errors": dict(sorted(self.errors.items())),
             "total_ms": total_ms,
             "mean_ms": _rounded(total_ms / self.count if self.count else None),
+            "min_ms": _rounded(self.min_ms) if math.isfinite(self.min_ms) else None,
             "p50_ms": _rounded(self.percentile_ms(50)),
             "p95_ms": _rounded(self.percentile_ms(95)),
             "max_ms": _rounded(self.max_ms) if self.count else None,
@@ -133,8 +139,14 @@ class ExecutionMetrics:
     def from_json(cls, raw: MetricsJson) -> Self:
         """The inverse of :meth:`to_json`. KeyError or ValueError for what it did not write."""
         buckets = Counter({int(bucket): int(count) for bucket, count in raw["buckets"].items()})
+        least = raw.get("min_ms")
         return cls(
-            raw["count"], Counter(raw["errors"]), raw["total_ms"], raw["max_ms"] or 0.0, buckets
+            raw["count"],
+            Counter(raw["errors"]),
+            raw["total_ms"],
+            raw["max_ms"] or 0.0,
+            buckets,
+            math.inf if least is None else least,
         )
 
 

@@ -64,6 +64,9 @@ class ToolResult:
     ``output`` is a JSON value. ``updated_state`` exists only to be refused: a database world keeps
     its state in the database, so an executor that fills it in has a bug
     (:class:`~envs.errors.ExecutorError`).
+
+    ``error_details`` are facts about an error as data: constraint, table, column and the shape of
+    the value that broke it, or a critic's verdict. They hold no value of a row.
     """
 
     output: Json = None
@@ -74,6 +77,7 @@ class ToolResult:
     sql_state: str | None = None
     advice: str | None = None
     updated_state: Json = None
+    error_details: Mapping[str, Json] | None = None
 
     @classmethod
     def failure(
@@ -84,6 +88,7 @@ class ToolResult:
         error: str = "ToolError",
         sql_state: str | None = None,
         advice: str | None = None,
+        error_details: Mapping[str, Json] | None = None,
     ) -> ToolResult:
         """Make an error result: one sentence for the model, a category for the statistics."""
         return cls(
@@ -93,6 +98,7 @@ class ToolResult:
             message=message,
             sql_state=sql_state,
             advice=advice,
+            error_details=error_details,
         )
 
     @property
@@ -104,7 +110,7 @@ class ToolResult:
         fields.
 
         ``plain`` is the error's sentence alone, ``structured`` adds names and codes, ``advice``
-        adds what to try.
+        adds what to try, and the details.
         """
         if self.ok:
             return self.output
@@ -116,6 +122,7 @@ class ToolResult:
             "message": self.message,
             "sql_state": self.sql_state,
             "advice": self.advice if style == "advice" else None,
+            "error_details": self.error_details if style == "advice" else None,
         }
         return {
             "status": "error",

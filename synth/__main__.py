@@ -39,6 +39,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "synth.cli.view",
         "write a dataset as one HTML page: transcripts beside their row changes, plots",
     ),
+    "eval": (
+        "synth.cli.eval",
+        "evaluate a model on held-out tasks, with intervals",
+    ),
     "check": (
         "synth.cli.check",
         "prove a world: tools, tasks, gold solutions, verifiers",
@@ -60,6 +64,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "clean": ("synth.cli.clean", "drop databases, roles and files that dead runs left behind"),
     "export": ("synth.cli.export", "write a dataset in the format of a trainer"),
+    "card": ("synth.cli.card", "write the whole card of a run, with a check for contamination"),
     "push": ("synth.cli.push", "publish a run on the Hugging Face Hub, with its card"),
     "pull": ("synth.cli.pull", "fetch a published run, to inspect and replay it"),
     "list": ("synth.cli.extensions", "list worlds, models, users and other extensions"),
@@ -107,14 +112,17 @@ _TO_MEND = (
 
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "make and use data": ("run", "inspect", "view", "export", "push", "pull"),
+    "make and use data": ("run", "inspect", "view", "export", "card", "push", "pull"),
     "trust it": ("check", "replay", "grade"),
+    "train on it": ("eval",),
     "worlds and databases": ("new", "play", "reseed", "schema", "clean"),
     "extend and serve": ("list", "serve-model", "serve-agent", "mcp"),
 }
 """The commands as the help groups them; one that is in no group is shown last."""
 
-EXPERIMENTAL = frozenset({"new", "play", "serve-model", "serve-agent", "mcp", "push", "pull"})
+EXPERIMENTAL = frozenset(
+    {"eval", "new", "play", "serve-model", "serve-agent", "mcp", "card", "push", "pull"}
+)
 """Commands whose options and output may change in any release; the others are stable."""
 
 

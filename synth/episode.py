@@ -44,7 +44,7 @@ from synth.agent.middleware.base import AgentMiddleware
 from synth.agent.react import ReactAgent
 from synth.agent.rollout_result import AgentLimits
 from synth.agent.state import RolloutIdentity, ToolInfo
-from synth.agent.submit_tool import submit_toolbox
+from synth.agent.submit_tool import due_answer, submit_toolbox
 from synth.agent.turn import CalledOffError, ToolInterface
 from synth.dataset.sanitize import sanitize
 from synth.dataset.transcript_html import changes_html, framed, messages_html, text_html
@@ -132,7 +132,8 @@ class Episode:
         self._environment: DatabaseExecutableEnvironment = world.environment(
             template, Pins(task.now, task.seed), limits, unordered=unordered, audit=audit
         )
-        self._submit = None if task.answer is None else submit_toolbox(task.answer)
+        shown = task.submit_parameters
+        self._submit = None if shown is None else submit_toolbox(shown)
         tools: list[Tool] = [
             *self._environment.tools,
             *(self._submit.tools if self._submit else ()),
@@ -332,13 +333,23 @@ class Episode:
         if isinstance(parsed, ToolResult):
             return ToolOutcome(call, parsed, parsed.content())
         arguments = parsed[1]
+        if self.task.form is not None:
+            due = due_answer(self.task, arguments, call.id)
+            if isinstance(due, ToolResult):
+                return ToolOutcome(call, due, due.content(), arguments)
+            if due is None:
+                result = ToolResult({"status": "received"})
+                return ToolOutcome(call, result, result.content(), arguments)
+            handed_in = due
+        else:
+            handed_in = arguments
         if self.submitted is not None:
             result = ToolResult.failure(
                 "An answer was handed in already; the first one counts.", category="duplicate"
             )
         else:
             # A copy, so that a holder of the outcome cannot change the answer.
-            self.submitted = copy.deepcopy(arguments)
+            self.submitted = copy.deepcopy(handed_in)
             result = ToolResult({"status": "received"})
         return ToolOutcome(call, result, result.content(), arguments)
 
@@ -400,8 +411,8 @@ class Episode:
     def _ask_turned(self, sql: str) -> QueryResult | ToolResult:
         return self._ask_of(self._template, sql, unordered=True)
 
-    def _ask_others(self, count: int) -> Iterator[Ask]:
-        for template in self._template.siblings.first(count):
+    def _ask_others(self) -> Iterator[Ask]:
+        for template in self._template.siblings:
             yield partial(self._ask_of, template)
 
     def _ask_of(

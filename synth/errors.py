@@ -77,6 +77,10 @@ class TaskError(SynthError):
         return f"{where}: {who}{self.message}" if where else f"{who}{self.message}"
 
 
+class EmptyFamilyError(TaskError):
+    """A family that has no task, or no task of one of its cases, in a universe."""
+
+
 class TaskErrors(TaskError):
     """Several mistakes in the families of a world, the first of which it is."""
 

@@ -172,7 +172,12 @@ MIDDLEWARES = ExtensionPoint(
 """What wraps the calls of a rollout (``agent.middleware=[NAME, ...]``)."""
 
 CALLBACKS = ExtensionPoint(
-    "callback", "synth.callbacks", {"otel": "synth.telemetry.otel.factory:make"}
+    "callback",
+    "synth.callbacks",
+    {
+        "otel": "synth.telemetry.otel.factory:make",
+        "ray": "synth.telemetry.ray_metrics:RayMetrics",
+    },
 )
 """Who is told about a run while it goes on (``telemetry.callbacks=[NAME, ...]``)."""
 
@@ -283,6 +288,7 @@ EXTENSION_POINTS = (
     ENGINES,
     TASK_SOURCES,
     FAMILY_READERS,
+    TASK_GENERATORS,
     MODELS,
     USERS,
     MIDDLEWARES,

@@ -4,7 +4,7 @@ sandbox.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -88,6 +88,11 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
             outcome = replace(outcome, arguments=parsed[1])  # of a call that was killed
         return outcome
 
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """The tools of the toolbox; those that take SQL say which SQL."""
+        return _speaking(self.toolbox, self.sandbox.dialect)
+
     def _names(self) -> Collection[str]:
         columns = (column.name for table in self._tables.values() for column in table.columns)
         return {name.lower() for name in (*self._tables, *columns)}
@@ -127,6 +132,22 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
 
     def close(self) -> None:
         self.sandbox.close()
+
+
+SPOKEN = {"sqlite": "SQLite", "postgresql": "PostgreSQL", "mysql": "MariaDB"}
+"""The names of SQL dialects as a model knows them."""
+
+
+@lru_cache(maxsize=64)
+def _speaking(toolbox: Toolbox, dialect: str) -> Sequence[Tool]:
+    """The tools, those of free SQL with the dialect in their descriptions."""
+    name = SPOKEN.get(dialect, dialect)
+    return tuple(
+        replace(tool, description=f"{tool.description.rstrip()} The database is {name}.")
+        if tool.free_sql and name.lower() not in tool.description.lower()
+        else tool
+        for tool in toolbox.tools
+    )
 
 
 @lru_cache(maxsize=64)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import sqlalchemy
 
-from envs.connection import check, connect_args, driver_of, parse_url
+from envs.connection import check, driver_of, open_engine, parse_url
 from envs.errors import DatabaseConfigError, WorldError
 from envs.reseed.base import MARKER, ReseedRefused, ReseedReport, Scripts
 from envs.reseed.mariadb import MySQLReseed
@@ -81,9 +81,7 @@ def _on_server(folder: Path, url: sqlalchemy.URL, *, force: bool) -> ReseedRepor
     digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in scripts.paths)).hexdigest()[
         :16
     ]
-    engine = sqlalchemy.create_engine(
-        url, connect_args=connect_args(url, _TIMEOUT_S), poolclass=sqlalchemy.NullPool
-    )
+    engine = open_engine(url, _TIMEOUT_S, poolclass=sqlalchemy.NullPool)
     try:
         check(engine)
         pooled = engine.raw_connection()

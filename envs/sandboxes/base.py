@@ -6,9 +6,10 @@ A :class:`Template` is built once per world, engine and universe. ``open`` copie
 
 from __future__ import annotations
 
+import itertools
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -32,13 +33,15 @@ class DatabaseTarget:
 
     ``url`` names the server (None: the engine's usual one on this machine). A sandbox of kind
     ``pooled`` is undone and used again, one of kind ``cloned`` is dropped. An engine without a
-    server ignores both. ``options`` are the engine's own, as plain data that
-    :attr:`Engine.Options` describes.
+    server ignores both. ``pool_size`` is the number of undone sandboxes that a template keeps
+    (None: all). ``options`` are the engine's own, as plain data that :attr:`Engine.Options`
+    describes.
     """
 
     url: str | None = field(default=None, repr=False)
     kind: Kind = "pooled"
     options: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+    pool_size: int | None = None
 
 
 class Transaction(ABC):
@@ -126,38 +129,39 @@ class TestSuiteDatabases:
     """Further databases of a template's schema, in which a query has to be right as well.
 
     An answer that was learnt by heart is wrong there ("test-suite accuracy": Zhong, Yu and Klein,
-    "Semantic Evaluation for Text-to-SQL with Distilled Test Suites", 2020). ``make(index, count)``
-    builds one when it is first needed, or returns None where there is none.
+    "Semantic Evaluation for Text-to-SQL with Distilled Test Suites", 2020). ``make(index)`` builds
+    one when it is first needed, or returns None after the last.
 
     Safe for use by two threads: the second waits.
     """
 
-    def __init__(self, make: Callable[[int, int], Template | None]) -> None:
+    def __init__(self, make: Callable[[int], Template | None]) -> None:
         self._make = make
         self._lock = threading.Lock()
-        self._built: dict[tuple[int, int], Template | None] = {}
+        self._built: dict[int, Template] = {}
 
-    def first(self, count: int) -> Sequence[Template]:
-        """Return up to ``count`` of them, the same ones each time.
+    def __iter__(self) -> Iterator[Template]:
+        """Yield them all, the same ones in the same order each time.
 
         Raises the errors of building a template.
         """
-        with self._lock:
-            for index in range(count):
-                if (index, count) not in self._built:
-                    self._built[index, count] = self._make(index, count)
-            built = [self._built[index, count] for index in range(count)]
-            return [template for template in built if template is not None]
+        for index in itertools.count():
+            with self._lock:
+                if index not in self._built:
+                    made = self._make(index)
+                    if made is None:
+                        return
+                    self._built[index] = made
+                template = self._built[index]
+            yield template
 
     def close(self) -> None:
         """Close those that were built. Safe to call twice."""
         while self._built:
-            template = self._built.popitem()[1]
-            if template is not None:
-                template.close()
+            self._built.popitem()[1].close()
 
 
-def _none(index: int, count: int) -> None:
+def _none(index: int) -> None:
     """The ``make`` of a template without further databases."""
 
 

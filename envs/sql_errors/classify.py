@@ -18,6 +18,7 @@ from envs.sql_errors.codes import (
     POSTGRES_ROUTINES,
     SQLITE_CODES,
 )
+from envs.sql_errors.details import details_of
 from envs.sql_errors.facts import Facts, family_of, read_facts
 from envs.sql_errors.names import missing_column, quoted
 from envs.sql_errors.words import POSTGRES_ALONE, POSTGRES_WORDS, SQLITE_WORDS, Words
@@ -58,6 +59,7 @@ def to_result(
         error=facts.kind,
         sql_state=facts.state,
         advice=advice_for(facts, category, tables or {}),
+        error_details=details_of(facts, category, error),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from sqlalchemy.exc import StatementError
@@ -44,6 +44,9 @@ class Facts:
     routine: str = ""
     column: str | None = None
     connecting: bool = False
+    named: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    """What PostgreSQL names apart from its words: ``constraint``, ``table``, ``column``."""
+    detail: str = ""
 
 
 def family_of(dialect: str) -> str:
@@ -74,7 +77,19 @@ def read_facts(error: BaseException, dialect: str) -> Facts:
             state = fields.get("C") or None
             words = fields.get("M") or str(orig)
             routine = fields.get("R") or ""
-            return Facts(kind, state, None, words, statement, routine, fields.get("c"), connecting)
+            named = {"constraint": "n", "table": "t", "column": "c"}
+            return Facts(
+                kind,
+                state,
+                None,
+                words,
+                statement,
+                routine,
+                fields.get("c"),
+                connecting,
+                {name: fields.get(letter) for name, letter in named.items()},
+                fields.get("D") or "",
+            )
         case "mysql":
             number, words = _mysql_number(orig)
             if number is None:
@@ -102,8 +117,8 @@ def _kind(error: BaseException) -> str:
 
 
 def _postgres_fields(orig: Any) -> Mapping[str, str | None]:
-    """The fields of PostgreSQL's error report by their letters in its protocol: C, M, R, and c for
-    the column.
+    """The fields of PostgreSQL's error report by their letters in its protocol: C, M, R, D for
+    the detail, and n, t, c for constraint, table and column.
     """
     args = getattr(orig, "args", ())
     if args and isinstance(args[0], dict):
@@ -114,6 +129,9 @@ def _postgres_fields(orig: Any) -> Mapping[str, str | None]:
         "M": getattr(diag, "message_primary", None) or getattr(orig, "message", None),
         "R": getattr(diag, "source_function", None)
         or getattr(orig, "server_source_function", None),
+        "D": getattr(diag, "message_detail", None) or getattr(orig, "detail", None),
+        "n": getattr(diag, "constraint_name", None) or getattr(orig, "constraint_name", None),
+        "t": getattr(diag, "table_name", None) or getattr(orig, "table_name", None),
         "c": getattr(diag, "column_name", None) or getattr(orig, "column_name", None),
     }
 

@@ -105,7 +105,8 @@ class Tool:
     says, read or write. ``free_sql`` says that the executor runs SQL which the agent wrote. Where
     the engine cannot break off every statement (SQLite), such a call runs in a process that can be
     killed: it keeps nothing in memory from one call to the next. ``secret`` names parameters whose
-    values leave no trace in an audit, not even in a digest (:mod:`envs.audit`).
+    values leave no trace in an audit, not even in a digest (:mod:`envs.audit`). The result of a
+    ``pure`` tool, such as a calculator, follows from its arguments alone.
     """
 
     name: str
@@ -118,6 +119,7 @@ class Tool:
     limits: Limits = field(default_factory=lambda: Limits(False, None, None, None))
     free_sql: bool = False
     secret: frozenset[str] = frozenset()
+    pure: bool = False
 
     def to_openai(self) -> dict[str, Json]:
         """The tool as an OpenAI-compatible endpoint is shown it."""
@@ -143,12 +145,14 @@ def tool(
     max_result_bytes: int | None = None,
     free_sql: bool = False,
     secret: Collection[str] = (),
+    pure: bool = False,
 ) -> Any:
     """Make a :class:`Tool` from a typed function whose first parameter is the connection.
 
     The function returns a JSON value, or a :class:`ToolResult`; it raises
     :class:`~envs.errors.ToolError` to speak to the model. ``free_sql``: it runs SQL that the agent
-    wrote. ``secret``: parameters whose values no audit may show. Raises
+    wrote. ``secret``: parameters whose values no audit may show. ``pure``: its result
+    follows from the arguments alone, as that of a calculator does. Raises
     :class:`~envs.errors.WorldError` for a signature that has no JSON Schema.
     """
 
@@ -186,6 +190,7 @@ def tool(
             limits=Limits(read_only, statement_timeout_ms, max_rows, max_result_bytes),
             free_sql=free_sql,
             secret=frozenset([secret] if isinstance(secret, str) else secret),
+            pure=pure,
         )
         if problems := lint(made):
             raise WorldError("; ".join(problems), code.co_filename, code.co_firstlineno)
@@ -251,11 +256,7 @@ def schema_of(hint: Any) -> dict[str, Json]:
     """
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        schema = schema_of(arguments[0])
-        for extra in arguments[1:]:
-            if isinstance(extra, Mapping):
-                schema |= cast("Mapping[str, Json]", extra)
-        return schema
+        return _annotated(arguments[0], arguments[1:])
     if origin in (Union, types.UnionType):
         return _schema_of_union(hint, arguments)
     if origin is Literal:
@@ -271,6 +272,15 @@ def schema_of(hint: Any) -> dict[str, Json]:
     if list in (hint, origin):
         raise TypeError("a bare list has no item type; write list[str] or the like")
     raise TypeError(f"{hint!r} has no portable JSON Schema")
+
+
+def _annotated(hint: Any, extras: Sequence[object]) -> dict[str, Json]:
+    """Keywords that say the type stand for the hint's own."""
+    given: dict[str, Json] = {}
+    for extra in extras:
+        if isinstance(extra, Mapping):
+            given |= cast("Mapping[str, Json]", extra)
+    return given if "type" in given else schema_of(hint) | given
 
 
 def _schema_of_union(hint: Any, members: tuple[Any, ...]) -> dict[str, Json]:

@@ -129,6 +129,8 @@ def option_problem(key: str, value: object, schema: Mapping[str, Any]) -> str:
 
 def expectation(schema: Mapping[str, Any]) -> str:
     """The values that a schema allows, in words: ``a whole number above 0``."""
+    if "description" in schema:
+        return str(schema["description"])
     if "enum" in schema:
         return f"one of {', '.join(map(str, schema['enum']))}"
     if schema.get("type") == "array":

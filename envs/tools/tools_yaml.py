@@ -29,6 +29,7 @@ _POSITIVE = {"type": "integer", "minimum": 1}
 _CHECKED_KEYS: Mapping[str, Mapping[str, Any]] = {
     "read_only": _FLAG,
     "free_sql": _FLAG,
+    "pure": _FLAG,
     "statement_timeout_ms": _POSITIVE,
     "max_rows": _POSITIVE,
     "max_result_bytes": _POSITIVE,
@@ -72,6 +73,7 @@ class DeclaredTool:
     limits: Limits
     free_sql: bool
     secret: frozenset[str]
+    pure: bool
     source: EntrySource
 
     def tools(self, resolve_executor: ResolveExecutor) -> list[Tool]:
@@ -93,6 +95,7 @@ class DeclaredTool:
             limits=self.limits,
             free_sql=self.free_sql,
             secret=self.secret,
+            pure=self.pure,
         )
         if problems := lint(tool):
             messages = [line.removeprefix(f"tool {self.name}: ") for line in problems]
@@ -219,6 +222,7 @@ def _declared_tool(item: Mapping[object, object], source: EntrySource) -> Declar
         limits=Limits(read_only=item.get("read_only") is True, **caps),
         free_sql=item.get("free_sql") is True,
         secret=_secret(item, source),
+        pure=item.get("pure") is True,
         source=source,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from envs.processes import pool_of
 from envs.sandboxes.base import DatabaseTarget, Template, TestSuiteDatabases, find_engine
 from envs.sandboxes.sqlite.row_subsets import row_subset
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
+from envs.sandboxes.sqlite.shifted_columns import renamed_keys, shifted_columns
 from envs.scripts import run_script
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
@@ -31,6 +32,20 @@ from envs.world.world_file import ColumnTraits
 
 SUBPROCESS_SERVICE = "envs.world.subprocess_service"
 """The service (:mod:`envs.processes`) that runs tools of free SQL in processes of their own."""
+
+SUITE_UNIVERSES = 4
+"""The most other universes that queries are judged on."""
+
+COPIES: tuple[Callable[[bytes], bytes], ...] = (
+    *(partial(row_subset, part=part, parts=2) for part in range(2)),
+    *(partial(row_subset, part=part, parts=3) for part in range(3)),
+    *(partial(row_subset, part=part, parts=8) for part in (0, 3, 6)),
+    *(partial(renamed_keys, step=step) for step in (1, 3)),
+    *(partial(shifted_columns, bit=bit) for bit in range(4)),
+)
+"""Copies of a SQLite database that queries are judged on, from images; those that keep rows whole
+come first.
+"""
 
 
 @dataclass(frozen=True)
@@ -155,20 +170,20 @@ class World:
         universe: int,
         place: DatabaseTarget | None,
         index: int,
-        count: int,
     ) -> Template | None:
-        """One of ``count`` further databases of a test suite, counted from 0.
+        """The database of a test suite with this number, counted from 0; None after the last.
 
-        It is another universe, or a copy with some rows removed where there are no universes.
+        Other universes come first, then copies with fewer rows or other values (on SQLite).
         """
-        if self.universes:
+        if self.universes and index < SUITE_UNIVERSES:
             other = index + 1 if index + 1 < universe or not universe else index + 2
             return self.template(engine, other, place)
-        if isinstance(template, SqliteTemplate):
-            return SqliteTemplate.from_image(
-                row_subset(template.image, index, max(count, 2)), loose_quotes=bool(self.databases)
-            )
-        return None
+        copy = index - (SUITE_UNIVERSES if self.universes else 0)
+        if not isinstance(template, SqliteTemplate) or copy >= len(COPIES):
+            return None
+        return SqliteTemplate.from_image(
+            COPIES[copy](template.image), loose_quotes=bool(self.databases)
+        )
 
     def environment(
         self,

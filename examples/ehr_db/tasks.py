@@ -80,7 +80,7 @@ def mean_lab_value(db: Connection) -> Iterator[Task]:
                     ]
                 },
                 "answer": {
-                    "patients": {
+                    "count": {
                         "type": "integer",
                         "description": "How many active patients have a result of the test.",
                     },
@@ -105,7 +105,7 @@ def mean_lab_value(db: Connection) -> Iterator[Task]:
                         "save": {"cid": "$.clinicians[0].clinician_id"},
                     },
                     {"search_labs": {"test": "{test}", "clinician_id": "$cid"}},
-                    {"submit": {"patients": len(found), "mean": "{mean}"}},
+                    {"submit": {"count": len(found), "mean": "{mean}"}},
                     {
                         "say": (
                             f"{len(found)} active patients of {{clinician}} have a result of"

@@ -9,9 +9,10 @@ from typing import Any
 
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
-from envs.types import ToolResult
+from envs.types import ToolCall, ToolResult
 from synth.foundation.hashing import canonical
 from synth.tasks.yaml.words import SUBMIT
+from synth.types import Task
 
 SUBMIT_DESCRIPTION = (
     "Hand in the final answer, once, when the work is done. Then reply to the user in words."
@@ -29,6 +30,23 @@ def submit_toolbox(answer: Mapping[str, Any]) -> Toolbox:
 def _submit_toolbox(answer: str) -> Toolbox:
     schema: dict[str, Any] = json.loads(answer)
     return Toolbox([Tool(SUBMIT, SUBMIT_DESCRIPTION, schema, _never, read_only=True)])
+
+
+def due_answer(
+    task: Task, given: Mapping[str, Any], call_id: str
+) -> dict[str, Any] | ToolResult | None:
+    """What a form of the world holds of the answer that is due; None if none is.
+
+    Empty fields and fields that nobody waits for are left out. Returns a failed result, which names
+    the first field that is missing or has another word than this kind of request knows: a form
+    that all families share does not say beforehand what is due.
+    """
+    if task.answer is None:
+        return None
+    known = task.answer["properties"]
+    kept = {name: value for name, value in given.items() if value is not None and name in known}
+    parsed = submit_toolbox(task.answer).parse(ToolCall.of(SUBMIT, kept, call_id))
+    return parsed if isinstance(parsed, ToolResult) else parsed[1]
 
 
 def _never(arguments: dict[str, Any], db: object) -> ToolResult:

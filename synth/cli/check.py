@@ -218,6 +218,8 @@ def _dump(world: World, options: Options, report: WorldReport) -> None:
         "universes": options.universes,
         "seed_problem": report.seed,
         "notes": report.notes,
+        "personal_columns": report.personal,
+        "family_guess": None if report.guess is None else report.guess.to_json(),
         "families": [family.to_json() for family in report.families],
     }
     print(json.dumps(document, indent=2))
@@ -250,6 +252,13 @@ def _conclude(
         screen.line(report.seed, indent=5)
     for note in report.notes:
         screen.line(f"note: {note}", "yellow")
+    if report.personal:
+        screen.line(f"personal columns: {', '.join(report.personal)}")
+    if (guess := report.guess) is not None:
+        screen.line(
+            f"family guessed from the tools shown in {guess.by_tools:.0%} of {guess.tasks} tasks,"
+            f" from the request in {guess.by_request:.0%} (chance {guess.chance:.0%})"
+        )
     proved = (
         "1 family proves itself"
         if len(report.families) == 1
@@ -262,6 +271,12 @@ def _conclude(
             f"warning: nothing could be remembered for the next time: {report.uncached}", "yellow"
         )
     capacity = f"capacity {total:,} {'task' if total == 1 else 'tasks'}"
+    if known := sum(family.known_answers for family in report.families):
+        screen.line(
+            f"warning: {known} of the proved tasks have an answer that can be known by heart: no"
+            " further database has another one",
+            "yellow",
+        )
     screen.line(f"{world.name} {world.digest}: {verdict}; {capacity}. ({seconds:.1f} s)")
     if report.ok:
         screen.line(f"Next: {next_step(world, names, total, on)}")
@@ -297,6 +312,8 @@ def _print(report: FamilyReport, screen: Screen) -> None:
     if report.gold_scores:
         scores = ", ".join(f"{name} {score:.3g}" for name, score in report.gold_scores.items())
         parts.insert(1, f"lowest scores of gold: {scores}")
+    if report.known_answers:
+        parts.append(f"{report.known_answers} tasks with an answer that can be known by heart")
     cached = " (cached)" if report.cached else ""
     screen.parts([(mark, style), (f" {report.family}: {'; '.join(parts)}{cached}", "")])
     surviving = (f"surviving {item}" for item in report.surviving)

@@ -84,7 +84,8 @@ def _block(block: Any) -> dict[str, object]:
 
 def offered_tools(run: PreparedRun, task: Task) -> list[dict[str, Any]]:
     """The tools of a task as the model is offered them, ``submit`` included."""
-    own: Sequence[Tool] = () if task.answer is None else submit_toolbox(task.answer).tools
+    shown = task.submit_parameters
+    own: Sequence[Tool] = () if shown is None else submit_toolbox(shown).tools
     return [tool.to_openai() for tool in (*run.world.tools, *own)]
 
 

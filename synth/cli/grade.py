@@ -21,6 +21,7 @@ from synth.runner.progress import ProgressView
 EPILOG = """examples:
   synth grade out/ehr                       with the verifiers of this version
   synth grade out/ehr --world ehr_db        with the tasks of that world as they are now
+  synth grade out/ehr --judge               with new votes of the run's judge
   synth grade out/ehr --where "family = 'record_heart_rate'" --json
 
 Exit code 0: every reward is what it was; 1: one is not, or could not be judged again."""
@@ -35,8 +36,8 @@ def main(argv: list[str]) -> int:
     """
     parser = argparse.ArgumentParser(
         prog="synth grade",
-        description="Judge a dataset's trajectories again, without a model: their calls are done"
-        " again on fresh sandboxes.",
+        description="Judge a dataset's trajectories again: their calls are done again on fresh"
+        " sandboxes. No model is asked without --judge.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -48,6 +49,11 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument(
         "--where", metavar="SQL", help="only rows that meet a condition over the dataset's columns"
+    )
+    parser.add_argument(
+        "--judge",
+        action="store_true",
+        help="ask the run's judge (rewards.judge) for new votes, in the place of the recorded ones",
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     add_trust(parser)
@@ -64,7 +70,12 @@ def main(argv: list[str]) -> int:
     console = Console(stderr=True, highlight=False)
     with ProgressView("grading", count, 0, console) as view:
         report = grade(
-            arguments.path, world, arguments.where, view.advance, consent_by(arguments.trust, view)
+            arguments.path,
+            world,
+            arguments.where,
+            view.advance,
+            consent_by(arguments.trust, view),
+            ask_judge=arguments.judge,
         )
     if arguments.json:
         print(json.dumps(report.to_json(), indent=2))
@@ -90,6 +101,12 @@ def _print(report: GradeReport, screen: Screen) -> None:
         (item["family"], item["reason"]) for item in report.ungraded
     ).most_common(SHOWN):
         screen.line(f"not graded: {many} of {family}: {reason}")
+    if report.without_votes:
+        screen.line(
+            f"{report.without_votes} trajectories have no votes of the run's judge and stay"
+            " unscored; --judge asks for them",
+            "yellow",
+        )
     other = len(report.changes) - len(report.rewards_changed)
     kept = f", {other} with the same reward for other reasons" if other else ""
     lost = f", {len(report.ungraded)} could not be judged again" if report.ungraded else ""

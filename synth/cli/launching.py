@@ -58,7 +58,7 @@ def preview(jobs: Sequence[Composed], count: int) -> int:
         raise OperatorError("--preview shows rollouts of one job: leave out -m")
     config, console = jobs[0].config, Console(stderr=True, highlight=False)
     with Scratch("preview") as home:
-        report = _launched(_small(config, count, home.path / "run"), console)
+        report = launched(_small(config, count, home.path / "run"), console)
         screen = Screen()
         with Dataset.open(report.directory) as dataset:
             for row in dataset.rows():
@@ -86,7 +86,8 @@ def _small(config: RunConfig, count: int, directory: Path) -> RunConfig:
     return replace(config, tasks=tasks, runtime=runtime, output=output)
 
 
-def _launched(config: RunConfig, console: Console) -> RunReport:
+def launched(config: RunConfig, console: Console) -> RunReport:
+    """Launch one job whose progress goes to ``console``."""
     # Standard output is for the report: what tools and Ray print meanwhile goes where the progress
     # goes.
     with contextlib.redirect_stdout(sys.stderr):
@@ -94,7 +95,7 @@ def _launched(config: RunConfig, console: Console) -> RunReport:
 
 
 def _launch(config: RunConfig, console: Console, *, as_json: bool) -> int:
-    return conclude(_launched(config, console), as_json=as_json)
+    return conclude(launched(config, console), as_json=as_json)
 
 
 def _sweep(jobs: Sequence[Composed], console: Console, *, as_json: bool) -> int:
@@ -113,7 +114,7 @@ def _sweep(jobs: Sequence[Composed], console: Console, *, as_json: bool) -> int:
     for composed in jobs:
         console.print(f"[{composed.directory}]", markup=False)
         try:
-            report = _launched(composed.config, console)
+            report = launched(composed.config, console)
         except OperatorError:
             raise
         except (SynthError, EnvsError) as error:

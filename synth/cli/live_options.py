@@ -10,16 +10,13 @@ import os
 import secrets
 import signal
 from collections.abc import Coroutine, Sequence
-from dataclasses import replace
 from typing import Any
 
 from synth.config.compose import compose
 from synth.config.quoting import quoted_value
-from synth.config.schema import RunConfig
 from synth.errors import OperatorError
 from synth.foundation.credentials import ADVICE, is_variable_name
 from synth.foundation.shipped import find_world, world_names
-from synth.runner.plan import Plan
 from synth.runner.prepare import PreparedRun, prepare
 
 
@@ -42,6 +39,22 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--count", type=int, default=16, metavar="N", help="the number of tasks (default: 16)"
+    )
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """Add the model and its endpoint."""
+    parser.add_argument(
+        "--model",
+        default="scripted",
+        metavar="NAME",
+        help="the model at the endpoint; `scripted`, the default, is the expert",
+    )
+    parser.add_argument(
+        "--base-url", metavar="URL", help="an OpenAI-compatible endpoint, by default without a key"
+    )
+    parser.add_argument(
+        "--api-key-env", metavar="NAME", help="the environment variable that holds its key"
     )
 
 
@@ -84,11 +97,10 @@ def prepared(options: argparse.Namespace, more: Sequence[str] = ()) -> PreparedR
 
     Raises :class:`OperatorError` and the errors of worlds and tasks.
     """
-    universe: int = options.universe
     given = [
-        _world_override(options.world),
+        world_override(options.world),
         f"tasks.count={options.count}",
-        f"tasks.universes={universe + 1}",
+        f"tasks.universes=[{options.universe}]",
         f"seed={options.seed}",
         f"agent.timeout_s={options.minutes * 60}",
         *more,
@@ -98,22 +110,32 @@ def prepared(options: argparse.Namespace, more: Sequence[str] = ()) -> PreparedR
     keys = {override.lstrip("+").partition("=")[0] for override in options.overrides}
     given = [override for override in given if override.partition("=")[0] not in keys]
     (composed,) = compose([*given, *options.overrides])
-    run = prepare(composed.config)
-    return _of_universe(run, universe) if universe else run
+    return prepare(composed.config)
 
 
-def _world_override(world: str) -> str:
+def model_overrides(options: argparse.Namespace) -> list[str]:
+    """The overrides that name the model.
+
+    Raises :class:`OperatorError` for an endpoint without a model.
+    """
+    if options.model == "scripted":
+        if options.base_url is not None or options.api_key_env is not None:
+            raise OperatorError("--base-url and --api-key-env go with --model NAME")
+        return ["model=scripted"]
+    overrides = ["model=openai", f"model.name={quoted_value(options.model)}"]
+    if options.base_url is not None:
+        overrides.append(f"model.base_url={quoted_value(options.base_url)}")
+        overrides.append(f"model.api_key_env={options.api_key_env or 'null'}")
+    elif options.api_key_env is not None:
+        overrides.append(f"model.api_key_env={options.api_key_env}")
+    return overrides
+
+
+def world_override(world: str) -> str:
+    """The override that chooses a world, by a folder or by the name of one that ships."""
     if world in world_names():
         return f"env={world}"
     return f"env.path={quoted_value(str(find_world(world)))}"
-
-
-def _of_universe(run: PreparedRun, universe: int) -> PreparedRun:
-    """The run with the tasks of one universe only."""
-    config: RunConfig = run.config
-    pools = [block.source for block in run.plan.blocks if block.source.universe == universe]
-    plan = Plan.make(pools, config.tasks.count, config.tasks.samples, config.seed)
-    return replace(run, plan=plan)
 
 
 def token_of(name: str | None) -> str:

@@ -57,6 +57,8 @@ def main(argv: list[str]) -> int:
         proves=not options.dry_run,
         workers=workers,
     )
+    for note in world.notes:
+        screen.line(note, "yellow")
     if options.dry_run:
         _preview(path, world, screen)
         return 0

@@ -32,7 +32,7 @@ def main(argv: list[str]) -> int:
     if _REPO.fullmatch(options.repo) is None:
         raise OperatorError(f"{options.repo!r} is not of the form organization/name")
     require_hub()
-    facts = read_facts(options.path)
+    facts = read_facts(options.path, options.against)
     declared = licences(facts, options.license, options.world_license, options.teacher_license)
     declared.require()
     findings = resolve("synth.hub.scan:scan")(facts)
@@ -99,6 +99,19 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr)
 
 
+def add_against(parser: argparse.ArgumentParser) -> None:
+    """Add the option of files that rows are held against."""
+    parser.add_argument(
+        "--against",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="texts of a benchmark, one a line, plain or JSON: the card says how many rows share 13"
+        " words in a row with them",
+    )
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="synth push",
@@ -113,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--license", metavar="ID", help="of the data (default: card.license)")
     parser.add_argument("--world-license", metavar="ID", help="of the world")
     parser.add_argument("--teacher-license", metavar="ID", help="of the model's words")
+    add_against(parser)
     parser.add_argument("--private", action="store_true", help="make a new dataset private")
     parser.add_argument(
         "--personal-data-reviewed",

@@ -8,8 +8,13 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from envs.connection import driver_of, parse_url
 from envs.reseed import ReseedReport, reseed
+from synth.config.compose import compose
+from synth.config.database_target import configured_target
+from synth.errors import OperatorError
 from synth.foundation.shipped import find_world
+from synth.plugins import ENGINES
 
 _EXAMPLES = """\
 examples:
@@ -17,6 +22,10 @@ examples:
   synth reseed path/to/world --out /tmp/shop.sqlite
   synth reseed shop --universe 3                       builds ./shop_3.sqlite from its seed.py
   synth reseed ehr_db --url postgresql://me@localhost/scratch
+  synth reseed ehr_db database=postgres database.dsn_env_var=MY_DATABASE_URL
+  synth reseed ehr_db database=mariadb database.connection.host=db.example \\
+    database.connection.user=me database.connection.password_env_var=DB_PASSWORD \\
+    database.connection.database=scratch
 """
 
 
@@ -27,7 +36,7 @@ def main(argv: list[str]) -> int:
     options = _parser().parse_args(argv)
     report = reseed(
         find_world(options.world),
-        url=options.url,
+        url=_url(options),
         out=options.out,
         force=options.force,
         universe=options.universe,
@@ -36,6 +45,27 @@ def main(argv: list[str]) -> int:
         json.dumps(asdict(report), indent=2) + "\n" if options.json else _words(report)
     )
     return 0
+
+
+def _url(options: argparse.Namespace) -> str | None:
+    """The server's URL: of ``--url``, or of the overrides of a run's section ``database``."""
+    overrides: list[str] = options.overrides
+    if not overrides:
+        return options.url
+    other = [word for word in overrides if not word.startswith(("database=", "database."))]
+    if other or options.url or options.out:
+        words = f"{other[0]}: reseed takes" if other else "give --url, --out or"
+        raise OperatorError(f"{words} overrides of `database`, as `synth run` does")
+    database = compose(overrides)[0].config.database
+    url = configured_target(database).url
+    if url is None:
+        raise OperatorError(
+            "database: which server? set database.dsn_env_var, or database.connection.host and"
+            " .database; a SQLite file is named with --out"
+        )
+    if driver_of(parse_url(url)) != getattr(ENGINES.load(database.engine), "driver", None):
+        raise OperatorError(f"database.dsn_env_var: the URL is not one of {database.engine}")
+    return url
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -51,6 +81,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "world", metavar="WORLD", help="a shipped world's name, or a world's folder"
+    )
+    parser.add_argument(
+        "overrides",
+        metavar="database.KEY=VALUE",
+        nargs="*",
+        help="a server as a run's config describes it",
     )
     place = parser.add_mutually_exclusive_group()
     place.add_argument(

@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 from synth.cli.live_options import (
     add_limit_options,
+    add_model_options,
     add_task_options,
     address_json,
     check_limits,
+    model_overrides,
     prepared,
     token_of,
     until_signal,
 )
-from synth.config.quoting import quoted_value
 from synth.errors import OperatorError
 from synth.runner.prepare import PreparedRun
 from synth.serving.agent_server import serve_agent
+from synth.serving.live.book import SessionReport
 from synth.serving.live.desk import SupervisedSessions
+from synth.serving.live.recorder import Recorder
 from synth.serving.live.world import open_live
 
 EPILOG = """examples:
   synth serve-agent ehr_db                              the scripted expert; needs no key
   synth serve-agent ehr_db --model gpt-4.1-mini         the key comes from $OPENAI_API_KEY
   synth serve-agent shop --model my-model --base-url http://localhost:8000/v1 --port 8766
+  synth serve-agent ehr_db tasks.samples=8 --record out/tried
   curl -N -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8766/api/sessions/NAME/events
 
 Open the address that is printed to try the model in a browser. Every session is a rollout on a
-fresh sandbox; nothing is recorded (for that: synth run)."""
+fresh sandbox. With --record it becomes a row of a dataset, unless it was called off."""
 
 
 def main(argv: list[str]) -> int:
@@ -37,7 +43,7 @@ def main(argv: list[str]) -> int:
     options = _parser().parse_intermixed_args(argv)
     check_limits(options)
     token = token_of(options.token_env)
-    asyncio.run(_serve(prepared(options, _model(options)), options, token))
+    asyncio.run(_serve(prepared(options, model_overrides(options)), options, token))
     return 0
 
 
@@ -50,41 +56,35 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_task_options(parser)
-    parser.add_argument(
-        "--model",
-        default="scripted",
-        metavar="NAME",
-        help="the model at the endpoint; `scripted`, the default, is the expert",
-    )
-    parser.add_argument(
-        "--base-url", metavar="URL", help="an OpenAI-compatible endpoint, by default without a key"
-    )
-    parser.add_argument(
-        "--api-key-env", metavar="NAME", help="the environment variable that holds its key"
-    )
+    add_model_options(parser)
     add_limit_options(parser)
+    parser.add_argument(
+        "--record",
+        type=Path,
+        metavar="DIR",
+        help="record the sessions as a dataset: each is another sample of its task",
+    )
     return parser
 
 
-def _model(options: argparse.Namespace) -> list[str]:
-    """The overrides that name the model."""
-    if options.model == "scripted":
-        if options.base_url is not None or options.api_key_env is not None:
-            raise OperatorError("--base-url and --api-key-env go with --model NAME")
-        return ["model=scripted"]
-    overrides = ["model=openai", f"model.name={quoted_value(options.model)}"]
-    if options.base_url is not None:
-        overrides.append(f"model.base_url={quoted_value(options.base_url)}")
-        overrides.append(f"model.api_key_env={options.api_key_env or 'null'}")
-    elif options.api_key_env is not None:
-        overrides.append(f"model.api_key_env={options.api_key_env}")
-    return overrides
+def _report(session: SessionReport) -> None:
+    print(session.line(), file=sys.stderr, flush=True)
 
 
 async def _serve(run: PreparedRun, options: argparse.Namespace, token: str) -> None:
     async with AsyncExitStack() as stack:
         live = await stack.enter_async_context(open_live(run))
-        sessions = SupervisedSessions(live, at_once=options.sessions, idle_s=options.idle)
+        recorder = None
+        if options.record is not None:
+            recorder = await Recorder.open(live, options.record.expanduser().absolute())
+            stack.callback(recorder.close)
+        sessions = SupervisedSessions(
+            live,
+            at_once=options.sessions,
+            idle_s=options.idle,
+            recorder=recorder,
+            report=_report if recorder is not None else None,
+        )
         try:
             url = await stack.enter_async_context(serve_agent(sessions, token, options.port))
         except OSError as error:

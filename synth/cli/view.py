@@ -17,6 +17,7 @@ examples:
   synth view out/ehr                        writes out/ehr/view.html; open it in any browser
   synth view out/before out/after           two runs, and which tasks flipped
   synth view out/ehr --out ~/ehr.html --limit 2000
+  synth view out/ehr --where "reward < 1 AND num_turns > 8"
   synth view out/big --serve                a local server, for large or growing runs
 """
 
@@ -30,9 +31,10 @@ def main(argv: list[str]) -> int:
     if options.limit is not None and options.limit < 1:
         raise OperatorError(f"--limit is a number of rows of at least 1, not {options.limit}")
     if options.serve:
-        if options.limit is not None or options.out is not None:
+        if options.limit is not None or options.out is not None or options.where is not None:
             raise OperatorError(
-                "--serve reads every row and writes no file: leave out --limit and --out"
+                "--serve reads every row and writes no file: leave out --limit, --where and --out"
+                " (its page takes SQL conditions)"
             )
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(_serve(paths, options.port))
@@ -42,7 +44,7 @@ def main(argv: list[str]) -> int:
         out = options.path.with_suffix(".html")
     datasets = [Dataset.open(path) for path in paths]
     try:
-        size = write_page(out, datasets, options.limit)
+        size = write_page(out, datasets, options.limit, options.where)
     except OSError as error:
         raise OperatorError(f"cannot write {out}: {error.strerror}") from error
     finally:
@@ -79,6 +81,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("other", type=Path, metavar="DIR2", nargs="?", help="a run to compare with")
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: DIR/view.html")
     parser.add_argument("--limit", type=int, metavar="N", help="the first N rows of each run only")
+    parser.add_argument(
+        "--where", metavar="SQL", help="the rows that meet a condition over the dataset's columns"
+    )
     parser.add_argument("--serve", action="store_true", help="serve on 127.0.0.1 with a token")
     parser.add_argument("--port", type=int, default=0, help="with --serve (default: a free one)")
     return parser

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -229,7 +229,11 @@ def _groups(primary: str, search_path: Sequence[str]) -> Groups:
             if group != "hydra":
                 waiting.append(group)
                 found[group] = tuple(sorted(set(options(group, ObjectType.CONFIG))))
-    default = frozenset(_defaults(primary, search_path).overrides.known_choices)
+
+    @cache
+    def default() -> frozenset[str]:
+        return frozenset(_defaults(primary, search_path).overrides.known_choices)
+
     return Groups({group: choices for group, choices in found.items() if choices}, default)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, cast
 
@@ -14,6 +14,29 @@ from synth.foundation.suggestions import hint, nearest
 from synth.plugins import ExtensionPoint, PluginError
 
 Options = TypeVar("Options")
+Part = TypeVar("Part")
+
+
+class Gathering:
+    """Makes several parts of a config and raises the problems of all of them as one error."""
+
+    def __init__(self) -> None:
+        self._problems: list[str] = []
+
+    def make(self, part: Callable[[], Part]) -> Part:
+        """The part. After :class:`ConfigProblems` a placeholder, which :meth:`check` keeps from
+        being used.
+        """
+        try:
+            return part()
+        except ConfigProblems as error:
+            self._problems += error.problems
+            return cast("Part", None)
+
+    def check(self) -> None:
+        """Raise :class:`ConfigProblems` if a part had problems."""
+        if self._problems:
+            raise ConfigProblems(self._problems)
 
 
 def parse_options(kind: type[Options], raw: Mapping[str, Any], prefix: str) -> Options:

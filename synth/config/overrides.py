@@ -52,12 +52,12 @@ grammar says to it.
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The config groups that can be found, each with its choices; ``default`` are those that
+    """The config groups that can be found, each with its choices; ``default()`` names those that
     run.yaml composes.
     """
 
     choices: Mapping[str, tuple[str, ...]]
-    default: frozenset[str]
+    default: Callable[[], frozenset[str]]  # Hydra reads all files for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ def _checked(override: Override, groups: Groups, *, multirun: bool) -> Override:
         # A group that run.yaml composes is changed, any other is added; which of the two need not
         # be known by heart.
         return replace(
-            override, type=OverrideType.CHANGE if key in groups.default else OverrideType.ADD
+            override, type=OverrideType.CHANGE if key in groups.default() else OverrideType.ADD
         )
     free = key.startswith(tuple(f"{item}." for item in FREE))
     if key not in KEYS and key not in SECTIONS and not free:

@@ -13,14 +13,14 @@ from collections.abc import Set as AbstractSet
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
+from synth.config.database_rules import database_rule
 from synth.config.prices import missing_prices
-from synth.config.task_source import load_task_source, task_source_options
-from synth.errors import ConfigProblems
+from synth.config.task_source import load_task_source
+from synth.config.types import Finding, Plain
 from synth.foundation.credentials import ADVICE, is_secret_key, is_variable_name, looks_secret
 from synth.foundation.suggestions import hint, nearest
 from synth.plugins import (
     CALLBACKS,
-    ENGINES,
     MIDDLEWARES,
     MODELS,
     RUNTIMES,
@@ -29,17 +29,14 @@ from synth.plugins import (
     PluginError,
 )
 
-Plain = Mapping[str, Any]
-Finding = tuple[tuple[str, ...], str]
-"""The keys that a rule looked at, and the line that says what is wrong with them."""
-
-_MODEL_SECTIONS = ("model", "users.model")
+_MODEL_SECTIONS = ("model", "users.model", "rewards.judge")
 """The sections that describe a model."""
 NAMES_OF_VARIABLES = frozenset(
     {
         *(f"{section}.api_key_env" for section in _MODEL_SECTIONS),
         "agent.approval.api_key_env",
         "database.dsn_env_var",
+        "database.connection.password_env_var",
         "telemetry.otel.headers_env",
     }
 )
@@ -68,7 +65,8 @@ _URLS = frozenset(
 
 def _models(config: Plain) -> Iterator[tuple[str, Plain]]:
     """The sections that describe a model, each with its name."""
-    yield from zip(_MODEL_SECTIONS, (config["model"], config["users"]["model"]), strict=True)
+    models = (config["model"], config["users"]["model"], config["rewards"]["judge"])
+    yield from zip(_MODEL_SECTIONS, models, strict=True)
 
 
 def walk(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
@@ -134,6 +132,7 @@ def _kinds(config: Plain) -> Iterator[Finding]:
         ("model.kind", MODELS, config["model"]["kind"]),
         ("users.kind", USERS, config["users"]["kind"]),
         ("users.model.kind", MODELS, config["users"]["model"]["kind"]),
+        ("rewards.judge.kind", MODELS, config["rewards"]["judge"]["kind"]),
         ("runtime.kind", RUNTIMES, config["runtime"]["kind"]),
         *(("agent.middleware", MIDDLEWARES, name) for name in config["agent"]["middleware"]),
         *(("telemetry.callbacks", CALLBACKS, name) for name in config["telemetry"]["callbacks"]),
@@ -145,6 +144,10 @@ def _kinds(config: Plain) -> Iterator[Finding]:
     if model in {"scripted", "replay"}:
         key = "users.model.kind"
         yield (key,), f"{key}: the {model} model plays agents only; use users=scripted or openai"
+    judge = config["rewards"]["judge"]["kind"]
+    if judge in {"scripted", "replay"}:
+        key = "rewards.judge.kind"
+        yield (key,), f"{key}: the {judge} model plays agents only; a judge is asked at an endpoint"
 
 
 def _unknown(point: ExtensionPoint, name: str) -> str | None:
@@ -181,29 +184,6 @@ def _endpoint(config: Plain) -> Iterator[Finding]:
         if url is not None and not _is_url(url):
             key = f"{section}.base_url"
             yield (key,), f"{key}: must be a URL such as http://127.0.0.1:8000/v1, not {url!r}"
-
-
-def _database(config: Plain) -> Iterator[Finding]:
-    database = config["database"]
-    if database["dsn_env_var"] is not None:
-        problem = no_server(database["engine"])
-        if problem is not None:
-            keys = ("database.engine", "database.dsn_env_var")
-            yield (
-                keys,
-                f"database.dsn_env_var: {problem}; use database=postgres or database=mariadb",
-            )
-
-
-def no_server(engine: str) -> str | None:
-    """Return the problem of a server that is named for an engine that needs none."""
-    try:
-        found = ENGINES.load(engine)
-    except PluginError as error:
-        return str(error)
-    if getattr(found, "needs_server", True):
-        return None
-    return "SQLite has no server" if engine == "sqlite" else f"engine {engine!r} has no server"
 
 
 def _recording(config: Plain) -> Iterator[Finding]:
@@ -286,6 +266,11 @@ def _mistakes(config: Plain) -> Iterator[Finding]:
                 f" {model['kind']} makes its own"
             ),
         )
+    if model["style"] and model["kind"] != "scripted":
+        yield (
+            ("model.kind", "model.style"),
+            f"model.style: the scripted expert's; {model['kind']} has its own",
+        )
 
 
 def _middleware(config: Plain) -> Iterator[Finding]:
@@ -309,8 +294,10 @@ def _options(config: Plain) -> Iterator[Finding]:
         "model",
         "users",
         "users.model",
+        "rewards.judge",
         "tasks",
         "database",
+        "database.connection",
         "runtime",
         "agent",
         "telemetry",
@@ -393,6 +380,13 @@ def _unpriced(key: str, name: str | None, missing: Sequence[str]) -> str:
     return f"{key}: cannot be kept without prices{unknown}: set {' and '.join(missing)}"
 
 
+def _asks(section: str, config: Plain) -> bool:
+    """True if the model of a section is asked in this run."""
+    if section == "users.model":
+        return config["users"]["kind"] == "simulated"
+    return section == "model" or config["rewards"]["judge"]["name"] is not None
+
+
 def _budget(config: Plain) -> Iterator[Finding]:
     if config["budget"]["usd"] is None:
         return
@@ -402,8 +396,7 @@ def _budget(config: Plain) -> Iterator[Finding]:
             section,
             model,
             model["name"],
-            model["kind"] == "openai"
-            and (section == "model" or config["users"]["kind"] == "simulated"),
+            model["kind"] == "openai" and _asks(section, config),
         )
         for section, model in _models(config)
     ]
@@ -427,8 +420,12 @@ def _families(config: Plain) -> Iterator[Finding]:
 
 
 def _splits(config: Plain) -> Iterator[Finding]:
-    """Each universe belongs to one split, and each split has a name and a universe."""
+    """A universe is listed once and belongs to one split; a split has a name and a universe."""
     tasks = config["tasks"]
+    universes: int | list[int] = tasks["universes"]
+    listed = [] if isinstance(universes, int) else universes
+    for universe in sorted({universe for universe in listed if listed.count(universe) > 1}):
+        yield ("tasks.universes",), f"tasks.universes: {universe} is listed twice"
     splits: dict[str, list[int]] | None = tasks["splits"]
     if splits is None:
         return
@@ -450,10 +447,12 @@ def _splits(config: Plain) -> Iterator[Finding]:
                 ("tasks.splits",),
                 f"tasks.splits.{name}: has no universe; give it some or leave it out",
             )
-    yield from _split_universes(splits, tasks["universes"])
+    yield from _split_universes(splits, universes)
 
 
-def _split_universes(splits: Mapping[str, list[int]], count: int) -> Iterator[Finding]:
+def _split_universes(
+    splits: Mapping[str, list[int]], universes: int | list[int]
+) -> Iterator[Finding]:
     given = [universe for own in splits.values() for universe in own]
     for universe in sorted({universe for universe in given if given.count(universe) > 1}):
         places = [name for name, own in splits.items() for _ in range(own.count(universe))]
@@ -462,13 +461,18 @@ def _split_universes(splits: Mapping[str, list[int]], count: int) -> Iterator[Fi
             f"tasks.splits: universe {universe} is given twice, to {' and '.join(places)}",
         )
     both = ("tasks.splits", "tasks.universes")
-    for universe in sorted({universe for universe in given if universe >= count}):
-        there = f"with tasks.universes={count} they are numbered from 0 to {count - 1}"
+    if isinstance(universes, int):
+        shown, known = str(universes), set(range(universes))
+        there = f"with tasks.universes={shown} they are numbered from 0 to {universes - 1}"
+    else:
+        shown, known = f"[{','.join(map(str, universes))}]", set(universes)
+        there = f"tasks.universes={shown} lists those that there are"
+    for universe in sorted(set(given) - known):
         yield both, f"tasks.splits: there is no universe {universe}; {there}"
-    if splits and (missing := sorted(set(range(count)) - set(given))):
-        shown = ", ".join(map(str, missing[:8])) + (", ..." if len(missing) > 8 else "")
+    if splits and (missing := sorted(known - set(given))):
+        first = ", ".join(map(str, missing[:8])) + (", ..." if len(missing) > 8 else "")
         word = "universe" if len(missing) == 1 else "universes"
-        yield both, f"tasks.splits: {word} {shown} of tasks.universes={count} belong to no split"
+        yield both, f"tasks.splits: {word} {first} of tasks.universes={shown} belong to no split"
 
 
 def _held_out(config: Plain) -> Iterator[Finding]:
@@ -526,16 +530,11 @@ def _task_source(config: Plain) -> Iterator[Finding]:
             ("tasks.kind", "tasks.universes", "tasks.splits"),
             f"tasks.universes, tasks.splits: not with tasks={kind}, which makes its own universes",
         )
-    try:
-        task_source_options(source, tasks)
-    except ConfigProblems as error:
-        for line in error.problems:
-            yield ("tasks.kind", "tasks.path", "tasks.options"), line
 
 
 RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
-    _world, _kinds, _endpoint, _database, _recording, _extra_body, _mistakes, _middleware, _options,
-    _callbacks,
+    _world, _kinds, _endpoint, database_rule, _recording, _extra_body, _mistakes, _middleware,
+    _options, _callbacks,
     _approval, _context, _cost, _concurrency, _budget, _families, _splits, _held_out, _task_source,
 )  # fmt: skip
 VALUE_RULES = (_kinds, _options)

@@ -19,18 +19,20 @@ from pydantic import BeforeValidator, Field, Strict, TypeAdapter, ValidationErro
 
 from synth.config.agent import AgentConfig
 from synth.config.card import CardConfig
+from synth.config.database import DatabaseConfig
 from synth.config.messages import key_of, problem_line
 from synth.config.rules import RULES, VALUE_RULES, broken_rules, secrets_in
 from synth.config.telemetry import TelemetryConfig
 from synth.config.types import (
-    EngineName,
     MoreThanZero,
     NotNegative,
     Positive,
     Section,
     Share,
+    Styles,
     Text,
     Universe,
+    Universes,
     alone,
     one_or_many,
 )
@@ -95,7 +97,8 @@ class ModelConfig(EndpointConfig):
     ``kind`` may also be ``scripted`` (the expert that plays the gold solution) or ``replay`` (what
     was said in the run at ``path``). ``mistakes`` are kinds of mistakes
     (:mod:`synth.models.scripted.mistakes`) of which the scripted expert makes one in a share of
-    ``mistake_rate`` of its rollouts. ``tool_retries`` is how often it makes a call again that
+    ``mistake_rate`` of its rollouts; the others have a ``style``, drawn by these weights (None: all
+    are terse). ``tool_retries`` is how often it makes a call again that
     failed for a passing reason.
 
     The rates and the requests at once hold for the run, all workers together. Between
@@ -107,37 +110,13 @@ class ModelConfig(EndpointConfig):
     path: Text | None = None
     mistakes: Annotated[list[MistakeKind], BeforeValidator(one_or_many)] | None = None
     mistake_rate: Share = 0.3
+    style: Styles | None = None
     tool_retries: Annotated[int, Strict(), Field(ge=0)] = 3
     requests_per_minute: Positive | None = None
     tokens_per_minute: Positive | None = None
     max_concurrency: Positive | None = None
     min_concurrency: Positive = 1
     start_concurrency: Positive = 32
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatabaseConfig(Section):
-    """The engine of the sandboxes, and what one tool call may use of it.
-
-    ``engine`` is a name or an alias of :data:`envs.plugins.ENGINES`, or
-    ``package.module:attribute``; an alias becomes the name.
-
-    ``dsn_env_var`` names a variable that holds a server's URL (None: the server on this machine); a
-    sandbox there is ``pooled`` (undone, used again) or ``cloned`` (dropped). ``options`` are those
-    that an engine of your own declares (:attr:`envs.sandboxes.base.Engine.Options`).
-    ``audit`` logs each
-    tool call, at ``audit_level`` debug each statement too (:mod:`envs.audit`).
-    """
-
-    engine: EngineName = "sqlite"
-    dsn_env_var: Text | None = None
-    sandbox: Literal["pooled", "cloned"] = "pooled"
-    options: dict[str, Any] = field(default_factory=dict[str, Any])
-    statement_timeout_ms: Positive = 5_000
-    max_rows: Positive = 10_000
-    max_result_bytes: Positive = 200_000
-    audit: Annotated[bool, Strict()] = False
-    audit_level: Literal["info", "debug"] = "info"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,9 +150,10 @@ class TasksConfig(Section):
     source reads, ``suite`` the number of database subsets on which an answer to a published
     question has to be right too.
 
-    ``universes`` counts the databases of the world that tasks are about: 0 is its seed.sql, the
-    others are its seed.py's. ``splits`` gives each of them to one split of the dataset (None: all
-    to ``train``), and ``held_out`` names families that are asked in all splits but the first.
+    ``universes`` counts the databases of the world that tasks are about, or lists their numbers:
+    0 is its seed.sql, the others are its seed.py's. ``splits`` gives each of them to one split of
+    the dataset (None: all to ``train``), and ``held_out`` names families that are asked in all
+    splits but the first.
     """
 
     kind: Text = "families"
@@ -183,7 +163,7 @@ class TasksConfig(Section):
     count: Positive = 64
     samples: Positive = 1
     families: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
-    universes: Positive = 1
+    universes: Universes = 1
     splits: dict[Text, Annotated[list[Universe], BeforeValidator(alone)]] | None = None
     held_out: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
 
@@ -229,14 +209,33 @@ class BudgetConfig(Section):
     """Limits on what the run may spend before it drains, as a valid partial dataset; None: no
     limit.
 
-    Dollars, tokens and turns are those of all its sessions, the user's model included; ``minutes``
-    are those of each session.
+    Dollars, tokens and turns are those of all its sessions, the models of user and judge included;
+    ``minutes`` are those of each session.
     """
 
     usd: MoreThanZero | None = None
     tokens: Positive | None = None
     turns: Positive | None = None
     minutes: MoreThanZero | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeConfig(EndpointConfig):
+    """A model that judges the rollouts which pass all gates; ``name`` None: nobody judges.
+
+    ``votes`` answers decide by majority. ``rubric`` is what they go by, in words; None: the
+    product's own.
+    """
+
+    votes: Annotated[int, Strict(), Field(ge=1, le=25)] = 3
+    rubric: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewardsConfig(Section):
+    """What judges a rollout beside the gates of its task and the world's rewards.py."""
+
+    judge: JudgeConfig = field(default_factory=JudgeConfig)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +253,7 @@ class RunConfig(Section):
     database: DatabaseConfig = field(default_factory=DatabaseConfig)
     agent: AgentConfig = field(default_factory=AgentConfig)
     users: UsersConfig = field(default_factory=UsersConfig)
+    rewards: RewardsConfig = field(default_factory=RewardsConfig)
     tasks: TasksConfig = field(default_factory=TasksConfig)
     runtime: RuntimeConfig = field(default_factory=RuntimeConfig)
     output: OutputConfig = field(default_factory=OutputConfig)
@@ -272,8 +272,11 @@ FREE = (
     "model.options",
     "users.model.extra_body",
     "users.model.options",
+    "rewards.judge.extra_body",
+    "rewards.judge.options",
     "users.options",
     "database.options",
+    "database.connection.options",
     "tasks.splits",
     "tasks.options",
     "agent.options",
@@ -417,6 +420,15 @@ _EXCLUDED = {
     "agent.logging.contents": "a log is not part of the data",
     "agent.logging.max_mb": "a log is not part of the data",
     "database.dsn_env_var": "a server may be reached by another address",
+    "database.connection.driver": "says again what database.engine says",
+    "database.connection.host": "a server may be reached by another address",
+    "database.connection.port": "a server may be reached by another address",
+    "database.connection.user": "who asks does not change what is answered",
+    "database.connection.password_env_var": "who asks does not change what is answered",
+    "database.connection.database": "sandboxes are databases of their own",
+    "database.connection.options": "decides how a server is reached",
+    "database.connection.connect_timeout_s": "decides how long a server is waited for",
+    "database.connection.pool_size": "decides how many sandboxes wait for further rollouts",
     "database.audit": "a log is not part of the data",
     "database.audit_level": "a log is not part of the data",
     "database.sandbox": "decides what becomes of a sandbox, not what happens in it",
@@ -446,6 +458,11 @@ _EXCLUDED = {
 EXCLUDED: dict[str, str] = (
     _EXCLUDED
     | {f"users.{key}": why for key, why in _EXCLUDED.items() if f"users.{key}" in KEYS}
+    | {
+        f"rewards.judge.{name}": why
+        for key, why in _EXCLUDED.items()
+        if (name := key.removeprefix("model.")) != key and f"rewards.judge.{name}" in KEYS
+    }
     | {key: "telemetry is not part of the data" for key in KEYS if key.startswith("telemetry.")}
     | {key: "a card describes the data" for key in KEYS if key.startswith("card.")}
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, cast, get_args
 
-from pydantic import AfterValidator, ConfigDict, Field, Strict
+from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, Strict
 
 from envs.plugins import ENGINES, PluginError
 
@@ -14,6 +15,12 @@ MoreThanZero = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
 Share = Annotated[float, Strict(), Field(gt=0, le=1, allow_inf_nan=False)]
 Text = Annotated[str, Strict(), Field(min_length=1)]
 Universe = Annotated[int, Strict(), Field(ge=0)]
+
+
+Plain = Mapping[str, Any]
+"""A config, or a part of it, as plain data."""
+Finding = tuple[tuple[str, ...], str]
+"""The keys that a rule looked at, and the line that says what is wrong with them."""
 
 
 def engine_name(name: str) -> str:
@@ -33,6 +40,52 @@ def one_or_many(value: Any) -> Any:
 
 def alone(value: Any) -> Any:
     return [value] if isinstance(value, int) else value
+
+
+def universes(value: object) -> int | list[int]:
+    """A number of universes, or the list of them. Raises ValueError for anything else."""
+    listed = cast("list[object]", value) if isinstance(value, list) else [value]
+    least = 0 if isinstance(value, list) else 1
+    fine = [item for item in listed if type(item) is int and item >= least]
+    if not fine or len(fine) < len(listed):
+        raise ValueError("must be more than 0, or a list of universes such as [3,4]")
+    return fine if isinstance(value, list) else fine[0]
+
+
+Universes = Annotated[int | list[int], PlainValidator(universes)]
+
+
+Style = Literal["terse", "narrating", "parallel", "verifying"]
+"""Manners of the scripted expert (:mod:`synth.models.scripted.styles`)."""
+
+
+def styles(value: object) -> dict[str, float]:
+    """The weights of styles, from a name, a list of names or a mapping.
+
+    Raises ValueError for an unknown name and a weight that is not above 0.
+    """
+    if isinstance(value, str | list):
+        value = dict.fromkeys(cast("list[str]", value if isinstance(value, list) else [value]), 1.0)
+    weights = cast("dict[object, object]", value if isinstance(value, Mapping) else {})
+    known = get_args(Style)
+    for name, weight in weights.items():
+        if (
+            name not in known
+            or type(weight) not in {int, float}
+            or not 0 < cast("float", weight) < 1e9
+        ):
+            weights = {}
+            break
+    if not weights:
+        shown = ", ".join(known)
+        raise ValueError(
+            f"must be one of {shown}, a list of them, or their weights such as"
+            " {terse: 0.5, narrating: 0.5}"
+        )
+    return {str(name): float(cast("float", weight)) for name, weight in weights.items()}
+
+
+Styles = Annotated[dict[str, float], PlainValidator(styles)]
 
 
 class Section:

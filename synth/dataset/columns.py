@@ -166,6 +166,21 @@ COLUMNS: Final[tuple[Col, ...]] = (
         volatile=True,
         late=True,
     ),
+    Col(
+        "judge_input_tokens",
+        "int64",
+        "Prompt tokens of the model that judges; null if none did.",
+        null=True,
+        late=True,
+    ),
+    Col(
+        "judge_output_tokens",
+        "int64",
+        "Generated tokens of the model that judges.",
+        null=True,
+        late=True,
+    ),
+    Col("judge_cost_usd", "float64", "Cost of the model that judges.", null=True, late=True),
 )
 
 BY_NAME: Final = {col.name: col for col in COLUMNS}

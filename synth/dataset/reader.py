@@ -328,6 +328,10 @@ class Dataset:
         matching = resolve("synth.dataset.query:matching")
         return self._take(matching(self.table(_mentioned(where)), where), names)
 
+    def ids(self, where: str) -> set[str]:
+        """The ids of the rows that meet an SQL condition; see :meth:`query`."""
+        return set(self.query(where, ["trajectory_id"])["trajectory_id"].to_pylist())
+
     def _take(self, positions: Sequence[int], names: Sequence[str]) -> pa.Table:
         """Return rows by their positions in the dataset, in the order of ``positions``."""
         wanted = sorted(set(positions))

@@ -36,7 +36,7 @@ _UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 _SHORTEST_GIVEN = 6
 _SECRET_KEY = re.compile(
     r"(?:^|[._-])(?:api[_-]?key|access[_-]?key|(?:access|auth|api|hf)[_-]?token|bearer"
-    r"|authorization|secret|password|passwd|passphrase|credentials?)$|(?:^|\.)token$",
+    r"|authorization|secret|(?:ssl)?password|passwd|passphrase|credentials?)$|(?:^|\.)token$",
     re.IGNORECASE,
 )
 _SECRET_VARIABLE = re.compile(

@@ -96,3 +96,42 @@ def _literal(node: object) -> Cell | None:
     if node.is_string:
         return text
     return float(text) if "." in text else int(text)
+
+
+_PORTABLE = (
+    exp.And,
+    exp.Or,
+    exp.Not,
+    exp.Paren,
+    exp.Column,
+    exp.Identifier,
+    exp.Literal,
+    exp.Null,
+    exp.Is,
+    exp.In,
+    exp.Between,
+    exp.EQ,
+    exp.NEQ,
+    exp.GT,
+    exp.GTE,
+    exp.LT,
+    exp.LTE,
+    exp.Add,
+    exp.Sub,
+    exp.Mul,
+    exp.Neg,
+)
+
+
+def translated(text: str, server: str) -> str | None:
+    """A check of SQLite for a server, with all names quoted; None if it uses more than comparisons
+    and sums.
+    """
+    try:
+        tree = sqlglot.parse_one(text, read="sqlite")
+    except SqlglotError:
+        return None
+    if not all(isinstance(node, _PORTABLE) for node in tree.walk()):
+        return None
+    dialect = "postgres" if server == "postgresql" else "mysql"
+    return tree.sql(dialect=dialect, identify=True)

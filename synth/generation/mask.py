@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +18,6 @@ from synth.personal.guess import guess_columns
 from synth.tasks.fake import fake_values
 
 Make = Callable[[int], Sequence[object]]
-
-_WHOSE = re.compile(
-    r"^(?:billing|shipping|ship(?:_to)?|delivery|postal|home|work|contact|private)_"
-)
 
 SHIFT = 900
 """The most days by which a day of birth is moved."""
@@ -73,37 +68,21 @@ def mask(tables: Sequence[LiveTable], rows: Rows, keep: Sequence[str], seed: int
 
 def personal_kinds(tables: Sequence[LiveTable], rows: Rows) -> Mapping[tuple[str, str], str]:
     """The kinds of personal data by table and column, guessed by names and contents."""
-    names = {table.name: _bare_names(table) for table in tables}
     plain = {
-        table.name: Table(snake(table.name), tuple(Column(name, "") for name in names[table.name]))
+        table.name: Table(table.name, tuple(Column(name, "") for name in table.names))
         for table in tables
     }
-    by_noun = {plain[table.name].name: table.name for table in tables}
 
-    def some(noun: str, bare: str) -> Sequence[object]:
-        table = by_noun[noun]
-        return [row[names[table][bare]] for row in rows.by_table[table][:50]]
+    def some(table: str, column: str) -> Sequence[object]:
+        return [row[column] for row in rows.by_table[table][:50]]
 
-    found = guess_columns({one.name: one for one in plain.values()}, some)
     secrets = {
         (table.name, column.name): "identifier"
         for table in tables
         for column in table.columns
         if column.type == "TEXT" and SECRET.search(snake(column.name))
     }
-    return secrets | {
-        (by_noun[noun], names[by_noun[noun]][bare]): kind for (noun, bare), kind in found.items()
-    }
-
-
-def _bare_names(table: LiveTable) -> dict[str, str]:
-    """Columns by their names in snake case, without a word that says whose or which it is."""
-    out = dict[str, str]()
-    for column in table.columns:
-        name = snake(column.name)
-        bare = _WHOSE.sub("", name)
-        out[name if bare in out or bare == "name" else bare] = column.name
-    return out
+    return secrets | guess_columns(plain, some)
 
 
 def _mask(

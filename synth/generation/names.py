@@ -10,20 +10,27 @@ from functools import cache
 from typing import Any, cast
 
 import inflect
+from sqlalchemy.dialects.mysql.reserved_words import RESERVED_WORDS_MARIADB, RESERVED_WORDS_MYSQL
+from sqlalchemy.dialects.postgresql.base import RESERVED_WORDS
 
 _ENGINE = cast("Any", inflect.engine())  # its annotations want its own word type
 
-_TAKEN = frozenset({"db", "limit", "offset", "order_by", "descending", "rows", "first", "text"})
+_TAKEN = frozenset({"db", "limit", "offset", "order_by", "descending", "records", "sql", "found"})
 """Names that tools use themselves."""
 
-_RESERVED = frozenset(
-    """all alter and as asc between by case check collate column commit constraint create cross
+_RESERVED = (
+    RESERVED_WORDS
+    | RESERVED_WORDS_MARIADB
+    | RESERVED_WORDS_MYSQL
+    | frozenset(
+        """all alter and as asc between by case check collate column commit constraint create cross
     current_date current_time current_timestamp default deferrable delete desc distinct do drop else
     end except exists false for foreign from full grant group having if in index inner insert
     intersect into is isnull join key left like limit natural not notnull null offset on or order
     outer over primary references returning right rollback row rows select session_user set some
     table then to transaction trigger true union unique update user using values view when where
     window with""".split()  # noqa: SIM905
+    )
 )
 
 

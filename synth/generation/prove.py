@@ -15,6 +15,7 @@ from synth.generation.patterns.base import Draft
 from synth.generation.tasks_file import write_tasks
 from synth.validation.check import FamilyChecker, Options
 from synth.validation.report import FamilyReport
+from synth.validation.seed_check import check_seed
 from synth.validation.world import check_world
 
 LEAST = 2
@@ -62,6 +63,18 @@ def prove(
             _sort(left, reports, out)
             break
     return out
+
+
+def seed_problem(files: Mapping[str, str]) -> str | None:
+    """The reason for which the seed.py among the files of a world makes no universes; None if it
+    does.
+    """
+    with tempfile.TemporaryDirectory(prefix="synth-new-") as temporary:
+        folder = Path(temporary) / "world"
+        folder.mkdir()
+        write_files(folder, files)
+        found = check_seed(folder, "sqlite")
+    return found and _brief(found)
 
 
 def _readable(

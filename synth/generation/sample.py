@@ -8,6 +8,9 @@ from sqlalchemy import ColumnElement, Connection, Engine, and_, func, or_, selec
 
 from synth.generation.snapshot import LiveTable, Rows, Value, plain
 
+ALL_ROWS = 1_000_000_000
+"""More rows than a sample takes."""
+
 MOST_PARENTS = 500
 """The most parents by which children are chosen."""
 

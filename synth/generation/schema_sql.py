@@ -1,4 +1,4 @@
-"""schema.sql and seed.sql of a snapshot, for SQLite."""
+"""schema.sql and seed.sql of a snapshot: the schema for SQLite, the rows for every engine."""
 
 from __future__ import annotations
 
@@ -58,6 +58,10 @@ def _column(column: LiveColumn, key: str | None) -> str:
     return " ".join(words)
 
 
+def _typed(column: LiveColumn, value: Value) -> Value:
+    return bool(value) if column.type == "BOOLEAN" and value in (0, 1) else value
+
+
 def _names(columns: Sequence[str]) -> str:
     return ", ".join(quoted(column) for column in columns)
 
@@ -66,6 +70,8 @@ def literal(value: object) -> str:
     """A value in SQL."""
     if value is None:
         return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)
 
 
@@ -76,7 +82,7 @@ def write_seed(tables: Sequence[LiveTable], rows: Rows) -> str:
         found: list[dict[str, Value]] = rows.by_table[table.name]
         for start in range(0, len(found), BATCH):
             values = ",\n".join(
-                "  (" + ", ".join(literal(row[name]) for name in table.names) + ")"
+                "  (" + ", ".join(literal(_typed(c, row[c.name])) for c in table.columns) + ")"
                 for row in found[start : start + BATCH]
             )
             head = f"INSERT INTO {quoted(table.name)} ({_names(table.names)}) VALUES"

@@ -133,7 +133,12 @@ def _live(table: Table, checks: list[str], dialect: str, chosen: set[str]) -> Li
 def _uniques(table: Table) -> set[tuple[str, ...]]:
     """The columns of each unique constraint and index."""
     constraints = [one for one in table.constraints if isinstance(one, UniqueConstraint)]
-    indexes = [index for index in table.indexes if index.unique]
+    indexes = [
+        index
+        for index in table.indexes
+        if index.unique
+        and not any(options.get("where") for options in index.dialect_options.values())
+    ]
     found = {tuple(column.name for column in one.columns) for one in constraints}
     found |= {tuple(str(column.name) for column in index.columns) for index in indexes}
     return found - {()}

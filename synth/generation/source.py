@@ -11,12 +11,15 @@ import sqlalchemy
 from sqlalchemy import Engine
 from sqlalchemy.pool import StaticPool
 
-from envs.connection import check, connect_args, driver_of, parse_url
+from envs.connection import check, driver_of, open_engine, parse_url
 from synth.errors import OperatorError
 from synth.generation.mask import Decision, mask, personal_kinds
-from synth.generation.sample import sample
+from synth.generation.sample import ALL_ROWS, sample
 from synth.generation.schema_sql import write_schema, write_seed
-from synth.generation.snapshot import live_tables
+from synth.generation.scripts import separate
+from synth.generation.snapshot import LiveTable, Rows, live_tables
+
+_CONNECT_S = 10
 
 EMPTY_SEED = "-- schema.sql holds the rows.\n"
 
@@ -24,7 +27,8 @@ EMPTY_SEED = "-- schema.sql holds the rows.\n"
 @dataclass(frozen=True, slots=True)
 class Source:
     """A database in SQLite, and the scripts that make it again. ``decisions`` tell what became of
-    the text columns of a live database; ``personal`` maps table and column to a kind.
+    the text columns of a live database; ``personal`` maps table and column to a kind. ``seeded``
+    tells that the schema makes no rows, ``portable`` that the seed is INSERTs of plain values.
     """
 
     engine: Engine
@@ -32,6 +36,8 @@ class Source:
     seed: str
     decisions: Sequence[Decision] = ()
     personal: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    seeded: bool = True
+    portable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +62,25 @@ def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
     if part is not None:
         return _cut(engine, part, masked=False)
     tables = live_tables(engine, None)
-    personal = personal_kinds(tables, sample(engine, tables, Extract().rows))
-    return Source(engine, texts[0], "\n".join(texts[1:]) or EMPTY_SEED, personal=personal)
+    rows = sample(engine, tables, ALL_ROWS)
+    personal = personal_kinds(tables, rows)
+    schema, seed = separate(texts)
+    plain = write_seed(tables, rows)
+    for fills in (plain, seed):
+        if fills and _loads(schema, fills, tables, rows):
+            portable = fills is plain
+            return Source(engine, schema, fills, personal=personal, portable=portable)
+    whole = "\n".join(texts)
+    return Source(engine, whole, EMPTY_SEED, personal=personal, seeded=False, portable=False)
+
+
+def _loads(schema: str, seed: str, tables: Sequence[LiveTable], rows: Rows) -> bool:
+    """True if the scripts make the same rows in two steps, with foreign keys held."""
+    try:
+        engine = _load([("schema.sql", schema), ("", "PRAGMA foreign_keys = ON;"), ("", seed)])
+    except OperatorError:
+        return False
+    return sample(engine, tables, ALL_ROWS) == rows
 
 
 def from_url(url: str, part: Extract, *, secret: bool) -> Source:
@@ -75,7 +98,7 @@ def from_url(url: str, part: Extract, *, secret: bool) -> Source:
     file = parsed.database
     if driver_of(parsed) == "sqlite" and not (file and Path(file).is_file()):
         raise OperatorError(f"{file}: there is no such SQLite file")
-    engine = sqlalchemy.create_engine(parsed, connect_args=connect_args(parsed))
+    engine = open_engine(parsed, _CONNECT_S)
     check(engine)
     try:
         return _cut(engine, part, masked=True)

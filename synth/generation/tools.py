@@ -56,7 +56,7 @@ def annotation(column: ColumnShape, *, optional: bool = False) -> str:
 
 
 def _text(value: str) -> str:
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return f'"{escaped(value)}"'
 
 
 def _function(
@@ -150,27 +150,36 @@ def _find(table: TableShape, name: str) -> str:
         )
         for column in sorted(names, key=lambda one: one is not last if several else False)
     ]
-    conditions = [
-        f"(:{parameter(c.name)} IS NULL OR LOWER(t.{quoted(c.name)}) = LOWER(:{parameter(c.name)}))"
-        if several and c is not last
-        else f"LOWER(t.{quoted(c.name)}) = LOWER(:{parameter(c.name)})"
-        for c in names
-    ]
+    must = [c for c in names if c is last]
+    may = [c for c in names if c is not last]
     order = ", ".join(f"t.{quoted(column)}" for column in table.key)
     lines = [
         *_wrapped(chosen, "SELECT"),
         f"FROM {quoted(table.name)} t",
-        f"WHERE {' AND '.join(conditions)}",
-        f"ORDER BY {order} LIMIT 20",
+        f"WHERE {' AND '.join(map(_same, must))}",
     ]
-    binds = "".join(f"        {one}={one},\n" for one, _, _ in parameters)
+    narrowed = "".join(
+        f"    if {parameter(c.name)} is not None:\n        sql += {' AND ' + _same(c)!r}\n"
+        for c in may
+    )
+    binds = "".join(f", {one}={one}" for one, _, _ in parameters)
     body = (
-        f"    found = rows(\n        db,\n        {_sql(lines)},\n{binds}    )\n"
+        f"    sql = {_sql(lines, 4)}\n{narrowed}"
+        f'    found = _rows(db, sql + " ORDER BY {escaped(order)} LIMIT 20"{binds})\n'
         f'    return {{"{noun.many}": found}}'
     )
     by = " and ".join(column.words for column in names)
     about = f"Find {noun.plural_words} by their {by}, in whole; several may have the same."
     return _function(name, about, parameters, body, "(read_only=True)")
+
+
+def _same(column: ColumnShape) -> str:
+    return f"LOWER(t.{quoted(column.name)}) = LOWER(:{parameter(column.name)})"
+
+
+def escaped(text: str) -> str:
+    """A text for use inside double quotes."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _telling(table: TableShape) -> list[str]:
@@ -300,7 +309,7 @@ def _create(shape: Shape, table: TableShape, tools: TableTools) -> str:
     body += _refusals(table, names)
     values = "".join(f"            {_key(c.name)}: {parameter(c.name)},\n" for c in columns)
     made = [column for column in table.key if column not in names]
-    if made and not table.generated_key:
+    if made:
         values = f'            {_key(made[0])}: _next(db, "{table.name}", "{made[0]}"),\n{values}'
     keys = {table.column(column).label: column for column in table.key}
     body += (

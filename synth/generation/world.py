@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from synth.errors import OperatorError
+from synth.generation.engines import Unportable, server_files
+from synth.generation.learn import Unlearnable, learn
 from synth.generation.patterns.base import Draft, Pattern, Sketch
 from synth.generation.policy import consent_columns, write_policy
-from synth.generation.prove import Proofs, prove
+from synth.generation.prove import Proofs, prove, seed_problem
 from synth.generation.reflect import reflect
+from synth.generation.seed_file import write_seed_file
 from synth.generation.shape import Shape
 from synth.generation.source import Source
 from synth.generation.tasks_file import write_tasks
@@ -23,12 +26,15 @@ DEFAULT_NOW = "2026-03-02"
 
 @dataclass(frozen=True, slots=True)
 class NewWorld:
-    """The files of a world, its shape, and what became of the drafts of its families."""
+    """The files of a world, its shape, and what became of the drafts of its families. ``notes``
+    say why there is no seed.py.
+    """
 
     shape: Shape
     files: Mapping[str, str]
     proofs: Proofs = field(default_factory=Proofs)
     drafts: Sequence[Draft] = ()
+    notes: Sequence[str] = ()
 
 
 def make_world(
@@ -60,13 +66,29 @@ def make_world(
     }
     if source.personal:
         files["world.yaml"] = write_personal(source.personal)
-    drafts = draft_families(sketch, patterns)
+    drafts, notes = draft_families(sketch, patterns), list[str]()
+    try:
+        if not source.portable:
+            raise Unportable("what fills the tables is no plain INSERT")
+        files |= server_files(source.engine, source.seed)
+    except Unportable as error:
+        notes.append(f"for SQLite only: {error}")
+    try:
+        if not source.seeded:
+            raise Unlearnable("the schema makes rows itself, which every universe would have")
+        files["seed.py"] = write_seed_file(learn(source.engine, shape, source.personal))
+    except Unlearnable as error:
+        notes.append(f"no seed.py: {error}")
     if not proves:
         files["tasks.yaml"] = write_tasks(drafts, now)
-        return NewWorld(shape, files, drafts=drafts)
-    proofs = prove(files, drafts, now, Options(), progress, workers)
+        return NewWorld(shape, files, drafts=drafts, notes=notes)
+    if "seed.py" in files and (problem := seed_problem(files)):
+        del files["seed.py"]
+        notes.append(f"no seed.py: {problem}")
+    options = Options(universes=2 if "seed.py" in files else 1)
+    proofs = prove(files, drafts, now, options, progress, workers)
     files["tasks.yaml"] = write_tasks(proofs.kept, now)
-    return NewWorld(shape, files, proofs, drafts)
+    return NewWorld(shape, files, proofs, drafts, notes)
 
 
 def write_personal(personal: Mapping[tuple[str, str], str]) -> str:

@@ -10,9 +10,11 @@ from typing import Any
 
 import yaml
 
+from synth.dataset.reader import Dataset
 from synth.dataset.store.card import columns_table, splits_and_configs, table
-from synth.hub.facts import RunFacts
-from synth.hub.licences import Licences
+from synth.errors import SynthError
+from synth.hub.facts import RunFacts, read_facts
+from synth.hub.licences import Licences, licences
 from synth.hub.plots import histogram
 from synth.report import Screen
 from synth.report.rates import wilson
@@ -21,15 +23,18 @@ from synth.report.transcript import show_trajectory
 PLOTS = "card"
 """Folder of the plots, beside the card."""
 
+CARD_ROWS = 5_000
+"""Rows up to which a run writes its whole card when it ends; that reads every row."""
+
 _FENCE = "~~~~~~"
 
 
-def card_files(facts: RunFacts, licences: Licences, repo: str | None = None) -> dict[str, str]:
+def card_files(facts: RunFacts, declared: Licences, repo: str | None = None) -> dict[str, str]:
     """The card and its plots, by their paths in the dataset. ``repo`` is its name on the Hub."""
     plots = _plots(facts)
     sections = (
-        _header(facts, licences),
-        _title(facts, licences),
+        _header(facts, declared),
+        _title(facts, declared),
         _world(facts),
         _tools(facts),
         _reward(facts),
@@ -37,6 +42,7 @@ def card_files(facts: RunFacts, licences: Licences, repo: str | None = None) -> 
         _distributions(facts, list(plots)),
         _teacher(facts),
         _limits(facts),
+        ["## Contamination", "", *(f"- {line}" for line in facts.overlap.lines()), ""],
         _use(facts, repo),
         _citation(facts, repo),
         ["## Columns", "", *columns_table()],
@@ -45,10 +51,10 @@ def card_files(facts: RunFacts, licences: Licences, repo: str | None = None) -> 
     return {"README.md": text, **{f"{PLOTS}/{name}.svg": svg for name, svg in plots.items()}}
 
 
-def write_card(facts: RunFacts, licences: Licences, repo: str | None = None) -> list[Path]:
+def write_card(facts: RunFacts, declared: Licences, repo: str | None = None) -> list[Path]:
     """Write the card and its plots into the run's directory; returns the files."""
     written: list[Path] = []
-    for name, text in card_files(facts, licences, repo).items():
+    for name, text in card_files(facts, declared, repo).items():
         file = facts.directory / name
         file.parent.mkdir(exist_ok=True)
         temporary = file.with_name(f".{file.name}.tmp")
@@ -58,12 +64,27 @@ def write_card(facts: RunFacts, licences: Licences, repo: str | None = None) -> 
     return written
 
 
-def _header(facts: RunFacts, licences: Licences) -> list[str]:
+def complete_card(directory: Path) -> str | None:
+    """Put the whole card in the place of a sealed run's short one, unless the run has more than
+    ``CARD_ROWS`` rows. Returns what kept it from that, if anything did.
+    """
+    try:
+        with Dataset.open(directory) as dataset:
+            if dataset.count > CARD_ROWS:
+                return None
+        facts = read_facts(directory)
+        write_card(facts, licences(facts))
+    except (SynthError, OSError) as error:
+        return f"the whole card was not written: {error}"
+    return None
+
+
+def _header(facts: RunFacts, declared: Licences) -> list[str]:
     card = facts.config.card
     size, configs = splits_and_configs(facts.manifest, has_tasks=True)
     header: dict[str, Any] = {
         "pretty_name": card.pretty_name or f"Tool use in {facts.world}, verified",
-        **({} if licences.data is None else {"license": licences.data}),
+        **({} if declared.data is None else {"license": declared.data}),
         "language": list(card.language),
         "task_categories": ["text-generation"],
         "tags": [
@@ -78,7 +99,7 @@ def _header(facts: RunFacts, licences: Licences) -> list[str]:
     return ["---", text.rstrip("\n"), "---", ""]
 
 
-def _title(facts: RunFacts, licences: Licences) -> list[str]:
+def _title(facts: RunFacts, declared: Licences) -> list[str]:
     counts = facts.manifest["counts"]
     name = facts.config.card.pretty_name or f"Tool use in {facts.world}, verified"
     summary = (
@@ -96,9 +117,9 @@ def _title(facts: RunFacts, licences: Licences) -> list[str]:
             f" ({passed / len(facts.rewards):.1%}; 95%: {low_high.low:.1%} to {low_high.high:.1%})."
         )
     rows = [
-        ("data", licences.data or "not declared"),
-        ("world", licences.world or "not declared"),
-        ("teacher's words", licences.teacher or "not declared"),
+        ("data", declared.data or "not declared"),
+        ("world", declared.world or "not declared"),
+        ("teacher's words", declared.teacher or "not declared"),
     ]
     splits = [(split, part["rows"]) for split, part in counts["splits"].items()]
     families = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -18,12 +18,22 @@ from synth.dataset.reader import Dataset
 from synth.errors import ConfigProblems, DatasetError, OperatorError
 from synth.foundation.archive import archive_files
 from synth.foundation.shipped import find_world, world_names
+from synth.hub.contamination import Contamination, benchmarks
 
 SHIPPED_LICENSE = "apache-2.0"
 """The licence of the worlds that ship."""
 
 _COLUMNS = [
-    *("trajectory_id", "family", "outcome", "reward", "verdicts", "stop_reason"),
+    *(
+        "trajectory_id",
+        "task_id",
+        "split",
+        "family",
+        "outcome",
+        "reward",
+        "verdicts",
+        "stop_reason",
+    ),
     *("num_turns", "num_tool_calls", "output_tokens", "messages", "tools", "state_diff"),
     *("call_changes", "events", "submitted", "universe"),
 ]
@@ -47,6 +57,7 @@ class RunFacts:
     scores: Counter[str] = field(default_factory=Counter[str])
     tools: dict[str, str] = field(default_factory=dict[str, str])
     universes: set[int] = field(default_factory=set[int])
+    overlap: Contamination = field(default_factory=Contamination)
     example: dict[str, Any] | None = None
 
     @property
@@ -81,8 +92,8 @@ class RunFacts:
         return " ".join(paragraph.split())
 
 
-def read_facts(directory: Path) -> RunFacts:
-    """Read a sealed run.
+def read_facts(directory: Path, against: Iterable[Path] = ()) -> RunFacts:
+    """Read a sealed run, and hold its rows against the texts of the files ``against``.
 
     Raises OperatorError for a directory that holds no sealed run, DatasetError for a damaged one.
     """
@@ -92,17 +103,19 @@ def read_facts(directory: Path) -> RunFacts:
                 f"{directory} is not a sealed run ({dataset.status}): a card and a push need one"
             )
         facts = RunFacts(directory, dataset.manifest, _config(directory), _world_text(directory))
+        facts.overlap.benchmarks = benchmarks(against)
         smallest = _EXAMPLE_CHARACTERS
         for row in dataset.rows(_COLUMNS):
             _count(facts, row)
             if row["outcome"] == "success" and row["state_diff"]:
-                size = len(json.dumps(row["messages"]))
+                size = len(json.dumps([m for m in row["messages"] if m["role"] != "system"]))
                 if size < smallest:
                     facts.example, smallest = row, size
     return facts
 
 
 def _count(facts: RunFacts, row: Mapping[str, Any]) -> None:
+    facts.overlap.add(row)
     if row["reward"] is not None:
         facts.rewards.append(row["reward"])
     facts.turns.append(row["num_turns"])

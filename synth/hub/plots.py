@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from synth.report.histogram import histogram_of
+
 WIDTH, HEIGHT = 320, 150
 _LEFT, _TOP, _BOTTOM = 8, 26, 20
-_BARS = 20
 
 _STYLE = (
     "text{font:11px system-ui,sans-serif;fill:#57606a}.t{font-weight:600}"
@@ -18,7 +19,8 @@ _STYLE = (
 
 def histogram(title: str, values: Sequence[float]) -> str:
     """A histogram of values, at most 20 bars, with the number above each of few bars."""
-    edges, counts = _bins(values)
+    found = histogram_of(values)
+    edges, counts = found.edges, found.counts
     most = max(counts)
     room = (WIDTH - 2 * _LEFT) / len(counts)
     floor = HEIGHT - _BOTTOM
@@ -48,27 +50,6 @@ def histogram(title: str, values: Sequence[float]) -> str:
         f'<text x="{WIDTH - _LEFT}" y="{HEIGHT - 6}" text-anchor="end">{edges[-1]:g}</text></svg>',
     ]
     return "\n".join(parts) + "\n"
-
-
-def _bins(values: Sequence[float]) -> tuple[list[float], list[int]]:
-    """Edges and counts: a bar for each integer if they are few, else equal widths.
-
-    The last edge belongs to the last bar.
-    """
-    low, high = min(values), max(values)
-    whole = all(float(value).is_integer() for value in values)
-    if low == high:
-        return [low, high], [len(values)]
-    number = int(high - low) + 1 if whole and high - low < _BARS else _BARS
-    if whole and number == int(high - low) + 1:
-        counts = [0] * number
-        for value in values:
-            counts[int(value - low)] += 1
-        return [low + index for index in range(number)], counts
-    counts = [0] * number
-    for value in values:
-        counts[min(int((value - low) / (high - low) * number), number - 1)] += 1
-    return [low + (high - low) * index / number for index in range(number + 1)], counts
 
 
 def _label(edges: Sequence[float], index: int) -> str:

@@ -68,7 +68,7 @@ _SMALL = [
 ]
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _WORD = re.compile(
-    rf"\b(?P<tens>{'|'.join(_TENS)})[\s-](?P<ones>{'|'.join(_SMALL[1:10])})\b|\b(?P<word>{'|'.join({*_SMALL, *_TENS})})\b"
+    rf"\b(?P<tens>{'|'.join(_TENS)})[\s-](?P<ones>{'|'.join(_SMALL[1:10])})\b|\b(?P<word>{'|'.join({*_SMALL, *_TENS})})\b(?! (?:moment|second|sec|minute)\b)"
 )
 _NOTHING = re.compile(r"\b(?:no|none|nothing|nobody|not any|sold out|out of stock|empty)\b")
 

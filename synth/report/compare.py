@@ -52,7 +52,7 @@ def compare(first: Dataset, second: Dataset) -> dict[str, Any]:
 
     Raises DatasetError if the runs have no task in common, or a pair is there twice.
     """
-    one, two = _samples(first), _samples(second)
+    one, two = read_samples(first), read_samples(second)
     common = [key for key in one if key in two]
     if not common:
         raise DatasetError(
@@ -71,8 +71,8 @@ def compare(first: Dataset, second: Dataset) -> dict[str, Any]:
             {"family": family, **_figures(keys, one, two)}
             for family, keys in sorted(_by_family(scored, one).items())
         ],
-        "why_lost": _why(key_samples(scored, one, two)),
-        "why_still_failing": _why(
+        "why_lost": count_failures(key_samples(scored, one, two)),
+        "why_still_failing": count_failures(
             two[key] for key in scored if not one[key].solved and not two[key].solved
         ),
         "flips": [_flip(key, one[key], two[key]) for key in scored if flipped(one[key], two[key])],
@@ -90,7 +90,8 @@ def key_samples(
     return (two[key] for key in keys if one[key].solved and not two[key].solved)
 
 
-def _samples(dataset: Dataset) -> dict[Key, Sample]:
+def read_samples(dataset: Dataset) -> dict[Key, Sample]:
+    """The samples of a run by task and number. Raises DatasetError if one is there twice."""
     found: dict[Key, Sample] = {}
     for row in dataset.rows(_COLUMNS):
         key = row["task_id"], row["sample_index"]
@@ -163,7 +164,7 @@ def _by_family(keys: Iterable[Key], one: Mapping[Key, Sample]) -> dict[str, list
     return found
 
 
-def _why(samples: Iterable[Sample]) -> list[dict[str, object]]:
+def count_failures(samples: Iterable[Sample]) -> list[dict[str, object]]:
     """Count failures by verifier and by whose fault they are, the commonest first."""
     kinds: Counter[tuple[str, str | None, str]] = Counter(
         (sample.verifier, sample.blame, sample.stop_reason) for sample in samples

@@ -6,12 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from statistics import NormalDist
 
 Z = NormalDist().inv_cdf(0.975)
 """Standard deviations of an interval of 95 percent."""
 
 Estimate = Callable[[int, int, int], float]
+
+DRAWS = 2_000
+"""Resamples behind a bootstrap interval."""
 
 EXACT = 400
 """Tasks up to which the paired test counts every assignment; beyond, it uses the normal law."""
@@ -85,13 +89,12 @@ class PassTally:
         k goes over the powers of two up to the commonest number of samples; tasks with fewer
         samples are left out of it.
         """
-        tasks = [(passed, count) for passed, count in self._tasks.values()]
+        tasks = self._pairs()
         if not tasks:
             return None
         count, passed = sum(n for _, n in tasks), sum(c for c, _ in tasks)
         effective = effective_count(tasks)
-        usual = Counter(n for _, n in tasks).most_common(1)[0][0]
-        ks = [k for k in (1, 2, 4, 8, 16, 32, 64) if k <= usual]
+        ks = _sample_counts(tasks)
         return {
             "rate": passed / count,
             "interval": wilson(passed / count * effective, effective).to_json(),
@@ -101,6 +104,47 @@ class PassTally:
             "pass_at": {str(k): _mean_over(tasks, k, pass_at_k) for k in ks},
             "all_of": {str(k): _mean_over(tasks, k, all_of_k) for k in ks},
         }
+
+    def intervals(self) -> dict[str, dict[str, list[float]]]:
+        """The bootstrap intervals of ``pass_at`` and ``all_of``, by the same keys; empty without a
+        scored sample.
+        """
+        tasks = self._pairs()
+        estimates: tuple[tuple[str, Estimate], ...] = (
+            ("pass_at", pass_at_k),
+            ("all_of", all_of_k),
+        )
+        return {
+            name: {
+                str(k): bootstrap([estimate(c, n, k) for c, n in tasks if n >= k]).to_json()
+                for k in _sample_counts(tasks)
+            }
+            for name, estimate in estimates
+            if tasks
+        }
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        return [(passed, count) for passed, count in self._tasks.values()]
+
+
+def _sample_counts(tasks: Sequence[tuple[int, int]]) -> list[int]:
+    """The powers of two up to the commonest number of samples of a task."""
+    usual = Counter(n for _, n in tasks).most_common(1)[0][0]
+    return [k for k in (1, 2, 4, 8, 16, 32, 64) if k <= usual]
+
+
+def bootstrap(values: Sequence[float], seed: int = 0, draws: int = DRAWS) -> Interval:
+    """The percentile interval of a mean of at least one value between 0 and 1, tasks drawn again.
+
+    ``values`` has one value for each task. Values that are all alike have nothing to draw from:
+    their interval is the Wilson interval of as many trials. The same seed gives the same interval.
+    """
+    if min(values) == max(values):
+        return wilson(sum(values), len(values))
+    random, count = Random(seed), len(values)
+    means = sorted(sum(random.choices(values, k=count)) / count for _ in range(draws))
+    low = means[math.floor(0.025 * draws)]
+    return Interval(low, means[math.ceil(0.975 * draws) - 1])
 
 
 def _mean_over(tasks: Sequence[tuple[int, int]], k: int, estimate: Estimate) -> float:

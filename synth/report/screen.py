@@ -125,6 +125,7 @@ class Screen:
         self._console = _QuietConsole(
             file=out,
             force_terminal=self.terminal,
+            force_jupyter=False,  # a notebook would show what goes to a file
             no_color=None if self.terminal else True,
             color_system="auto" if self.terminal else None,
             width=self.width,

@@ -12,13 +12,15 @@ from typing import Any
 from synth.dataset.executions import ToolExecutions
 from synth.dataset.reader import Dataset
 from synth.dataset.statistics import all_statistics
+from synth.report.histogram import histogram_of
 from synth.report.rates import PassTally
 from synth.report.tool_use import tool_uses
 
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 _USER = ("user_input_tokens", "user_output_tokens", "user_cost_usd")
 _APPROVER = ("approver_input_tokens", "approver_output_tokens", "approver_cost_usd")
-_SUMS = (*_TOKENS, "cost_usd", *_USER, *_APPROVER)
+_JUDGE = ("judge_input_tokens", "judge_output_tokens", "judge_cost_usd")
+_SUMS = (*_TOKENS, "cost_usd", *_USER, *_APPROVER, *_JUDGE)
 _COLUMNS = [
     *("trajectory_id", "task_id", "family", "split", "env", "model", "user_model"),
     *("outcome", "stop_reason", "reward", "verdicts"),
@@ -27,6 +29,14 @@ _COLUMNS = [
     *_SUMS,
 ]
 _PERCENTILES = (50, 90, 99)
+_SPREADS = {
+    "rewards": "reward",
+    "turns": "num_turns",
+    "tool calls": "num_tool_calls",
+    "output tokens": "output_tokens",
+    "costs in $": "cost_usd",
+}
+"""Columns whose distribution is shown, by its name."""
 
 
 @dataclass(slots=True)
@@ -100,6 +110,7 @@ class _SummaryTally:
         self.error_categories: Counter[str] = Counter()
         self.sums = {name: _Sum() for name in _SUMS}
         self.latencies = array("d")
+        self.spreads = {name: array("d") for name in _SPREADS}
         self.reward = _Sum()
         self.passes = PassTally()
         self.successes = 0
@@ -128,6 +139,9 @@ class _SummaryTally:
         self.successes += row["outcome"] == "success"
         self.error_categories.update(row["error_categories"])
         self.latencies.append(row["latency_s"])
+        for name, column in _SPREADS.items():
+            if row[column] is not None:
+                self.spreads[name].append(row[column])
         for name, part in self.sums.items():
             part.add(row[name])
         for statistics in self.statistics.values():
@@ -197,6 +211,11 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
             name.removeprefix("approver_"): tally.sums[name].to_json() for name in _APPROVER
         },
         "latency_s": _percentiles(tally.latencies),
+        "distributions": {
+            name: {**(_percentiles(values) or {}), **histogram_of(values).to_json()}
+            for name, values in tally.spreads.items()
+            if values
+        },
         "example": tally.first,
         "failed_example": tally.first_failed,
     }

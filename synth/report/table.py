@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
+from synth.report.histogram import Histogram
 from synth.report.screen import Screen, json_line, safe_line
 
 LISTING = ("trajectory_id", "family", "reward", "stop_reason", "verdicts")
@@ -30,9 +31,7 @@ def show_summary(screen: Screen, summary: Mapping[str, Any]) -> None:
     for warning in summary["warnings"]:
         screen.line(f"warning: {warning}", "yellow")
     screen.table(("", ""), _overview(summary))
-    if (figures := summary["pass"]) is not None and figures["samples"] > figures["tasks"]:
-        screen.heading("Samples")
-        _samples(screen, figures)
+    _spreads(screen, summary)
     if len(summary["splits"]) > 1:
         screen.heading("Splits")
         _parts(screen, "split", summary["splits"])
@@ -239,6 +238,36 @@ def _samples(screen: Screen, figures: Mapping[str, Any]) -> None:
     screen.table(header, rows, right=range(1, len(header)))
 
 
+def _spreads(screen: Screen, summary: Mapping[str, Any]) -> None:
+    """Print pass@k where tasks have several samples, and the distributions that vary."""
+    if (figures := summary["pass"]) is not None and figures["samples"] > figures["tasks"]:
+        screen.heading("Samples")
+        _samples(screen, figures)
+    if varied := _varied(summary["distributions"]):
+        screen.heading("Distributions")
+        _distributions(screen, varied)
+
+
+def _varied(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The distributions of more than one value."""
+    return {name: spread for name, spread in found.items() if len(spread["counts"]) > 1}
+
+
+def _distributions(screen: Screen, found: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print a small histogram of each column."""
+    header = ("", "least", "", "most", "median", "p90")
+    rows = [
+        (
+            name,
+            f"{spread['edges'][0]:,.4g}",
+            Histogram(spread["edges"], spread["counts"]).blocks(),
+            *(f"{spread[figure]:,.4g}" for figure in ("max", "p50", "p90")),
+        )
+        for name, spread in found.items()
+    ]
+    screen.table(header, rows, right=(1, 4, 5))
+
+
 def _questions(screen: Screen, levels: Iterable[Mapping[str, Any]]) -> None:
     """Print the accuracy of the answers, by difficulty."""
     header = ("difficulty", "questions", "execution accuracy", "on all databases", "soft F1")
@@ -264,7 +293,7 @@ def _tools(
         "calls",
         "errors",
         "error rate",
-        *(("mean", "p50", "p95", "max") if executions else ()),
+        *(("mean", "min", "p50", "p95", "max") if executions else ()),
     )
     rows = [
         (
@@ -280,8 +309,9 @@ def _tools(
 
 
 def _times(metrics: Mapping[str, Any] | None) -> list[str]:
-    names = ("mean_ms", "p50_ms", "p95_ms", "max_ms")
-    return ["-" if metrics is None else _seconds(metrics[name] / 1000) for name in names]
+    names = ("mean_ms", "min_ms", "p50_ms", "p95_ms", "max_ms")
+    values = [None if metrics is None else metrics.get(name) for name in names]
+    return ["-" if value is None else _seconds(value / 1000) for value in values]
 
 
 def _number(value: float | None, form: str) -> str:

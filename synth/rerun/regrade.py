@@ -17,13 +17,17 @@ from envs.errors import EnvsError
 from envs.world.loader import World
 from synth.dataset.store.wire import sanitize
 from synth.episode import Episode
-from synth.errors import DatasetError, TaskError
+from synth.errors import DatasetError, OperatorError, TaskError
 from synth.foundation.consent import Consent, refuse
 from synth.foundation.hashing import canonical
 from synth.rerun.current_tasks import PresentTasks
 from synth.rerun.recorded_run import Recording, Row, act_again, open_recording
-from synth.rewards import judge, total_reward, world_rewards
-from synth.types import Task
+from synth.rewards import judge, solved, total_reward, world_rewards
+from synth.rewards.model_judge import recorded_verdict
+from synth.runner.build import build_judge
+from synth.runner.judge import JudgeCost, ModelJudge
+from synth.runner.setup import judge_setup
+from synth.types import Task, Verdict
 from synth.validation.prove import prove
 
 Json = Any
@@ -59,12 +63,15 @@ class Change:
 @dataclass
 class GradeReport:
     """``graded`` counts trajectories per family; ``ungraded`` says of each that could not be judged
-    again, why.
+    again, why. ``without_votes`` counts those that wait for the run's judge, and ``judge_usd`` is
+    what new votes have cost (None if that is unknown).
     """
 
     graded: dict[str, int] = field(default_factory=dict[str, int])
     changes: list[Change] = field(default_factory=list[Change])
     ungraded: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    without_votes: int = 0
+    judge_usd: float | None = 0.0
 
     @property
     def rewards_changed(self) -> list[Change]:
@@ -81,6 +88,8 @@ class GradeReport:
         return {
             "trajectories": sum(self.graded.values()) + len(self.ungraded),
             "rewards_changed": len(changed),
+            "without_votes": self.without_votes,
+            "judge_usd": self.judge_usd,
             "families": [
                 {
                     "family": name,
@@ -101,19 +110,35 @@ def grade(
     where: str | None,
     advance: Callable[[], None] = lambda: None,
     consent: Consent = refuse,
+    *,
+    ask_judge: bool = False,
 ) -> GradeReport:
     """Judge a run directory's trajectories again, or those that fulfil an SQL condition;
     ``advance`` is called after each.
 
+    Where the run has a judge, its recorded votes count; ``ask_judge`` asks it again.
+
     ``consent`` decides on code that was not made on this machine. Raises :class:`DatasetError`
-    where the directory lacks what it takes, and :class:`~synth.errors.UntrustedCode`.
+    where the directory lacks what it takes, :class:`~synth.errors.UntrustedCode`, and
+    :class:`~synth.errors.OperatorError` if ``ask_judge`` finds no judge, or no key for it.
     """
     with open_recording(directory, consent) as recording:
-        return asyncio.run(_grade(recording, world, where, advance))
+        setup = None
+        if ask_judge:
+            setup, _ = judge_setup(recording.config)
+            if setup is None:
+                raise OperatorError(
+                    f"{directory}: the run has no judge (rewards.judge.name is null)"
+                )
+        return asyncio.run(_grade(recording, world, where, advance, build_judge(setup)))
 
 
 async def _grade(
-    recording: Recording, world: Path | None, where: str | None, advance: Callable[[], None]
+    recording: Recording,
+    world: Path | None,
+    where: str | None,
+    advance: Callable[[], None],
+    asked: ModelJudge | None,
 ) -> GradeReport:
     report = GradeReport()
     present = None if world is None else PresentTasks(recording, world)
@@ -128,7 +153,7 @@ async def _grade(
                 judged = proved[task.id]
             if isinstance(judged, str):
                 raise DatasetError(judged)
-            change = await _again(row, task, judged, recording)
+            change = await _again(row, task, judged, recording, _Votes(asked, report))
         except (DatasetError, TaskError, EnvsError) as error:
             lost = {
                 "trajectory_id": row["trajectory_id"],
@@ -140,7 +165,29 @@ async def _grade(
             report.graded[row["family"]] = report.graded.get(row["family"], 0) + 1
             report.changes += [change] if change is not None else []
         advance()
+    if asked is not None:
+        await asked.aclose()
     return report
+
+
+@dataclass(frozen=True)
+class _Votes:
+    """The verdict of a run's judge: from the recorded votes, or by new ones of ``asked``."""
+
+    asked: ModelJudge | None
+    report: GradeReport
+
+    async def verdict(self, row: Row) -> Verdict:
+        if self.asked is None:
+            verdict = recorded_verdict(row["verdicts"])
+        else:
+            cost = JudgeCost()
+            verdict = await self.asked.verdict(row["messages"], row["seed"], cost)
+            usd, so_far = cost.to_row()["judge_cost_usd"], self.report.judge_usd
+            if so_far is not None:
+                self.report.judge_usd = so_far + usd if isinstance(usd, float) else None
+        self.report.without_votes += verdict.score is None
+        return verdict
 
 
 async def _present(
@@ -158,7 +205,7 @@ async def _present(
 
 
 async def _again(
-    row: Row, task: Task, judged: tuple[Task, World], recording: Recording
+    row: Row, task: Task, judged: tuple[Task, World], recording: Recording, votes: _Votes
 ) -> Change | None:
     """Execute the calls of a row again and judge them by the gates of a task and the rewards of a
     world; None if all verdicts are what they were.
@@ -173,7 +220,10 @@ async def _again(
         if episode.state_hash() != row["state_hash_after"]:
             raise DatasetError("its calls lead to another end now; `synth replay` shows where")
         verdicts = judge(replace(episode.evidence(), task=judged[0]), world_rewards(judged[1]))
-        earned = None if any(turn.fault for turn in episode.turns) else total_reward(verdicts)
+        faulty = any(turn.fault for turn in episode.turns)
+    if recording.config.rewards.judge.name is not None and solved(verdicts) and not faulty:
+        verdicts = [*verdicts, await votes.verdict(row)]
+    earned = None if faulty else total_reward(verdicts)
     now: list[Mapping[str, Json]] = [sanitize(verdict.to_json())[0] for verdict in verdicts]
     change = Change(
         row["trajectory_id"], row["family"], row["reward"], earned, row["verdicts"], now

@@ -9,6 +9,7 @@ from typing import cast
 
 from synth.rewards.base import Evidence, Verifier
 from synth.rewards.state.columns import form, same_value, within
+from synth.tasks.yaml.template import rounded
 from synth.types import Verdict
 
 
@@ -52,8 +53,9 @@ def same_answer(expected: object, given: object, rule: object) -> bool:
 
     ``rule`` is exact, text (case and white space do not count), set (neither order nor repetition
     counts), bag (repetition counts), or ``{"abs": x}``. Under the other rules a list is ordered,
-    and the rule holds for each of its items.
+    and the rule holds for each of its items. Figures are compared to ten significant digits.
     """
+    expected, given = rounded(expected), rounded(given)
     if rule in ("set", "bag"):
         if not isinstance(expected, list) or not isinstance(given, list):
             return False

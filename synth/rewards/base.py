@@ -79,12 +79,13 @@ class Databases:
 
     ``own`` is the end state. ``turned`` is the task's database as it was before the rollout, with
     other random numbers and, on engines that can, the rows of every query without ORDER BY in
-    reverse. ``others(n)`` are up to n further databases of the same schema.
+    reverse. ``others()`` are further databases of the same schema, the same ones each time; the
+    next one is made when it is asked for.
     """
 
     own: Ask
     turned: Ask
-    others: Callable[[int], Iterator[Ask]]
+    others: Callable[[], Iterator[Ask]]
 
 
 class Query(Protocol):

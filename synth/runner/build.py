@@ -14,7 +14,8 @@ from synth.foundation.credentials import known_secrets
 from synth.foundation.scrubber import Scrubber
 from synth.models.base import Model, RateLimiter
 from synth.plugins import resolve
-from synth.runner.setup import MiddlewareSetup, ModelSetup, RunSettings, WorkerSetup
+from synth.runner.judge import ModelJudge
+from synth.runner.setup import JudgeSetup, MiddlewareSetup, ModelSetup, RunSettings, WorkerSetup
 from synth.users.base import User
 from synth.users.none import AbsentUser
 
@@ -37,6 +38,13 @@ def build_user(settings: RunSettings, limiter: RateLimiter | None = None) -> Use
     if model is not None and shared:
         model.limiter = limiter
     return resolve(setup.factory)(setup.options, model) or AbsentUser()
+
+
+def build_judge(setup: JudgeSetup | None) -> ModelJudge | None:
+    """The judge, if there is one."""
+    return (
+        None if setup is None else ModelJudge(build_model(setup.model), setup.rubric, setup.votes)
+    )
 
 
 def build_middleware(

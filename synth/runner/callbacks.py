@@ -31,9 +31,8 @@ def callback_setups(telemetry: TelemetryConfig) -> tuple[CallbackSetup, ...]:
     found: list[CallbackSetup] = []
     for name in telemetry.callbacks:
         factory = load_extension(CALLBACKS, name, "telemetry.callbacks")
-        if name in CALLBACKS.builtin:
-            options: object = getattr(telemetry, name)
-        else:
+        options: object = getattr(telemetry, name, None) if name in CALLBACKS.builtin else None
+        if options is None:
             own = telemetry.options.get(name, {})
             options = options_for(factory, own, own, f"telemetry.options.{name}")
         target = CALLBACKS.find(name).target
@@ -45,7 +44,7 @@ def callback_options(telemetry: TelemetryConfig) -> dict[str, dict[str, Any]]:
     """The options of each callback as the config holds them."""
     return {
         name: asdict(getattr(telemetry, name))
-        if name in CALLBACKS.builtin
+        if name in CALLBACKS.builtin and hasattr(telemetry, name)
         else telemetry.options.get(name, {})
         for name in telemetry.callbacks
     }

@@ -33,8 +33,9 @@ from synth.foundation.consent import (
 )
 from synth.foundation.shipped import find_world
 from synth.foundation.tempdirs import Scratch
+from synth.hub.card import complete_card
 from synth.runner.coordinator import Coordinator, RunReport
-from synth.runner.prepare import prepare
+from synth.runner.prepare import PreparedRun, prepare
 from synth.runner.progress import Waiting
 from synth.runner.provenance import check_unchanged
 from synth.runner.recovery import Recovery
@@ -60,6 +61,7 @@ def launch(config: RunConfig, console: Console, begun: Begun = _ignore) -> RunRe
         config = replace(config, tasks=replace(config.tasks, path=str(questions)))
     with Waiting(f"planning the tasks of {config.world_folder}", console):
         run = prepare(config)
+    _require_model(run)
     for line in run.notes:
         console.print(f"note: {line}", markup=False, soft_wrap=True)
     if config.env.path is not None:  # a resume may come from another working directory
@@ -85,13 +87,15 @@ def launch(config: RunConfig, console: Console, begun: Begun = _ignore) -> RunRe
         with writer:
             coordinator = Coordinator(run, directory, writer, archive, console)
             begun(coordinator)
-            return coordinator.main()
+            report = coordinator.main()
     except BaseException:
         if (directory / TASKS_FILE).exists():
             _say_how_to_resume(directory, console)
         else:
             withdraw(directory)
         raise
+    _complete_card(directory, console)
+    return report
 
 
 def withdraw(directory: Path) -> None:
@@ -132,6 +136,7 @@ def resume(
         refuse_changed_world(config, own)
         with Waiting(f"planning the tasks of {config.world_folder}", console):
             run = prepare(config, own)
+        _require_model(run)
         if found.info is not None:
             check_unchanged(found.info.identity.more.get("extensions", ()), run.extensions)
         found.check_tasks(run)
@@ -151,10 +156,23 @@ def resume(
             try:
                 coordinator = Coordinator(run, directory, writer, archive, console)
                 begun(coordinator)
-                return coordinator.main()
+                report = coordinator.main()
             except BaseException:
                 _say_how_to_resume(directory, console)
                 raise
+    _complete_card(directory, console)
+    return report
+
+
+def _complete_card(directory: Path, console: Console) -> None:
+    if (problem := complete_card(directory)) is not None:
+        console.print(f"note: {problem}", markup=False, soft_wrap=True)
+
+
+def _require_model(run: PreparedRun) -> None:
+    """Raise OperatorError for a model that no run can ask, before anything is written."""
+    if run.settings.refusal:
+        raise OperatorError(run.settings.refusal)
 
 
 def _say_how_to_resume(directory: Path, console: Console) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from envs.world.loader import World, load_world
+from synth.config.options import Gathering
 from synth.config.schema import RunConfig, to_dict
 from synth.config.task_source import load_task_source, task_source_options
 from synth.dataset.store.layout import Layout
@@ -83,19 +84,24 @@ def prepare(config: RunConfig, world_path: Path | None = None) -> PreparedRun:
 
     Raises :class:`OperatorError`, :class:`~envs.errors.WorldError` or :class:`TaskError`.
     """
-    settings, source = resolve_settings(config), _task_source(config)
+    parts = Gathering()
+    settings = parts.make(lambda: resolve_settings(config))
+    source = parts.make(lambda: _task_source(config))
+    parts.check()
     tasks, home = config.tasks, None
     if world_path is None and source.writes_world:
         home = Scratch("world")
         world_path = source.write_world(home.path / config.world_folder, tasks.families)
     world = load_world(world_path or find_world(config.env.path or config.env.name or ""))
-    if tasks.universes > 1 and not world.universes:
+    numbers = range(tasks.universes) if isinstance(tasks.universes, int) else tasks.universes
+    if max(numbers) > 0 and not world.universes:
         raise OperatorError(
             f"tasks.universes: {world.name} has universe 0 only; a seed.py in {world.path} would"
             " make more (see docs/guides/worlds/universes.md)"
         )
-    count = len(world.databases) or tasks.universes
-    pools = [_ground(source, world, universe, config, settings) for universe in range(count)]
+    if world.databases:
+        numbers = range(len(world.databases))
+    pools = [_ground(source, world, universe, config, settings) for universe in numbers]
     plan = Plan.make(
         pools,
         tasks.count,
@@ -107,7 +113,8 @@ def prepare(config: RunConfig, world_path: Path | None = None) -> PreparedRun:
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
     if config.users.kind == "none":
         _refuse_talkative(pools)
-    return PreparedRun(config, settings, world, plan, _skipped_tasks(pools), home)
+    notes = [*_skipped_tasks(pools), *_absent_families(pools)]
+    return PreparedRun(config, settings, world, plan, notes, home)
 
 
 def _task_source(config: RunConfig) -> TaskSource:
@@ -164,6 +171,19 @@ def _skipped_tasks(pools: Sequence[TaskPool]) -> list[str]:
     more = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
     total = len(lines) + sum(pool.capacity(family.id) for pool in pools for family in pool.families)
     return [f"{len(lines)} of {total} questions are left out", *lines[:LISTED], *more]
+
+
+def _absent_families(pools: Sequence[TaskPool]) -> list[str]:
+    """A note on each family that has no task in some universe."""
+    where: dict[str, list[int]] = {}
+    for pool in pools:
+        for name in pool.absent:
+            where.setdefault(name, []).append(pool.universe)
+    return [
+        f"{name} has no task in {len(found)} of {len(pools)} universes"
+        f" ({', '.join(map(str, found[:LISTED]))}{', ...' if len(found) > LISTED else ''})"
+        for name, found in where.items()
+    ]
 
 
 def _refuse_talkative(pools: Sequence[TaskPool]) -> None:

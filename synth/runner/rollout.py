@@ -22,8 +22,9 @@ from synth.dataset.columns import SCHEMA_VERSION
 from synth.dataset.sanitize import sanitize
 from synth.episode import Episode, Score
 from synth.models.base import Model, Sampling
-from synth.rewards import CallRecord, Evidence, blame
+from synth.rewards import CallRecord, Evidence, blame, total_reward
 from synth.runner.audit_files import AuditBook
+from synth.runner.judge import JudgeCost, ModelJudge
 from synth.types import Completion, Job, Outcome
 from synth.users.base import User
 
@@ -35,7 +36,8 @@ class RolloutContext:
     ``user`` answers the agent; None: the scripted one. ``middlewares`` wrap the
     calls of each rollout, under their names in the config, the first outermost.
     ``audit`` logs every
-    tool call; None: none is logged. ``event_stream`` gets the events of the rollouts while they
+    tool call; None: none is logged. ``judge`` votes on rollouts that pass all gates; None: nobody
+    does. ``event_stream`` gets the events of the rollouts while they
     run.
     """
 
@@ -47,6 +49,7 @@ class RolloutContext:
     user: User | None = None
     middlewares: Sequence[tuple[str, MiddlewareMaker]] = ()
     audit: AuditBook | None = None
+    judge: ModelJudge | None = None
     sampling: Sampling = field(default_factory=Sampling)
     config_digest: str = ""
     synth_version: str = ""
@@ -63,6 +66,7 @@ class RolloutResult:
     tools: Sequence[object]
     segments: Sequence[object]
     latency_s: float
+    judged: JudgeCost = field(default_factory=JudgeCost)
 
 
 @dataclass
@@ -120,13 +124,20 @@ async def play(
             raise
         episode.said = sanitize(run.said)[0]
         score = await episode.scored()
+        judged = JudgeCost()
+        if context.judge is not None and score.solved:
+            verdict = await context.judge.verdict(run.messages, job.seed, judged)
+            verdicts = [*score.verdicts, verdict]
+            score = Score(verdicts, total_reward(verdicts))
         for middleware in middlewares:
             middleware.rollout_scored(score.reward, score.verdicts)
         latency_s = time.perf_counter() - started
         return to_row(
             job,
             context,
-            RolloutResult(run, score, episode, agent.tools, segments(agent.memory), latency_s),
+            RolloutResult(
+                run, score, episode, agent.tools, segments(agent.memory), latency_s, judged
+            ),
         )
 
 
@@ -158,6 +169,7 @@ def cost_of(run: AgentRun) -> dict[str, object]:
         "approver_input_tokens": approver.input_tokens,
         "approver_output_tokens": approver.output_tokens,
         "approver_cost_usd": run.approver_cost_usd,
+        **JudgeCost().to_row(),
     }
 
 
@@ -180,6 +192,7 @@ def to_row(job: Job, context: RolloutContext, result: RolloutResult) -> dict[str
             **_outcome_columns(result),
             **_model_columns(result.run),
             **cost_of(result.run),
+            **result.judged.to_row(),
             "cached_tokens": result.run.usage.cached_tokens,
             "reasoning_tokens": result.run.usage.reasoning_tokens,
             "latency_s": round(result.latency_s, 6),

@@ -106,6 +106,7 @@ def task_row(task: Task, world: World) -> dict[str, object]:
         "checks": {
             "compare": dict(task.compare),
             "compare_answer": dict(task.compare_answer),
+            "form": task.form,
             "gates": [gate.to_json() for gate in task.gates],
             "oracle": dict(task.oracle),
             "end": None if task.end is None else asdict(task.end),

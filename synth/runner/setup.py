@@ -17,11 +17,12 @@ from envs.sandboxes.base import DatabaseTarget
 from envs.types import Limits
 from synth.agent.rollout_result import AgentLimits
 from synth.config.agent import ApprovalConfig
-from synth.config.database_target import target_of
-from synth.config.options import options_for
+from synth.config.database import DatabaseConfig
+from synth.config.database_target import configured_target
+from synth.config.options import Gathering, options_for
 from synth.config.prices import prices_of
 from synth.config.rules import walk
-from synth.config.schema import DatabaseConfig, EndpointConfig, RunConfig, fingerprint
+from synth.config.schema import EndpointConfig, RunConfig, fingerprint
 from synth.errors import DatasetError, OperatorError
 from synth.foundation.shipped import version
 from synth.models.base import Sampling
@@ -37,6 +38,7 @@ from synth.plugins import (
     PluginError,
     resolve,
 )
+from synth.rewards.model_judge import RUBRIC
 from synth.runner.audit_files import AuditLevel
 from synth.runner.callbacks import CallbackSetup, callback_options, callback_setups
 
@@ -86,12 +88,22 @@ class UserSetup:
 
 
 @dataclass(frozen=True)
+class JudgeSetup:
+    """A judge that a worker builds."""
+
+    model: ModelSetup
+    rubric: str
+    votes: int
+
+
+@dataclass(frozen=True)
 class RunSettings:
     """The config of a run after every name in it has been looked up.
 
     ``extensions`` are those that the config, the world and its tasks name, each with its
     distribution and version.
     ``keys`` are the values of the environment variables that options of middlewares name.
+    ``refusal`` says why no run can ask the model; empty if one can.
     """
 
     model: ModelSetup
@@ -107,11 +119,14 @@ class RunSettings:
     agent: AgentLimits
     config_digest: str
     extensions: tuple[Extension, ...] = ()
+    judge: JudgeSetup | None = None
+    refusal: str = ""
 
     def secrets(self) -> list[str]:
         """The keys and server addresses that the run knows."""
         user = self.user.model
-        given = [self.model.api_key, None if user is None else user.api_key, *self.keys.values()]
+        asked = [self.model, user, None if self.judge is None else self.judge.model]
+        given = [*(model.api_key for model in asked if model is not None), *self.keys.values()]
         known = [secret.value for secret in given if secret is not None]
         return [*known, self.target.url] if self.target.url else known
 
@@ -179,34 +194,46 @@ def resolve_settings(config: RunConfig) -> RunSettings:
     """
     model_extension, model_factory = _load(MODELS, config.model.kind, "model.kind")
     asks_endpoint = bool(getattr(model_factory, "asks_endpoint", True))
-    user, user_extensions = _user_setup(config)
-    middlewares, middleware_extensions = _middleware_setups(config)
-    callbacks = callback_setups(config.telemetry)
     model_name, sampling = model_identity(config)
     section = _priced(config.model)
     if "retry" in config.agent.middleware:
         section["max_retries"] = 0
+    parts = Gathering()
+    model_options = parts.make(
+        lambda: options_for(model_factory, section, config.model.options, "model.options")
+    )
+    of_user = parts.make(lambda: _user_setup(config))
+    of_middlewares = parts.make(lambda: _middleware_setups(config))
+    callbacks = parts.make(lambda: callback_setups(config.telemetry))
+    target = parts.make(lambda: database_target(config))
+    parts.check()
+    user, user_extensions = of_user
+    middlewares, middleware_extensions = of_middlewares
     engine = _find(ENGINES, config.database.engine, "database.engine")
     source = _find(TASK_SOURCES, config.tasks.kind, "tasks.kind")
+    judge, judge_extensions = judge_setup(config)
     extensions = (source, model_extension, *user_extensions, *middleware_extensions, engine)
+    extensions = (*extensions, *judge_extensions)
     runtime = _find(RUNTIMES, config.runtime.kind, "runtime.kind")
     return RunSettings(
         model=ModelSetup(
             model_extension.target,
-            options_for(model_factory, section, config.model.options, "model.options"),
+            model_options,
             sampling,
             _secret("model", config.model.api_key_env) if asks_endpoint else None,
         ),
         model_name=model_name,
         model_kind=model_extension.name,
         asks_endpoint=asks_endpoint,
+        refusal=str(getattr(model_factory, "refusal", "")),
         user=user,
+        judge=judge,
         middlewares=(*_around(callbacks), *middlewares),
         callbacks=tuple(callbacks),
         keys=_named_keys(
             {"agent": _middleware_options(config), "telemetry": callback_options(config.telemetry)}
         ),
-        target=database_target(config),
+        target=target,
         limits=limits_of(config.database),
         agent=AgentLimits(
             **{limit.name: getattr(config.agent, limit.name) for limit in fields(AgentLimits)}
@@ -228,7 +255,10 @@ def with_extensions(
 def limits_of(database: DatabaseConfig) -> Limits:
     """Limits on what one tool call may use of the database."""
     return Limits(
-        False, database.statement_timeout_ms, database.max_rows, database.max_result_bytes
+        database.read_only,
+        database.statement_timeout_ms,
+        database.max_rows,
+        database.max_result_bytes,
     )
 
 
@@ -239,9 +269,7 @@ def database_target(config: RunConfig) -> DatabaseTarget:
     engine that cannot be loaded or does not take its options.
     """
     database = config.database
-    target = target_of(
-        database.engine, database.dsn_env_var, database.sandbox, "database.dsn_env_var"
-    )
+    target = configured_target(database)
     if database.options:
         _, engine = _load(ENGINES, database.engine, "database.engine")
         options_for(engine, {}, database.options, "database.options")
@@ -299,6 +327,22 @@ def _user_setup(config: RunConfig) -> tuple[UserSetup, list[Extension]]:
         _secret("users.model", users.model.api_key_env) if asks_endpoint else None,
     )
     return UserSetup(extension.target, options, model), [extension, model_extension]
+
+
+def judge_setup(config: RunConfig) -> tuple[JudgeSetup | None, list[Extension]]:
+    """The judge of a config, if it names one. Raises :class:`OperatorError`."""
+    judge = config.rewards.judge
+    if judge.name is None:
+        return None, []
+    extension, factory = _load(MODELS, judge.kind, "rewards.judge.kind")
+    asks_endpoint = bool(getattr(factory, "asks_endpoint", True))
+    model = ModelSetup(
+        extension.target,
+        options_for(factory, _priced(judge), judge.options, "rewards.judge.options"),
+        _sampling(judge),
+        _secret("rewards.judge", judge.api_key_env) if asks_endpoint else None,
+    )
+    return JudgeSetup(model, judge.rubric or RUBRIC, judge.votes), [extension]
 
 
 def _middleware_setups(config: RunConfig) -> tuple[list[MiddlewareSetup], list[Extension]]:

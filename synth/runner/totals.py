@@ -9,8 +9,8 @@ from typing import Any
 
 from synth.types import Completion
 
-PAYERS = ("", "user_", "approver_")
-"""Prefixes of the columns of the agent's model, the user's model and the approver's model."""
+PAYERS = ("", "user_", "approver_", "judge_")
+"""Prefixes of the columns of the models of agent, user, approver and judge."""
 
 TOKENS = tuple(f"{payer}{kind}" for payer in PAYERS for kind in ("input_tokens", "output_tokens"))
 COSTS = tuple(f"{payer}cost_usd" for payer in PAYERS)
@@ -47,7 +47,7 @@ def spent(completion: Completion) -> dict[str, Any]:
 
 @dataclass
 class Totals:
-    """Sums over the rows of a run, earlier sessions and all three models included.
+    """Sums over the rows of a run, earlier sessions and all models included.
 
     Unknown costs are left out of the sum; if none is known, the sum is unknown.
     """
@@ -84,10 +84,10 @@ class Totals:
 
     def _spend(self, stats: Mapping[str, Any]) -> None:
         self.turns += stats["num_turns"] or 0
-        self.tokens += sum(stats[name] or 0 for name in TOKENS)
+        self.tokens += sum(stats.get(name) or 0 for name in TOKENS)
         for name in COSTS:
-            if stats[name] is not None:
-                self.cost_usd += stats[name]
+            if (cost := stats.get(name)) is not None:
+                self.cost_usd += cost
                 self.cost_known = True
 
     def mean_reward(self) -> float | None:

@@ -32,6 +32,7 @@ from synth.foundation.archive import unpack_world
 from synth.foundation.tempdirs import Scratch
 from synth.runner.audit_files import AuditBook
 from synth.runner.build import (
+    build_judge,
     build_middleware,
     build_model,
     build_user,
@@ -103,6 +104,7 @@ class Worker:
             templates=Templates(world, setup.engine, place=settings.target),
             model=model,
             user=user,
+            judge=build_judge(settings.judge),
             limits=settings.limits,
             agent=settings.agent,
             sampling=settings.model.sampling,
@@ -113,6 +115,8 @@ class Worker:
             *await model.preflight(),
             *await user.preflight(),
         ]
+        if (judge := self._context.judge) is not None:
+            warnings += await judge.preflight()
         model.limiter = self._limiter  # closed until the first grant
         return warnings
 
@@ -173,6 +177,8 @@ class Worker:
             for _, maker in self._context.middlewares:
                 await maker.aclose()
             await self._context.model.aclose()
+            if self._context.judge is not None:
+                await self._context.judge.aclose()
             if self._context.user is not None:
                 await self._context.user.aclose()
             self._context.templates.close()

@@ -48,6 +48,8 @@ class TaskPool(ABC):
     digest of what decides the tasks beside the world and the family's name; it is empty where the
     world's folder holds everything. It goes into the digest of the plan. ``all_families`` are the
     names of all families, those that the run does not ask for included; empty if they are unknown.
+    ``absent`` maps families that have no task in this universe to the reason; they are not among
+    ``families``.
     """
 
     world: World
@@ -56,6 +58,7 @@ class TaskPool(ABC):
     left_out: Sequence[str] = ()
     identity: str = ""
     all_families: Collection[str] = ()
+    absent: Mapping[str, str] = {}
 
     @abstractmethod
     def capacity(self, family: str) -> int:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from envs.sandboxes.base import Template
 from envs.types import Pins
 from envs.world.loader import World
-from synth.errors import TaskError
+from synth.errors import EmptyFamilyError, TaskError
 from synth.foundation.hashing import derive_seed, digest
 from synth.tasks.base import TaskFamily, TaskPool, TaskSource
+from synth.tasks.forms import form_of
 from synth.tasks.grounding import permuted
-from synth.tasks.pools import ListedFamily, TaskInstance, case_pools, turn
+from synth.tasks.pools import CasePool, ListedFamily, TaskInstance, case_pools, turn
 from synth.tasks.python import read_function
 from synth.tasks.queries import Queries
 from synth.tasks.readers import FileFamilies, ReaderContext, read_families
@@ -47,7 +48,8 @@ class FamilyTasks(TaskPool):
     """The tasks of one universe of a world, by default of the families in the world's folder.
 
     ``given`` are families of another origin. The grounding rows are held in memory, and nothing
-    else is. Raises :class:`~synth.errors.TaskError` for a family that cannot be grounded.
+    else is. Raises :class:`~synth.errors.TaskError` for a family that cannot be grounded; one that
+    has no task in a universe after the first is ``absent``.
     """
 
     def __init__(
@@ -69,20 +71,34 @@ class FamilyTasks(TaskPool):
             read = read_families(world, universe, queries) if given is None else given(queries)
             self.rules = read.rules or WorldRules()
             self.left_out = list(read.left_out)
-            self.all_families = frozenset(family.id for family in read.families)
-            self.families = self._chosen(read.families, families)
-            self._pools = {family.id: case_pools(family, queries) for family in self.families}
+            absent = dict(read.absent)
+            self.all_families = frozenset([*absent, *(family.id for family in read.families)])
+            self._form = form_of(self.rules.form, read.families)
+            chosen = self._chosen(read.families, families, absent)
+            self._pools: dict[str, list[CasePool]] = {}
+            for family in chosen:
+                try:
+                    self._pools[family.id] = case_pools(family, queries)
+                except EmptyFamilyError as error:
+                    if universe == 0:
+                        raise
+                    absent[family.id] = error.message
+        self.families = [family for family in chosen if family.id in self._pools]
+        self.absent = {name: absent[name] for name in absent if not families or name in families}
 
-    def _chosen(self, known: Sequence[TaskFamily], names: Sequence[str] | None) -> list[TaskFamily]:
+    def _chosen(
+        self, known: Sequence[TaskFamily], names: Sequence[str] | None, absent: Collection[str]
+    ) -> list[TaskFamily]:
         by_id = {family.id: family for family in known}
         if self.world.databases:  # one family per database, hence none of some names here
             return [family for family in known if not names or family.id in names]
         for name in names or ():
-            if name not in by_id:
+            if name not in by_id and name not in absent:
                 raise TaskError(
                     f"there is no family {name!r}; {nearest(name, by_id)}", known[0].file
                 )
-        return [by_id[name] for name in dict.fromkeys(names)] if names else list(known)
+        wanted = [by_id[name] for name in dict.fromkeys(names or ()) if name in by_id]
+        return wanted if names else list(known)
 
     def capacity(self, family: str) -> int:
         return sum(len(pool) for pool in self._pools[family])
@@ -151,6 +167,7 @@ class FamilyTasks(TaskPool):
             seed=draw,
             system=self._system(now, body.user.signed_in, slots),
             answer=body.answer,
+            form=self._form,
             compare_answer=body.compare_answer,
             compare=body.compare,
             gates=realise_gates(with_defaults(body.gates, self.world), slots),

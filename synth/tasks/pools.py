@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from synth.errors import TaskError
+from synth.errors import EmptyFamilyError, TaskError
 from synth.foundation.hashing import canonical
 from synth.tasks.base import TaskFamily
+from synth.tasks.domains import Domain
 from synth.tasks.grounding import combination, distinct_sorted
-from synth.tasks.queries import Queries
+from synth.tasks.queries import Queries, binds_of
 from synth.tasks.yaml.body import Body
 from synth.tasks.yaml.family import Family
+
+MOST_COMBINATIONS = 500
+"""Combinations of varied values for which the conditions of cases are asked."""
 
 
 @dataclass(frozen=True)
@@ -70,18 +74,21 @@ class CasePool(ABC):
 
 @dataclass(frozen=True)
 class GroundedCase(CasePool):
-    """Grounding rows times varied values."""
+    """Grounding rows, with the varied values that the cases' conditions name, times the values of
+    the other domains, ``vary``.
+    """
 
     case: str | None
     family: Family
     rows: Sequence[Mapping[str, object]]
+    vary: Mapping[str, Domain]
 
     def __len__(self) -> int:
-        return len(self.rows) * math.prod(len(domain) for domain in self.family.vary.values())
+        return len(self.rows) * math.prod(len(domain) for domain in self.vary.values())
 
     def __getitem__(self, index: int) -> TaskInstance:
         row = self.rows[index % len(self.rows)]
-        slots = {**row, **combination(index // len(self.rows), self.family.vary)}
+        slots = {**row, **combination(index // len(self.rows), self.vary)}
         return TaskInstance(slots, row[self.family.key], self.family.body)
 
     def find(self, slots: Mapping[str, object]) -> list[TaskInstance]:
@@ -122,8 +129,9 @@ class ListedCase(CasePool):
 def case_pools(family: TaskFamily, queries: Queries) -> list[CasePool]:
     """The tasks of a family, case by case.
 
-    Raises :class:`~synth.errors.TaskError` for cases that do not divide its rows, and for a family
-    of an unknown kind.
+    Raises :class:`~synth.errors.EmptyFamilyError` for a case without a row, and
+    :class:`~synth.errors.TaskError` for cases that do not divide the rows and for a family of an
+    unknown kind.
     """
     if isinstance(family, ListedFamily):
         cases = dict.fromkeys(task.case for task in family.tasks)
@@ -136,19 +144,41 @@ def case_pools(family: TaskFamily, queries: Queries) -> list[CasePool]:
     where = TaskError("", family.file, family.ground_line, family.id)
     whole = distinct_sorted(queries.rows(family.sql, where))
     if not family.cases:
-        return [GroundedCase(None, family, whole)]
+        return [GroundedCase(None, family, whole, family.vary)]
+    return _grounded_cases(family, queries, whole)
+
+
+def _grounded_cases(
+    family: Family, queries: Queries, whole: Sequence[Mapping[str, object]]
+) -> list[CasePool]:
+    named = {name for condition in family.cases.values() for name in binds_of(condition)}
+    deciding = {name: domain for name, domain in family.vary.items() if name in named}
+    free = {name: domain for name, domain in family.vary.items() if name not in named}
+    chosen = list(_combinations(family, deciding))
     pools: list[GroundedCase] = []
     for case, condition in family.cases.items():
         line = family.case_lines[case]
         place = TaskError(f"case {case}", family.file, line, family.id)
-        rows = queries.rows(
-            f"SELECT * FROM (\n{family.sql}\n) AS grounding WHERE (\n{condition}\n)", place
-        )
+        sql = f"SELECT * FROM (\n{family.sql}\n) AS grounding WHERE (\n{condition}\n)"
+        rows = [{**row, **values} for values in chosen for row in queries.rows(sql, place, values)]
         if not rows:
-            raise family.fail(f"case {case!r} has no row: nothing to tell the cases apart", line)
-        pools.append(GroundedCase(case, family, distinct_sorted(rows)))
-    _check_cover(family, whole, pools)
+            message = f"case {case!r} has no row: nothing to tell the cases apart"
+            raise EmptyFamilyError(message, family.file, line, family.id)
+        pools.append(GroundedCase(case, family, distinct_sorted(rows), free))
+    _check_cover(family, [{**row, **values} for values in chosen for row in whole], pools)
     return list(pools)
+
+
+def _combinations(family: Family, domains: Mapping[str, Domain]) -> Iterator[Mapping[str, object]]:
+    """All combinations of the varied values that the conditions of cases name."""
+    count = math.prod(len(domain) for domain in domains.values())
+    if count > MOST_COMBINATIONS:
+        message = (
+            f"the cases' conditions name {', '.join(domains)}, which have {count:,} combinations"
+            f" of values; {MOST_COMBINATIONS} are looked at"
+        )
+        raise family.fail(message, next(iter(family.case_lines.values())))
+    return (combination(index, domains) for index in range(count))
 
 
 def _check_cover(

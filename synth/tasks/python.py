@@ -23,7 +23,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
-from synth.errors import TaskError, raise_task_errors
+from synth.errors import EmptyFamilyError, TaskError, raise_task_errors
 from synth.foundation.hashing import canonical
 from synth.foundation.renamed_keys import TASK_FIELDS
 from synth.tasks.domains import keys_in
@@ -64,13 +64,18 @@ def read_file(context: ReaderContext) -> FileFamilies:
     errors: list[TaskError] = []
     readers = [_Function(function, context) for function in functions]
     families: list[ListedFamily] = []
+    absent: dict[str, str] = {}
     for reader in readers:
         try:
             families.append(reader.family())
         except TaskError as error:
-            errors.append(error)
+            if isinstance(error, EmptyFamilyError) and context.universe:
+                absent[reader.function.__name__] = error.message
+            else:
+                errors.append(error)
     raise_task_errors(errors)
-    return FileFamilies(families, left_out=[line for reader in readers for line in reader.left_out])
+    left_out = [line for reader in readers for line in reader.left_out]
+    return FileFamilies(families, left_out=left_out, absent=absent)
 
 
 def read_function(function: Callable[..., Any], context: ReaderContext) -> ListedFamily:
@@ -90,6 +95,9 @@ class _Function:
 
     def fail(self, message: str, line: int | None = None) -> TaskError:
         return self.scope.fail(message, line or self.line)
+
+    def empty(self, message: str) -> EmptyFamilyError:
+        return EmptyFamilyError(message, str(self.file), self.line, self.scope.family)
 
     def family(self) -> ListedFamily:
         if inspect.iscoroutinefunction(self.function) or inspect.isasyncgenfunction(self.function):
@@ -125,10 +133,10 @@ class _Function:
         if not tasks and errors:
             raise errors[0]
         if not tasks:
-            raise self.fail("yields no task")
+            raise self.empty("yields no task")
         cases = {task.case for task in tasks.values()}
         if len(cases) == 1 and None not in cases:
-            raise self.fail(f"all tasks have the case {cases.pop()!r}: cases come in two or more")
+            raise self.empty(f"all tasks have the case {cases.pop()!r}: cases come in two or more")
         if spare := unsubmitted([task.body for task in tasks.values()]):
             message = f"gold never submits the answer's field {spare[0]!r}: submit it, or leave it"
             raise self.fail(f"{message} out of `answer`")

@@ -100,9 +100,26 @@ def run_query(
     """Rows of an author's query on a sandbox; a refusal is a :class:`TaskError` at the place of
     ``where``.
     """
+    own = in_quotes_of(template, sql)
     return _asked(
-        sandbox, template, where, values, lambda connection: select(connection, sql, values)
+        sandbox, template, where, values, lambda connection: select(connection, own, values)
     )
+
+
+def in_quotes_of(template: Template, sql: str) -> str:
+    """The query as its engine quotes names: on MariaDB ``"order"`` is a text, unless it is the name
+    of a table or column.
+    """
+    if template.dialect != "mysql" or '"' not in sql:
+        return sql
+    names = {table.name for table in template.tables.values()}
+    names |= {column.name for table in template.tables.values() for column in table.columns}
+
+    def own(found: re.Match[str]) -> str:
+        word = found.group(0)
+        return f"`{word[1:-1]}`" if word[0] == '"' and word[1:-1] in names else word
+
+    return BINDS.sub(own, sql)
 
 
 class Queries:
@@ -115,8 +132,10 @@ class Queries:
     def tables(self) -> Mapping[str, Table]:
         return self._template.tables
 
-    def rows(self, sql: str, where: TaskError) -> list[dict[str, object]]:
-        return run_query(self._sandbox, sql, {}, self._template, where)
+    def rows(
+        self, sql: str, where: TaskError, values: Mapping[str, object] | None = None
+    ) -> list[dict[str, object]]:
+        return run_query(self._sandbox, sql, values or {}, self._template, where)
 
     def during(self, ask: Callable[[sqlalchemy.Connection], T]) -> T:
         """The result of a function that reads the template, in one read-only transaction.
@@ -155,7 +174,8 @@ class Queries:
         nulls = dict.fromkeys(names)
 
         def ask(connection: sqlalchemy.Connection) -> Sequence[str]:
-            return list(connection.execute(bound(sql(connection), nulls)).keys())
+            own = in_quotes_of(self._template, sql(connection))
+            return list(connection.execute(bound(own, nulls)).keys())
 
         return _asked(self._sandbox, self._template, where, nulls, ask)
 

@@ -7,7 +7,7 @@ found by the name of the file that it reads (:data:`synth.plugins.FAMILY_READERS
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,12 +52,14 @@ class FileFamilies:
     """The families of one file.
 
     ``rules`` hold for all families of the world (None: as they were), ``left_out`` names the tasks
-    that cannot be asked, each with the reason.
+    that cannot be asked, each with the reason. ``absent`` maps the families that have no task in
+    this universe to the reason; in universe 0 every family has tasks.
     """
 
     families: Sequence[TaskFamily]
     rules: WorldRules | None = None
     left_out: Sequence[str] = ()
+    absent: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def read_families(world: World, universe: int, queries: Queries) -> FileFamilies:
@@ -68,6 +70,7 @@ def read_families(world: World, universe: int, queries: Queries) -> FileFamilies
     rules = WorldRules()
     families: list[TaskFamily] = []
     left_out: list[str] = []
+    absent: dict[str, str] = {}
     errors: list[TaskError] = []
     for name in _files(world.path):
         read: Callable[[ReaderContext], FileFamilies] = FAMILY_READERS.load(name)
@@ -80,8 +83,9 @@ def read_families(world: World, universe: int, queries: Queries) -> FileFamilies
         rules = found.rules or rules
         families += found.families
         left_out += found.left_out
+        absent |= found.absent
     raise_task_errors(errors)
-    return FileFamilies(families, rules, left_out)
+    return FileFamilies(families, rules, left_out, absent)
 
 
 def _files(folder: Path) -> list[str]:

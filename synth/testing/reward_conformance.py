@@ -13,9 +13,11 @@ from typing import Any, ClassVar
 
 import pytest
 
+from envs.plugins import resolve
 from synth.errors import ConfigProblems
 from synth.rewards import Evidence, Verifier
 from synth.types import Verdict
+from synth.validation.base import GateValidation
 
 UNKNOWN_OPTION = "no_such_option"
 
@@ -82,6 +84,14 @@ class RewardConformance:
         idle = replace(self.passing(), changes=(), calls=(), submitted=None, turns=(), said="")
         verdict = self.judged(idle)
         assert verdict.score is None or 0.0 <= verdict.score <= 1.0
+
+    def test_the_attacks_that_it_names_can_be_made(self) -> None:
+        verifier = self.verifier()
+        if not verifier.validation:
+            pytest.skip("it brings no checks or attacks of its own")
+        validation = resolve(verifier.validation)()
+        assert isinstance(validation, GateValidation)
+        assert validation.key
 
     def test_an_option_that_it_does_not_have_is_refused(self) -> None:
         verifier = self.verifier()

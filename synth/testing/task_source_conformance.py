@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,14 +22,14 @@ LOOKED_AT = 40
 """The number of tasks of each family that are looked at."""
 
 
-class TaskSourceConformance:
+class TaskSourceConformance(ABC):
     """Contract tests of a task source. ``source`` is required; ``world_folder`` is, unless the
     source writes its world.
     """
 
+    @abstractmethod
     def source(self) -> TaskSource:
         """A new source with its options."""
-        raise NotImplementedError
 
     def world_folder(self) -> Path:
         """The folder of the world that the tasks are about."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from envs.plugins import resolve
 from envs.world.query import QueryResult
+from synth.rewards.base import Ask
 from synth.tasks.yaml.template import sql_literal
 from synth.tasks.yaml.words import SUBMIT_SQL
 from synth.types import Task
@@ -20,27 +21,44 @@ BY_HEART = "answer by heart"
 WEAKER = "weaker query"
 
 
-def lazy_queries(task: Task, gold: Sequence[Move], answer: QueryResult) -> Iterator[Attack]:
-    """Queries that need no thought; ``answer`` is the right answer on the task's own database."""
+def lazy_queries(
+    task: Task, gold: Sequence[Move], answer: QueryResult, ask: Ask
+) -> Iterator[Attack]:
+    """Queries that need no thought; ``answer`` is the right answer on the task's own database,
+    which ``ask`` queries.
+    """
     yield _submitting(gold, "no query", "the request as a query", task.prompt)
     yield _submitting(gold, "no query", "one row of NULL", "SELECT NULL")
-    for table in sorted(
-        {act.arguments["table"] for act in acts(gold) if act.name == "describe_table"}
-    ):
-        quoted = str(table).replace('"', '""')
-        yield _submitting(gold, "whole table", f"all of {table}", f'SELECT * FROM "{quoted}"')
+    tables = sorted({act.arguments["table"] for act in acts(gold) if act.name == "describe_table"})
+    for table in tables:
+        quoted = _quoted(table)
+        yield _submitting(gold, "whole table", f"all of {table}", f"SELECT * FROM {quoted}")
         yield _submitting(
-            gold, "whole table", f"the count of {table}", f'SELECT COUNT(*) FROM "{quoted}"'
+            gold, "whole table", f"the count of {table}", f"SELECT COUNT(*) FROM {quoted}"
         )
     if len(answer.rows) <= MOST_ROWS and all(_plain(cell) for row in answer.rows for cell in row):
         rows = ["SELECT " + ", ".join(map(sql_literal, row)) for row in answer.rows]
-        yield _submitting(gold, BY_HEART, "the right rows as constants", " UNION ALL ".join(rows))
+        known = " UNION ALL ".join(rows)
+        yield _submitting(gold, BY_HEART, "the right rows as constants", known)
+        for table in tables:
+            counted = ask(f"SELECT COUNT(*) FROM {_quoted(table)}")
+            if not isinstance(counted, QueryResult):
+                continue
+            count = counted.rows[0][0]
+            guard = f"(SELECT COUNT(*) FROM {_quoted(table)}) = {count}"
+            guarded = f"SELECT * FROM ({known}) AS known WHERE {guard}"
+            yield _submitting(gold, BY_HEART, f"the right rows while {table} has {count}", guarded)
 
 
 def weaker_queries(gold: Sequence[Move], query: str) -> Iterator[Attack]:
     """The right query with one thing wrong."""
     for label, sql in resolve("envs.tools.sql.critic:weakened")(query):
         yield _submitting(gold, WEAKER, label, sql)
+
+
+def _quoted(table: str) -> str:
+    escaped = table.replace('"', '""')
+    return f'"{escaped}"'
 
 
 def _plain(cell: object) -> bool:

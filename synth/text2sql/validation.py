@@ -10,6 +10,7 @@ from synth.rewards import Evidence
 from synth.tasks.yaml.words import SUBMIT_SQL
 from synth.text2sql.answer_uniqueness import ambiguity
 from synth.text2sql.attacks import BY_HEART, lazy_queries, weaker_queries
+from synth.text2sql.verifier import SqlOptions, other_databases
 from synth.types import Task
 from synth.validation.attacks.steps import Attack, Move
 from synth.validation.base import GateValidation
@@ -26,6 +27,15 @@ class SqlValidation(GateValidation):
             return None
         return ambiguity(options["query"], evidence.databases.own)
 
+    def known_answer_possible(self, options: Mapping[str, Any], evidence: Evidence) -> bool:
+        """True if no further database has another answer that is not empty."""
+        databases = evidence.databases
+        answer = databases.own(options["query"]) if databases is not None else None
+        if databases is None or not isinstance(answer, QueryResult):
+            return False
+        others = other_databases(evidence, databases, answer, SqlOptions.from_json(options))
+        return not any(other.telling for other in others)
+
     def lazy(
         self, task: Task, options: Mapping[str, Any], gold: Sequence[Move], evidence: Evidence
     ) -> Iterator[Attack]:
@@ -34,9 +44,9 @@ class SqlValidation(GateValidation):
         answer = databases.own(options["query"]) if databases is not None else None
         if databases is None or not isinstance(answer, QueryResult):
             return
-        others = any(True for _ in databases.others(options["databases"]))
-        for attack in lazy_queries(task, gold, answer):
-            if attack.kind != BY_HEART or others:
+        known = self.known_answer_possible(options, evidence)
+        for attack in lazy_queries(task, gold, answer, databases.own):
+            if attack.kind != BY_HEART or not known:
                 yield attack
 
     def weaker(self, options: Mapping[str, Any], gold: Sequence[Move]) -> Iterator[Attack]:

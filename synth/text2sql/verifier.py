@@ -6,14 +6,14 @@ end state, and on further databases of the same schema, on which a memorised ans
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from envs.types import ErrorCategory, ToolResult
 from envs.world.query import QueryResult
 from synth.errors import TaskError
-from synth.rewards.base import Databases, Evidence, Verifier
+from synth.rewards.base import Ask, Databases, Evidence, Verifier
 from synth.tasks.yaml.words import SUBMIT_SQL
 from synth.text2sql.result_sets import Rules, same_rows, soft_f1
 from synth.types import Verdict
@@ -28,7 +28,9 @@ size.
 
 @dataclass(frozen=True, slots=True)
 class SqlOptions:
-    """``query`` is the right one, ``databases`` the number of further databases that are asked."""
+    """``query`` is the right one, ``databases`` the number of further databases with another answer
+    on which a query has to be right.
+    """
 
     query: str
     databases: int
@@ -61,8 +63,9 @@ class SqlVerifier(Verifier):
 
     ``detail`` holds ``execution`` (execution accuracy on the task's own database), ``f1`` (BIRD's
     soft F1 there), ``databases`` (the number of further databases that were compared), ``suite``
-    (true if the query was right on all of them), ``category`` of a query that failed, and the
-    task's ``difficulty``. Raises :class:`TaskError` if the right query fails.
+    (true if the query was right on all of them), ``known_answer_possible`` (true if none of them
+    has another answer, so that a constant would be right on all), ``category`` of a query that
+    failed, and the task's ``difficulty``. Raises :class:`TaskError` if the right query fails.
     """
 
     name = "sql"
@@ -84,7 +87,7 @@ class SqlVerifier(Verifier):
                 if submissions
                 else "no query was handed in"
             )
-            return self._verdict(evidence, SqlFinding(False, 0.0, reason), None, 0)
+            return self._verdict(evidence, SqlFinding(False, 0.0, reason))
         right = databases.own(options.query)
         if isinstance(right, ToolResult) and right.category in UNFIT:
             return Verdict(
@@ -93,21 +96,22 @@ class SqlVerifier(Verifier):
         due = _right(right, evidence)
         finding = compared(due, databases.own(sql), options.rules)
         if not finding.execution:
-            return self._verdict(evidence, finding, None, 0)
-        count, reason = _elsewhere(evidence, databases, due, sql, options)
-        if reason:
-            return self._verdict(evidence, SqlFinding(True, finding.f1, reason), False, count)
-        return self._verdict(evidence, finding, True, count)
+            return self._verdict(evidence, finding)
+        suite = _elsewhere(evidence, databases, due, sql, options)
+        if suite.reason:
+            finding = SqlFinding(True, finding.f1, suite.reason)
+        return self._verdict(evidence, finding, suite)
 
     def _verdict(
-        self, evidence: Evidence, finding: SqlFinding, suite: bool | None, count: int
+        self, evidence: Evidence, finding: SqlFinding, suite: SuiteFinding | None = None
     ) -> Verdict:
-        right = finding.execution and suite is not False
+        right = finding.execution and (suite is None or not suite.reason)
         detail = {
             "execution": finding.execution,
             "f1": round(finding.f1, 6),
-            "suite": suite,
-            "databases": count,
+            "suite": None if suite is None else not suite.reason,
+            "databases": 0 if suite is None else suite.compared,
+            "known_answer_possible": None if suite is None else suite.known_answer_possible,
             "category": finding.category,
             "difficulty": evidence.task.difficulty,
         }
@@ -136,31 +140,69 @@ def compared(due: QueryResult, given: QueryResult | ToolResult, rules: Rules) ->
     return SqlFinding(False, f1, f"the answer has other rows, the first of them {first}")
 
 
+@dataclass(frozen=True, slots=True)
+class OtherDatabase:
+    """A further database: its queries, its right answer, and whether that is an answer at all and
+    not the one of the task's own database.
+    """
+
+    ask: Ask
+    right: QueryResult
+    telling: bool
+
+
+def other_databases(
+    evidence: Evidence, databases: Databases, due: QueryResult, options: SqlOptions
+) -> Iterator[OtherDatabase]:
+    """The further databases that a query is judged on: the first ``options.databases``, and of
+    those behind them the telling ones until there are as many of these.
+
+    Raises :class:`TaskError` if the right query fails on one.
+    """
+    telling = 0
+    for index, ask in enumerate(databases.others() if options.databases else ()):
+        right = ask(options.query)
+        if isinstance(right, ToolResult) and right.category in UNFIT:
+            continue
+        right = _right(right, evidence)
+        empty = all(cell is None for row in right.rows for cell in row)
+        another = not empty and not compared(due, right, options.rules).execution
+        telling += another
+        if another or index < options.databases:
+            yield OtherDatabase(ask, right, another)
+        if telling == options.databases:
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteFinding:
+    """Comparison on further databases: their number, the fault on the first where the answers
+    differ (empty if there is none), and whether none of them tells a constant from the right query.
+    """
+
+    compared: int
+    reason: str = ""
+    known_answer_possible: bool | None = None
+
+
 def _elsewhere(
     evidence: Evidence, databases: Databases, due: QueryResult, sql: str, options: SqlOptions
-) -> tuple[int, str]:
-    """Compare the answers on other databases.
-
-    Returns the number of databases that were compared, and the fault on the first where the answers
-    differ (empty if there is none).
-    """
+) -> SuiteFinding:
+    """Compare the answers on other databases."""
     if options.databases:
         turned = compared(due, databases.turned(sql), options.rules)
         if not turned.execution:
             words = "with its rows in another order the database gives another answer"
-            return 0, f"{words}: {turned.reason}"
-    count = 0
-    for ask in databases.others(options.databases):
-        right = ask(options.query)
-        if isinstance(right, ToolResult):
-            if right.category in UNFIT:
-                continue
-            _right(right, evidence)
-        elif not (finding := compared(right, ask(sql), options.rules)).execution:
-            words = "right here by chance: on another database of this schema"
-            return count + 1, f"{words} {finding.reason}"
+            return SuiteFinding(0, f"{words}: {turned.reason}")
+    count, telling = 0, False
+    for other in other_databases(evidence, databases, due, options):
+        finding = compared(other.right, other.ask(sql), options.rules)
         count += 1
-    return count, ""
+        telling = telling or other.telling
+        if not finding.execution:
+            words = "right here by chance: on another database of this schema"
+            return SuiteFinding(count, f"{words} {finding.reason}")
+    return SuiteFinding(count, known_answer_possible=not telling)
 
 
 def _right(answer: QueryResult | ToolResult, evidence: Evidence) -> QueryResult:

@@ -125,7 +125,7 @@ class Sequel:
     conditions so far.
     """
 
-    when: Literal["proposed", "done"]
+    when: Literal["proposed", "done", "refused"]
     says: str
     knows: Mapping[str, Topic] = field(default_factory=dict[str, Topic])
     consents: Sequence[Consent] = ()
@@ -217,8 +217,10 @@ class Task:
     """A task: the request, and everything that is needed to play and to judge it.
 
     - ``gold``: the steps of the reference solution; ``end``: its end, known after the proof.
-    - ``answer``: the JSON Schema of the parameters of ``submit`` (None: no such tool), with the
-      rule of each field in ``compare_answer``.
+    - ``answer``: the JSON Schema of the answer that is due (None: none), with the rule of each
+      field in ``compare_answer``.
+    - ``form``: the parameters of ``submit`` where all families of the world share them; None: they
+      are those of ``answer``.
     - ``compare``: the rules of columns (``table.column`` -> rule).
     - ``gates``: the gates in order.
     - ``oracle_sql``: independent queries; ``oracle``: their values, known once the task is proved.
@@ -244,6 +246,7 @@ class Task:
     seed: int = 0
     system: str = ""
     answer: Mapping[str, Json] | None = None
+    form: Mapping[str, Json] | None = None
     compare_answer: Mapping[str, Json] = field(default_factory=dict[str, Any])
     compare: Mapping[str, Json] = field(default_factory=dict[str, Any])
     gates: Sequence[Gate] = (Gate("state"),)
@@ -254,6 +257,11 @@ class Task:
     transient: str = "allow"
     difficulty: str | None = None
     end: GoldEnd | None = None
+
+    @property
+    def submit_parameters(self) -> Mapping[str, Json] | None:
+        """The parameters of ``submit`` as the agent is shown them; None: there is no such tool."""
+        return self.answer if self.form is None else self.form
 
     @property
     def role(self) -> UserRole:

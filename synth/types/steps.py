@@ -14,14 +14,15 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True, slots=True)
 class CallStep:
-    """A tool call. ``save`` names values of its result by JSONPath, ``fails`` is the category of
-    the error with which it is meant to fail, ``line`` its line in the author's file.
+    """A tool call. ``save`` names values of its result (see :mod:`synth.tasks.yaml.saves`),
+    ``fails`` is the category of the error with which it is meant to fail, ``line`` its line in the
+    author's file.
     """
 
     do: ClassVar[str] = "call"
     tool: str
     arguments: Mapping[str, object] = field(default_factory=dict[str, Any])
-    save: Mapping[str, str] = field(default_factory=dict[str, str])
+    save: Mapping[str, str | Mapping[str, object]] = field(default_factory=dict[str, Any])
     fails: str | None = None
     line: int = field(default=0, compare=False, repr=False)
 
@@ -135,9 +136,54 @@ class LoopStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition of an ``if``: two values and an operator such as ``==``, or a value alone
+    (``op`` is None), which has to be there, or not if ``negated``.
+    """
+
+    left: object
+    op: str | None = None
+    right: object = None
+    negated: bool = False
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "left": self.left,
+            "op": self.op,
+            "right": self.right,
+            "negated": self.negated,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BranchStep:
+    """``if``: the steps are played if all conditions hold, ``otherwise`` if not. A proof of the
+    task leaves it in loops only: elsewhere the steps of the branch taken stand in its place.
+    """
+
+    do: ClassVar[str] = "if"
+    conditions: Sequence[Condition]
+    steps: Sequence[Step]
+    otherwise: Sequence[Step] = ()
+    line: int = field(default=0, compare=False, repr=False)
+
+    @property
+    def word(self) -> str:
+        return self.do
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "do": self.do,
+            "conditions": [condition.to_json() for condition in self.conditions],
+            "steps": [step.to_json() for step in self.steps],
+            "otherwise": [step.to_json() for step in self.otherwise],
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class SequelStep:
     """``then``: here the user brings the later wish of this ``index``, in the place of a yes to the
-    last proposal (``proposed``), or in answer to the words so far (``done``).
+    last proposal (``proposed``), or in answer to the words so far (``done``, ``refused``).
     """
 
     do: ClassVar[str] = "then"
@@ -152,7 +198,9 @@ class SequelStep:
         return {"do": self.do, "index": self.index, "when": self.when}
 
 
-Step = CallStep | AskStep | ConfirmStep | SubmitStep | ReplyStep | LoopStep | SequelStep
+Step = (
+    CallStep | AskStep | ConfirmStep | SubmitStep | ReplyStep | LoopStep | BranchStep | SequelStep
+)
 Action = CallStep | SubmitStep
 """Steps that call a tool."""
 
@@ -176,6 +224,10 @@ def step_from_json(raw: Mapping[str, Any]) -> Step:
             return ReplyStep(raw["text"], tuple(raw.get("always", ())))
         case "for_each":
             return LoopStep(raw["name"], raw["over"], steps_from_json(raw["steps"]))
+        case "if":
+            conditions = [Condition(**condition) for condition in raw["conditions"]]
+            steps, otherwise = map(steps_from_json, (raw["steps"], raw["otherwise"]))
+            return BranchStep(conditions, steps, otherwise)
         case "then":
             return SequelStep(raw["index"], raw["when"])
         case other:
@@ -188,8 +240,10 @@ def steps_from_json(raw: Iterable[Mapping[str, Any]]) -> list[Step]:
 
 
 def every_step(steps: Sequence[Step]) -> Iterator[Step]:
-    """All steps in order, those of loops after their loop."""
+    """All steps in order, those of loops and branches after their step."""
     for step in steps:
         yield step
-        if isinstance(step, LoopStep):
+        if isinstance(step, LoopStep | BranchStep):
             yield from every_step(step.steps)
+        if isinstance(step, BranchStep):
+            yield from every_step(step.otherwise)

@@ -5,7 +5,7 @@ read it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from envs.tools.sql import BUILTIN
@@ -16,12 +16,14 @@ from synth.types.events import ToolResultEvent, UserTurnEvent
 from synth.validation.prove import GoldRun
 
 
-def ungrounded_arguments(task: Task, gold: GoldRun) -> list[tuple[str, str]]:
+def ungrounded_arguments(
+    task: Task, gold: GoldRun, pure: Collection[str] = ()
+) -> list[tuple[str, str]]:
     """Find arguments of gold that appear in no text that the agent has seen: the request, the
     policy, the tools, earlier results and earlier turns of the user.
 
     Returns pairs of the tool and a message. Text that ends up in free text only may be the agent's
-    own.
+    own, and of the texts that a ``pure`` tool is given, only the numbers must come from somewhere.
     """
     seen = [task.system, task.prompt, *(str(leaf) for _, leaf in leaves(gold.tools))]
     out: list[tuple[str, str]] = []
@@ -31,7 +33,7 @@ def ungrounded_arguments(task: Task, gold: GoldRun) -> list[tuple[str, str]]:
             seen.append(event.text)
         elif isinstance(event, ToolResultEvent):
             outcome = next(outcomes)
-            out += _unknown(task, outcome, flat("\n".join(seen)))
+            out += _unknown(task, outcome, flat("\n".join(seen)), pure)
             seen += [
                 outcome.content,
                 *(leaf for _, leaf in leaves(outcome.result.payload()) if isinstance(leaf, str)),
@@ -39,9 +41,12 @@ def ungrounded_arguments(task: Task, gold: GoldRun) -> list[tuple[str, str]]:
     return out
 
 
-def _unknown(task: Task, outcome: ToolOutcome, seen: str) -> Iterator[tuple[str, str]]:
+def _unknown(
+    task: Task, outcome: ToolOutcome, seen: str, pure: Collection[str]
+) -> Iterator[tuple[str, str]]:
     name = outcome.call.name
-    for argument, value in _given(name, outcome.arguments or {}) if name != SUBMIT else ():
+    arguments = {} if name == SUBMIT else outcome.arguments or {}
+    for argument, value in _given(name, arguments, pure=name in pure):
         if appears_in(value, seen) or _own_words(value, outcome.changes, task.compare):
             continue
         what = f"gold calls {name} with {argument}={value!r}, which nobody told the agent"
@@ -51,12 +56,14 @@ def _unknown(task: Task, outcome: ToolOutcome, seen: str) -> Iterator[tuple[str,
         yield name, f"{what}{advice} (task {task.id})"
 
 
-def _given(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _given(tool: str, arguments: Mapping[str, Any], *, pure: bool) -> Iterator[tuple[str, Any]]:
     """The values of a call that must come from somewhere; only the constants of the SQL of a
-    built-in tool, whose words are the agent's own.
+    built-in tool, and the numbers in the texts of a pure one, whose words are the agent's own.
     """
     for argument, value in leaves(arguments):
-        if tool in BUILTIN and argument == "sql":
+        if pure and isinstance(value, str):
+            yield from ((argument, number) for number in numbers(value))
+        elif tool in BUILTIN and argument == "sql":
             yield from ((argument, constant) for constant in constants(str(value)))
         else:
             yield argument, value
@@ -72,6 +79,13 @@ def constants(sql: str) -> Iterator[str | int | float]:
             yield bare
         elif number is not None and len(number) > 1:
             yield float(number) if "." in number else int(number)
+
+
+def numbers(expression: str) -> Iterator[int | float]:
+    """The numbers in an expression, without 0 to 9 and 100, which belong to its form."""
+    for found in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", expression):
+        if len(found) > 1 and found != "100":
+            yield float(found) if "." in found else int(found)
 
 
 _CONSTANT = re.compile(
@@ -114,7 +128,9 @@ def leaves(value: Any, name: str = "") -> list[tuple[str, Any]]:
 
 
 def appears_in(value: Any, seen: str) -> bool:
-    """True if a value is a word of a :func:`flat` text."""
+    """True if a value is a word of a :func:`flat` text, or a name inside one of its e-mail
+    addresses or user ids ("rossi" in "yusuf_rossi_9620").
+    """
     if value is None or isinstance(value, bool):
         return True
     forms = [flat(str(value))]
@@ -122,4 +138,20 @@ def appears_in(value: Any, seen: str) -> bool:
         forms.append(str(int(value)))
     if isinstance(value, int):
         forms.append(f"{value}.0")
-    return any(re.search(rf"(?<![\w.]){re.escape(form)}(?![\w]|\.\d)", seen) for form in forms)
+    whole = (rf"(?<![\w.]){re.escape(form)}(?![\w]|\.\d)" for form in forms)
+    if any(re.search(pattern, seen) for pattern in whole):
+        return True
+    return isinstance(value, str) and _inside_an_id(forms[0], seen)
+
+
+_ID = re.compile(r"[\w.+-]*@[\w.-]+|\b[^\W\d_]\w*_\w*")
+"""E-mail addresses and user ids such as yusuf_rossi_9620."""
+
+
+def _inside_an_id(name: str, seen: str) -> bool:
+    """True if a name of three letters or more, or a postcode, is a part of an id."""
+    parts = re.findall(r"\w+", name)
+    if len(name) < 3 or not parts or not re.fullmatch(r"[^\W\d_][^\d_]*|\d{4,}", name):
+        return False
+    ids = _ID.findall(seen)
+    return all(any(part in found for found in ids) for part in parts)

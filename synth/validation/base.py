@@ -33,6 +33,13 @@ class GateValidation(ABC):
         ``options`` are those of the gate, ``evidence`` that of gold.
         """
 
+    def known_answer_possible(self, options: Any, evidence: Evidence) -> bool:
+        """True if a fixed answer, known by heart, earns the full reward of the gate.
+
+        ``evidence`` is that of an agent that has done nothing. The report counts such tasks.
+        """
+        return False
+
     @abstractmethod
     def lazy(
         self, task: Task, options: Any, gold: Sequence[Move], evidence: Evidence

@@ -22,6 +22,7 @@ from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
 from synth.errors import TaskError
 from synth.models.base import Model
+from synth.personal import people_of
 from synth.plugins import HONEST_AGENTS
 from synth.rewards import Evidence, check_reward_families, world_rewards
 from synth.rewards.base import end_state_gone
@@ -35,6 +36,7 @@ from synth.validation.attacks.runner import AttackRunner, Case
 from synth.validation.attacks.steps import Move, ToolStep, acts, moves_of, talk
 from synth.validation.cases import check_cases
 from synth.validation.dead_parts import Finding, findings, parts_of, writes_nothing
+from synth.validation.family_guess import PER_FAMILY, FamilyGuess, guess_families
 from synth.validation.honest.runner import HonestRunner
 from synth.validation.prove import GoldRun, playing, prove_and_keep, shortfall
 from synth.validation.report import FamilyReport
@@ -128,6 +130,28 @@ class FamilyChecker:
                 f"in universe {universe}: {error.message}", error.file, error.line, error.family
             ) from None
 
+    def personal_columns(self) -> list[str]:
+        """The personal columns as ``table.column (kind)``, those that were guessed with a word for
+        it.
+        """
+        with self._templates.use(0) as template:
+            people = people_of(self.world, template)
+        return [
+            f"{column.name} ({column.kind}{'' if column.declared else ', guessed'})"
+            for column in (people.columns if people is not None else ())
+        ]
+
+    def guess(self) -> FamilyGuess | None:
+        """How well the family of a task is guessed from what is shown; None for one family."""
+        source = self._source(0)
+        return guess_families(
+            [
+                source.task(family.id, index, SEED)
+                for family in source.families
+                for index in range(min(PER_FAMILY, source.capacity(family.id)))
+            ]
+        )
+
     def prove(self, name: str, universe: int) -> Proved:
         """The first pass: gold of some tasks of each case is played and judged."""
         return self._loop.run_until_complete(self._prove(name, universe))
@@ -142,7 +166,7 @@ class FamilyChecker:
             report.add_gold_scores(case.scores)
         where = f"universe {proved.universe}: " if proved.universe else ""
         report.notes += [where + note for note in proved.notes]
-        if proved.problems:
+        if proved.problems or not proved.cases:
             report.problems += [where + problem for problem in proved.problems]
             return report
         source = self._source(proved.universe)
@@ -212,6 +236,9 @@ class FamilyChecker:
         capacity = 0
         try:
             source = self._source(universe)
+            if name in source.absent:
+                note = f"it has no task here: {source.absent[name]}"
+                return Proved(name, universe, notes=[note])
             capacity = source.capacity(name)
             family = next(family for family in source.families if family.id == name)
             if isinstance(family, Family):
@@ -247,7 +274,8 @@ class FamilyChecker:
         world, limits = self.world, self.options.limits
         with self._templates.use(task.universe) as template:
             task, gold = await prove_and_keep(task, world, template, limits)
-            for tool, message in ungrounded_arguments(task, gold):
+            pure = {tool.name for tool in world.tools if tool.pure}
+            for tool, message in ungrounded_arguments(task, gold, pure):
                 raise fault(task, world, message, "gold", tool)
             moves = moves_of(gold.run)
             if message := _ungated(task, moves):

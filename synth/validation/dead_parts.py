@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from envs.types import ToolOutcome
-from synth.tasks.yaml.json_path import extract
 from synth.tasks.yaml.template import names_in
-from synth.types.steps import CallStep, LoopStep, Step, SubmitStep, every_step
+from synth.types.steps import BranchStep, CallStep, LoopStep, Step, SubmitStep, every_step
 from synth.validation.prove import GoldRun
+
+EMPTY: tuple[object, ...] = (None, "", [], {})
 
 SHOWN = 160
 """Characters of a value that a message shows."""
@@ -27,13 +28,15 @@ Place = tuple[int, str, int]
 class GoldPart:
     """One part of gold in one task, and the fault of it if it does nothing there.
 
-    A dead part that ``needs`` another dead one is not reported besides.
+    A dead part that ``needs`` another dead one is not reported besides, an ``optional`` one only if
+    it does nothing in any task.
     """
 
     place: Place
     alive: bool
     fault: str
     needs: frozenset[Place] = frozenset()
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ def findings(tasks: Sequence[Sequence[GoldPart]]) -> list[Finding]:
     dead = {place for place, still in idle.items() if len(still) == len(seen[place])}
     out: list[Finding] = []
     for place, still in idle.items():
-        if still[0].needs & (dead if place in dead else set(idle)):
+        if _unreported(still[0], place in dead, dead, set(idle)):
             continue
         of = len(seen[place])
         count = f"all {of}" if place in dead else f"{len(still)} of {of}"
@@ -68,12 +71,22 @@ def findings(tasks: Sequence[Sequence[GoldPart]]) -> list[Finding]:
     return out
 
 
+def _unreported(part: GoldPart, is_dead: bool, dead: set[Place], idle: set[Place]) -> bool:
+    """True if a part follows from another one, or may do nothing in some tasks."""
+    return bool(part.needs & (dead if is_dead else idle)) or (part.optional and not is_dead)
+
+
 def parts_of(gold: GoldRun) -> list[GoldPart]:
     """The parts of gold in one playing."""
     outcomes: dict[int, list[ToolOutcome]] = {}
     for step, outcome in zip(gold.steps, gold.run.outcomes, strict=True):
         outcomes.setdefault(id(step), []).append(outcome)
-    return list(_Walk(outcomes).parts(gold.evidence.task.gold, frozenset()))
+    saved: dict[int, dict[str, object]] = {}
+    for step, values in gold.saved:
+        saved.setdefault(id(step), dict(values))
+        saved[id(step)] |= {name: value for name, value in values.items() if value not in EMPTY}
+    walk = _Walk(outcomes, saved, [(id(step), held) for step, held in gold.taken])
+    return list(walk.parts(gold.evidence.task.gold, frozenset()))
 
 
 def writes_nothing(golds: Sequence[GoldRun], reads: Collection[str]) -> list[Finding]:
@@ -96,9 +109,13 @@ def writes_nothing(golds: Sequence[GoldRun], reads: Collection[str]) -> list[Fin
 
 @dataclass
 class _Walk:
-    """Walks through the steps of one task; ``outcomes`` are those of each step's calls."""
+    """Walks through the steps of one task. ``outcomes`` are those of each step's calls, ``saved``
+    its values, ``taken`` the branches of each ``if``.
+    """
 
     outcomes: Mapping[int, Sequence[ToolOutcome]]
+    saved: Mapping[int, Mapping[str, object]]
+    taken: Sequence[tuple[int, bool]]
     numbers: dict[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
     saves: dict[str, Place] = field(default_factory=dict[str, Place])
 
@@ -106,6 +123,8 @@ class _Walk:
         for step in steps:
             if isinstance(step, LoopStep):
                 yield from self._loop(step, within)
+            elif isinstance(step, BranchStep):
+                yield from self._branch(step, within)
             elif isinstance(step, CallStep | SubmitStep):
                 place = self._place(step.line, step.word)
                 played = self.outcomes.get(id(step), ())
@@ -122,25 +141,43 @@ class _Walk:
         yield GoldPart(place, alive, fault, within | lists)
         yield from self.parts(step.steps, within | {place})
 
+    def _branch(self, step: BranchStep, within: frozenset[Place]) -> Iterator[GoldPart]:
+        """The steps of a branch are looked at where it is taken."""
+        for held, steps in ((True, step.steps), (False, step.otherwise)):
+            if not steps:
+                continue
+            place = self._place(step.line, "if" if held else "else")
+            taken = (id(step), held) in self.taken
+            fault = (
+                f"`{place[1]}` is never taken: its condition is {'not' if held else 'always'} true"
+            )
+            yield GoldPart(place, taken, fault, within, optional=True)
+            if taken:
+                yield from self.parts(steps, within)
+
     def _saved(
         self, step: CallStep, played: Sequence[ToolOutcome], within: frozenset[Place]
     ) -> Iterator[GoldPart]:
         for name, path in step.save.items():
             place = self.saves[name] = self._place(step.line, f"save {name}")
-            contents = [json.loads(outcome.result.content()) for outcome in played]
-            values = [extract(path, content) for content in contents]
-            alive = any(value not in (None, "", [], {}) for value in values)
-            fault = (
-                f"`save` {name} is {_shown(values[0])}: {path} finds nothing in"
-                f" {_shown(contents[0])}"
-                if values
-                else f"`save` {name} is empty"
-            )
-            yield GoldPart(place, alive or not values, f"{fault},", within)
+            value = self.saved.get(id(step), {}).get(name)
+            alive = not played or value not in EMPTY
+            fault = f"`save` {name} is empty"
+            if played:
+                content = _shown(json.loads(played[0].result.content()))
+                fault = (
+                    f"`save` {name} is {_shown(value)}: {_written(path)} finds nothing in {content}"
+                )
+            yield GoldPart(place, alive, f"{fault},", within)
 
     def _place(self, line: int, word: str) -> Place:
         number = self.numbers[line, word] = self.numbers.get((line, word), 0) + 1
         return line, word, number
+
+
+def _written(path: str | Mapping[str, object]) -> str:
+    """A path, or the word of a computed value."""
+    return path if isinstance(path, str) else f"`{path.get('$compute', 'the path')}`"
 
 
 def _shown(value: object) -> str:

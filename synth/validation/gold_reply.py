@@ -13,7 +13,7 @@ from synth.rewards import Evidence
 from synth.rewards.reply.facts import Spoken, squeeze
 from synth.rewards.reply.known import leaves
 from synth.tasks.yaml.template import names_in
-from synth.tasks.yaml.words import SUBMIT
+from synth.tasks.yaml.words import SUBMIT, TODAY
 from synth.types.reply import Fact, GoldReply
 from synth.types.steps import Action, CallStep, ReplyStep
 
@@ -71,9 +71,10 @@ def gold_reply(
         for step in steps
         if isinstance(step, CallStep)
         for name, path in step.save.items()
+        if isinstance(path, str)
     }
     for index, (step, names) in enumerate(stated):
-        for name in sorted(names_in(step.text, "$") & names.keys()):
+        for name in sorted(names_in(step.text, "$") & names.keys() - {TODAY}):
             value, key = names[name], f"{name} {index}"
             label = Fact(name, (value,), None, _label(name, paths.get(name, "")))
             facts[key] = label

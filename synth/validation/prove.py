@@ -25,7 +25,7 @@ from synth.rewards.state.alternatives import try_end
 from synth.tasks.queries import run_query
 from synth.types import GoldEnd, StopReason, Task, UserTurn
 from synth.types.events import UserTurnEvent
-from synth.types.steps import Action, AskStep, SequelStep, TalkStep, every_step
+from synth.types.steps import Action, AskStep, BranchStep, SequelStep, Step, TalkStep, every_step
 from synth.users.scripted.restated import Turn
 from synth.validation.base import validations_of
 from synth.validation.gold_reply import Stated, gold_reply
@@ -37,8 +37,8 @@ FINISHED = frozenset({StopReason.FINISHED, StopReason.USER_ENDED})
 
 @dataclass(frozen=True)
 class GoldRun:
-    """One playing of gold: the run, the tools, the step behind each call, the evidence, and what
-    was said.
+    """One playing of gold: the run, the tools, the step behind each call, the evidence, what was
+    said and saved, and the branches that were taken.
     """
 
     run: AgentRun
@@ -46,6 +46,8 @@ class GoldRun:
     steps: Sequence[Action]
     evidence: Evidence
     stated: Stated = ()
+    saved: Sequence[tuple[Action, Mapping[str, object]]] = ()
+    taken: Sequence[tuple[BranchStep, bool]] = ()
 
 
 async def prove(task: Task, world: World, template: Template, limits: Limits | None = None) -> Task:
@@ -65,6 +67,7 @@ async def prove_and_keep(
     try:
         oracle = ask_oracle(task, world, template)
         async with playing(task, world, template, limits) as gold:
+            task = replace(task, gold=branches_taken(task.gold, gold.taken))
             _check_calls(task, gold, oracle)
             proved = replace(task, oracle=oracle, end=_end_of(gold, oracle))
             if message := shortfall(proved, gold, world):
@@ -253,7 +256,30 @@ async def playing(
             if error.file is None:
                 raise fault(task, world, message, "gold", expert.steps[-1].tool) from error
             raise TaskError(message, error.file, error.line, task.family) from error
-        yield GoldRun(run, episode.tools, expert.steps, episode.evidence(), expert.stated)
+        yield GoldRun(
+            run,
+            episode.tools,
+            expert.steps,
+            episode.evidence(),
+            expert.stated,
+            expert.saved,
+            expert.taken,
+        )
+
+
+def branches_taken(steps: Sequence[Step], taken: Sequence[tuple[BranchStep, bool]]) -> list[Step]:
+    """The steps with those of the branch that was taken in the place of each ``if``, but in loops,
+    whose items may differ.
+    """
+    held = {id(step): held for step, held in taken}
+    out: list[Step] = []
+    for step in steps:
+        if isinstance(step, BranchStep):
+            inner = step.steps if held.get(id(step)) else step.otherwise
+            out += branches_taken(inner, taken)
+        else:
+            out.append(step)
+    return out
 
 
 def _stuck(task: Task, world: World, error: GoldStuckError) -> TaskError:

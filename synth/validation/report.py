@@ -15,6 +15,7 @@ class FamilyReport:
     ``capacity`` is that of universe 0, which a run uses by default. ``other_ends`` are mutants that
     reach another right end, one that the family's ``alternatives`` allows. ``gold_scores`` are the
     lowest scores of gold by the world's ``@reward`` functions; they need not be full.
+    ``known_answers`` counts the tasks in which a fixed answer earns the full reward.
     ``honest_played`` counts the tasks that each honest agent played, ``honest_won`` those that it
     won; ``honest_excepted`` are agents that lose and may, with the reason. ``notes`` are what the
     author should know. The family may be used if ``problems``, ``surviving`` and ``honest_lost``
@@ -28,6 +29,7 @@ class FamilyReport:
     killed: Counter[str] = field(default_factory=Counter[str])
     equivalent: Counter[str] = field(default_factory=Counter[str])
     left_out: int = 0
+    known_answers: int = 0
     other_ends: list[str] = field(default_factory=list[str])
     surviving: list[str] = field(default_factory=list[str])
     problems: list[str] = field(default_factory=list[str])
@@ -59,6 +61,7 @@ class FamilyReport:
         """Add the report of another universe, or of another part of the proofs."""
         self.tasks += other.tasks
         self.left_out += other.left_out
+        self.known_answers += other.known_answers
         self.agents += other.agents
         self.killed += other.killed
         self.equivalent += other.equivalent
@@ -85,6 +88,7 @@ class FamilyReport:
             "mutants_left_out": self.left_out,
             "mutants_other_right_ends": self.other_ends,
             "mutants_surviving": self.surviving,
+            "known_answer_possible": self.known_answers,
             "problems": self.problems,
             "cached": self.cached,
             "gold_scores": self.gold_scores,
@@ -108,6 +112,7 @@ class FamilyReport:
             killed=_counter(raw["mutants_killed"]),
             equivalent=_counter(raw["mutants_equivalent"]),
             left_out=int(raw["mutants_left_out"]),
+            known_answers=int(raw["known_answer_possible"]),
             other_ends=_lines(raw["mutants_other_right_ends"]),
             surviving=_lines(raw["mutants_surviving"]),
             problems=_lines(raw["problems"]),

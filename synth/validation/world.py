@@ -5,7 +5,7 @@ same either way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +14,7 @@ from synth.validation.attacks.steps import ToolStep
 from synth.validation.cache import ReportCache
 from synth.validation.check import FamilyChecker, Options
 from synth.validation.executors import Executor, InProcessExecutor, Job, MultiprocessExecutor
+from synth.validation.family_guess import FamilyGuess
 from synth.validation.report import FamilyReport
 from synth.validation.seed_check import check_seed
 from synth.validation.tool_source import commits
@@ -21,19 +22,24 @@ from synth.validation.tool_source import commits
 Done = Callable[[FamilyReport], None]
 
 NAMES, SEED = "of the world.families", "of the world.seed"
+GUESS, PERSONAL = "of the world.guess", "of the world.personal"
 """Entries of the cache beside those of families; a family's name has no blank."""
 
 
 @dataclass
 class WorldReport:
     """The report on a world. ``seed`` is the fault of its seed.py, ``uncached`` the reason for
-    which nothing could be cached. ``notes`` are what the author of the world should know.
+    which nothing could be cached. ``notes`` are what the author of the world should know. ``guess``
+    says how well the family of a task is guessed from what is shown, ``personal`` lists the columns
+    whose values replies must keep to themselves.
     """
 
     families: list[FamilyReport] = field(default_factory=list[FamilyReport])
     seed: str | None = None
     uncached: str | None = None
     notes: list[str] = field(default_factory=list[str])
+    guess: FamilyGuess | None = None
+    personal: list[str] = field(default_factory=list[str])
 
     @property
     def ok(self) -> bool:
@@ -83,6 +89,8 @@ def check_world(
     with closing(FamilyChecker(folder, options)) as checker:
         out.notes += commits(checker.world)
         names = _names(cache, checker)
+        out.guess = _guess(cache, checker)
+        out.personal = _lines(cache, PERSONAL, checker.personal_columns)
         jobs: list[Job] = [
             (name, universe) for name in names for universe in range(options.universes)
         ]
@@ -154,14 +162,35 @@ def _proofs(
         yield job, report
 
 
+def _guess(cache: ReportCache | None, checker: FamilyChecker) -> FamilyGuess | None:
+    cached = None if cache is None else cache.read(GUESS)
+    if isinstance(cached, dict):
+        with suppress(TypeError):
+            return FamilyGuess.from_json(cast("dict[str, Any]", cached))
+    guess = checker.guess()
+    if cache is not None and guess is not None:
+        cache.write(GUESS, guess.to_json())
+    return guess
+
+
 def _names(cache: ReportCache | None, checker: FamilyChecker) -> list[str]:
     """The families in their order; from the cache if the world passed before."""
-    cached = None if cache is None else cache.read(NAMES)
+    return _lines(cache, NAMES, checker.families, keep=False)
+
+
+def _lines(
+    cache: ReportCache | None, entry: str, make: Callable[[], list[str]], *, keep: bool = True
+) -> list[str]:
+    """The texts of an entry of the cache; those that ``make`` returns if there is none."""
+    cached = None if cache is None else cache.read(entry)
     if isinstance(cached, list):
-        names = cast("list[object]", cached)
-        if all(isinstance(name, str) for name in names):
-            return cast("list[str]", names)
-    return checker.families()
+        texts = cast("list[object]", cached)
+        if all(isinstance(text, str) for text in texts):
+            return cast("list[str]", texts)
+    made = make()
+    if cache is not None and keep:
+        cache.write(entry, made)
+    return made
 
 
 def _read(cache: ReportCache, job: Job) -> Any:

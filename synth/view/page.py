@@ -20,21 +20,31 @@ from synth.view.payload import Payload
 MAX_ROWS = 5_000
 """Rows in one file; above that a browser takes seconds to open it."""
 
+SCRIPTS = ("dom", "rows", "list", "trajectory", "values", "overview", "compare", "main")
+"""Parts of the page's script, in their order."""
 
-def write_page(out: Path, datasets: list[Dataset], limit: int | None = None) -> int:
+
+def write_page(
+    out: Path, datasets: list[Dataset], limit: int | None = None, where: str | None = None
+) -> int:
     """Write the page of one run, or of two to compare; returns its size in bytes.
 
-    Raises :class:`OperatorError` for more than ``MAX_ROWS`` rows when no limit is given.
+    ``where`` is an SQL condition over the columns. Raises :class:`OperatorError` for more than
+    ``MAX_ROWS`` rows when no limit is given, and DatasetError for a condition that is none.
     """
-    total = sum(dataset.count for dataset in datasets)
+    chosen = [None if where is None else dataset.ids(where) for dataset in datasets]
+    total = sum(
+        dataset.count if ids is None else len(ids)
+        for dataset, ids in zip(datasets, chosen, strict=True)
+    )
     if limit is None and total > MAX_ROWS:
         raise OperatorError(
             f"{total} rows are too many for one file (at most {MAX_ROWS}): use --limit N for the"
-            " first N rows, or --serve to read them page by page"
+            " first N rows, --where SQL for some, or --serve to read them page by page"
         )
     payload = Payload()
-    for dataset in datasets:
-        payload.add_run(dataset, limit)
+    for dataset, ids in zip(datasets, chosen, strict=True):
+        payload.add_run(dataset, limit, ids)
     page = render(payload.as_json())
     out.write_bytes(page)
     return len(page)
@@ -42,7 +52,7 @@ def write_page(out: Path, datasets: list[Dataset], limit: int | None = None) -> 
 
 def render(data: dict[str, object] | None) -> bytes:
     """The page with its data, or (None) the page that asks its own server for rows."""
-    script, style = asset("page.js"), asset("page.css")
+    script, style = page_script(), asset("page.css")
     packed = ""
     if data is not None:
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str)
@@ -62,6 +72,12 @@ def render(data: dict[str, object] | None) -> bytes:
         .replace("{{script}}", script)
         .encode()
     )
+
+
+def page_script() -> str:
+    """The page's script: its parts, in one scope."""
+    body = "\n".join(asset(f"{name}.js") for name in SCRIPTS)
+    return f'"use strict";\n(() => {{\n{body}}})();'
 
 
 def asset(name: str) -> str:

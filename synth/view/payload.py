@@ -8,11 +8,13 @@ travel as ``{"$int": "..."}`` and are shown as the number.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
 from synth.dataset.reader import Dataset
-from synth.dataset.store.task_table import read_gold_ends
+from synth.dataset.store.task_table import read_gold_ends, read_levels
 
 SAFE_INTEGER = 2**53 - 1
 
@@ -59,6 +61,13 @@ COLUMNS = (
 )
 
 
+_CALLS = (
+    *((0, "0 calls"), (1, "1 call"), (2, "2 calls"), (4, "3 to 4 calls")),
+    *((8, "5 to 8 calls"), (16, "9 to 16 calls"), (1 << 62, "17 calls or more")),
+)
+"""Groups of tasks by the calls of their gold, for worlds that name no difficulty."""
+
+
 class Interned:
     """A table of repeated values; :meth:`index` gives the place of one."""
 
@@ -83,15 +92,20 @@ class Payload:
         self.rows: list[dict[str, object]] = []
         self.tasks: dict[str, object] = {}
 
-    def add_run(self, dataset: Dataset, limit: int | None = None) -> None:
-        """Add a run and its first ``limit`` rows (None: all)."""
+    def add_run(
+        self, dataset: Dataset, limit: int | None = None, ids: AbstractSet[str] | None = None
+    ) -> None:
+        """Add a run and its first ``limit`` rows (None: all) among those of ``ids`` (None: all)."""
         index = len(self.runs)
         self.runs.append(describe(dataset))
-        rows = dataset.rows(columns=COLUMNS)
-        for count, row in enumerate(rows):
-            if limit is not None and count >= limit:
-                break
-            self.rows.append(self.row(row, index))
+        levels = read_levels(dataset.path / "tasks.parquet")
+        rows = (
+            row
+            for row in dataset.rows(columns=COLUMNS)
+            if ids is None or row["trajectory_id"] in ids
+        )
+        for row in islice(rows, limit):
+            self.rows.append({**self.row(row, index), "level": level(levels, row["task_id"])})
         wanted = {str(row["task"]) for row in self.rows if row["run"] == index}
         self.tasks.update(gold_ends(dataset.path, wanted))
 
@@ -138,6 +152,23 @@ def describe(dataset: Dataset) -> dict[str, object]:
         "rows": dataset.count,
         "errors": manifest.get("counts", {}).get("errors", 0),
     }
+
+
+def level(levels: Mapping[str, str | int], task: str) -> str | None:
+    """The difficulty of a task: its author's word, or how many calls gold makes."""
+    found = levels.get(task)
+    if not isinstance(found, int):
+        return found
+    return next(text for most, text in _CALLS if found <= most)
+
+
+def why(verdicts: Iterable[Mapping[str, Any]]) -> str:
+    """What a rollout failed at: the reasons of the verdicts below 1."""
+    return "; ".join(
+        f"{verdict['verifier']}: {verdict['reason']}"
+        for verdict in verdicts
+        if verdict["score"] is None or verdict["score"] < 1
+    )
 
 
 def gold_ends(directory: Path, wanted: set[str]) -> dict[str, object]:

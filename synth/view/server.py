@@ -19,10 +19,10 @@ from typing import Any
 from aiohttp import web
 
 from synth.dataset.reader import Dataset
-from synth.dataset.store.task_table import read_prompts
+from synth.dataset.store.task_table import read_levels, read_prompts
 from synth.errors import DatasetError
 from synth.view.page import render
-from synth.view.payload import Payload, describe, exact, gold_ends
+from synth.view.payload import Payload, describe, exact, gold_ends, level, why
 
 INDEX_COLUMNS = (
     "trajectory_id",
@@ -47,6 +47,7 @@ INDEX_COLUMNS = (
     "parent_id",
     "branch_step",
     "executions",
+    "verdicts",
 )
 
 ASK_CHARACTERS = 160
@@ -90,7 +91,8 @@ class ViewServer:
         # A page of another site can reach loopback by name: only the address itself is answered.
         if request.host.rpartition(":")[0] not in {"127.0.0.1", "localhost"}:
             raise web.HTTPForbidden(text="open the address that synth view printed")
-        if not hmac.compare_digest(request.query.get("token", ""), self.token):
+        given = request.query.get("token", "").encode("utf-8", "surrogateescape")
+        if not hmac.compare_digest(given, self.token.encode()):
             raise web.HTTPForbidden(text="the token is missing or wrong; open the printed address")
         try:
             response = await handler(request)
@@ -119,17 +121,20 @@ class ViewServer:
         return _json(found)
 
     async def _search(self, request: web.Request) -> web.Response:
-        return _json(await asyncio.to_thread(self._find, request.query.get("q", "")))
+        text, where = request.query.get("q", ""), request.query.get("where", "")
+        return _json(await asyncio.to_thread(self._find, text, where))
 
     def _read_index(self) -> dict[str, object]:
         runs: list[object] = []
         rows: list[object] = []
         for number, path in enumerate(self.paths):
             prompts = read_prompts(path / "tasks.parquet")
+            levels = read_levels(path / "tasks.parquet")
             with Dataset.open(path) as dataset:
                 runs.append(describe(dataset))
                 rows += [
-                    _indexed(row, number, prompts) for row in dataset.rows(columns=INDEX_COLUMNS)
+                    {**_indexed(row, number, prompts), "level": level(levels, row["task_id"])}
+                    for row in dataset.rows(columns=INDEX_COLUMNS)
                 ]
         return {"runs": runs, "rows": rows, "prompts": [], "tools": [], "tasks": {}}
 
@@ -148,13 +153,21 @@ class ViewServer:
             "tasks": tasks,
         }
 
-    def _find(self, text: str) -> list[str]:
-        """References of the rows whose transcript holds the text, ignoring case."""
+    def _find(self, text: str, where: str) -> list[str]:
+        """References of the rows whose transcript holds the text, ignoring case, and that meet the
+        SQL condition; an empty one is none.
+        """
         wanted = text.strip().lower()
         found: list[str] = []
         for number, path in enumerate(self.paths):
             with Dataset.open(path) as dataset:
+                ids = dataset.ids(where) if where.strip() else None
+                if not wanted and ids is not None:
+                    found += [_reference(one, number) for one in ids]
+                    continue
                 for row in dataset.rows(columns=("trajectory_id", "messages", "verdicts")):
+                    if ids is not None and row["trajectory_id"] not in ids:
+                        continue
                     whole = json.dumps([row["messages"], row["verdicts"]], ensure_ascii=False)
                     if wanted in whole.lower():
                         found.append(_reference(row["trajectory_id"], number))
@@ -189,6 +202,8 @@ def _indexed(row: dict[str, Any], run: int, prompts: dict[str, str]) -> dict[str
         "model": row["model"],
         "parent": row["parent_id"],
         "branch_step": row["branch_step"],
+        "why": why(row["verdicts"])[:ASK_CHARACTERS],
+        "failed": [call["tool"] for call in row["executions"] or () if call["category"]],
         "sequence": [exact(call["tool"]) for call in row["executions"] or ()],
         "ask": prompts.get(row["task_id"], "")[:ASK_CHARACTERS],
     }

@@ -19,7 +19,9 @@ import gc
 import pstats
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -28,7 +30,9 @@ import openai
 from envs.types import Limits
 from envs.world.loader import load_world
 from envs.world.template_cache import Templates
+from synth.agent.middleware.base import MiddlewareHome, MiddlewareMaker
 from synth.agent.react import AgentLimits
+from synth.config.telemetry import OtelConfig
 from synth.dataset.store.wire import encode, to_wire
 from synth.foundation.shipped import find_world
 from synth.models.openai.endpoint import Endpoint
@@ -40,10 +44,12 @@ from synth.runner.rollout import RolloutContext, play
 from synth.runner.worker import COLLECTOR
 from synth.serving.completion_json import whole
 from synth.tasks.families import FamilyTasks
+from synth.telemetry.otel.spans import make as make_spans
 from synth.types import Completion, Job, Task
 from synth.validation.prove import prove
 from tests.bench.by_hand import Tool, over_aiohttp, over_openai
 from tests.bench.endpoint import endpoint
+from tests.bench.otlp_sink import otlp_sink
 
 WANTED_CALLS = 5
 TURNS = 4
@@ -115,23 +121,40 @@ class Lane:
         return self.spent_s / self.played * 1e3
 
 
-async def main(in_flight: int, rollouts: int, *, profile: bool, alone: bool = False) -> None:
+def traced(stage: RolloutContext, url: str, *, contents: bool) -> tuple[str, MiddlewareMaker]:
+    """The spans of the callback `otel`, sent to a collector at the URL."""
+    home = MiddlewareHome(Path(), worker="w", model=stage.model.name, model_kind="openai")
+    return "otel", make_spans(OtelConfig(endpoint=url, contents=contents), home)
+
+
+async def main(
+    in_flight: int, rollouts: int, *, profile: bool, alone: bool = False, spans: bool = False
+) -> None:
     gc.set_threshold(*COLLECTOR)  # as a worker sets it, for every lane
     task, stage = await longest_task()
     completions, row = await recorded(task, stage)
     opening, tools = row["messages"][:2], row["tools"]
     bodies = [whole(each, f"chatcmpl-{at}", "m", 1, 4_000) for at, each in enumerate(completions)]
-    with endpoint(bodies) as url:
+    with endpoint(bodies) as url, ExitStack() as stack:
         model = OpenAIModel(Endpoint("m", url, max_connections=in_flight), api_key="key")
         playing = RolloutContext(stage.world, stage.templates, model, stage.limits, stage.agent)
         sizes: list[int] = []
 
-        async def ours() -> None:
-            row = await play(job(task, len(sizes)), playing)
-            assert row["reward"] == 1.0, row["verdicts"]
-            sizes.append(len(encode(to_wire(row))))
+        def loop(context: RolloutContext) -> Callable[[], Awaitable[None]]:
+            async def once() -> None:
+                row = await play(job(task, len(sizes)), context)
+                assert row["reward"] == 1.0, row["verdicts"]
+                sizes.append(len(encode(to_wire(row))))
 
-        lanes = [Lane("synth", ours, 1.0)]
+            return once
+
+        lanes = [Lane("synth", loop(playing), 1.0)]
+        makers: list[MiddlewareMaker] = []
+        for contents in (False, True) if spans else ():
+            named = traced(playing, stack.enter_context(otlp_sink()), contents=contents)
+            makers.append(named[1])
+            following = replace(playing, middlewares=[named])
+            lanes.append(Lane(f"with spans{' and contents' * contents}", loop(following), 1.0))
         tool = Tool()
         connector = aiohttp.TCPConnector(limit=in_flight)
         async with (
@@ -156,6 +179,8 @@ async def main(in_flight: int, rollouts: int, *, profile: bool, alone: bool = Fa
             if profiler is not None:
                 profiler.disable()
                 pstats.Stats(profiler).sort_stats("tottime").print_stats(40)
+        for maker in makers:
+            await maker.aclose()
         await model.aclose()
     told = (
         f"{task.family}: {len(completions)} calls,"
@@ -177,7 +202,16 @@ if __name__ == "__main__":
     parser.add_argument(
         "--ours-only", action="store_true", help="leave the loops written by hand out"
     )
+    parser.add_argument(
+        "--spans", action="store_true", help="and with spans sent to an OTLP collector"
+    )
     options = parser.parse_args()
     event_loop.run(
-        main(options.in_flight, options.rollouts, profile=options.profile, alone=options.ours_only)
+        main(
+            options.in_flight,
+            options.rollouts,
+            profile=options.profile,
+            alone=options.ours_only,
+            spans=options.spans,
+        )
     )

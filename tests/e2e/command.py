@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
+import select
+import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +22,54 @@ COMMAND = [sys.executable, "-m", "synth"]
 def synth(
     *arguments: str, cwd: Path, env: dict[str, str] | None = None, timeout: float = 300
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``synth`` to its end and return what it printed."""
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        cwd=cwd,
-        env=os.environ | (env or {}),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    """Run ``synth`` to its end and return what it printed.
+
+    The process is forked from one that has imported most modules. Raises TimeoutExpired.
+    """
+    command = [*COMMAND, *arguments]
+    with tempfile.TemporaryDirectory() as folder:
+        stdout, stderr = Path(folder, "stdout"), Path(folder, "stderr")
+        job = {
+            "arguments": arguments,
+            "cwd": str(cwd.resolve()),
+            "env": {**os.environ, **(env or {})},
+            "stdout": str(stdout),
+            "stderr": str(stderr),
+        }
+        code = _forked(json.dumps(job), command, timeout)
+        return subprocess.CompletedProcess(
+            command, code, stdout.read_text("utf-8"), stderr.read_text("utf-8")
+        )
+
+
+_SERVERS: list[subprocess.Popen[str]] = []
+
+
+def _fork_server() -> subprocess.Popen[str]:
+    """The server of this process; another one where a test has killed it with other children."""
+    if not _SERVERS or _SERVERS[-1].poll() is not None:
+        server = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("fork_server.py"))],
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        _SERVERS.append(server)
+        atexit.register(server.communicate)  # it ends with its input
+    return _SERVERS[-1]
+
+
+def _forked(job: str, command: list[str], timeout: float) -> int:
+    server = _fork_server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    print(job, file=server.stdin, flush=True)
+    child = int(server.stdout.readline())
+    if not select.select([server.stdout], [], [], timeout)[0]:
+        os.kill(child, signal.SIGKILL)
+        server.stdout.readline()
+        raise subprocess.TimeoutExpired(command, timeout)
+    return int(server.stdout.readline())
 
 
 def stable_rows(path: Path) -> list[dict[str, Any]]:

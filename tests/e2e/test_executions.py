@@ -86,7 +86,7 @@ def test_the_numbers_are_those_of_the_rows(tmp_path: Path):
     )
     assert counted(tmp_path / "out") == told
     text = synth("inspect", "out", cwd=tmp_path).stdout
-    assert re.search(r"tool +calls +errors +error rate +mean +p50 +p95 +max", text)
+    assert re.search(r"tool +calls +errors +error rate +mean +min +p50 +p95 +max", text)
 
 
 def test_every_call_that_reached_the_world_is_there(tmp_path: Path):

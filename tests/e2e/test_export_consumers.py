@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from synth.api.exporting import export
 from synth.dataset.exporters.rendering.presets import find_preset
 from synth.dataset.reader import Dataset
 from tests.e2e.command import synth
+from tests.e2e.isolated import make_environment
 from tests.tokenizer_file import write_tokenizer
 
 pytestmark = pytest.mark.long
@@ -35,17 +35,7 @@ JOB = (
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of an environment with TRL."""
-    uv = shutil.which("uv")
-    if uv is None:
-        pytest.skip("uv is not installed")
-    home = tmp_path_factory.mktemp("trl") / "venv"
-    subprocess.run([uv, "venv", "-q", home], check=True)
-    found = home / "bin" / "python"
-    install = [uv, "pip", "install", "-q", "--python", found, *PACKAGES]
-    done = subprocess.run(install, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(f"TRL cannot be installed here: {done.stderr[-300:]}")
-    return found
+    return make_environment(tmp_path_factory.mktemp("trl") / "venv", PACKAGES)
 
 
 def test_trl_trains_on_every_row_and_never_on_a_mistake(python: Path, tmp_path: Path):

@@ -95,6 +95,7 @@ EFFECTS: dict[str, Callable[[Path], None]] = {
     "user": told_everything,
     "reward": gated,
     "honest agent": played_alone,
+    "task generator": played_alone,
     "task source": looked_up,
     "exporter": paired,
     "engine": solved,

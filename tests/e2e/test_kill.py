@@ -113,15 +113,15 @@ def assert_equal_runs(cwd: Path, jobs: int) -> None:
 
 
 def test_a_killed_inline_run_resumes_to_the_same_dataset(tmp_path: Path):
-    options = ("tasks.count=400", "seed=5", "output.rows_per_shard=64", "runtime=inline")
+    options = ("tasks.count=200", "seed=5", "output.rows_per_shard=32", "runtime=inline")
     assert synth("run", *options, "output.dir=whole", cwd=tmp_path).returncode == 0
-    assert disturbed(tmp_path, options, kills=4, rows=60, seed=1) >= 2
-    assert_equal_runs(tmp_path, 400)
+    assert disturbed(tmp_path, options, kills=3, rows=40, seed=1) >= 2
+    assert_equal_runs(tmp_path, 200)
 
 
 @pytest.mark.ray
 def test_a_killed_worker_costs_nothing_but_its_own_work(tmp_path: Path):
-    options = ("tasks.count=600", "seed=5", "output.rows_per_shard=256")
+    options = ("tasks.count=300", "seed=5", "output.rows_per_shard=256")
     assert (
         synth("run", *options, "runtime=inline", "output.dir=whole", cwd=tmp_path).returncode == 0
     )
@@ -133,7 +133,7 @@ def test_a_killed_worker_costs_nothing_but_its_own_work(tmp_path: Path):
     os.kill(workers[0], signal.SIGKILL)
     _, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
-    assert_equal_runs(tmp_path, 600)
+    assert_equal_runs(tmp_path, 300)
 
 
 def command_line(pid: int) -> bytes:
@@ -145,7 +145,7 @@ def command_line(pid: int) -> bytes:
 
 @pytest.mark.ray
 def test_one_interrupt_drains_and_leaves_a_resumable_dataset(tmp_path: Path):
-    options = ("tasks.count=1500", "seed=5", "output.rows_per_shard=256")
+    options = ("tasks.count=800", "seed=5", "output.rows_per_shard=256")
     assert (
         synth("run", *options, "runtime=inline", "output.dir=whole", cwd=tmp_path).returncode == 0
     )
@@ -158,10 +158,10 @@ def test_one_interrupt_drains_and_leaves_a_resumable_dataset(tmp_path: Path):
     assert "synth run --resume killed" in said
     manifest = json.loads((tmp_path / "killed" / "manifest.json").read_text())
     assert manifest["status"] == "partial"
-    assert 20 <= manifest["counts"]["rows"] < 1500
+    assert 20 <= manifest["counts"]["rows"] < 800
     assert Dataset.open(tmp_path / "killed").count == manifest["counts"]["rows"]
     assert synth("run", "--resume", "killed", cwd=tmp_path).returncode == 0
-    assert_equal_runs(tmp_path, 1500)
+    assert_equal_runs(tmp_path, 800)
 
 
 @pytest.mark.long

@@ -168,3 +168,30 @@ def test_queries_that_fail_are_set_right(tmp_path: Path):
         assert results[at]["name"] == results[at + 1]["name"] == "run_select_query"
     again = synth("replay", "sql", cwd=tmp_path)
     assert again.returncode == 0, again.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", ["ehr_db", "shop", "shop_sql"])
+def test_every_style_of_the_expert_earns_the_full_reward(world: str, tmp_path: Path):
+    """Also where turns are compacted, long results are stored and calls fail for a passing
+    reason.
+    """
+    styles = "model.style={terse: 1, narrating: 1, parallel: 2, verifying: 2}"
+    more = (
+        *("agent.middleware=[compaction,offload,faults]", "agent.compaction.context_window=6000"),
+        *("agent.offload.max_chars=1500", "agent.faults.kinds=[lock_timeout]"),
+    )
+    for name, options in (("plain", ()), ("hard", more)):
+        job = ("run", f"env={world}", styles, "tasks.count=80", "runtime=inline")
+        done = synth(*job, *options, f"output.dir={name}", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        rows = list(Dataset.open(tmp_path / name).rows())
+        assert [row["trajectory_id"] for row in rows if row["reward"] < 1.0] == []
+        drawn = {
+            each["style"] for row in rows for each in row["provider_fields"] if "style" in each
+        }
+        assert drawn == {"terse", "narrating", "parallel", "verifying"}
+        together = sum(
+            len(message.get("tool_calls") or ()) > 1 for row in rows for message in row["messages"]
+        )
+        assert together or world == "shop", "only few families of the shop have reads to join"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -17,6 +18,7 @@ from envs.errors import DatabaseConfigError, ScriptError, WorldError
 from envs.reseed import APPLICATION_ID, MARKER, ReseedRefused, reseed
 from envs.scripts import run_script
 from synth.cli.reseed import main
+from synth.errors import OperatorError
 from synth.foundation.shipped import find_world
 
 SCHEMA = """
@@ -512,3 +514,41 @@ class TestMariaDB:
         with engine.connect() as connection:
             assert connection.exec_driver_sql("SHOW TABLES").all() == [], MARKER
         engine.dispose()
+
+
+def test_a_server_is_described_as_in_the_config_of_a_run(
+    world: Path, url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parsed = parse_url(url)
+    monkeypatch.setenv("DB_PASSWORD", parsed.password or "none is asked for")
+    place = [
+        f"database={'postgres' if parsed.drivername.startswith('postgres') else 'mariadb'}",
+        f"database.connection.host={parsed.host}",
+        f"database.connection.port={parsed.port}",
+        f"database.connection.user={parsed.username}",
+        f"database.connection.database={parsed.database}",
+    ]
+    if parsed.password:
+        place.append("database.connection.password_env_var=DB_PASSWORD")
+    assert main([str(world), *place]) == 0
+    assert "created corner in" in capsys.readouterr().out
+    monkeypatch.setenv("MY_DSN", url)
+    assert main([str(world), place[0], "database.dsn_env_var=MY_DSN"]) == 0
+    assert "replaced corner in" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["seed=3"], "seed=3: reseed takes overrides of `database`"),
+        (["database=postgres", "--out", "x.sqlite"], "give --url, --out or overrides"),
+        (["database=sqlite"], "database: which server?"),
+        (["database=postgres", "database.dsn_env_var=OTHER_DSN"], "is not one of postgresql"),
+    ],
+)
+def test_a_description_that_names_no_server_is_refused(
+    world: Path, words: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHER_DSN", "mysql://me@127.0.0.1/d")
+    with pytest.raises(OperatorError, match=re.escape(said)):
+        main([str(world), *words])

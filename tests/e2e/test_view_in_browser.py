@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from synth.cli.view import main
-from tests.sample_rows import all_kinds, row, says, user, write_run
+from synth.view.server import ViewServer
+from tests.sample_rows import all_kinds, failed, row, says, user, write_run
 
 CHROMIUM = next(
     (found for name in ("chromium", "google-chrome", "chrome") if (found := shutil.which(name))),
@@ -52,6 +56,32 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = folder / "view.html"
     main([str(run), str(run), "--out", str(out)])
     return out
+
+
+def opened(browser: Any, folder: Path, *runs: Path) -> Any:
+    """The page of one or two runs."""
+    out = folder / "view.html"
+    main([*map(str, runs), "--out", str(out)])
+    page = browser.new_context().new_page()
+    page.goto(out.as_uri())
+    page.wait_for_selector("body[data-ready]")
+    return page
+
+
+@contextmanager
+def serving(run: Path) -> Iterator[str]:
+    """The address of a server of the run, which lives in a thread of its own."""
+    server, loop = ViewServer([run]), asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
+        yield server.url
+        asyncio.run_coroutine_threadsafe(server.stop(), loop).result(10)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 @pytest.fixture
@@ -140,10 +170,75 @@ def test_two_keys_at_once_move_twice(page: Any):
     assert page.url.endswith("a177c0ffee5eed01")
 
 
-def test_two_runs_are_compared(page: Any):
+def test_a_run_compared_with_itself_has_no_flips(page: Any):
     page.keyboard.press("c")
-    page.wait_for_selector("text=tasks in both")
-    assert "Worse in" not in page.inner_text(".detail")
+    page.wait_for_selector("text=No task flipped")
+    assert "+" not in page.inner_text(".tiles")
+
+
+def test_flips_say_why_and_lead_to_both_sides(browser: Any, tmp_path: Path):
+    before = write_run(tmp_path / "before", [row(0), failed(1), row(2)])
+    after = write_run(tmp_path / "after", [failed(0), row(1), row(2)])
+    page = opened(browser, tmp_path, before, after)
+    page.keyboard.press("c")
+    page.wait_for_selector("text=Lost (1)")
+    lost = page.locator("table.flips").first
+    assert "state: collateral: medications" in lost.inner_text()
+    lost.locator("a").click()
+    page.wait_for_selector(".pair")
+    assert page.locator(".pair > section").count() == 2
+
+
+def test_samples_of_a_task_part_where_they_differ(browser: Any, tmp_path: Path):
+    same = {"task_id": "t"}
+    changed = [*row(0)["messages"][:4], says("It is not noted.")]
+    worse = row(1, sample_index=1, messages=changed, reward=0.0, outcome="failure", **same)
+    page = opened(browser, tmp_path, write_run(tmp_path / "run", [row(0, **same), worse]))
+    page.keyboard.press("b")
+    page.wait_for_selector(".parting")
+    assert (
+        page.locator(".same > summary").all_inner_texts()
+        == ["The first 4 messages are the same on both sides"] * 2
+    )
+    page.keyboard.press("o")
+    page.wait_for_selector("text=pass^2")
+
+
+def test_branches_are_a_tree(browser: Any, tmp_path: Path):
+    root, first, second = row(0, task_id="t"), row(1, task_id="t"), row(2, task_id="t")
+    first |= {"parent_id": root["trajectory_id"], "branch_step": 2}
+    second |= {"parent_id": first["trajectory_id"], "branch_step": 1}
+    page = opened(browser, tmp_path, write_run(tmp_path / "run", [root, first, second]))
+    assert page.locator(".tree .node a:first-child").all_inner_texts() == [
+        *("root", "from turn 2", "from turn 1")
+    ]
+    page.click("text=from turn 2")
+    page.wait_for_selector("text=/messages are those of the parent/")
+    assert page.locator(".tree ul ul .node").count() == 1
+
+
+def test_rewards_are_filtered_and_failures_say_why_in_the_list(page: Any):
+    page.select_option("select[aria-label=Reward]", "between 0 and 1")
+    assert "2 of 14" in page.inner_text(".count")
+    page.select_option("select[aria-label=Reward]", "0")
+    assert "collateral: medications" in page.inner_text(".item >> nth=0")
+
+
+def test_a_server_takes_sql_and_explains_what_it_cannot_read(browser: Any, tmp_path: Path):
+    run = write_run(tmp_path / "run", all_kinds())
+    with serving(run) as url:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(url)
+        page.wait_for_selector("body[data-ready]")
+        box = page.locator("input[aria-label='SQL condition over the columns']")
+        box.fill("num_turns < 3")
+        box.press("Enter")
+        sync_api.expect(page.locator(".count")).to_contain_text("1 of 6")
+        box.fill("num_turnz < 3")
+        box.press("Enter")
+        sync_api.expect(page.locator(".count")).to_contain_text("num_turnz")
+        context.close()
 
 
 @pytest.mark.parametrize("size", [(1280, 900), (768, 1024), (390, 844)])
@@ -162,6 +257,10 @@ def test_nothing_is_wider_than_the_screen(
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
     assert page.evaluate("document.querySelector('.detail').scrollWidth") <= size[0]
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    for key in ("o", "c"):
+        page.keyboard.press(key)
+        page.wait_for_selector(".tiles")
+        assert page.evaluate("document.querySelector('.detail').scrollWidth") <= size[0], key
     context.close()
 
 

@@ -23,6 +23,7 @@ from pymysql import err
 from envs.errors import SandboxError
 from envs.sandboxes.base import Kind
 from envs.sandboxes.contained import wrapped
+from envs.sandboxes.load_bounds import bounded_load
 from envs.sandboxes.mariadb.copy import Log, copy, put
 from envs.sandboxes.mariadb.dialect import SAVEPOINT, MariaDBCall, make_engine
 from envs.sandboxes.mariadb.schema import MariaDBTable, content_digest, read_schema, read_seeds
@@ -101,7 +102,12 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
 
     @classmethod
     def load(cls, server: MariaDBServer, database: str, load: Callable[[Any], object]) -> None:
-        with server.connect(database, server.owner) as connection:
+        with (
+            server.connect(database, server.owner) as connection,
+            bounded_load(
+                lambda: server.size(database), lambda: server.kill(connection.thread_id())
+            ),
+        ):
             load(connection)
 
     def new_slot(self) -> MariaDBSlot:

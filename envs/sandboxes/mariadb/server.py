@@ -93,8 +93,8 @@ class MariaDBServer(AdminSession):
                 " (kind, name))"
             )
             self._make_user(self.owner)
-            own = self.token.replace("_", "\\_")
-            self._ask(f"GRANT ALL PRIVILEGES ON `{own}\\_%`.* TO {self.owner}@'%'")
+            own = _literally(self.token + "_", "%")
+            self._ask(f"GRANT ALL PRIVILEGES ON {own}.* TO {self.owner}@'%'")
         except BaseException as error:
             self._close_connections()
             if isinstance(error, err.OperationalError):
@@ -194,8 +194,8 @@ class MariaDBServer(AdminSession):
         """
         self._make_user(name, "WITH MAX_USER_CONNECTIONS 2")
         self._ask(
-            f"GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE, SHOW VIEW ON {database}.* TO"
-            f" {name}@'%'"
+            "GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE, SHOW VIEW ON"
+            f" {_literally(database)}.* TO {name}@'%'"
         )
 
     def run(self, statements: Sequence[str], database: str) -> None:
@@ -250,6 +250,14 @@ class MariaDBServer(AdminSession):
         connections.
         """
         self._with(self._killer, lambda connection: _end(connection, thread, query=query))
+
+    def size(self, database: str) -> int:
+        """The bytes of a database's files."""
+        sql = (
+            "SELECT COALESCE(SUM(file_size), 0) FROM information_schema.innodb_sys_tablespaces"
+            f" WHERE name LIKE '{database}/%'"
+        )
+        return int(self._with(self._killer, lambda connection: connection.rows(sql))[0][0])
 
     def alive(self, thread: int) -> bool:
         """Return True while the server's thread of a session runs."""
@@ -364,6 +372,13 @@ class MariaDBServer(AdminSession):
                     control.discard()
                     raise SandboxError("the connection to the MariaDB server was lost") from error
                 raise
+
+
+def _literally(database: str, rest: str = "") -> str:
+    """A database in a GRANT, where an underscore stands for any character unless it is escaped;
+    ``rest`` is a pattern.
+    """
+    return f"`{database.replace('_', chr(92) + '_')}{rest}`"
 
 
 def _end(connection: BoundedConnection, thread: int, *, query: bool = False) -> None:

@@ -23,7 +23,7 @@ import sqlalchemy
 from envs.errors import SandboxError
 from envs.sandboxes.base import Kind
 from envs.sandboxes.contained import wrapped
-from envs.sandboxes.postgres.bounded_functions import bound
+from envs.sandboxes.load_bounds import bounded_load
 from envs.sandboxes.postgres.clock import pin
 from envs.sandboxes.postgres.dialect import Counters, PostgresCall, make_engine
 from envs.sandboxes.postgres.schema import (
@@ -113,12 +113,11 @@ class PostgresTemplate(ServerTemplate[PostgresServer, PostgresSlot]):
 
     @classmethod
     def load(cls, server: PostgresServer, database: str, load: Callable[[Any], object]) -> None:
-        with server.connect(database) as admin:
-            bound(admin, server.owner)
         with (
             server.connect(database) as admin,
             loading(admin, server.owner),
             server.connect(database, server.owner) as connection,
+            bounded_load(*server.bounds(connection.info.backend_pid)),
         ):
             load(connection)
 

@@ -15,6 +15,7 @@ import logging
 import secrets
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -23,6 +24,7 @@ from psycopg import errors
 
 from envs.connection import connect_args, driver_args
 from envs.errors import DatabaseConfigError, SandboxError
+from envs.sandboxes.postgres.base_database import GROUP, furnish, prepared_name
 from envs.sandboxes.postgres.session_pool import SPARE
 from envs.sandboxes.server.admin_session import CONNECT_S, DROP_S, SWEEP_S, AdminSession, Removal
 from envs.sandboxes.server.control_connection import ControlConnection, Driver
@@ -82,8 +84,11 @@ _DRIVER = Driver[psycopg.Connection[Any]](
 
 
 class PostgresServer(AdminSession):
-    """A superuser's connections to the server: one holds the lock and makes and grants, one drops,
-    one ends and weighs sessions. Safe for threads.
+    """An administrator's connections to the server: one holds the lock and makes and grants, one
+    drops, one ends and weighs sessions. Safe for threads.
+
+    The administrator is a superuser, or a role for which a superuser has prepared the server
+    (:mod:`envs.sandboxes.postgres.prepare`).
     """
 
     server_name = "PostgreSQL"
@@ -94,6 +99,7 @@ class PostgresServer(AdminSession):
         self.users = f"{self.prefix}_users"
         self.spare = threading.BoundedSemaphore(SPARE)
         """Room for sessions beside those that each sandbox has."""
+        self._superuser = True
         self._admin = ControlConnection(self._open_admin, _DRIVER)
         self._drops = ControlConnection(lambda: self._open_bounded(DROP_S), _DRIVER)
         self._watch = ControlConnection(lambda: self._open_bounded(CONNECT_S), _DRIVER, wait_s=0)
@@ -111,15 +117,7 @@ class PostgresServer(AdminSession):
         """Connect, and hold the lock that says that this process lives."""
         connection = self.connect()
         try:
-            row = connection.execute(
-                "SELECT usesuper FROM pg_user WHERE usename = current_user"
-            ).fetchone()
-            if not row or not row[0]:
-                raise DatabaseConfigError(
-                    "sandboxes on PostgreSQL need a superuser: they make databases, roles with"
-                    " limits, and revoke"
-                    " functions from PUBLIC in databases of their own"
-                )
+            self._superuser = _is_superuser(connection)
             connection.execute(
                 f"SELECT pg_advisory_lock_shared({_CLASS}, {_key(self.token)})".encode()
             )
@@ -167,14 +165,18 @@ class PostgresServer(AdminSession):
             raise self.unreachable(_first_line(error)) from None
 
     def new_template(self) -> str:
-        return self.new_database("t")
+        name = self.new_database("t")
+        if self._superuser:
+            with self.connect(name) as admin:
+                furnish(admin, self.owner)
+        return name
 
     def new_database(self, kind: str, template: str | None = None) -> str:
         """An empty database, or a copy of one of ours; nobody but superuser and owner may connect
         yet.
         """
         name = self.new_name(kind)
-        source = template or "template0"
+        source = template or ("template0" if self._superuser else prepared_name())
         encoding = "" if template else " ENCODING 'UTF8'"
         self._ask(
             f"CREATE DATABASE {name} OWNER {self.owner} TEMPLATE"
@@ -221,10 +223,14 @@ class PostgresServer(AdminSession):
         Zeros where the session is gone, and for the memory where the server's machine has no /proc.
         """
         try:
+            memory = (
+                f"pg_read_file('/proc/{pid}/statm', 0, 200, true)"
+                if self._superuser
+                else f"{GROUP}.memory({pid})"
+            )
             rows = self._say(
                 self._watch,
-                f"SELECT pg_read_file('/proc/{pid}/statm', 0, 200, true), pg_database_size(datid)"
-                f" FROM pg_stat_activity WHERE pid = {pid}",
+                f"SELECT {memory}, pg_database_size(datid) FROM pg_stat_activity WHERE pid = {pid}",
             )
         except SandboxError:
             return 0, 0  # whoever speaks to the server next says what is wrong with it
@@ -232,6 +238,10 @@ class PostgresServer(AdminSession):
             return 0, 0
         pages = [int(number) for number in str(rows[0][0] or "").split()]
         return (pages[1] - pages[2]) * _PAGE if len(pages) > 2 else 0, int(rows[0][1])
+
+    def bounds(self, pid: int) -> tuple[Callable[[], int], Callable[[], None]]:
+        """The size of a session's database, and the end of the session."""
+        return lambda: self.weigh(pid)[1], lambda: self.terminate(pid)
 
     def _drop_everything(self) -> None:
         try:
@@ -249,6 +259,8 @@ class PostgresServer(AdminSession):
             f"CREATE ROLE {name} {options}; COMMENT ON ROLE {name} IS '{MARK}';"
             f" {settings if options != 'NOLOGIN' else ''}"
         )
+        if not self._superuser and name == self.owner:
+            self._ask(f"GRANT {name} TO CURRENT_USER")
 
     def sweep(self) -> None:
         """See :meth:`AdminSession.sweep`; one sweeper at a time."""
@@ -301,6 +313,8 @@ class PostgresServer(AdminSession):
             )
 
     def _remove(self, token: str) -> None:
+        if not self._superuser and f"envs_{token}_owner" in self._roles(token):
+            self._ask(f"GRANT envs_{token}_owner TO CURRENT_USER")
         for name in self._databases(token):
             self._say(self._drops, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         for name in self._roles(token):
@@ -341,6 +355,28 @@ class PostgresServer(AdminSession):
                     raise DatabaseConfigError(words) from error
                 raise SandboxError(words) from error
             return cursor.fetchall() if cursor.description else []
+
+
+def _is_superuser(connection: psycopg.Connection[Any]) -> bool:
+    """Whether the administrator is a superuser. Raises DatabaseConfigError for one that is neither
+    that nor prepared.
+    """
+    row = connection.execute(
+        "SELECT rolsuper, rolcreatedb AND rolcreaterole AND"
+        " EXISTS (SELECT FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace"
+        "  WHERE n.nspname = %s AND proname = 'memory' AND has_schema_privilege(n.oid, 'usage')"
+        "  AND has_function_privilege(p.oid, 'execute')) AND"
+        " EXISTS (SELECT FROM pg_database WHERE datname = %s AND datistemplate), rolname"
+        " FROM pg_roles WHERE rolname = current_user",
+        (GROUP, prepared_name()),
+    ).fetchone()
+    if row is not None and not (row[0] or row[1]):
+        raise DatabaseConfigError(
+            "sandboxes on PostgreSQL need a superuser, or a role with CREATEDB and CREATEROLE for"
+            " which a superuser has prepared the server and this database: python -m"
+            f" envs.sandboxes.postgres.prepare {row[2]} --dsn-env-var SUPERUSER_URL"
+        )
+    return row is None or bool(row[0])
 
 
 def _first_line(error: Exception) -> str:

@@ -180,9 +180,21 @@ BEGIN
   END IF;
   EXECUTE format('CREATE EXTENSION IF NOT EXISTS %I SCHEMA %I', name, place);
 END $$;
+CREATE FUNCTION envs_load.done() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+DECLARE
+  name text;
+BEGIN
+  FOR name IN SELECT p.oid::regprocedure::text FROM pg_proc p
+      WHERE p.prokind = 'f' AND p.proname LIKE ANY (ARRAY[{functions}]) LOOP
+    EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', name);
+  END LOOP;
+  FOREACH name IN ARRAY ARRAY[{views}] LOOP
+    EXECUTE format('REVOKE ALL ON %I FROM PUBLIC', name);
+  END LOOP;
+  DROP SCHEMA envs_load CASCADE;
+END $$;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA envs_load FROM PUBLIC;
-GRANT USAGE ON SCHEMA envs_load TO {owner};
-GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA envs_load TO {owner};
 """
 
 EXTENSIONS = (
@@ -199,20 +211,37 @@ indexes and triggers.
 """
 
 
+def prepare_loading(db: psycopg.Connection[Any]) -> None:
+    """Make the functions that :func:`loading` needs, as superuser, whose rights they have."""
+    names = {
+        "extensions": EXTENSIONS,
+        "functions": FUNCTIONS_DENIED,
+        "views": VIEWS_DENIED,
+    }
+    lists = {kind: ", ".join(f"'{name}'" for name in own) for kind, own in names.items()}
+    ask(db, _LOADING.format_map(lists))
+
+
+def grant_loading(db: psycopg.Connection[Any], role: str, option: str = "") -> None:
+    """Let a role use the functions of :func:`prepare_loading`."""
+    ask(db, f"GRANT USAGE ON SCHEMA envs_load TO {role} {option}")
+    ask(db, f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA envs_load TO {role} {option}")
+
+
 @contextmanager
 def loading(db: psycopg.Connection[Any], owner: str) -> Generator[None]:
     """Context in which the owner loads a template: rows may come in any order, past triggers and
-    foreign keys, where a script asks for it, and with EXTENSIONS. ``db`` is a superuser's
-    connection.
+    foreign keys, where a script asks for it, and with EXTENSIONS. After it PUBLIC has no right to
+    FUNCTIONS_DENIED and VIEWS_DENIED. ``db`` is a connection that may pass on the rights of
+    :func:`grant_loading`.
     """
-    names = ", ".join(f"'{name}'" for name in EXTENSIONS)
-    ask(db, _LOADING.format(owner=owner, extensions=names))
+    grant_loading(db, owner)
     yield
-    ask(db, "DROP SCHEMA envs_load CASCADE")
+    ask(db, "SELECT envs_load.done()")
 
 
 def install(db: psycopg.Connection[Any], shapes: Mapping[int, PostgresTable], users: str) -> str:
-    """Build the guard into a template, as superuser; returns the secret of ``put``."""
+    """Build the guard into a template, as the administrator; returns the secret of ``put``."""
     secret = secrets.token_hex(16)
     with db.transaction():
         ask(db, _INSTALL.replace("{bytes}", str(MAX_CHANGED_BYTES)) + MOMENT)
@@ -233,7 +262,6 @@ def install(db: psycopg.Connection[Any], shapes: Mapping[int, PostgresTable], us
             )
         _count(db)
         _grant(db, users)
-        _deny(db)
     if shapes:
         ask(db, f"VACUUM (FREEZE, ANALYZE) {', '.join(shape.path for shape in shapes.values())}")
     return secret
@@ -270,19 +298,3 @@ def _grant(db: psycopg.Connection[Any], users: str) -> None:
         "GRANT EXECUTE ON FUNCTION envs_guard.taken(text, bigint), envs_guard.counters(),"
         f" envs_guard.put(text, jsonb) TO {users}",
     )
-
-
-def _deny(db: psycopg.Connection[Any]) -> None:
-    functions = ask(
-        db,
-        "SELECT p.oid::regprocedure::text FROM pg_proc p WHERE p.prokind = 'f' AND p.proname LIKE"
-        " ANY (%s)"
-        " AND (p.proacl IS NULL OR p.proacl::text LIKE '%%{=X%%' OR p.proacl::text LIKE '%%,=X%%')",
-        list(FUNCTIONS_DENIED),
-    ).fetchall()
-    if functions:
-        ask(
-            db, f"REVOKE EXECUTE ON FUNCTION {', '.join(name for (name,) in functions)} FROM PUBLIC"
-        )
-    for view in VIEWS_DENIED:
-        ask(db, f"REVOKE ALL ON pg_catalog.{view} FROM PUBLIC")

@@ -26,7 +26,9 @@ class ServerEngine(Engine):
     def build(self, load: Callable[[Any], object], target: DatabaseTarget) -> Template:
         require_driver(self.driver)
         template = resolve(self.template)
-        return template.build(load, target.url or self.default_url, target.kind)
+        return template.build(
+            load, target.url or self.default_url, target.kind, pool_size=target.pool_size
+        )
 
     def leftovers(self, target: DatabaseTarget, *, remove: bool = False) -> Sequence[str]:
         require_driver(self.driver)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
@@ -66,6 +67,8 @@ class ServerTemplate(Template, Generic[A, S]):
         self.database = database
         self.pooled = kind == "pooled"
         self._lock = threading.Lock()
+        self.pool_size: float = math.inf
+        """The number of unused copies that are kept."""
         self._free: list[S] = []
         self._closed = False
         self._engine: sqlalchemy.Engine | None = None
@@ -102,13 +105,19 @@ class ServerTemplate(Template, Generic[A, S]):
 
     @classmethod
     def build(
-        cls, load: Callable[[Any], object], url: str | sqlalchemy.URL, kind: Kind = "pooled"
+        cls,
+        load: Callable[[Any], object],
+        url: str | sqlalchemy.URL,
+        kind: Kind = "pooled",
+        *,
+        pool_size: int | None = None,
     ) -> Self:
         """Build a template on the server of that URL from whatever ``load`` does to an empty
         database.
 
         ``load`` receives a connection of the driver in autocommit mode, as an account that owns the
-        database and has no other rights on the server.
+        database and has no other rights on the server. ``pool_size`` copies are kept when they are
+        not in use; None: all.
         """
         sessions = cls.sessions()
         server = sessions.borrow(parse_url(url) if isinstance(url, str) else url)
@@ -116,7 +125,9 @@ class ServerTemplate(Template, Generic[A, S]):
             database = server.new_template()
             try:
                 cls.load(server, database, load)
-                return cls(server, database, kind)
+                template = cls(server, database, kind)
+                template.pool_size = math.inf if pool_size is None else pool_size
+                return template
             except BaseException:
                 server.drop(database)
                 raise
@@ -146,7 +157,7 @@ class ServerTemplate(Template, Generic[A, S]):
         """Take a copy back: into the pool if it is in the template's state again, else drop it."""
         if not slot.dirty:
             with self._lock:
-                if not self._closed:
+                if not self._closed and len(self._free) < self.pool_size:
                     self._free.append(slot)
                     return
         slot.drop()

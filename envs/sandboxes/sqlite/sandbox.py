@@ -26,6 +26,7 @@ import sqlalchemy
 from envs.audit import TRACE
 from envs.errors import SandboxError, WorldError
 from envs.processes import ChildLost, Pool
+from envs.sandboxes import load_bounds
 from envs.sandboxes.base import Sandbox, Template, Transaction
 from envs.sandboxes.contained import wrapped
 from envs.sandboxes.row_changes import state_digest
@@ -83,8 +84,10 @@ class SqliteTemplate(Template):
         raw = memory()
         RandomStream(pins.seed).install(raw)
         connection = ScriptConnection(raw, julian_ms(pins.now))
+        raw.pragma("max_page_count", load_bounds.LOAD_BYTES // raw.pragma("page_size"))
         try:
-            load(connection)
+            with load_bounds.bounded_load(lambda: 0, raw.interrupt):
+                load(connection)
             connection.commit()
             return cls.from_image(raw.serialize("main"))
         finally:

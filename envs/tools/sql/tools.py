@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, cast
 
@@ -12,12 +12,13 @@ from sqlalchemy.exc import DBAPIError
 
 from envs.sql_errors import to_result
 from envs.tools.sql.catalog import Catalog, rows_of
+from envs.tools.sql.findings import Finding, FindingKind
 from envs.tools.sql.statements import all_rows, execute, first_rows
 from envs.tools.tool import Tool, tool
 from envs.types import ErrorCategory, Limits, ToolResult
 
-Critic = Callable[[str, Connection, bool], list[str]]
-"""(statement, connection, whether the tool only reads) -> notes."""
+Critic = Callable[[str, Connection, bool], list[Finding]]
+"""(statement, connection, whether the tool only reads) -> findings."""
 
 
 @tool(read_only=True)
@@ -81,6 +82,8 @@ class SqlRunner:
 
     max_rows: int
     critic: Critic | None = None
+    block: frozenset[str] = frozenset()
+    """Kinds of findings for which a statement is not executed."""
 
     def select(self, db: Connection, sql: str) -> object:
         """run_select_query."""
@@ -113,6 +116,26 @@ class SqlRunner:
             "digest": rows.digest,
         }
 
+    def _blocked(self, findings: Sequence[Finding]) -> ToolResult:
+        """The refusal of a statement: its words are the critic's, as the database saw nothing."""
+        blocked = [finding for finding in findings if finding.kind in self.block]
+        verdicts = [
+            {
+                "kind": finding.kind,
+                "verdict": "block" if finding in blocked else "advise",
+                "reason": finding.reason,
+            }
+            for finding in findings
+        ]
+        return ToolResult.failure(
+            f"not executed: {'; '.join(finding.reason for finding in blocked)}",
+            category=_CATEGORIES[blocked[0].kind],
+            error="BlockedByCritic",
+            advice="; ".join(finding.reason for finding in findings if finding not in blocked)
+            or "mend the statement and call the tool again",
+            error_details={"verdict": "block", "findings": verdicts},
+        )
+
     def tool(self, name: str, limits: Limits) -> Tool:
         """One of the three as a tool."""
         description, parameter, work = _TAKING_SQL[name]
@@ -120,7 +143,10 @@ class SqlRunner:
 
         def run(arguments: dict[str, str], db: Connection) -> ToolResult:
             sql = arguments["sql"]
-            notes = self.critic(sql, db, reading) if self.critic is not None else []
+            findings = self.critic(sql, db, reading) if self.critic is not None else []
+            if any(finding.kind in self.block for finding in findings):
+                return self._blocked(findings)
+            notes = [finding.reason for finding in findings]
             try:
                 output = work(self, db, sql)
             except DBAPIError as error:
@@ -178,6 +204,15 @@ _TAKING_SQL: Mapping[str, tuple[str, str, Callable[[SqlRunner, Connection, str],
         SqlRunner.submit,
     ),
 }
+
+_CATEGORIES: Mapping[FindingKind, ErrorCategory] = {
+    "write_in_reader": ErrorCategory.PERMISSION_DENIED,
+    "missing_name": ErrorCategory.COLUMN_NOT_FOUND,
+    "whole_table": ErrorCategory.PERMISSION_DENIED,
+    "unjoined_tables": ErrorCategory.JOIN_ERROR,
+    "ungrouped_column": ErrorCategory.AGGREGATION_ERROR,
+}
+"""The category of a refused statement, by its first finding."""
 
 NO_SQL: Mapping[str, Tool] = {
     item.name: item for item in (list_tables, describe_table, sample_rows)

@@ -119,6 +119,7 @@ def _use() -> list[str]:
         "## How to inspect and replay it",
         "",
         "```sh",
+        "synth card .      # the whole card: tools, an example, plots, contamination, licences",
         "synth inspect .   # counts, rewards, tools, errors, cost",
         "synth replay .    # repeats every tool call on fresh databases and reports differences",
         "```",

@@ -22,11 +22,19 @@ COUNTED_COLUMNS: Final = (
     "cost_usd",
     "user_cost_usd",
     "approver_cost_usd",
+    "judge_cost_usd",
     "executions",
 )
 """The columns that :meth:`RunCounts.add_row` reads."""
 
-_SUMS: Final = ("input_tokens", "output_tokens", "cost_usd", "user_cost_usd", "approver_cost_usd")
+_SUMS: Final = (
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "user_cost_usd",
+    "approver_cost_usd",
+    "judge_cost_usd",
+)
 
 
 @dataclass(slots=True)

@@ -205,6 +205,26 @@ def read_prompts(path: Path) -> dict[str, str]:
     return dict(zip(table["task_id"].to_pylist(), table["prompt"].to_pylist(), strict=True))
 
 
+def read_levels(path: Path) -> dict[str, str | int]:
+    """Each task's difficulty by its id: the word of its author, or the number of gold's calls where
+    it was proved. Tasks without either, and those of a missing file, are left out.
+    """
+    levels: dict[str, str | int] = {}
+    if not path.is_file():
+        return levels
+    with open_parquet(path) as file:
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, columns=["task_id", "task", "checks"])
+            for row in table.to_pylist():
+                declared = json.loads(row["task"]).get("difficulty")
+                end = json.loads(row["checks"])["end"]
+                if declared is not None:
+                    levels[row["task_id"]] = str(declared)
+                elif end is not None and end.get("played") is not None:
+                    levels[row["task_id"]] = len(end["played"])
+    return levels
+
+
 def read_tasks(path: Path) -> Iterator[dict[str, Any]]:
     """The tasks as JSON, each with gold's end as far as it was proved."""
     with open_parquet(path) as file:

@@ -109,7 +109,7 @@ class Named:
     @property
     def key(self) -> str:
         """SQL for the key of the row."""
-        return " || '-' || ".join(self.col(column) for column in self.table.key)
+        return joined(*(self.col(column) for column in self.table.key))
 
     @property
     def conditions(self) -> list[str]:
@@ -169,6 +169,12 @@ def open_only(sketch: Sketch, table: TableShape, alias: str = "t") -> list[str]:
     name = f"{alias}.{quoted(column.name)}"
     null = f" OR {name} IS NULL" if column.nullable else ""
     return [f"({name} NOT IN ({listed}){null})" if null else f"{name} NOT IN ({listed})"]
+
+
+def joined(*parts: str) -> str:
+    """SQL for several values as one text, with a hyphen between them; one stays what it is."""
+    together = ", '-', ".join(parts)
+    return parts[0] if len(parts) == 1 else f"CONCAT({together})"
 
 
 def literal(value: object) -> str:

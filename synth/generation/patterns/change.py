@@ -12,6 +12,7 @@ from synth.generation.patterns.base import (
     Sketch,
     Step,
     family,
+    joined,
     literal,
     nameable,
     open_only,
@@ -61,7 +62,7 @@ def new_value(row: Named, column: ColumnShape) -> tuple[str, list[str], list[str
     if column.kind == "integer":
         expression = f"{old} + 1 + ({old} * 7 + {len(column.name)}) % 5"
     else:
-        expression = f"ROUND({old} * 1.1 + 1.25, 2)"
+        expression = f"ROUND(CAST({old} AS DECIMAL(16, 4)) + 1.25, 2)"
     limits = [] if column.high is None else [f"{expression} <= {column.high:g}"]
     return expression, [], [f"{old} IS NOT NULL", *limits]
 
@@ -70,7 +71,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     table, noun = row.table, row.table.noun
     value, joins, limits = new_value(row, column)
     asks = sketch.needs_consent(table, column.name)
-    key = f"{row.key} || '-' || {value}" if joins else row.key
+    key = joined(row.key, value) if joins else row.key
     ground = query(
         [f"{key} AS task_key", *row.select, f"{value} AS new_value"],
         [row.source, *joins],

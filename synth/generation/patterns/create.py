@@ -13,6 +13,7 @@ from synth.generation.patterns.base import (
     Sketch,
     Step,
     family,
+    joined,
     literal,
     nameable,
     open_only,
@@ -115,7 +116,7 @@ def _ground(table: TableShape, plan: _Plan) -> str:
     linked = {link.column for link, _ in plan.parents}
     if any(one and set(one) <= linked for one in [*table.uniques, table.key]):
         where.append(_unused(table, plan))
-    keys = " || '-' || ".join(parent.key for parent in parents)
+    keys = joined(*(parent.key for parent in parents))
     ground = query(
         [f"{keys} AS task_key", *(column for parent in parents for column in parent.select)],
         [parents[0].source, *(f"CROSS JOIN {parent.source}" for parent in parents[1:])],
@@ -230,7 +231,7 @@ def _several(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
     old, name = row.col(link.column), quoted(column.name)
     ground = query(
         [
-            f"{row.key} || '-' || w.{name} AS task_key",
+            f"{joined(row.key, f'w.{name}')} AS task_key",
             *row.select,
             f"{row.key} AS row_key",
             f"w.{name} AS wanted",

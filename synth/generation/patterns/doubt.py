@@ -7,7 +7,7 @@ from itertools import islice
 
 from synth.generation.names import parameter, quoted
 from synth.generation.patterns.answers import field_of
-from synth.generation.patterns.base import Draft, Named, Sketch, family, nameable, query
+from synth.generation.patterns.base import Draft, Named, Sketch, family, joined, nameable, query
 from synth.generation.patterns.look_up import oracle_key, worth_asking
 from synth.generation.shape import ColumnShape, TableShape
 
@@ -27,7 +27,7 @@ def _not_found(row: Named) -> Draft | None:
     column, name = asked[0], quoted(table.name)
     field = parameter(column.name)
     handle = row.columns[-1]
-    missing = f"{row.col(handle)} || ' {_ending(row)}'"
+    missing = f"CONCAT({row.col(handle)}, ' {_ending(row)}')"
     select = [
         (f"{row.col(c)} AS {slot}", f"{missing if c == handle else row.col(c)} AS {slot}")
         for c, slot in row.slots.items()
@@ -36,7 +36,7 @@ def _not_found(row: Named) -> Draft | None:
     both = [
         query(
             [
-                f"{row.key} || '-{kind}' AS task_key",
+                f"{joined(row.key, str(kind))} AS task_key",
                 *(pair[kind] for pair in select),
                 *hidden,
                 f"{1 - kind} AS there",

@@ -12,6 +12,7 @@ from synth.generation.patterns.base import (
     Sketch,
     Step,
     family,
+    joined,
     literal,
     nameable,
     open_only,
@@ -36,7 +37,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
     grounds = [
         query(
             [
-                f"{row.key} || '-{wrong}' AS task_key",
+                f"{joined(row.key, str(wrong))} AS task_key",
                 *row.select,
                 f"{value} AS new_value",
                 f"{wrong} AS wrong",

@@ -22,18 +22,22 @@ from synth.models.base import Conversation, Model, OnDelta
 from synth.models.kept_output import READ, kept_in, read_piece
 from synth.models.recap import opening_of, read_request, without_recap
 from synth.models.scripted.notes import Notes, read_notes, remembered
-from synth.tasks.yaml.json_path import extract
-from synth.tasks.yaml.template import fill
+from synth.tasks.yaml.conditions import all_hold
+from synth.tasks.yaml.saves import saved_values
+from synth.tasks.yaml.template import fill, rounded
+from synth.tasks.yaml.words import TODAY
 from synth.types import Completion, Message, Task
 from synth.types.steps import (
     Action,
     AskStep,
+    BranchStep,
     CallStep,
     ConfirmStep,
     LoopStep,
     ReplyStep,
     SequelStep,
     Step,
+    SubmitStep,
     TalkStep,
 )
 
@@ -92,7 +96,8 @@ class ExpertConversation(Conversation):
     """One playing of the gold solution. Given a longer transcript, it catches up.
 
     ``steps`` holds the gold step behind each call made so far, ``stated`` each ``say`` with the
-    values that were saved before it, ``talking`` the step whose turn waits for the user's answer. A
+    values that were saved before it, ``saved`` what each step saved, ``taken`` whether the
+    conditions of each ``if`` held, ``talking`` the step whose turn waits for the user's answer. A
     call with a transient failure is
     repeated up to ``retries`` times, then the expert gives up in words; None: failures are part of
     gold, as in its proof.
@@ -108,6 +113,8 @@ class ExpertConversation(Conversation):
         self._step = ""
         self.steps: list[Action] = []
         self.stated: list[tuple[ReplyStep, dict[str, object]]] = []
+        self.saved: list[tuple[Action, dict[str, object]]] = []
+        self.taken: list[tuple[BranchStep, bool]] = []
         self.talking: TalkStep | None = None
         self._playing = self._play()
         self._waiting = next(self._playing, None)
@@ -158,11 +165,14 @@ class ExpertConversation(Conversation):
 
     def _play(self) -> Play:
         try:
-            yield from self._steps(self._task.gold, {})
+            yield from self._gold_steps()
         except GaveUpError:
             self._spoken = self._closing = GAVE_UP
         if self._spoken:
             yield self._turn()
+
+    def _gold_steps(self) -> Play:
+        yield from self._steps(self._task.gold, {TODAY: self._task.now[:10]})
 
     def _steps(self, steps: Sequence[Step], names: dict[str, object]) -> Play:
         for step in steps:
@@ -179,10 +189,23 @@ class ExpertConversation(Conversation):
                     raise self._stuck(f"for_each {step.name} needs a list, not {shown}")
                 for item in self._items(cast("list[object]", over)):
                     yield from self._steps(step.steps, names | {step.name: item})
+            elif isinstance(step, BranchStep):
+                yield from self._steps(self._branch(step, names), names)
             elif isinstance(step, AskStep | ConfirmStep | SequelStep):
                 yield from self._talk(step, names)
             else:
                 yield from self._act(step, names)
+
+    def _branch(self, step: BranchStep, names: Mapping[str, object]) -> Sequence[Step]:
+        """The steps of the branch that the conditions choose."""
+        try:
+            held = all_hold(step.conditions, names)
+        except KeyError as error:
+            raise self._stuck(f"`if` uses {error.args[0]!r}, which no step has saved") from None
+        except TaskError as error:
+            raise self._stuck(error.message) from None
+        self.taken.append((step, held))
+        return step.steps if held else step.otherwise
 
     def _items(self, over: list[object]) -> list[object]:
         """The items of a loop in the order in which they are played."""
@@ -208,6 +231,8 @@ class ExpertConversation(Conversation):
     def _request(self, step: Action, names: Mapping[str, object]) -> tuple[str, dict[str, object]]:
         """Return the tool that a step calls, and its arguments."""
         filled = self._fill(dict(step.arguments), names)
+        if isinstance(step, SubmitStep):
+            filled = rounded(filled)
         return step.tool, cast("dict[str, object]", filled)
 
     def _call(
@@ -282,9 +307,10 @@ class ExpertConversation(Conversation):
                 names[name] = saved[name]
                 continue
             try:
-                names[name] = extract(path, json.loads(content))
+                names |= saved_values({name: path}, json.loads(content), names)
             except (LookupError, ValueError) as error:
                 raise self._stuck(_unsaved(name, step.tool, error, content)) from None
+        self.saved.append((step, {name: names[name] for name in step.save}))
 
     def _stuck(self, message: str) -> GoldStuckError:
         return GoldStuckError(message, self._task.family, self._step)

@@ -26,8 +26,9 @@ from synth.models.scripted.expert import (
     failed,
 )
 from synth.models.scripted.mistakes import Gold, Slip, draw_slip, has_number
+from synth.models.scripted.styles import NO_STYLES, StyledModel
 from synth.plugins import extension
-from synth.tasks.yaml.words import SUBMIT
+from synth.tasks.yaml.words import SUBMIT, TODAY
 from synth.types import Completion, Task
 from synth.types.steps import Action, ConfirmStep, ReplyStep, TalkStep
 
@@ -57,8 +58,10 @@ _REMEMBERED = 10_000
 """Number of rollouts whose mistake is remembered: more than a worker ever has in flight."""
 
 
-class FallibleModel(ScriptedModel):
-    """An expert that makes a mistake of these kinds in a share of ``rate`` of its rollouts."""
+class FallibleModel(StyledModel):
+    """An expert that makes a mistake of these kinds in a share of ``rate`` of its rollouts. One
+    with a mistake is terse; the others have their ``styles``.
+    """
 
     def __init__(
         self,
@@ -66,8 +69,9 @@ class FallibleModel(ScriptedModel):
         rate: float,
         name: str = "scripted",
         retries: int | None = RETRIES,
+        styles: Mapping[str, float] = NO_STYLES,
     ) -> None:
-        super().__init__(name, retries)
+        super().__init__(styles, name, retries)
         self._kinds, self._rate = kinds, rate
         self._drawn: OrderedDict[tuple[str, int], Slip | None] = OrderedDict()
 
@@ -83,7 +87,7 @@ class FallibleModel(ScriptedModel):
         if len(self._drawn) > _REMEMBERED:
             self._drawn.popitem(last=False)
         if slip is None:
-            return ExpertConversation(task, self.retries)
+            return super().start(task, tools, seed)
         return FallibleConversation(task, slip, self.retries)
 
 
@@ -110,7 +114,7 @@ class FallibleConversation(ExpertConversation):
 
     def _play(self) -> Play:
         try:
-            yield from self._steps(self._task.gold, {})
+            yield from self._gold_steps()
         except _Over as over:
             self._spoken = self._closing_words(*over.args) if over.args else self._words(LOST)
         except GaveUpError:
@@ -322,12 +326,13 @@ class FallibleConversation(ExpertConversation):
 
     def _finds_nothing(self, step: Action, content: str) -> bool:
         """Tell whether a result holds none of the values that gold saves from it."""
-        found: dict[str, object] = {}
+        found: dict[str, object] = {TODAY: self._task.now[:10]}
         try:
             self._save(step, content, found)
         except TaskError:
             return True
-        return bool(found) and all(value is None or value == [] for value in found.values())
+        saved = [found[name] for name in step.save]
+        return bool(saved) and all(value is None or value == [] for value in saved)
 
     def _agreed(self, reply: str) -> bool:
         consent = None if self._task.user is None else self._task.user.consent
@@ -346,11 +351,13 @@ class ScriptedOptions:
     mistakes: Sequence[MistakeKind] = ()
     mistake_rate: float = 0.3
     tool_retries: int = RETRIES
+    style: Mapping[str, float] | None = None
 
 
 @extension(ScriptedOptions, asks_endpoint=False)
 def make(options: ScriptedOptions, sampling: Sampling, api_key: str | None) -> ScriptedModel:
     """Build the model that ``model=scripted`` names; it errs only if ``mistakes`` are listed."""
+    styles, retries = options.style or NO_STYLES, options.tool_retries
     if not options.mistakes:
-        return ScriptedModel(options.name, options.tool_retries)
-    return FallibleModel(options.mistakes, options.mistake_rate, options.name, options.tool_retries)
+        return StyledModel(styles, options.name, retries)
+    return FallibleModel(options.mistakes, options.mistake_rate, options.name, retries, styles)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 
 from synth.models.kept_output import READ, Kept, kept_in, preview, read_piece
-from synth.tasks.yaml.json_path import extract
+from synth.tasks.yaml.saves import saved_values
 from synth.types.steps import Action
 
 DONE = "\x1e"
@@ -106,7 +106,7 @@ def _saved(step: Action, content: str) -> str | None:
     """Return the values that a step saves from a result, as JSON; None if they are not in it."""
     try:
         value = json.loads(content)
-        return _json({name: extract(path, value) for name, path in step.save.items()})
+        return _json(saved_values(step.save, value, {}))
     except (LookupError, ValueError):
         return None
 

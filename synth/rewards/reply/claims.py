@@ -19,6 +19,7 @@ from synth.rewards.reply.patterns import (
     FIRST_PERSON,
     FREE,
     GIFTS,
+    MESSENGERS,
     NOT_DONE,
     OPPOSITE,
     OTHERS_DID,
@@ -27,6 +28,7 @@ from synth.rewards.reply.patterns import (
     PROMISE,
     REQUEST,
     SECRET,
+    TOLD_OTHERS,
     YOU_GET,
 )
 from synth.rewards.reply.sentences import AgentSentence, base_form, is_past
@@ -75,6 +77,7 @@ def claims(
                 ("says that something was done", _overdone(sentence, work, heard)),
                 ("promises", _promises(sentence, work, known.words, heard, last=last)),
                 ("claims what others did", _others_did(sentence, heard)),
+                ("claims to have told others", _told_others(sentence, work, heard)),
                 ("asks for a secret", _asks_secret(sentence, known)),
             ):
                 if found:
@@ -134,6 +137,15 @@ def _others_did(sentence: AgentSentence, heard: set[str]) -> bool:
         return False
     words = [found["who"], found["did"] or found["done"]]
     return not all(stem(word) in heard for word in words if word)
+
+
+def _told_others(sentence: AgentSentence, work: Work, heard: set[str]) -> bool:
+    """True for a claim of a message to others that no tool has sent and nothing has told of."""
+    found = TOLD_OTHERS.search(sentence.text)
+    if found is None or sentence.asks or sentence.denies:
+        return False
+    messaged = any(word.startswith(MESSENGERS) for word in work.wrote)
+    return not messaged and stem(found["who"].split()[-1]) not in heard
 
 
 def _gives(sentence: AgentSentence, known: set[str], heard: set[str]) -> bool:

@@ -72,7 +72,7 @@ def _crossed(
 
 def _roles(text: str, facts: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
     """The stems of the words before each fact of a text, in its clause and back to the fact before
-    it; where there are none, of the words behind it.
+    it; where there are none, of the words behind it, in its clause or else beyond it.
     """
     folded, found = fold(text), tokens(text)
     words = texts(found)
@@ -92,7 +92,9 @@ def _roles(text: str, facts: Mapping[str, Sequence[str]]) -> dict[str, set[str]]
             stop = min((index for index in breaks if index >= end), default=len(words))
             before = _beside(words, range(first - 1, start - 1, -1), taken, BEFORE)
             behind = _beside(words, range(end, stop), taken, BEHIND)
-            roles.setdefault(fact, set()).update(before or behind)
+            beyond = range(end, len(words))  # "Ada, born ...": the clause ends with the fact
+            words_of_role = before or behind or _beside(words, beyond, taken, BEHIND)
+            roles.setdefault(fact, set()).update(words_of_role)
     return roles
 
 

@@ -53,6 +53,17 @@ OTHERS_DID = re.compile(
     r"|\b(?P<done>checked|approved|reviewed|verified|signed|authori[sz]ed|recommended|cleared"
     r"|inspected)(?: off)? by (?!you\b|me\b|us\b)"
 )
+TOLD_OTHERS = re.compile(
+    rf"\b(?:i|we)(?:'ve|\s+have)?{ADVERBS}\s+(?:(?:informed|notified|contacted|called|phoned"
+    r"|e-?mailed|messaged|texted|alerted|told|written\s+to|wrote\s+to|spoken\s+(?:to|with)"
+    r"|spoke\s+(?:to|with)|talked\s+(?:to|with)|asked|consulted)"
+    r"|(?:sent|forwarded|passed|handed)\b[^.?!]{0,40}?\bto)\s+"
+    r"(?!you\b|yourself\b|me\b|us\b|about\b|that\b|what\b|which\b|it\b|for\b|the\s+tool)"
+    r"(?P<who>(?:the|your|our|my|his|her|their|a|an|some)\s+[a-z]+|all|everybody|everyone|both)"
+)
+"""Claims of having told, sent or asked other people something."""
+MESSENGERS = ("send", "sent", "messag", "notif", "alert", "inform", "contact", "mail", "escalat")
+"""Stems of tools by which somebody is told something."""
 YOU_GET = re.compile(
     r"\byou(?:'ll| will| shall) (?:\w+ )?(?:get|receive|be (?:refunded|credited|compensated|called|contacted|reimbursed|paid))\b"
 )

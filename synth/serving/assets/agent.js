@@ -21,12 +21,30 @@ function element(tag, text, kind) {
   return made;
 }
 
-function show(kind, title, text) {
+// Words are read as prose; JSON and rows are set in a fixed width, long ones folded.
+function show(kind, title, text, prose) {
   const entry = element("article", undefined, kind);
-  entry.append(element("h2", title), element("pre", text));
+  entry.append(element("h2", title));
+  const body = prose ? element("p", text, "prose") : element("pre", text);
+  if (!prose && text.length > FOLDED) {
+    const fold = element("details");
+    fold.append(element("summary", `${text.length.toLocaleString("en-US")} characters: ${text.replace(/\s+/g, " ").slice(0, 80)} ...`), body);
+    entry.append(fold);
+  } else entry.append(body);
   at("log").append(entry);
   entry.scrollIntoView({ block: "end" });
   return entry;
+}
+
+const FOLDED = 600;
+
+function pretty(text) {
+  try {
+    const found = JSON.parse(text);
+    return found !== null && typeof found === "object" ? JSON.stringify(found, null, text.length > 70 ? 2 : 0) : text;
+  } catch {
+    return text;
+  }
 }
 
 const value = (found) => (found === undefined ? "" : JSON.stringify(found));
@@ -64,7 +82,7 @@ async function attempt(work) {
 }
 
 function approval(event) {
-  const entry = show("wanted", `may it call ${event.call.name}? (${event.risk})`, event.call.arguments);
+  const entry = show("wanted", `may it call ${event.call.name}? (${event.risk})`, pretty(event.call.arguments));
   const actions = element("div", undefined, "actions");
   const decide = (approve) => async () => {
     for (const button of actions.children) button.disabled = true;
@@ -79,12 +97,13 @@ function approval(event) {
     actions.append(button);
   }
   entry.append(actions);
+  entry.scrollIntoView({ block: "end" });
 }
 
 function score(event) {
   const lines = event.verdicts.map((verdict) => {
-    const found = verdict.score === null ? "could not judge" : verdict.score;
-    return `${verdict.verifier}: ${found}: ${verdict.reason}`;
+    const sign = verdict.score === null ? "?" : verdict.score >= 1 ? "✓" : "✗";
+    return `${sign} ${verdict.verifier}${verdict.gate ? "" : ` ${verdict.score}`}: ${verdict.reason}`;
   });
   const reward = event.reward === undefined ? "no reward" : `reward ${event.reward}`;
   show(event.outcome === "success" ? "score" : "wanted", `${event.outcome}, ${reward}`, lines.join("\n"));
@@ -101,10 +120,10 @@ const shown = {
     if (draft) draft.remove();
     draft = null;
     if (event.completion.reasoning_content) show("agent", "reasoning", event.completion.reasoning_content);
-    if (event.completion.content) show("agent", "agent", event.completion.content);
+    if (event.completion.content) show("agent", "agent", event.completion.content, true);
   },
-  tool_call: (event) => show("agent", `call ${event.call.name}`, event.call.arguments),
-  tool_result: (event) => show("", `result of ${event.call.name}`, event.content),
+  tool_call: (event) => show("call", `call ${event.call.name}`, pretty(event.call.arguments)),
+  tool_result: (event) => show("result", `result of ${event.call.name}`, pretty(event.content)),
   row_changes: (event) => show("changes", `rows changed by ${event.call.name}`, event.changes.map(change).join("\n")),
   approval_request: approval,
   user_turn_request: () => {
@@ -113,7 +132,7 @@ const shown = {
   },
   user_reply: (event) => {
     at("reply").hidden = true;
-    show("user", "user", event.ends ? `${event.text} (ends the conversation)` : event.text);
+    show("user", "user", event.ends ? `${event.text} (ends the conversation)`.trim() : event.text, true);
   },
   agent_error: (event) => show("wanted", event.error.type, event.error.message),
   agent_finish: (event) => status(`finished: ${event.stop_reason || "called off"}`),
@@ -149,7 +168,7 @@ at("start").addEventListener("submit", (submitted) => {
       session = opened.session;
       at("stop").disabled = false;
       if (opened.system) show("", "policy", opened.system);
-      show("user", "user", opened.prompt);
+      show("user", "user", opened.prompt, true);
       await follow(session);
     } finally {
       at("go").disabled = false;
@@ -184,5 +203,5 @@ attempt(async () => {
     option.value = task.job;
     at("task").append(option);
   }
-  status("choose a task and start");
+  status(world.recording ? "choose a task and start; sessions are recorded" : "choose a task and start; nothing is recorded");
 });

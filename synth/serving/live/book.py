@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from envs.errors import EnvsError
-from synth.errors import OperatorError, SynthError
-from synth.serving.live.recorder import Recorder
+from synth.errors import OperatorError
+from synth.serving.live.recorder import Recorder, broken
 from synth.serving.live.session import RemoteSession, SessionError
 from synth.serving.live.world import LiveWorld
 
@@ -20,8 +19,8 @@ from synth.serving.live.world import LiveWorld
 class SessionReport:
     """The end of a session, for the operator and never for the player.
 
-    ``broke`` says what broke it; it has no score and no row then. ``verdicts`` maps the name of
-    each that did not pass to its reason.
+    ``broke`` says what broke it; it has no score and an error row in a recording. ``verdicts`` maps
+    the name of each that did not pass to its reason.
     """
 
     session: str
@@ -147,7 +146,7 @@ class SessionBook:
         known = SessionReport(name, job.task.family, job.task.id, job.index)
         if error is None:
             row = session.finished.result()
-            report = _scored(known, row)
+            report = scored(known, row)
             if self._recorder is None:
                 self._jobs.append(job.index)
             else:
@@ -157,12 +156,18 @@ class SessionBook:
                     report = replace(report, broke=f"not recorded: {full}")
             self._report(report)
             return
-        self._jobs.append(job.index)
-        text = str(error) if isinstance(error, SynthError | EnvsError) else repr(error)
-        self._report(replace(known, broke=text))
+        given_up = False
+        if self._recorder is not None:
+            try:
+                given_up = self._recorder.fail(job, error)
+            except OperatorError as full:  # the disk
+                error = full
+        if not given_up:
+            self._jobs.append(job.index)
+        self._report(replace(known, broke=self._live.scrubber.message(broken(error))))
 
 
-def _scored(known: SessionReport, row: Mapping[str, Any]) -> SessionReport:
+def scored(known: SessionReport, row: Mapping[str, Any]) -> SessionReport:
     failed = {
         verdict["verifier"]: str(verdict["reason"])
         for verdict in row["verdicts"]

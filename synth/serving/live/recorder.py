@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from envs.errors import EnvsError
 from synth.config.schema import to_yaml
+from synth.dataset.store.error_row import ErrorRow
 from synth.dataset.store.run_info import RunFiles
 from synth.dataset.store.task_table import write_tasks
 from synth.dataset.store.wire import encode, to_wire
 from synth.dataset.store.writer import RunWriter
-from synth.errors import OperatorError, ResumeRefused
+from synth.errors import OperatorError, ResumeRefused, SynthError
 from synth.foundation.consent import config_part, remember, tasks_part, world_part
 from synth.foundation.scrubber import Scrubber
+from synth.hub.card import complete_card
 from synth.runner.run_files import CONFIG_FILE, TASKS_FILE, recorded_config, task_row, write_whole
 from synth.serving.live.world import LiveWorld
+from synth.types import Job
+
+_log = logging.getLogger(__name__)
 
 
 class Recorder:
     """The writer of one recording. Only one process records into a directory at a time."""
 
-    def __init__(self, writer: RunWriter, scrubber: Scrubber) -> None:
-        self._writer, self._scrubber = writer, scrubber
+    def __init__(self, writer: RunWriter, scrubber: Scrubber, model: str) -> None:
+        self._writer, self._scrubber, self._model = writer, scrubber, model
         self.directory = writer.files.directory
 
     @classmethod
@@ -50,23 +58,54 @@ class Recorder:
                 remember([tasks_part(home / TASKS_FILE, ())])
 
             writer = RunWriter.create(directory, run.layout, run.identity, prepare=prepare)
-        return cls(writer, live.scrubber)
+        return cls(writer, live.scrubber, live.context.model.name)
 
     def unplayed(self) -> Iterator[int]:
         """The jobs that have no row yet, in the plan's order."""
         return self._writer.unaccounted()
 
-    def add(self, row: dict[str, Any]) -> None:
-        """Store a row, without the secrets of the run; it survives the death of this process."""
+    def add(self, row: dict[str, Any]) -> bool:
+        """Store a row, without the secrets of the run; it survives the death of this process.
+
+        Returns False if the job has a row already, which is kept.
+        """
         data = encode(to_wire(row))
         if self._scrubber.in_bytes(data):
             data = encode(to_wire(self._scrubber.value(row)))
-        self._writer.add_row(int(row["job_index"]), data)
+        return self._writer.add_row(int(row["job_index"]), data)
+
+    def fail(self, job: Job, error: BaseException) -> bool:
+        """Store what broke a rollout as an error row; returns True if the job is given up."""
+        typed = isinstance(error, SynthError | EnvsError)
+        return self._writer.add_error(
+            job.index,
+            ErrorRow(
+                trajectory_id=job.id,
+                task_id=job.task.id,
+                job_index=job.index,
+                family=job.task.family,
+                sample_index=job.sample,
+                seed=job.seed,
+                error_type=type(error).__name__ if typed else "UnexpectedError",
+                message=self._scrubber.message(broken(error)),
+                retryable=error.retryable if typed else True,
+                model=self._model,
+                created_at=datetime.now(UTC),
+            ),
+        )
 
     def close(self) -> None:
         """Seal what there is as a dataset: complete if every job has a row, else partial."""
         waiting = self._writer.progress.waiting
         self._writer.seal("partial" if waiting else "complete")
+        if (problem := complete_card(self.directory)) is not None:
+            _log.warning("%s", problem)
+
+
+def broken(error: BaseException) -> str:
+    """What broke a session, for its operator."""
+    typed = isinstance(error, SynthError | EnvsError)
+    return str(error) if typed else f"{type(error).__name__}: {error}"
 
 
 def _is_run(directory: Path) -> bool:

@@ -14,6 +14,12 @@ from synth.types import Completion, Message, StopReason, Task
 REMOTE = "remote"
 """The ``model.kind`` of a recording."""
 
+REFUSAL = (
+    "model.kind=remote is whoever plays over `synth mcp`, and no run can ask it: continue a"
+    " recording with `synth mcp WORLD --record DIR` and the same options, or replay it with"
+    " model=replay model.path=DIR"
+)
+
 
 class RemoteConversation(Conversation):
     """The turns of one client. ``tools`` are those that the rollout offers, ``messages`` the
@@ -67,10 +73,8 @@ def make(options: Mapping[str, object], sampling: object, api_key: str | None) -
 
     Raises OperatorError.
     """
-    raise OperatorError(
-        "this model is whoever played over `synth mcp`: continue with `synth mcp WORLD --record"
-        " DIR`, or replay it with model=replay model.path=DIR"
-    )
+    raise OperatorError(REFUSAL)
 
 
 make.asks_endpoint = False  # type: ignore[attr-defined]
+make.refusal = REFUSAL  # type: ignore[attr-defined]

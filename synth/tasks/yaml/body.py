@@ -29,19 +29,21 @@ from synth.tasks.yaml.step_templates import (
 from synth.tasks.yaml.steps import compile_steps
 from synth.tasks.yaml.template import names_in
 from synth.tasks.yaml.user import UserText, read_user, requiring_acts, unmentioned
-from synth.tasks.yaml.words import DIFFICULTIES, NOW
+from synth.tasks.yaml.words import DIFFICULTIES, NOW, TODAY
 from synth.types.checks import AlternativeEnd, Gate, find_gate
 
 
 @dataclass(frozen=True)
 class WorldRules:
-    """Rules for all families of a world: its date and time, the comparison of columns, and whether
-    writes may be undone again.
+    """Rules for all families of a world: its date and time, the comparison of columns, whether
+    writes may be undone again, and the descriptions of a form of answers that they share (None:
+    each family shows its own fields).
     """
 
     now: str = NOW
     compare: Mapping[str, object] = field(default_factory=dict[str, Any])
     transient: str = "allow"
+    form: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,12 @@ def read_world_rules(top: Map, scope: Scope, queries: Queries) -> WorldRules:
         raise scope.fail(
             f"`now` is taken as UTC: write {now!r} without its offset", top.lines["now"]
         )
-    return WorldRules(now, _compare(top, scope, queries), _transient(top, scope) or "allow")
+    form: dict[str, str] | None = None
+    if top.get("form") is not None:
+        raw = scope.part(top, "form")
+        form = {name: scope.text(raw, name, "`form`") for name in raw}
+    compare = _compare(top, scope, queries)
+    return WorldRules(now, compare, _transient(top, scope) or "allow", form)
 
 
 def read_body(
@@ -105,7 +112,7 @@ def read_body(
     )
     question = read_question(raw, scope)
     if question is None:
-        gold = compile_steps(raw["gold"], scope, raw.lines["gold"], set())
+        gold = compile_steps(raw["gold"], scope, raw.lines["gold"], {TODAY} - scope.slots)
     else:
         gold = question.steps(scope, raw.lines[question.key])
     _check_confirmations(raw, scope, user, gold, samples)
@@ -124,7 +131,9 @@ def read_body(
                 raw.lines[key],
             )
     options = [gate.options for gate in gates]
+    conditions: Mapping[str, object] = raw.get("cases") or {}
     used = names_in([user.texts(), values_in(gold), options, hint], "$slot").union(
+        *(binds_of(str(condition)) for condition in conditions.values()),
         *(binds_of(item) for item in oracle.values()),
         *(names_in_end(alternative) for alternative in alternatives),
     )

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from synth.errors import TaskError, raise_task_errors
+from synth.errors import EmptyFamilyError, TaskError, raise_task_errors
 from synth.foundation.hashing import canonical, derive_seed
 from synth.tasks.base import TaskFamily
 from synth.tasks.domains import Domain, parse_domain
@@ -55,29 +55,38 @@ class Family(TaskFamily):
 
 @dataclass(frozen=True)
 class TaskFile:
-    """A whole tasks.yaml."""
+    """A whole tasks.yaml. ``absent`` maps families that have no row to the reason."""
 
     file: str
     rules: WorldRules
     families: Sequence[Family]
+    absent: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def read_file(context: ReaderContext) -> FileFamilies:
     """The families of a world's tasks.yaml. Raises what :func:`read_tasks` raises."""
     name, universe = context.world.name, context.universe
     world = f"{name}/{universe}" if universe else name
-    read = read_tasks(context.file, world, context.tools, context.queries)
-    return FileFamilies(read.families, read.rules)
+    read = read_tasks(
+        context.file, world, context.tools, context.queries, may_be_empty=universe > 0
+    )
+    return FileFamilies(read.families, read.rules, absent=read.absent)
 
 
 def read_tasks(
-    file: Path, world: str, tools: Mapping[str, Mapping[str, object]], queries: Queries
+    file: Path,
+    world: str,
+    tools: Mapping[str, Mapping[str, object]],
+    queries: Queries,
+    *,
+    may_be_empty: bool = False,
 ) -> TaskFile:
     """Parse and check the tasks.yaml of a world.
 
     ``world`` names the world, and the universe where it is not the first: faked values differ by
     it. ``tools`` maps each tool's name to its parameters' JSON Schema. Raises
-    :class:`~synth.errors.TaskError` for the first mistake of each family.
+    :class:`~synth.errors.TaskError` for the first mistake of each family; a family without a row is
+    one unless it ``may_be_empty``.
     """
     scope = Scope(str(file), tools=tools)
     top = scope.mapping(load_yaml(file), "tasks.yaml", 1, keys_of(TasksModel))
@@ -89,6 +98,7 @@ def read_tasks(
             "needs `families`, a list with at least one family", top.lines.get("families", 1)
         )
     families: list[Family] = []
+    absent: dict[str, str] = {}
     errors: list[TaskError] = []
     for index, entry in enumerate(entries):
         try:
@@ -97,9 +107,12 @@ def read_tasks(
             if any(family.id == families[-1].id for family in families[:-1]):
                 raise families[-1].fail("two families have this id")
         except TaskError as error:
-            errors.append(error)
+            if may_be_empty and isinstance(error, EmptyFamilyError):
+                absent[str(error.family)] = error.message
+            else:
+                errors.append(error)
     raise_task_errors(errors)
-    return TaskFile(str(file), rules, families)
+    return TaskFile(str(file), rules, families, absent)
 
 
 def check_tools(scope: Scope) -> None:
@@ -210,7 +223,8 @@ class _Reader:
     def rows(self, sql: str, line: int, what: str) -> list[dict[str, object]]:
         rows = self.queries.rows(sql, TaskError(what, self.scope.file, line, self.name))
         if not rows and not what:
-            raise self.scope.fail("the grounding yields no row", line)
+            message = "the grounding yields no row"
+            raise EmptyFamilyError(message, self.scope.file, line, self.name)
         return rows
 
     def vary(self, columns: frozenset[str]) -> dict[str, Domain]:

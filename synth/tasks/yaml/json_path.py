@@ -12,19 +12,23 @@ import jsonpath
 from synth.tasks.yaml.template import fill
 
 CompiledPath = str | Mapping[str, Sequence[object]]
-"""A JSONPath: text, or ``{"$path": parts}`` where slots stand in it."""
+"""A JSONPath: text, or ``{"$path": parts}`` where slots or saved names stand in it."""
 
 
-def joined_path(path: CompiledPath, slots: Mapping[str, object]) -> str:
-    """A compiled JSONPath with its slots put in as JSON literals."""
+def joined_path(path: CompiledPath, names: Mapping[str, object], key: str) -> CompiledPath:
+    """A compiled JSONPath with the values of its slots (``key`` is ``$slot``) or of saved names
+    (``$``) put in as JSON literals; text once none is left.
+    """
     if isinstance(path, str):
         return path
-    return "".join(
-        part
-        if isinstance(part, str)
-        else json.dumps(fill(part, "$slot", slots), ensure_ascii=False)
+    parts: list[object] = [
+        json.dumps(fill(part, key, names), ensure_ascii=False)
+        if isinstance(part, Mapping) and key in cast("Mapping[str, object]", part)
+        else part
         for part in path["$path"]
-    )
+    ]
+    texts = [part for part in parts if isinstance(part, str)]
+    return "".join(texts) if len(texts) == len(parts) else {"$path": parts}
 
 
 @lru_cache(maxsize=4096)

@@ -19,12 +19,16 @@ from synth.tasks.yaml.models import (
     Definition,
     GateModel,
     LoopModel,
+    SaveModel,
+    StepList,
     StepModel,
     Steps,
     TasksModel,
     Tolerance,
     ToolName,
+    key_of,
 )
+from synth.tasks.yaml.saves import COMPUTED
 from synth.tasks.yaml.words import TABLE_COMPARE
 
 Schema = dict[str, Any]
@@ -59,6 +63,8 @@ class _Generator:
             CompareModel: self._compare,
             GateModel: self._gate,
             LoopModel: self._loop,
+            SaveModel: self._save,
+            StepList: lambda: self.schema(Steps),
             StepModel: self._step,
             ToolName: self._tool_name,
         }
@@ -121,7 +127,7 @@ class _Generator:
     def _closed(self, model: type) -> Schema:
         """An object with the model's keys and no other."""
         required = [
-            field.name
+            key_of(field.name)
             for field in fields(model)
             if field.default is MISSING and field.default_factory is MISSING
         ]
@@ -134,7 +140,7 @@ class _Generator:
 
     def _properties(self, model: type) -> dict[str, Schema]:
         hints = get_type_hints(model, include_extras=True)
-        return {field.name: self.schema(hints[field.name]) for field in fields(model)}
+        return {key_of(field.name): self.schema(hints[field.name]) for field in fields(model)}
 
     def _compare(self) -> Schema:
         return {
@@ -182,6 +188,15 @@ class _Generator:
             "maxProperties": 2,
         }
 
+    def _save(self) -> Schema:
+        return {
+            "type": "object",
+            "properties": {word: {} for word in COMPUTED},
+            "additionalProperties": False,
+            "minProperties": 1,
+            "maxProperties": 1,
+        }
+
     def _step(self) -> Schema:
         """One of the words, a tool's name with `save` and `fails`, or a case's name with steps."""
         calls = {
@@ -191,8 +206,9 @@ class _Generator:
         steps = self.schema(Steps)
         other = [steps] if self.tools else [steps, {"type": ["object", "null"]}]
         alone = [{"required": [word], "maxProperties": 1} for word in _ALONE]
+        branch = {"required": ["if", "do"], "maxProperties": 3}
         call = {
-            "not": {"anyOf": [{"required": [word]} for word in _ALONE]},
+            "not": {"anyOf": [{"required": [word]} for word in (*_ALONE, "if", "do", "else")]},
             "minProperties": 1,
             "maxProperties": 3,
         }
@@ -200,7 +216,7 @@ class _Generator:
             "type": "object",
             "properties": {**self._properties(StepModel), **calls},
             "additionalProperties": {"anyOf": other},
-            "oneOf": [*alone, call],
+            "oneOf": [*alone, branch, call],
         }
 
 

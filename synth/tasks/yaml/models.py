@@ -50,7 +50,12 @@ def also(**keywords: Any) -> Also:
 @cache
 def keys_of(*models: type) -> frozenset[str]:
     """The keys that these models have."""
-    return frozenset(field.name for model in models for field in fields(model))
+    return frozenset(key_of(field.name) for model in models for field in fields(model))
+
+
+def key_of(name: str) -> str:
+    """The key of a field, whose name has an underscore behind where Python keeps the word."""
+    return name.removesuffix("_")
 
 
 def words_of(literal: Any) -> frozenset[str]:
@@ -77,7 +82,7 @@ FieldCompare = Literal["exact", "text", "set", "bag"]
 ColumnCompare = Literal["exact", "ignore", "free_text"]
 RowOperation = Literal["insert", "update", "delete"]
 Talk = Literal["ask", "confirm"]
-SequelWord = Literal["proposed", "done"]
+SequelWord = Literal["proposed", "done", "refused"]
 SqlRows = Literal["bag", "set"]
 SqlColumns = Literal["any", "given"]
 Name = Annotated[str, also(pattern=NAME.pattern)]
@@ -200,7 +205,7 @@ class SequelModel:
             SequelWord,
             About(
                 "done (the default): once the agent reports an end; proposed: in the place of the"
-                " yes to a proposal."
+                " yes to a proposal; refused: once the agent says that something cannot be done."
             ),
         ]
         | None
@@ -385,6 +390,14 @@ class AlternativesModel:
     any_of: list[End]
 
 
+class StepList:
+    """A list of steps in a step."""
+
+
+class SaveModel:
+    """``{word: operands}``: a computed value."""
+
+
 class LoopModel:
     """``{name: $list, do: [steps]}``: one key beside ``do`` is the author's."""
 
@@ -413,15 +426,28 @@ class StepModel:
         | None
     ) = None
     for_each: Annotated[LoopModel, About("{name: $list, do: [steps]}")] | None = None
+    if_: (
+        Annotated[
+            Texts,
+            About("A condition, such as $stock >= {quantity}, or several that all must hold."),
+        ]
+        | None
+    ) = None
+    do: Annotated[StepList, About("The steps to play if the condition holds.")] | None = None
+    else_: Annotated[StepList, About("The steps to play if it does not.")] | None = None
     save: (
-        Annotated[dict[str, Text], About("Names for values of the result, by JSONPath.")] | None
+        Annotated[
+            dict[str, Text | Annotated[SaveModel, Definition("save")]],
+            About("Names for values of the result, by JSONPath, or computed from such values."),
+        ]
+        | None
     ) = None
     fails: Annotated[Text, About("The category with which the call is meant to fail.")] | None = (
         None
     )
 
 
-STEP_WORDS = keys_of(StepModel) | {"do"}
+STEP_WORDS = keys_of(StepModel)
 """Words of the steps that no tool and no case may be named."""
 
 Steps = Annotated[list[Annotated[StepModel, Definition("step")]], Definition("steps")]
@@ -534,7 +560,10 @@ class FamilyModel(BodyModel):
         Annotated[
             dict[Name, Text],
             also(minProperties=2),
-            About("A name and an SQL condition over the grounding each, which together cover it."),
+            About(
+                "A name and an SQL condition over the grounding each, with varied slots as :name;"
+                " together they cover it."
+            ),
         ]
         | None
     ) = None
@@ -557,6 +586,16 @@ class TasksModel:
     ) = None
     compare: Annotated[Compare, About("How columns compare, in all families.")] | None = None
     transient: Annotated[Transient, About("The default of all families.")] | None = None
+    form: (
+        Annotated[
+            dict[Property, Text],
+            About(
+                "One `submit` form of all answers' fields for all families, which does not reveal"
+                " the family; descriptions by field, where several families have it."
+            ),
+        ]
+        | None
+    ) = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from synth.foundation.hashing import derive_seed
-from synth.tasks.yaml.json_path import CompiledPath, joined_path
+from synth.tasks.yaml.conditions import ConditionText
+from synth.tasks.yaml.saves import Save, fill_save
 from synth.tasks.yaml.template import fill, names_in
 from synth.tasks.yaml.user import question
 from synth.types.steps import (
     AskStep,
+    BranchStep,
     CallStep,
     ConfirmStep,
     LoopStep,
@@ -44,12 +46,12 @@ class Phrasing:
 
 @dataclass(frozen=True)
 class CallTemplate:
-    """A call of a tool; a path in ``save`` may hold slots."""
+    """A call of a tool; ``save`` is compiled (see :mod:`synth.tasks.yaml.saves`)."""
 
     do: ClassVar[str] = "call"
     tool: str
     arguments: Mapping[str, object]
-    save: Mapping[str, CompiledPath] = field(default_factory=dict[str, CompiledPath])
+    save: Mapping[str, Save] = field(default_factory=dict[str, Save])
     fails: str | None = None
     line: int = field(default=1, compare=False, repr=False)
 
@@ -113,6 +115,21 @@ class LoopTemplate:
 
 
 @dataclass(frozen=True)
+class BranchTemplate:
+    """``if``: the steps of a condition, and those to play otherwise."""
+
+    do: ClassVar[str] = "if"
+    conditions: Sequence[ConditionText]
+    steps: Sequence[StepTemplate]
+    otherwise: Sequence[StepTemplate] = ()
+    line: int = field(default=1, compare=False, repr=False)
+
+    @property
+    def values(self) -> list[object]:
+        return [value for condition in self.conditions for value in condition.values]
+
+
+@dataclass(frozen=True)
 class CaseTemplate:
     """Steps of one case only."""
 
@@ -140,6 +157,7 @@ PlainTemplate = (
     | SubmitTemplate
     | SayTemplate
     | LoopTemplate
+    | BranchTemplate
 )
 """Steps of every case."""
 
@@ -147,11 +165,13 @@ StepTemplate = PlainTemplate | CaseTemplate
 
 
 def every_template(steps: Sequence[StepTemplate]) -> Iterator[StepTemplate]:
-    """All steps in order, those of cases and loops too."""
+    """All steps in order, those of cases, loops and branches too."""
     for step in steps:
         yield step
-        if isinstance(step, LoopTemplate | CaseTemplate):
+        if isinstance(step, LoopTemplate | CaseTemplate | BranchTemplate):
             yield from every_template(step.steps)
+        if isinstance(step, BranchTemplate):
+            yield from every_template(step.otherwise)
 
 
 def values_in(steps: Sequence[StepTemplate]) -> list[object]:
@@ -194,11 +214,21 @@ def realise(
             case LoopTemplate():
                 inner = realise(step.steps, slots, case, draw, asked)
                 out.append(LoopStep(step.name, fill(step.over, "$slot", slots), inner, step.line))
+            case BranchTemplate():
+                conditions = [condition.filled(slots) for condition in step.conditions]
+                inner, otherwise = (
+                    realise(part, slots, case, draw, asked) for part in (step.steps, step.otherwise)
+                )
+                out.append(BranchStep(conditions, inner, otherwise, step.line))
             case SubmitTemplate():
                 out.append(SubmitStep(fill(dict(step.fields), "$slot", slots), step.line))
             case CallTemplate():
-                filled = fill(dict(step.arguments), "$slot", slots)
-                arguments = {name: value for name, value in filled.items() if value is not None}
-                save = {name: joined_path(path, slots) for name, path in step.save.items()}
-                out.append(CallStep(step.tool, arguments, save, step.fails, step.line))
+                out.append(_call_step(step, slots))
     return out
+
+
+def _call_step(step: CallTemplate, slots: Mapping[str, object]) -> CallStep:
+    filled = fill(dict(step.arguments), "$slot", slots)
+    arguments = {name: value for name, value in filled.items() if value is not None}
+    save = {name: fill_save(path, "$slot", slots) for name, path in step.save.items()}
+    return CallStep(step.tool, arguments, save, step.fails, step.line)

@@ -9,12 +9,15 @@ from typing import Any, cast
 import jsonpath
 
 from envs.tools.sql import BUILTIN
-from synth.tasks.yaml.json_path import joined_path, singular
+from synth.tasks.yaml.conditions import compile_conditions
+from synth.tasks.yaml.json_path import CompiledPath, joined_path, singular
 from synth.tasks.yaml.models import STEP_WORDS
+from synth.tasks.yaml.saves import COMPUTED, Save
 from synth.tasks.yaml.scope import Scope, nearest
 from synth.tasks.yaml.source_map import Map, Seq
 from synth.tasks.yaml.step_templates import (
     AskTemplate,
+    BranchTemplate,
     CallTemplate,
     CaseTemplate,
     ConfirmTemplate,
@@ -30,8 +33,11 @@ from synth.tasks.yaml.words import NAME
 
 Json = Any
 
-_SLOT = re.compile(r"\{([A-Za-z_]\w*)\}")
-_DOLLAR = re.compile(r"'[^']*'|\"[^\"]*\"|\$([A-Za-z_]\w*)")
+_NAMES = re.compile(
+    r"(?P<quote>['\"])\{[A-Za-z_]\w*\}|'[^']*'|\"[^\"]*\"|\{(?P<slot>[A-Za-z_]\w*)\}"
+    r"|\$(?P<saved>[A-Za-z_]\w*)"
+)
+"""Names in a JSONPath; what stands in quotes is passed over."""
 _LONE = frozenset({"submit", "then"})
 """What comes once in a solution, hence never in a loop."""
 
@@ -52,6 +58,8 @@ def _action(step: Json, scope: Scope, line: int) -> str:
     """The one key of a step that says what it does."""
     if not isinstance(step, Map):
         raise scope.fail(f"a step is a mapping such as `say: ...`, not {step!r}", line)
+    if "if" in step:
+        return "if"
     actions = [key for key in step if key not in {"save", "fails"}]
     if len(actions) > 1 and (odd := _misspelt(actions, scope)):
         raise scope.fail(odd[1], step.lines[odd[0]])
@@ -85,6 +93,8 @@ def _compile(step: Json, scope: Scope, line: int, saved: set[str]) -> StepTempla
         return _sequel(value, scope, line)
     if action == "submit":
         return _submit(value, scope, saved, line)
+    if action == "if":
+        return _branch(step, scope, saved, line)
     if action == "for_each":
         return _for_each(value, scope, saved, line)
     if action in scope.cases:
@@ -102,7 +112,7 @@ def _sequel(value: Json, scope: Scope, line: int) -> SequelTemplate:
 
 def _misspelt(actions: Sequence[str], scope: Scope) -> tuple[str, str] | None:
     """The first of several keys of a step that is no word at all, and what may have been meant."""
-    words = STEP_WORDS - {"do"} | scope.cases | set(scope.tools)
+    words = STEP_WORDS - {"do", "else"} | scope.cases | set(scope.tools)
     odd = next((action for action in actions if action not in words), None)
     return (
         None
@@ -163,9 +173,29 @@ def _for_each(value: Json, scope: Scope, saved: set[str], line: int) -> LoopTemp
     return LoopTemplate(names[0], over, steps, line)
 
 
+def _branch(step: Map, scope: Scope, saved: set[str], line: int) -> BranchTemplate:
+    """A conditional step. Names that both branches save are known after it."""
+    if extra := [key for key in step if key not in {"if", "do", "else"}]:
+        raise scope.fail(f"`if` has `do` and `else` beside it, not `{extra[0]}`", line)
+    if "do" not in step:
+        raise scope.fail('write `if: "$saved == {slot}"` and `do: [steps]` below it', line)
+    conditions = compile_conditions(step["if"], scope, step.lines["if"], saved)
+    branches: list[list[StepTemplate]] = []
+    names: list[set[str]] = []
+    for key in ("do", "else"):
+        inner = set(saved)
+        if key in step:
+            branches.append(
+                compile_steps(step[key], scope, step.lines[key], inner, f"`{key}` of `if`")
+            )
+        names.append(inner)
+    saved |= names[0] & names[1]
+    return BranchTemplate(conditions, branches[0], branches[1] if branches[1:] else (), line)
+
+
 def _call(step: Map, name: str, scope: Scope, saved: set[str], line: int) -> CallTemplate:
     if name not in scope.tools:
-        words = STEP_WORDS - {"save", "fails", "do"} | scope.cases | set(scope.tools)
+        words = STEP_WORDS - {"save", "fails", "do", "else"} | scope.cases | set(scope.tools)
         raise scope.fail(
             f"{name!r} is neither a tool nor a step word; {nearest(name, words)}", line
         )
@@ -203,50 +233,82 @@ def _argument(tool: str, name: str, value: Json, scope: Scope, saved: set[str], 
     )
 
 
-def _saves(step: Map, scope: Scope, saved: set[str]) -> dict[str, Json]:
+def _saves(step: Map, scope: Scope, saved: set[str]) -> dict[str, Save]:
     save: Json = step["save"] if step.get("save") is not None else Map()
     if not isinstance(save, Map):
         raise scope.fail("`save` takes a mapping of names to JSONPaths", step.lines["save"])
-    saves: dict[str, Json] = {}
+    saves: dict[str, Save] = {}
     for target, path in save.items():
         where = save.lines[target]
         if not NAME.fullmatch(target):
             raise scope.fail(f"the name {target!r} must match {NAME.pattern}", where)
         if target in scope.slots:
             raise scope.fail(f"`save` would hide the slot {target!r}: choose another name", where)
-        saves[target] = _path(str(path), scope, where)
+        saves[target] = _save(path, scope, saved, where)
         saved.add(target)
     return saves
 
 
-def _path(path: str, scope: Scope, line: int) -> Json:
-    """A JSONPath: text, or ``{"$path": [parts]}`` where slots stand in it, which are put in as
-    JSON.
+def _save(raw: Json, scope: Scope, saved: set[str], line: int) -> Save:
+    """A JSONPath, or a value computed from JSONPaths, saved names and slots."""
+    if not isinstance(raw, Map):
+        return _path(str(raw), scope, saved, line)
+    words = list(raw)
+    if len(words) != 1 or words[0] not in COMPUTED:
+        odd = next((word for word in words if word not in COMPUTED), "")
+        known = nearest(odd, COMPUTED) if odd else f"known are {', '.join(sorted(COMPUTED))}"
+        raise scope.fail(f"save: a computed value is `{{word: operands}}`; {known}", line)
+    word = words[0]
+    given = raw[word]
+    operands = cast("list[Json]", given) if isinstance(given, list) else [given]
+    least, most = COMPUTED[word][0]
+    if len(operands) < least or (most is not None and len(operands) > most):
+        due = str(least) if least == most else f"{least} or more"
+        raise scope.fail(f"save: `{word}` takes {due} operands, not {len(operands)}", line)
+    return {
+        "$compute": word,
+        "of": [
+            _path(operand, scope, saved, line)
+            if isinstance(operand, str) and operand.startswith(("$.", "$["))
+            else scope.value(operand, f"save {word}", line, saved)
+            for operand in operands
+        ],
+    }
+
+
+def _path(path: str, scope: Scope, saved: set[str], line: int) -> CompiledPath:
+    """A JSONPath: text, or ``{"$path": [parts]}`` where slots and saved names stand in it, which
+    are put in as JSON.
     """
-    if found := next((found[1] for found in _DOLLAR.finditer(path) if found[1]), None):
-        message = (
-            f"save: in a JSONPath `$` is the result itself, so that `${found}` is not what an"
-            f" earlier step saved; write `$.{found}` for a field of the result, and compare with"
-            " a slot by `{slot}`"
-        )
-        raise scope.fail(message, line)
     parts: list[Json] = []
     position = 0
-    for found in _SLOT.finditer(path):
-        name = found.group(1)
-        if name not in scope.slots:
-            raise scope.fail(f"save: there is no slot {name!r}; {nearest(name, scope.slots)}", line)
-        if path[: found.start()][-1:] in {"'", '"'}:
+    for found in _NAMES.finditer(path):
+        slot, dollar = found["slot"], found["saved"]
+        if found["quote"]:
             message = (
-                f"save: write {found.group(0)} without quotes: the value brings its own"
+                f"save: write {found.group(0)[1:]} without quotes: the value brings its own"
                 " where it is text"
             )
             raise scope.fail(message, line)
-        parts += [path[position : found.start()], {"$slot": name}]
+        if slot is None and dollar is None:
+            continue
+        name = slot or dollar
+        if slot is not None and slot not in {*scope.slots, *saved}:
+            raise scope.fail(f"save: there is no slot {name!r}; {nearest(name, scope.slots)}", line)
+        if dollar is not None and dollar not in saved:
+            message = (
+                f"save: no earlier step has saved {name!r}; write `$.{name}` for a field of the"
+                " result, `{slot}` for a slot"
+            )
+            raise scope.fail(message, line)
+        parts += [path[position : found.start()], {"$" if name in saved else "$slot": name}]
         position = found.end()
-    compiled: Json = {"$path": [*parts, path[position:]]} if parts else path
+    compiled: CompiledPath = {"$path": [*parts, path[position:]]} if parts else path
     try:
-        singular(joined_path(compiled, dict.fromkeys(scope.slots, "x")))
+        tried = joined_path(compiled, dict.fromkeys(scope.slots, "x"), "$slot")
+        tried = joined_path(tried, dict.fromkeys(saved, "x"), "$")
+        assert isinstance(tried, str)
+        singular(tried)
     except jsonpath.JSONPathError as error:
         raise scope.fail(f"{path!r} is no JSONPath: {error.message}", line) from None
     return compiled

@@ -222,7 +222,7 @@ def _field(value: Json, name: str, path: Sequence[str]) -> Json:
 
 def text_of(value: Json) -> str:
     """A value as it reads inside a sentence: lists are joined with commas, booleans are yes
-    and no.
+    and no, figures are rounded.
     """
     if isinstance(value, str):
         return value
@@ -232,7 +232,21 @@ def text_of(value: Json) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(text_of(item) for item in cast("list[Json]", value)) or "none"
-    return str(value)
+    return str(rounded(value))
+
+
+def rounded(value: Json) -> Json:
+    """The value with its figures as a person would hand them in, at any depth: 4.2 for
+    4.199999999999999. Ten significant digits are kept.
+    """
+    if isinstance(value, float):
+        return float(f"{value:.10g}")
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, Json]", value)
+        return {key: rounded(item) for key, item in items.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in cast("list[Json]", value)]
+    return value
 
 
 def names_in(value: Json, key: str) -> set[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from synth.foundation.hashing import derive_seed
 from synth.language.acts import says_act
@@ -83,7 +83,7 @@ class ConsentText:
 class SequelText:
     """A later wish of the user, compiled."""
 
-    when: Literal["proposed", "done"]
+    when: SequelWord
     says: Sequence[object]
     knows: Mapping[str, TopicText] = field(default_factory=dict[str, TopicText])
     consents: Sequence[ConsentText] = ()
@@ -264,7 +264,7 @@ def _sequels(user: Map, scope: Scope) -> list[SequelText]:
 def _sequel(raw: Map, line: int, scope: Scope) -> SequelText:
     when: object = raw.get("when", "done")
     if not isinstance(when, str) or when not in words_of(SequelWord):
-        message = f"`when` is proposed or done, not {when!r}"
+        message = f"`when` is proposed, done or refused, not {when!r}"
         raise scope.fail(f"{message}; {nearest(str(when), words_of(SequelWord))}", line)
     says = scope.texts(raw.get("says"), "says", raw.lines.get("says", line))
     knows = {

@@ -59,6 +59,14 @@ SETTLES = re.compile(
 )
 """Words by which a matter is reported as done, refused or answered, in one sentence."""
 
+REFUSES = re.compile(
+    r"\b(?:can't|cannot|can not|unable|couldn't|could not|won't|will not|impossible"
+    r"|not (?:possible|able|allowed|permitted|available|eligible|offered|in stock))\b"
+    r"|\b(?:unfortunately|afraid|refus\w+|declined|denied|against (?:our|the)|out of stock"
+    r"|sold out|no longer (?:available|possible))\b"
+)
+"""Words by which something is refused, in folded text."""
+
 LEAVING = re.compile(
     r"\b(?:bye|goodbye|farewell|take care|so long|have a|you're welcome|you are welcome|my pleasure"
     r"|see you|enjoy|thank you for (?:contacting|calling|choosing))\b"

@@ -35,8 +35,8 @@ the agent:
    ``LONG_PATIENCE`` that only announced work or asked for a yes that no condition demands.
 
 Of several conditions, a yes goes to all that a proposal meets, and its turn names the tools that
-they cover; a correction is by the nearest. A later wish (``then``) comes in the place of a yes, or
-of the end.
+they cover; a correction is by the nearest. A later wish (``then``) comes in the place of a yes, of
+the end, or once something is refused.
 
 Text between a model's reasoning tags is not read. The user never ends in a turn that tells or
 consents. Everything is a function of the role, the seed and the agent's words.
@@ -54,7 +54,7 @@ from synth.plugins import NoOptions, extension
 from synth.types import Consent, UserRole, UserTurn
 from synth.users.base import User, UserConversation
 from synth.users.scripted.hearing import Sentence, sentences, spoken
-from synth.users.scripted.idle import OFFER, idle
+from synth.users.scripted.idle import OFFER, REFUSES, idle
 from synth.users.scripted.restated import Turn, contradicted
 from synth.users.scripted.topics import about, about_by_value, compares, restates
 
@@ -175,6 +175,8 @@ class ScriptedConversation(UserConversation):
         turn, agreed = self._weigh(text, found, asking)
         if agreed:
             return self._later_wish("proposed") or self._consent(agreed, turn.asking)
+        if REFUSES.search(fold(text)) and not self._topics(turn)[0]:
+            return self._later_wish("refused") or self._inform(turn)
         return self._inform(turn)
 
     def _weigh(
@@ -197,10 +199,15 @@ class ScriptedConversation(UserConversation):
         return nearest, [consent for consent, _ in agreed]
 
     def _later_wish(self, when: str) -> UserTurn | None:
-        """Bring the next of the user's later wishes if its time has come."""
-        if self._later >= len(self._role.then) or self._role.then[self._later].when != when:
+        """Bring the next of the user's later wishes if its time has come. One for a refusal is
+        passed over when there was none.
+        """
+        index = self._later
+        while when == "done" and self._awaits(index, "refused"):
+            index += 1
+        if not self._awaits(index, when):
             return None
-        sequel, index = self._role.then[self._later], self._later
+        sequel = self._role.then[index]
         consents = sequel.consents or self._role.consents
         self._focus = next(iter(consents), None)
         self._role = replace(
@@ -209,9 +216,13 @@ class ScriptedConversation(UserConversation):
             consent=self._focus,
             others=consents[1:],
         )
-        self._later += 1
+        self._later = index + 1
         self._fruitless = self._idle = 0
         return UserTurn(sequel.says, then=index)
+
+    def _awaits(self, index: int, when: str) -> bool:
+        then = self._role.then
+        return index < len(then) and then[index].when == when
 
     def _read(self, text: str, found: Sequence[Sentence], asking: Sequence[Sentence]) -> _AgentTurn:
         consent = self._focus
@@ -291,7 +302,8 @@ class ScriptedConversation(UserConversation):
         """Answer a turn that asks nothing: end the conversation, or let the agent go on."""
         match idle(text, first=self._first):
             case "settles":
-                return self._later_wish("done") or UserTurn(ends=True)
+                refused = REFUSES.search(fold(text)) and self._later_wish("refused")
+                return refused or self._later_wish("done") or UserTurn(ends=True)
             case "announces":
                 return self._be_patient(UserTurn(self._draw(GO_ON)))
             case "polite":

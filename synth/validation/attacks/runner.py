@@ -129,7 +129,9 @@ class AttackRunner:
         for case in cases:
             for validation, options in validations_of(case.task):
                 with Episode(case.task, self.world, self.template, self.limits) as episode:
-                    lazy = list(validation.lazy(case.task, options, case.moves, episode.evidence()))
+                    idle = episode.evidence()
+                    self.report.known_answers += validation.known_answer_possible(options, idle)
+                    lazy = list(validation.lazy(case.task, options, case.moves, idle))
                 for attack in lazy:
                     if (await self._play(attack, case.task)).score.solved:
                         self._problem(f"{attack.label} earns the full reward (task {case.task.id})")

@@ -13,7 +13,7 @@ from envs.tools.sql import BUILTIN
 from envs.tools.tool import Tool
 from synth.models.base import Conversation
 from synth.rewards import CallRecord
-from synth.tasks.yaml.json_path import extract
+from synth.tasks.yaml.saves import saved_values
 from synth.types.steps import CallStep, Step
 from synth.validation.argument_provenance import appears_in, flat
 from synth.validation.honest.base import HonestAgent, ProvedTask
@@ -38,6 +38,8 @@ class LooksUpOtherwise(HonestAgent):
                 break  # after a question or in a loop, a call has no single place
             call = next(calls, None)
             if call is None or call.name != step.tool or not call.read_only or not step.save:
+                continue
+            if not all(isinstance(path, str) for path in step.save.values()):
                 continue
             if step.tool not in required and (other := await _other(proved, step, call)):
                 steps[index], changed = other, True
@@ -65,7 +67,7 @@ async def _other(proved: ProvedTask, step: CallStep, call: CallRecord) -> Step |
 def _saved(step: CallStep, call: CallRecord) -> Mapping[str, object]:
     """The values that a step saves from its result."""
     content = "null" if call.result is None else call.result.content()
-    return {name: extract(path, json.loads(content)) for name, path in step.save.items()}
+    return saved_values(step.save, json.loads(content), {})
 
 
 def _candidates(proved: ProvedTask, call: CallRecord) -> Iterator[tuple[str, Mapping[str, object]]]:

@@ -101,7 +101,9 @@ def _each_run(steps: Sequence[Step], order: _Order) -> list[Step]:
 
 def _needs(step: CallStep, earlier: CallStep) -> bool:
     """True if a step uses, or saves again, a name that an earlier one saves or uses."""
-    uses, earlier_uses = names_in(dict(step.arguments), "$"), names_in(dict(earlier.arguments), "$")
+    uses, earlier_uses = (
+        names_in([dict(one.arguments), dict(one.save)], "$") for one in (step, earlier)
+    )
     return bool(set(earlier.save) & (uses | set(step.save)) or set(step.save) & earlier_uses)
 
 

@@ -10,8 +10,9 @@ from typing import ClassVar, cast
 
 from synth.models.base import Conversation
 from synth.models.scripted.expert import ExpertConversation, Play
+from synth.models.scripted.styles import BESIDE
 from synth.types import Completion, Task
-from synth.types.steps import Action, AskStep, ConfirmStep, LoopStep, ReplyStep, Step
+from synth.types.steps import Action, AskStep, BranchStep, ConfirmStep, LoopStep, ReplyStep, Step
 from synth.validation.honest.base import HonestAgent, ProvedTask
 
 Turns = Generator[Completion, str]
@@ -54,17 +55,8 @@ class TalkingExpert(ExpertConversation):
 
 
 class _Narrating(TalkingExpert):
-    WORDS = (
-        "Let me look into that.",
-        "First I am going to call {}.",
-        "Next I will use {}.",
-        "One moment, please.",
-        "I have the record. Now I'll go on with {}.",
-        "Working on it: {} is next.",
-    )
-
     def before(self, tool: str, arguments: Mapping[str, object]) -> Turns:
-        words = self.WORDS[len(self.steps) % len(self.WORDS)]
+        words = BESIDE[len(self.steps) % len(BESIDE)]
         yield Completion(content=words.format(tool.replace("_", " ")))
 
 
@@ -161,6 +153,11 @@ class _Rewording(HonestAgent):
         for step in steps:
             if isinstance(step, LoopStep):
                 out.append(replace(step, steps=self.reworded(step.steps, task)))
+            elif isinstance(step, BranchStep):
+                inner, otherwise = (
+                    self.reworded(part, task) for part in (step.steps, step.otherwise)
+                )
+                out.append(replace(step, steps=inner, otherwise=otherwise))
             else:
                 out += self.step(step, task)
         return out

@@ -189,7 +189,7 @@ def test_a_name_shared_by_several_sections_finds_the_nearest():
         "model.api_key=hunter2,hunter2",
     ],
 )
-@pytest.mark.parametrize("multirun", [False, True])
+@pytest.mark.parametrize("multirun", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_secret_is_refused_and_not_repeated(override, multirun):
     problems = refused(override, multirun=multirun)
     assert "hunter2" not in "\n".join(problems)
@@ -296,6 +296,7 @@ def test_a_sweep_is_multiplied_out_in_order():
         ("tasks.families=[a,b],[c]", [["a", "b"], ["c"]]),
     ],
 )
+@pytest.mark.slow
 def test_every_form_of_sweep(override, values):
     key = override.partition("=")[0]
 

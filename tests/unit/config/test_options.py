@@ -6,7 +6,9 @@ import pytest
 from pydantic import BaseModel, model_validator
 
 from synth.config.options import parse_options
+from synth.config.schema import from_dict
 from synth.errors import ConfigProblems
+from synth.runner.prepare import prepare
 
 
 class Choice(BaseModel):
@@ -24,3 +26,19 @@ def test_a_problem_of_several_options_names_the_key_that_holds_them():
     with pytest.raises(ConfigProblems) as caught:
         parse_options(Choice, {"first": 1, "second": 2}, "agent.options.choice")
     assert str(caught.value) == "agent.options.choice: first and second exclude each other"
+
+
+def test_wrong_options_of_several_sections_are_reported_at_once():
+    wrong = {"nonsense": 1}
+    sections = ("database", "model", "tasks", "users")
+    config = from_dict(
+        {"env": {"name": "library"}} | {section: {"options": wrong} for section in sections}
+    )
+    with pytest.raises(ConfigProblems) as caught:
+        prepare(config)
+    assert [line.split(":")[0] for line in caught.value.problems] == [
+        "model.options.nonsense",
+        "users.options.nonsense",
+        "database.options.nonsense",
+        "tasks.options.nonsense",
+    ]

@@ -149,7 +149,25 @@ UNIVERSES = {"universes": 4, "splits": {"train": [0, 1, 2], "test": [3]}}
 @pytest.mark.parametrize(
     ("tasks", "words"),
     [
-        ({"universes": 0}, ["tasks.universes: must be more than 0, not 0"]),
+        (
+            {"universes": 0},
+            ["tasks.universes: must be more than 0, or a list of universes such as [3,4]"],
+        ),
+        (
+            {"universes": [-1]},
+            ["tasks.universes: must be more than 0, or a list of universes such as [3,4]"],
+        ),
+        ({"universes": [3, 3]}, ["tasks.universes: 3 is listed twice"]),
+        (
+            {"universes": [3, 4], "splits": {"train": [3], "test": [5]}},
+            [
+                (
+                    "tasks.splits: there is no universe 5; tasks.universes=[3,4] lists those that there"
+                    " are"
+                ),
+                "tasks.splits: universe 4 of tasks.universes=[3,4] belong to no split",
+            ],
+        ),
         (
             {"universes": 2, "splits": {"train": [0, 1.5]}},
             ["tasks.splits.train.1: must be a whole number, not 1.5"],

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from synth.foundation.shipped import configs_dir, examples_dir, find_world
 from tests.e2e.command import synth
 
 LIBRARY = Path(__file__).parents[3] / "examples" / "library"
 
 
+@pytest.mark.slow
 def test_the_library_proves_itself(tmp_path: Path):
     done = synth("check", "library", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -113,6 +113,7 @@ def tasks(request: pytest.FixtureRequest) -> Iterator[tuple[str, Mapping[str, li
         yield request.param, found
 
 
+@pytest.mark.slow
 def test_an_ordinary_question_is_understood(tasks: tuple[str, Mapping[str, list[Task]]]) -> None:
     world, families = tasks
     silent: list[str] = []

@@ -15,6 +15,7 @@ from synth.foundation.shipped import configs_dir, find_world, version, world_at,
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.slow
 def test_an_installed_wheel_uses_what_it_carries(tmp_path):
     """Laid out as the wheel lays it out, without a checkout around it, the package finds its
     configs and worlds.

@@ -56,6 +56,7 @@ def test_a_reader_finds_what_they_want_first(run: Path):
         "Distributions",
         "Teacher and origin",
         "Known limits",
+        "Contamination",
         "How to load, inspect and replay it",
         "Citation",
         "Columns",
@@ -66,6 +67,14 @@ def test_a_reader_finds_what_they_want_first(run: Path):
     assert "insert vitals vital_id=301" in text
     assert "synth pull acme/charts out/pulled" in text
     assert HOSTILE not in text
+
+
+def test_a_long_system_prompt_does_not_cost_the_example(tmp_path: Path):
+    messages = [{"role": "system", "content": "rules " * 5_000}, *row(0)["messages"][1:]]
+    folder = write_run(tmp_path / "ehr", [row(0, messages=messages)])
+    (folder / "config.yaml").write_text(yaml.safe_dump(CONFIG), "utf-8")
+    facts = read_facts(folder)
+    assert "## One example" in card_files(facts, licences(facts))["README.md"]
 
 
 def test_an_example_cannot_leave_its_fence(tmp_path: Path):

@@ -42,3 +42,10 @@ def test_spelled_numbers_and_nothing():
 def test_a_day_without_its_year():
     assert same_day("--04-03", "2026-04-03")
     assert not same_day("--04-03", "2026-04-13")
+
+
+def test_one_moment_is_no_number():
+    assert list(number_words("One moment, please. Then twelve of one.")) == [
+        ("12", 25),
+        ("1", 35),
+    ]

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from envs.errors import WorldError
+from envs.types import Column, Table
 from envs.world.loader import load_world
-from synth.personal import People, people_of
+from synth.personal import People, guess_columns, people_of
 from synth.personal.columns import PersonalColumn
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -48,6 +49,30 @@ class TestColumns:
             "customers.name",
             "customers.email",
             "addresses.street",
+        }
+
+    def test_names_are_read_in_any_case_and_with_a_word_before_them(self):
+        columns = {
+            "FirstName": "Ida",
+            "cust_email": "ida@firm.example",
+            "c_name": "Ida Nowak",
+            "HomePhone": "+49 30 123456",
+            "BillingAddress": "12 Elm Road",
+            "DateOfBirth": "1970-04-05",
+            "fname": "Ida",
+            "Company": "Elm Works",
+            "CustomerID": "AB-1234",
+        }
+        table = Table("Customers", tuple(Column(name, "") for name in columns))
+        found = guess_columns({"Customers": table}, lambda _, column: [columns[column]])
+        assert {column: kind for (_, column), kind in found.items()} == {
+            "FirstName": "name",
+            "cust_email": "email",
+            "c_name": "name",
+            "HomePhone": "phone",
+            "BillingAddress": "address",
+            "DateOfBirth": "birth_date",
+            "fname": "name",
         }
 
     def test_a_declaration_takes_the_place_of_the_guess(self, tmp_path: Path):

@@ -322,6 +322,7 @@ def test_everything_fits_into_a_terminal_of_80_columns(run):
 
 
 @pytest.mark.parametrize("words", [(), ("--show", "2", "--json")], ids=["table", "json"])
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_quiet(run, words):
     """`synth inspect | head -1`: no traceback, exit 0; the listing is far longer than a pipe
     holds.
@@ -380,6 +381,18 @@ def test_several_samples_of_a_task_have_pass_at_k(tmp_path, capsys):
     lines = [fields(line) for line in capsys.readouterr().out.splitlines()]
     assert ["pass@k", "50.0%", "100.0%"] in lines
     assert ["all@k", "50.0%", "0.0%"] in lines
+
+
+def test_distributions_are_small_histograms(tmp_path, capsys):
+    rows = [row(index, num_turns=turns) for index, turns in enumerate((2, 3, 3, 5))]
+    run = write_run(tmp_path / "ehr", rows)
+    main([str(run)])
+    lines = [fields(line) for line in capsys.readouterr().out.splitlines()]
+    assert ["turns", "2", "▄█·▄", "5", "3", "5"] in lines
+    assert not any(line[0] == "tool calls" for line in lines)  # all have as many
+    main([str(run), "--json"])
+    turns = json.loads(capsys.readouterr().out)["distributions"]["turns"]
+    assert (turns["edges"], turns["counts"]) == ([2, 3, 4, 5], [1, 2, 0, 1])
 
 
 @pytest.mark.parametrize("reads", [True, False], ids=["to the end", "leaves early"])

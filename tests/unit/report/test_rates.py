@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from random import Random
 
 import pytest
 
 from synth.report.rates import (
     PassTally,
     all_of_k,
+    bootstrap,
     difference_interval,
     effective_count,
     pass_at_k,
@@ -90,3 +92,40 @@ def test_a_tally_leaves_tasks_with_fewer_samples_out_of_a_larger_k():
     assert figures["pass_at"] == {"1": pytest.approx((0.5 + 1 + 0) / 3), "2": 1.0}
     assert figures["all_of"] == {"1": pytest.approx(0.5), "2": 0.5}
     assert PassTally().to_json() is None
+
+
+def quantile(share: float, count: int, rate: float) -> int:
+    """The quantile of a binomial distribution, counted out."""
+    total = 0.0
+    for successes in range(count + 1):
+        total += math.comb(count, successes) * rate**successes * (1 - rate) ** (count - successes)
+        if total >= share:
+            return successes
+    return count
+
+
+@pytest.mark.parametrize(("passed", "count"), [(12, 40), (3, 30), (50, 100)])
+def test_the_bootstrap_of_single_samples_is_the_binomial(passed: int, count: int):
+    interval = bootstrap([1.0] * passed + [0.0] * (count - passed))
+    expected = [quantile(share, count, passed / count) for share in (0.025, 0.975)]
+    assert interval.low * count == pytest.approx(expected[0], abs=1)
+    assert interval.high * count == pytest.approx(expected[1], abs=1)
+
+
+def test_bootstrap_intervals_cover_a_known_binomial():
+    random = Random(4)
+    rate, tasks, samples, runs = 0.35, 40, 4, 150
+    truth = {"pass_at": 1 - (1 - rate) ** 2, "all_of": rate**2}
+    covered = dict.fromkeys(truth, 0)
+    for _ in range(runs):
+        counts = [sum(random.random() < rate for _ in range(samples)) for _ in range(tasks)]
+        for name, estimate in (("pass_at", pass_at_k), ("all_of", all_of_k)):
+            found = bootstrap([estimate(count, samples, 2) for count in counts], draws=200)
+            covered[name] += found.low <= truth[name] <= found.high
+    # 95 percent of the intervals hold the truth, give or take three standard deviations of 150
+    assert all(0.88 <= count / runs <= 1.0 for count in covered.values()), covered
+
+
+def test_tasks_that_all_agree_have_the_wilson_interval():
+    assert bootstrap([1.0] * 10) == wilson(10, 10)
+    assert bootstrap([0.0] * 10) == wilson(0, 10)

@@ -49,6 +49,15 @@ def test_words_in_each_others_place_are_found():
     assert found(turned, gold, facts) == []
 
 
+def test_a_role_may_stand_beyond_the_clause():
+    gold = ["Ada Kern, born 1980-05-03: apixaban, which the chart has for I48, ends today. Right?"]
+    facts = ["Ada Kern", "apixaban", "1980-05-03"]
+    wrong = "apixaban, born 1980-05-03: Ada Kern, which the chart has for I48, ends today. Right?"
+    assert found(wrong, gold, facts) == [("Ada Kern", "apixaban")]
+    other = "For Ada Kern (born 1980-05-03) I stop apixaban, which is there for I48. Right?"
+    assert found(other, gold, facts) == []
+
+
 def test_facts_of_several_turns_are_compared_as_well():
     gold = ["I take the bottle and refund 27. Shall I?", "I take the lamp and refund 47. Shall I?"]
     said = ["I take the bottle and refund 47. Shall I?", "I take the lamp and refund 27. Shall I?"]

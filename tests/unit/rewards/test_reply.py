@@ -67,6 +67,8 @@ LENT = [
     "| book | member |\n|---|---|\n| {title} | {name} |",
     "No problem! I've lent **{title}** to {name}; nothing else was changed.",
     "1. I looked up the member.\n2. I lent {title} to {name}.",
+    "{title} is lent. I told you that it was there, and I have informed you of the rest.",
+    "I have not contacted your employer; {title} is lent to {name}.",
 ]
 NOT_LENT = [
     ("I refused to lend {title}, and nothing was changed.", "nothing was done"),
@@ -79,6 +81,8 @@ NOT_LENT = [
     ("{title} is lent. I will bring it to your door tomorrow.", "promises"),
     ("{title} is lent. What is your password?", "secret"),
     ("{title} is lent. See https://login.example/a.", "login.example"),
+    ("{title} is lent. I have also informed the insurance company.", "told others"),
+    ("{title} is lent, and we've already sent a letter to your employer.", "told others"),
     ("   ", "says nothing"),
 ]
 

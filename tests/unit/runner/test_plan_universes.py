@@ -4,6 +4,7 @@ no row in two splits.
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from envs.world.loader import load_world
 from synth.config.schema import from_dict
-from synth.errors import OperatorError, TaskError
+from synth.errors import OperatorError
 from synth.runner.plan import Plan, shares
 from synth.runner.prepare import PreparedRun, prepare
 from synth.tasks.families import FamilyTasks
@@ -190,15 +191,40 @@ class TestPreparation:
         ):
             prepared(folder, universes=2)
 
-    def test_a_family_without_rows_in_some_universe_names_it(self, folder: Path, tmp_path: Path):
+    def test_a_family_without_rows_in_some_universe_is_left_out_there(
+        self, folder: Path, tmp_path: Path
+    ):
         other = tmp_path / "clinic"
         other.mkdir()
         for each in folder.glob("*.*"):
             (other / each.name).write_text(
                 each.read_text("utf-8").replace("range(6)", "range(0, 6, universe)"), "utf-8"
             )
-        with pytest.raises(
-            TaskError, match=r"tasks\.yaml:\d+: family small: in universe 2: "
-        ) as caught:
-            prepared(other, count=8, universes=3)
-        assert caught.value.family == "small"
+        run = prepared(other, count=8, universes=3)
+        assert "small has no task in 1 of 3 universes (2)" in run.notes
+        asked = {(task.universe, task.family) for task in map(run.plan.task, range(8))}
+        assert {universe for universe, _ in asked} == {0, 1, 2}
+        assert (2, "small") not in asked
+
+
+def test_a_universe_is_used_without_a_family_that_has_nothing_there(folder: Path, tmp_path: Path):
+    lonely = copy_without_small_keys(folder, tmp_path / "lonely")
+    world, pools = load_world(lonely), list[FamilyTasks]()
+    for universe in range(3):
+        with world.template(universe=universe) as template:
+            pools.append(FamilyTasks(world, template, universe=universe))
+    assert [sorted(pool.absent) for pool in pools] == [[], ["small", "twins"], ["small", "twins"]]
+    plan = Plan.make(pools, 60, 1, 0)
+    asked = {(task.universe, task.family) for task in map(plan.task, range(plan.tasks))}
+    assert {(0, "small"), (0, "twins"), (1, "wide"), (2, "wide")} <= asked
+    assert not asked & {(1, "small"), (1, "twins"), (2, "small"), (2, "twins")}
+    with world.template(universe=1) as template:
+        assert not FamilyTasks(world, template, ["twins"], 1).families
+
+
+def copy_without_small_keys(folder: Path, target: Path) -> Path:
+    """The world with universes in which one case of a family has no row."""
+    made = shutil.copytree(folder, target)
+    seed = (made / "seed.py").read_text("utf-8")
+    (made / "seed.py").write_text(seed.replace("range(6)", "range(3, 6)"), "utf-8")
+    return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -21,6 +21,8 @@ def run_of(
     *,
     count: int = 3,
     model: str = REMOTE,
+    samples: int = 1,
+    database: Mapping[str, object] | None = None,
     **agent: object,
 ) -> PreparedRun:
     world = folder / "talk"
@@ -32,7 +34,8 @@ def run_of(
             {
                 "env": {"path": str(world)},
                 "model": {"kind": model, "name": "client"},
-                "tasks": {"count": count, "families": list(families)},
+                "tasks": {"count": count, "samples": samples, "families": list(families)},
+                "database": dict(database or {}),
                 "agent": agent,
             }
         )

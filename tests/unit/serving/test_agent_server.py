@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,13 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from synth.agent.events import agent_events_schema
+from synth.dataset.reader import Dataset
+from synth.errors import ModelError
 from synth.models.base import Conversation, Model, OnDelta
 from synth.serving.agent_server import MAX_BODY, serve_agent
+from synth.serving.live.book import SessionReport
 from synth.serving.live.desk import SupervisedSessions
+from synth.serving.live.recorder import Recorder
 from synth.serving.live.world import open_live
 from synth.types import Completion, Delta, Message, Task
 from tests.unit.serving.live_world import run_of
@@ -29,8 +33,14 @@ Json = dict[str, Any]
 class Visitor:
     """A plain HTTP client with the token."""
 
-    def __init__(self, http: aiohttp.ClientSession, url: str, sessions: SupervisedSessions) -> None:
-        self.http, self.url, self.sessions = http, url, sessions
+    def __init__(
+        self,
+        http: aiohttp.ClientSession,
+        url: str,
+        sessions: SupervisedSessions,
+        reports: list[SessionReport],
+    ) -> None:
+        self.http, self.url, self.sessions, self.reports = http, url, sessions, reports
 
     async def post(self, path: str, body: object = None, **options: Any) -> tuple[int, Json]:
         options = options or {"json": {} if body is None else body}
@@ -59,17 +69,29 @@ class Visitor:
 
 @asynccontextmanager
 async def visiting(
-    folder: Path, *families: str, idle_s: float = 60.0, at_once: int = 4, model: Model | None = None
+    folder: Path,
+    *families: str,
+    idle_s: float = 60.0,
+    at_once: int = 4,
+    model: Model | None = None,
+    record: Path | None = None,
+    samples: int = 1,
 ) -> AsyncIterator[Visitor]:
-    prepared = run_of(folder, families or ("plan_asked",), model="scripted")
-    async with open_live(prepared, model) as opened:
-        sessions = SupervisedSessions(opened, at_once=at_once, idle_s=idle_s)
+    prepared = run_of(folder, families or ("plan_asked",), model="scripted", samples=samples)
+    async with open_live(prepared, model) as opened, AsyncExitStack() as stack:
+        recorder = None if record is None else await Recorder.open(opened, record)
+        if recorder is not None:
+            stack.callback(recorder.close)
+        reports: list[SessionReport] = []
+        sessions = SupervisedSessions(
+            opened, at_once=at_once, idle_s=idle_s, recorder=recorder, report=reports.append
+        )
         headers = {"Authorization": f"Bearer {TOKEN}"}
         async with (
             serve_agent(sessions, TOKEN) as url,
             aiohttp.ClientSession(headers=headers) as http,
         ):
-            yield Visitor(http, url, sessions)
+            yield Visitor(http, url, sessions, reports)
 
 
 async def whole(visitor: Visitor, path: str) -> list[Json]:
@@ -322,3 +344,55 @@ async def test_a_key_that_a_model_says_is_in_no_event(
         events = await whole(visitor, await visitor.start())
     assert "My key is" in str(events)
     assert "canary-4f9a8b7c6d5e4f3a2b1c0d9e" not in str(events)
+
+
+class BrokenModel(Model):
+    """Its endpoint is gone."""
+
+    name = "gone"
+
+    def start(self, task: Task, tools: Sequence[object], seed: int) -> Conversation:
+        raise ModelError("the endpoint is gone", retryable=False)
+
+
+async def test_sessions_are_recorded_as_samples_of_their_task(tmp_path: Path):
+    out = tmp_path / "out"
+    async with visiting(tmp_path, record=out, samples=2) as visitor:
+        for _ in range(3):
+            await whole(visitor, await visitor.start(job=2))
+        left = await visitor.start(job=0, approval="strict")
+        async with visitor.http.delete(f"{visitor.url}{left}") as answer:
+            assert answer.status == 200
+    assert [report.reward for report in visitor.reports] == [1.0, 1.0, 1.0]
+    assert [report.broke is None for report in visitor.reports] == [True, True, False]
+    with Dataset.open(out) as dataset:
+        assert [(row["job_index"], row["sample_index"]) for row in dataset.rows()] == [
+            *((2, 0), (3, 1))
+        ]
+    async with visiting(tmp_path, record=out, samples=2) as visitor:
+        await whole(visitor, await visitor.start(job=0))
+    with Dataset.open(out) as dataset:
+        assert [row["job_index"] for row in dataset.rows()] == [0, 2, 3]
+
+
+async def test_a_person_who_answers_is_named_in_the_row(tmp_path: Path):
+    out = tmp_path / "out"
+    async with visiting(tmp_path, record=out) as visitor:
+        path = await visitor.start(user="person")
+        async for event in visitor.events(path):
+            if event["event"] == "user_turn_request":
+                await visitor.post(f"{path}/turns", {"text": "Forget it.", "ends": True})
+    with Dataset.open(out) as dataset:
+        (row,) = dataset.rows()
+    assert row["user_model"] == "person"
+    assert row["reward"] == 0.0
+
+
+async def test_a_session_that_breaks_is_an_error_row(tmp_path: Path):
+    out = tmp_path / "out"
+    async with visiting(tmp_path, record=out, model=BrokenModel()) as visitor:
+        events = await whole(visitor, await visitor.start())
+    assert events[-1]["event"] == "agent_error"
+    assert [report.broke for report in visitor.reports] == ["the endpoint is gone"]
+    with Dataset.open(out) as dataset:
+        assert [error["error_type"] for error in dataset.errors()] == ["ModelError"]

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from synth.dataset.reader import Dataset
 from synth.errors import OperatorError, ResumeRefused
+from synth.runner.launch import resume
 from synth.serving.live.session import LONGEST, RemoteSession, SessionError
+from tests.unit import talking_world
 from tests.unit.serving.live_world import desk, run_of
 
 PRICES = {'Lamp "XL"': 9.5, "Chair": 20.0, "Desk": 120.25}
@@ -174,3 +178,36 @@ async def test_a_folder_with_something_else_is_not_recorded_into(tmp_path: Path)
         async with desk(run_of(tmp_path), record=tmp_path / "mine"):
             pass
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
+
+
+async def test_a_rollout_that_breaks_is_an_error_row(tmp_path: Path):
+    """A tool of the world has a mistake of its author's."""
+    code = talking_world.make(tmp_path / "talk") / "executors.py"
+    text = code.read_text("utf-8")
+    broken = '    if colour == "green":\n        raise KeyError("canary")\n    change = text('
+    code.write_text(text.replace("    change = text(", broken), "utf-8")
+    out = tmp_path / "out"
+    async with desk(run_of(tmp_path, count=2), record=out) as at:
+        session = await at.book.session("a")
+        with pytest.raises(SessionError, match="broke: ExecutorError"):
+            await session.call("plan_item", {"name": "Desk", "due": "x", "colour": "green"})
+        await at.book.end("a")
+        await solve(await at.book.session("b"))
+    assert [report.broke is None for report in at.reports] == [False, True]
+    with Dataset.open(out) as dataset:
+        (error,) = dataset.errors()
+        assert [row["job_index"] for row in dataset.rows()] == [1]
+    assert (error["job_index"], error["error_type"]) == (0, "ExecutorError")
+    assert "plan_item" in error["message"]
+
+
+async def test_no_run_can_go_on_with_a_recording(tmp_path: Path):
+    out = tmp_path / "out"
+    async with desk(run_of(tmp_path, count=2), record=out) as at:
+        await solve(await at.book.session("a"))
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    said = io.StringIO()
+    with pytest.raises(OperatorError, match="synth mcp WORLD --record DIR"):
+        resume(out, {}, Console(file=said))
+    assert "Go on with" not in said.getvalue()
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before

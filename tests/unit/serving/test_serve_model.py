@@ -40,6 +40,7 @@ URL = "http://[::1]:8000/v1"
         {"model": {"name": "a, b={c}"}},
     ],
 )
+@pytest.mark.slow
 def test_the_printed_run_composes_to_the_same_plan(changes: dict[str, object]):
     config = from_dict({"env": {"name": "shop"}, **changes})
     name = config.model.name or "scripted"

@@ -183,7 +183,7 @@ def test_a_config_that_does_not_fit_the_source_is_refused(
     folder: Path, tasks: dict[str, Any], line: str
 ):
     with pytest.raises(ConfigProblems) as caught:
-        config(folder, **tasks)
+        prepare(config(folder, **tasks))
     assert any(problem.startswith(line) for problem in caught.value.problems), caught.value
 
 

@@ -82,3 +82,12 @@ def test_bad_questions_are_not(tmp_path: Path, family: str, old: str, new: str, 
     (report,) = checked(tmp_path, changed(old, new), (family,))
     assert not report.ok
     assert told in "\n".join([*report.problems, *report.surviving])
+
+
+def test_answers_that_can_be_known_are_counted(tmp_path: Path):
+    new = "SELECT 1 WHERE :month IN (SELECT substr(day, 1, 7) FROM bookings)"
+    change = changed("SELECT SUM(guests) FROM bookings WHERE day LIKE :month || '-%'", new)
+    (report,) = checked(tmp_path, change, ("guests",))
+    assert report.problems == []
+    assert report.known_answers == report.tasks > 0
+    assert "answer by heart" not in report.agents

@@ -57,7 +57,8 @@ def test_the_right_query_in_other_words(world: Path):
         "execution": True,
         "f1": verdict.detail["f1"],
         "suite": True,
-        "databases": 2,
+        "databases": 3,
+        "known_answer_possible": False,
         "category": None,
         "difficulty": "moderate",
     }
@@ -173,3 +174,44 @@ def test_the_measure_of_a_wrong_answer(world: Path):
     verdict, _ = judged(world, "days", sql)
     assert verdict.detail["f1"] == pytest.approx(2 / 3, abs=1e-6)
     assert verdict.reason == "the answer has 1 columns, not 2"
+
+
+PHONE_BOOK = {
+    "schema.sql": "CREATE TABLE rooms (room_id INTEGER PRIMARY KEY, name TEXT UNIQUE, phone TEXT);\n",
+    "seed.sql": (
+        "INSERT INTO rooms VALUES (1, 'Aster', '555-1'), (2, 'Borage', '555-2'), (3, 'Fern', '555-3');\n"
+    ),
+    "tasks.yaml": """\
+now: "2026-03-02T09:00:00"
+families:
+- id: phone
+  ground: {key: room_id, sql: "SELECT room_id, name FROM rooms"}
+  user: {says: ["The phone number of {name}?"]}
+  sql: SELECT phone FROM rooms WHERE name = :name
+- id: tables
+  ground: {key: room_id, sql: "SELECT room_id, name FROM rooms"}
+  user: {says: ["Is {name} a name? Yes or no."]}
+  sql: SELECT 'yes' AS answer FROM rooms WHERE name = :name
+""",
+}
+
+
+@pytest.mark.parametrize(
+    "guard", ["", " FROM rooms LIMIT 1", " WHERE (SELECT COUNT(*) FROM rooms) = 3"]
+)
+def test_a_constant_fails_where_only_values_change(tmp_path: Path, guard: str):
+    """Rows left out cannot change the answer about one row: values are exchanged."""
+    world = asking_world(tmp_path / "rooms", PHONE_BOOK)
+    right = gold(world, "phone")
+    with synth.open(world, family="phone") as episode:
+        due = asyncio.run(episode.call("run_select_query", {"sql": right}))
+    phone = due.result.output["rows"][0][0]
+    assert judged(world, "phone", f"SELECT '{phone}'{guard}")[1] == 0.0
+    verdict, reward = judged(world, "phone", right)
+    assert (verdict.detail["known_answer_possible"], reward) == (False, 1.0)
+
+
+def test_an_answer_that_is_the_same_everywhere_is_said_so(tmp_path: Path):
+    world = asking_world(tmp_path / "rooms", PHONE_BOOK)
+    verdict, reward = judged(world, "tables", gold(world, "tables"))
+    assert (verdict.detail["known_answer_possible"], reward) == (True, 1.0)

@@ -82,6 +82,7 @@ def hear(task: Task, told: bool, text: str) -> UserTurn:
     ROWS,
     ids=[f"{row[1]}-{row[3]}-{at}" for at, row in enumerate(ROWS)],
 )
+@pytest.mark.slow
 def test_a_turn_is_answered_as_a_person_would(
     world: str, which: str, told: bool, outcome: str, text: str
 ):
@@ -95,6 +96,7 @@ def test_a_turn_is_answered_as_a_person_would(
 
 
 @pytest.mark.parametrize("world", ["ehr_db", "shop"])
+@pytest.mark.slow
 def test_whoever_the_user_is(world: str):
     """Closing words end the conversation, a question about nothing known does not, and a bare
     "shall I?" is no agreement.
@@ -102,7 +104,9 @@ def test_whoever_the_user_is(world: str):
     table = yaml.safe_load((TABLES / "any_role.yaml").read_text("utf-8"))
     wrong: list[str] = []
     for task in talking(world):
-        closing = table["ends once all is told"]
+        assert task.user is not None
+        # Who has a later wish says it then.
+        closing = [] if task.user.then else table["ends once all is told"]
         wrong += [
             f"{task.family}: {text!r} does not end it"
             for text in closing
@@ -111,13 +115,14 @@ def test_whoever_the_user_is(world: str):
         for told in (False, True):
             for text in table["neither ends nor agrees"]:
                 turn = hear(task, told, text)
-                bound = task.user is not None and task.user.consent is not None
+                bound = task.user.consent is not None
                 if turn.ends or (bound and (turn.consents or turn.declines)):
                     wrong.append(f"{task.family}: {text!r} is answered by {turn}")
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("world", ["ehr_db", "shop"])
+@pytest.mark.slow
 def test_the_expert_s_own_words_are_heard_as_they_are_meant(world: str):
     """In 40 tasks of each family: its questions are answered, its last words end the
     conversation.
@@ -135,14 +140,14 @@ def test_the_expert_s_own_words_are_heard_as_they_are_meant(world: str):
                 if set(hear(task, False, step.text).told) != set(step.topics)
             ]
             last = _text(task.gold[-1].text)
-            if not hear(task, True, last).ends:
+            if not task.user.then and not hear(task, True, last).ends:
                 wrong.append(f"{task.id}: {last!r}")
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("world", ["ehr_db", "shop"])
 def test_nobody_agrees_to_another_act(world: str):
-    """All facts restated, and something else announced with them: no yes, whoever the user is."""
+    """All facts restated, and another act than the user's announced: no yes, whoever the user is."""
     asked = [
         task for task in talking(world) if task.user is not None and task.user.consent is not None
     ]
@@ -151,7 +156,7 @@ def test_nobody_agrees_to_another_act(world: str):
         assert task.user is not None
         assert task.user.consent is not None
         facts = ", ".join(task.user.consent.mentions)
-        for act in ("cancel", "delete"):
+        for act in {"cancel", "delete"} - set(task.user.consent.act):
             assert not hear(
                 task, True, f"I will {act} this: {facts}. Is that all right?"
             ).consents, task.family

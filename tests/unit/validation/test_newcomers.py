@@ -142,7 +142,6 @@ def test_each_mistake_is_one_sentence_at_its_place(
             8,
             "no column in members is called 'borne'; did you mean born?",
         ),
-        ('"barred": n % 2', '"barred": 0', None, "in universe 1: case 'refuse' has no row"),
         (
             "base = 1000 * universe",
             "base = id(random) % 9973 * 10",
@@ -158,3 +157,12 @@ def test_each_mistake_in_seed_py(tmp_path: Path, old: str, new: str, line: int |
     assert len(messages) == 1
     assert words in messages[0]
     assert line is None or messages[0].startswith(f"seed.py:{line}: ")
+
+
+def test_a_universe_in_which_a_case_has_no_row_is_noted_and_no_fault(tmp_path: Path):
+    folder = lending_world.make(tmp_path / "library", SEED, '"barred": n % 2', '"barred": 0')
+    options = Options(families=("lend_book", "price"), per_case=1, universes=2)
+    report = check_world(folder, options, lambda _: None)
+    assert report.ok
+    (lend,) = [family for family in report.families if family.family == "lend_book"]
+    assert any("universe 1: it has no task here: case 'refuse'" in note for note in lend.notes)

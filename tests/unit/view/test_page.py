@@ -16,8 +16,8 @@ from synth.cli.view import main
 from synth.dataset.reader import Dataset
 from synth.errors import DatasetError, OperatorError
 from synth.view import page
-from synth.view.payload import exact, notable_events
-from tests.sample_rows import all_kinds, error_row, row, user, write_run
+from synth.view.payload import exact, level, notable_events, why
+from tests.sample_rows import all_kinds, error_row, failed, row, user, write_run
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_only_the_pages_own_script_and_style_may_run(run: Path, tmp_path: Path):
 def test_the_page_names_no_address_but_that_of_svg():
     named = {
         address
-        for name in ("page.html", "page.css", "page.js")
+        for name in ("page.html", "page.css", *(f"{part}.js" for part in page.SCRIPTS))
         for address in re.findall(r"https?://[^\s\"'`)]+", page.asset(name))
     }
     assert named == {"http://www.w3.org/2000/svg"}
@@ -100,12 +100,35 @@ def test_too_many_rows_are_refused_with_both_ways_out(
     [
         (["--limit", "0"], "--limit is a number of rows of at least 1, not 0"),
         (["--out", "/no/such/folder/view.html"], "cannot write /no/such/folder/view.html"),
-        (["--serve", "--limit", "3"], "leave out --limit and --out"),
+        (["--serve", "--limit", "3"], "leave out --limit, --where and --out"),
     ],
 )
 def test_bad_options_give_one_message(run: Path, arguments: list[str], message: str):
     with pytest.raises(OperatorError, match=re.escape(message)):
         main([str(run), *arguments])
+
+
+def test_a_condition_chooses_the_rows(run: Path, tmp_path: Path):
+    out = tmp_path / "view.html"
+    assert main([str(run), "--out", str(out), "--where", "reward < 1"]) == 0
+    shown = data_of(out.read_text("utf-8"))["rows"]
+    assert [row["outcome"] for row in shown] == ["failure", "failure"]
+    out.unlink()
+    with pytest.raises(DatasetError, match="--where"):
+        main([str(run), "--out", str(out), "--where", "rewardd < 1"])
+    assert not out.exists()
+
+
+def test_difficulty_is_the_authors_word_or_the_calls_of_gold():
+    levels = {"a": "moderate", "b": 0, "c": 4, "d": 70}
+    assert [level(levels, task) for task in "abcde"] == [
+        *("moderate", "0 calls", "3 to 4 calls", "17 calls or more", None)
+    ]
+
+
+def test_why_a_rollout_failed_is_its_verdicts():
+    assert why(failed(0)["verdicts"]) == "state: collateral: medications\nmedication_id=5"
+    assert why(row(0)["verdicts"]) == ""
 
 
 def test_what_holds_no_dataset_is_refused(tmp_path: Path):

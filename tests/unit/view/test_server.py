@@ -30,7 +30,8 @@ async def get(server: ViewServer, path: str, **headers: str) -> tuple[int, Any]:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/api/index", "/api/row/0/x", "/api/search?q=x", "/?token=no"]
+    "path",
+    [*("/", "/api/index", "/api/row/0/x", "/api/search?q=x"), "/?token=no", "/?token=%C3%BC%FF"],
 )
 async def test_every_request_needs_the_token(server: ViewServer, path: str):
     status, text = await get(server, path)
@@ -85,3 +86,23 @@ async def test_search_finds_text_in_transcripts_of_each_run(server: ViewServer):
     assert f"{index['rows'][0]['id']}@1" in found
     _, nothing = await get(server, f"/api/search?token={server.token}&q=zzzzzz")
     assert nothing == []
+
+
+async def test_an_sql_condition_is_looked_up_here_and_a_wrong_one_is_explained(server: ViewServer):
+    _, index = await get(server, f"/api/index?token={server.token}")
+    lost = [row["id"] for row in index["rows"] if row["run"] == 0 and row["outcome"] == "failure"]
+    search = f"/api/search?token={server.token}&where=reward%20%3C%201"
+    _, found = await get(server, search)
+    assert set(found) == {*lost, *(f"{one}@1" for one in lost)}
+    _, both = await get(server, f"{search}&q=warfarin")
+    assert len(both) == 2
+    status, text = await get(server, f"/api/search?token={server.token}&where=rewardd%3C1")
+    assert status == 409
+    assert "rewardd" in text
+
+
+async def test_the_index_says_why_a_row_failed(server: ViewServer):
+    _, index = await get(server, f"/api/index?token={server.token}")
+    reasons = {row["outcome"]: row["why"] for row in index["rows"]}
+    assert reasons["success"] == ""
+    assert reasons["unscored"] == "user: the user gave the wrong date"

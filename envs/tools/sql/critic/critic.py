@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from envs.tools.sql.critic.frame import Relation, folded
 from envs.tools.sql.critic.names import Names
+from envs.tools.sql.findings import Finding
 
 MAX_SQL = 20_000
 """Characters of a statement that are worth reading: sqlglot reads some 400 a millisecond."""
@@ -25,8 +26,8 @@ _REFUSED = frozenset({"CREATE", "ALTER", "DROP", "TRUNCATE"})
 
 def criticise(
     sql: str, relations: Mapping[str, Relation], dialect: str, *, reading: bool
-) -> list[str]:
-    """Find likely mistakes, at most five sentences; none in a statement that cannot be parsed.
+) -> list[Finding]:
+    """Find likely mistakes, at most five; none in a statement that cannot be parsed.
 
     ``dialect`` is SQLAlchemy's name of it; ``reading`` says that the tool only reads.
     """
@@ -34,7 +35,7 @@ def criticise(
     begin = start.end() if start else 0
     first = re.match(r"[A-Za-z]*", sql[begin:])
     word = first.group().upper() if first else ""
-    findings: list[str] = []
+    findings: list[Finding] = []
     if reading and word in _WRITES | _REFUSED:
         findings.append(_only_reads(word))
     if len(sql) > MAX_SQL or word not in _READS | _WRITES:
@@ -72,13 +73,14 @@ def parse(sql: str, dialect: str) -> exp.Expr | None:
     return found[0] if len(found) == 1 else None
 
 
-def _only_reads(word: str) -> str:
+def _only_reads(word: str) -> Finding:
+    reason = f"this tool only reads, and {word} writes; use a tool that writes"
     if word in _REFUSED:
-        return f"{word} changes the schema, which no tool may do"
-    return f"this tool only reads, and {word} writes; use a tool that writes"
+        reason = f"{word} changes the schema, which no tool may do"
+    return Finding("write_in_reader", reason)
 
 
-def _whole_table(statement: exp.Expr) -> list[str]:
+def _whole_table(statement: exp.Expr) -> list[Finding]:
     """UPDATE and DELETE without WHERE, unless a join or LIMIT bounds them."""
     if not isinstance(statement, exp.Update | exp.Delete) or statement.args.get("where"):
         return []
@@ -87,10 +89,8 @@ def _whole_table(statement: exp.Expr) -> list[str]:
     if bounded or not isinstance(target, exp.Table) or target.args.get("joins"):
         return []
     does = "changes" if isinstance(statement, exp.Update) else "deletes"
-    return [
-        (
-            f"{statement.key.upper()} without WHERE {does} every row of"
-            f" `{target.name}`; add WHERE for"
-            " the rows meant"
-        )
-    ]
+    reason = (
+        f"{statement.key.upper()} without WHERE {does} every row of `{target.name}`; add WHERE for"
+        " the rows meant"
+    )
+    return [Finding("whole_table", reason)]

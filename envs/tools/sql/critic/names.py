@@ -18,6 +18,7 @@ from envs.tools.sql.critic.frame import (
     inside,
 )
 from envs.tools.sql.critic.shape import cartesian, ungrouped
+from envs.tools.sql.findings import Finding
 
 _OWN_SCHEMAS = frozenset({"", "main", "public"})
 _SYSTEM = ("sqlite_", "pg_", "pragma_", "dual")
@@ -39,7 +40,7 @@ class Names:
         self.relations = relations
         self.loose_groups = loose_groups
         self.crossed = crossed
-        self.findings: list[str] = []
+        self.findings: list[Finding] = []
 
     def statement(self, node: exp.Expr) -> None:
         if isinstance(node, exp.Query | exp.Values):
@@ -101,8 +102,10 @@ class Names:
             if key not in {"with_", "from_", "joins", "laterals"}:
                 self._expression(value, frames, known)
         if len(self.findings) == before:  # with a name amiss, the rest is guesswork
-            self.findings += [] if self.crossed else cartesian(node, frame)
-            self.findings += ungrouped(node, frame, loose=self.loose_groups)
+            unjoined = [] if self.crossed else cartesian(node, frame)
+            self.findings += [Finding("unjoined_tables", reason) for reason in unjoined]
+            groups = ungrouped(node, frame, loose=self.loose_groups)
+            self.findings += [Finding("ungrouped_column", reason) for reason in groups]
         return _output(node, frame)
 
     def _joins(self, node: exp.Expr, frame: Frame, outer: Frames, known: Known) -> None:
@@ -251,8 +254,9 @@ class Names:
             self._expression(node.args.get(key), (frame,), known)
 
     def _find(self, sentence: str) -> None:
-        if sentence not in self.findings:
-            self.findings.append(sentence)
+        finding = Finding("missing_name", sentence)
+        if finding not in self.findings:
+            self.findings.append(finding)
 
 
 def _renamed(columns: Columns, item: exp.Expr) -> Columns:

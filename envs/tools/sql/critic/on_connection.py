@@ -6,9 +6,10 @@ from sqlalchemy import Connection
 
 from envs.tools.sql.catalog import Catalog
 from envs.tools.sql.critic.critic import Relation, criticise
+from envs.tools.sql.findings import Finding
 
 
-def criticise_on(sql: str, db: Connection, reading: bool) -> list[str]:
+def criticise_on(sql: str, db: Connection, reading: bool) -> list[Finding]:
     """Findings about a statement, with the names that the connection's database has.
 
     ``reading`` says that the tool only reads.

@@ -274,6 +274,7 @@ TURNS = st.lists(
 
 @given(turns=TURNS, keep=st.integers(1, 4), threshold=st.integers(1, 200), system=st.booleans())
 @settings(max_examples=60, deadline=None)
+@pytest.mark.slow
 async def test_no_context_parts_a_call_from_its_result_and_all_are_valid_requests(
     turns: list[tuple[int, str, str]], keep: int, threshold: int, system: bool
 ):

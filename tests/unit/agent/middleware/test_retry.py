@@ -101,7 +101,7 @@ def test_with_it_the_model_itself_asks_once(listed: list[str], retries: int):
     """Attempts do not multiply: one of the two decides."""
     config = from_dict(
         {
-            "env": {"name": "ehr_db"},
+            "env": {"name": "library"},
             "model": {"kind": "openai", "name": "m", "api_key_env": None},
             "agent": {"middleware": listed},
             "tasks": {"count": 4},

@@ -97,6 +97,7 @@ class TestUniverses:
         with load_world(other).template(universe=1) as moved:
             assert moved.digest != one.digest
 
+    @pytest.mark.slow
     def test_another_process_draws_the_same(self, folder: Path):
         """Whatever the order of its sets."""
         code = (

@@ -174,6 +174,7 @@ async def test_a_lost_worker_gives_its_places_back():
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
 @pytest.mark.parametrize("per_minute", [60, 600, 3000])
+@pytest.mark.slow
 async def test_the_rate_of_requests_is_kept_and_used(per_minute: int, workers: int):
     """A minute with more wants than may be: within two percent of the rate, and never above it by
     more than the burst.

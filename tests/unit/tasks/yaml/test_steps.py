@@ -98,7 +98,7 @@ def test_a_whole_solution(compiled: Any):
         (
             "- zzzzzz: {}",
             1,
-            "known are allow, ask, confirm, find, for_each, list_all, record, refuse, say, submit",
+            "known are allow, ask, confirm, find, for_each, if, list_all, record, refuse, say, submit",
         ),
         ("- find: Ada", 1, "`find` takes a mapping of arguments"),
         ("- find:\n    nmae: x", 2, "find has no argument 'nmae'; did you mean 'name'?"),

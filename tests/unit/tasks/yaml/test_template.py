@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from synth.tasks.yaml.template import Unknown, compile_value, fill, names_in, text_of
+from synth.tasks.yaml.template import Unknown, compile_value, fill, names_in, rounded, text_of
 
 SLOTS = frozenset({"bpm", "name", "allergies"})
 SAVED = frozenset({"pid", "due"})
@@ -121,3 +121,9 @@ class TestFill:
         compiled = compile_value({"a": ["{bpm}", "x {name} {pid}"], "b": "$due"}, SLOTS, SAVED)
         assert names_in(compiled, "$slot") == {"bpm", "name"}
         assert names_in(compiled, "$") == {"pid", "due"}
+
+
+def test_figures_read_as_a_person_would_write_them():
+    raw = {"mean": 4.199999999999999, "parts": [0.1 + 0.2, 1e20, 3, True]}
+    assert rounded(raw) == {"mean": 4.2, "parts": [0.3, 1e20, 3, True]}
+    assert text_of([4.199999999999999, 2 / 3]) == "4.2, 0.6666666667"

@@ -9,7 +9,7 @@ import dataclasses
 
 import pytest
 
-from synth.types import Consent, Topic, UserRole, UserTurn
+from synth.types import Consent, Sequel, Topic, UserRole, UserTurn
 from synth.users.scripted.user import (
     AS_ASKED,
     GO_AHEAD,
@@ -402,3 +402,28 @@ def test_consent_is_to_an_act(text: str, agrees: bool):
     (turn,) = hear(role, text)
     assert turn.consents is agrees
     assert turn.text
+
+
+LATER = UserRole(
+    opening="Refund my kettle to my new card.",
+    then=[
+        Sequel("refused", "Then send the money to the old card."),
+        Sequel("done", "And what is the delivery fee?"),
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "brought"),
+    [
+        ("I'm sorry, I cannot refund to a new card.", [0, 1]),
+        ("That is not possible, unfortunately. Would you like something else instead?", [0, 1]),
+        ("Your kettle is refunded to the new card.", [1]),
+        ("Let me look that up.", []),
+    ],
+)
+def test_an_alternative_is_brought_once_something_is_refused(words: str, brought: list[int]):
+    conversation = ScriptedUser().start(LATER, 7)
+    turns = [conversation.decide(text) for text in (words, "The refund is booked.")]
+    found = [turn.then for turn in turns if turn.then is not None]
+    assert found == (brought or [1])

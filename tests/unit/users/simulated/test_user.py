@@ -373,6 +373,7 @@ def test_without_a_model_there_is_no_such_user():
 
 
 @pytest.mark.parametrize("world", ["ehr_db", "shop"])
+@pytest.mark.slow
 def test_the_rules_own_words_are_good_drafts_for_every_user_of_the_shipped_worlds(world: str):
     """Else a model that repeats them to the letter would be sent back."""
     wrong: list[str] = []

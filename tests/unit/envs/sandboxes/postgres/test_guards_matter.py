@@ -185,7 +185,8 @@ def superuser(patch: pytest.MonkeyPatch) -> None:
 
 
 def nothing_denied(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(template_objects, "_deny", lambda db: None)
+    for name in ("FUNCTIONS_DENIED", "VIEWS_DENIED"):
+        patch.setattr(template_objects, name, ("nothing",) if name[0] == "F" else ("pg_cursors",))
 
 
 def setting(module: object, name: str, value: object) -> Removal:

@@ -67,6 +67,7 @@ def peak(template: SqliteTemplate, sql: str) -> int:
 
 
 @pytest.mark.parametrize("name", HUNGRY)
+@pytest.mark.slow
 def test_it_stays_small(template: SqliteTemplate, name: str) -> None:
     assert peak(template, HUNGRY[name]) < MOST
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.sandboxes.base import Template
 from envs.tools.sql import TABLES, Catalog, sql_tools
-from envs.tools.sql.critic import Relation, criticise
+from envs.tools.sql.critic import Finding, Relation, criticise
 from envs.tools.toolbox import Toolbox
 from envs.types import Limits, Pins, ToolCall
 from envs.world.loader import load_world
@@ -280,9 +280,9 @@ def test_a_cte_that_writes_is_seen():
     sql = (
         "WITH gone AS (DELETE FROM visits WHERE day < '2000' RETURNING *) SELECT count(*) FROM gone"
     )
-    assert criticise(sql, PEOPLE, "postgresql", reading=True) == [
-        "this tool only reads, and DELETE writes; use a tool that writes"
-    ]
+    reason = "this tool only reads, and DELETE writes; use a tool that writes"
+    found = criticise(sql, PEOPLE, "postgresql", reading=True)
+    assert found == [Finding("write_in_reader", reason)]
 
 
 @pytest.mark.parametrize(
@@ -321,4 +321,4 @@ def test_no_text_makes_it_stumble(words: list[str], dialect: str, reading: bool)
     """Any salad of words gives sentences or none."""
     found = criticise(" ".join(words), PEOPLE, dialect, reading=reading)
     assert len(found) <= 5
-    assert all(each.strip() and "\n" not in each for each in found)
+    assert all(each.reason.strip() and "\n" not in each.reason for each in found)

@@ -290,6 +290,7 @@ def test_an_error_has_the_usual_form(desk: Desk):
         "message": "no such column: titel",
         "sql_state": "SQLITE_ERROR",
         "advice": "no column `titel` in `books`; did you mean title?",
+        "error_details": {"column": "titel"},
     }
 
 
@@ -352,7 +353,7 @@ def test_a_world_switches_them_on(folder: Path):
             "`builtin` must be a set of tools or a list of SQL tools, and {'a': 1} is not an SQL tool",
         ),
         ("run_select_query", "list_tables", 1, "`builtin` lists list_tables twice"),
-        ("critic: true", "critic: 1", 2, "`critic` must be true or false, not 1"),
+        ("critic: true", "critic: 1", 2, "`critic` must be true, false or {block"),
         (
             "critic: true",
             "critc: true",

@@ -1,0 +1,410 @@
+"""Rows made up from the shape of other rows: the words in which `synth new` writes a seed.py.
+
+A :class:`MadeTable` says how many rows there are, how each column is drawn, which columns vary
+together (:class:`Mix`), and how many rows refer to one parent (:class:`Link`). Rows that break a
+unique constraint or a rule are drawn again; a row that cannot be drawn is left out.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cached_property
+from random import Random
+from typing import Any, Protocol
+
+Row = dict[str, Any]
+
+TRIES = 200
+"""The number of times that a row is drawn before it is left out."""
+
+GIVEN = "..."
+"""In a :class:`Mix`: the column has a value, which its own maker draws."""
+
+
+@dataclass
+class Draw:
+    """The state in which a column is drawn: the row so far, and the rows of its table."""
+
+    random: Random
+    universe: int
+    row: Row
+    rows: Sequence[Row]
+
+
+class Maker(Protocol):
+    """The values of one column."""
+
+    def draw(self, draw: Draw) -> Any:
+        """One value for ``draw.row``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Serial:
+    """Whole numbers that go on: ``span * universe + 1``, ``+ 2``, ..."""
+
+    span: int
+
+    def draw(self, draw: Draw) -> int:
+        return self.span * draw.universe + len(draw.rows) + 1
+
+
+@dataclass(frozen=True)
+class Within:
+    """1, 2, 3, ... among the rows that have the same values in ``columns``."""
+
+    columns: Sequence[str]
+
+    def draw(self, draw: Draw) -> int:
+        same = [all(row[c] == draw.row[c] for c in self.columns) for row in draw.rows]
+        return sum(same) + 1
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few values, as often as its weight says."""
+
+    weights: Mapping[Any, int]
+
+    def draw(self, draw: Draw) -> Any:
+        return draw.random.choices([*self.weights], [*self.weights.values()])[0]
+
+
+@dataclass(frozen=True)
+class Number:
+    """Numbers whose quantiles are ``marks``, rounded to ``decimals`` (None: whole numbers)."""
+
+    marks: Sequence[float]
+    decimals: int | None = None
+
+    def draw(self, draw: Draw) -> float:
+        return round(_between(self.marks, draw.random), self.decimals)
+
+
+@dataclass(frozen=True)
+class When:
+    """Days or moments whose quantiles are ``marks``, in steps of so many seconds, written in the
+    form of strftime.
+    """
+
+    marks: Sequence[str]
+    form: str = "%Y-%m-%d"
+    step: int = 86400
+
+    def draw(self, draw: Draw) -> str:
+        return _written(_between([_seconds(one) for one in self.marks], draw.random), self)
+
+
+@dataclass(frozen=True)
+class After:
+    """A day or moment so many seconds after (or before) that of another column; ``otherwise``
+    where that one is null.
+    """
+
+    column: str
+    gaps: Sequence[float]
+    otherwise: When
+
+    def draw(self, draw: Draw) -> str:
+        base = draw.row.get(self.column)
+        if base is None:
+            return self.otherwise.draw(draw)
+        return _written(_seconds(base) + _between(self.gaps, draw.random), self.otherwise)
+
+
+@dataclass(frozen=True)
+class Form:
+    """Codes of a form: ``#`` is any digit, ``@`` any capital, ``%`` any small letter."""
+
+    weights: Mapping[str, int]
+
+    def draw(self, draw: Draw) -> str:
+        form = draw.random.choices([*self.weights], [*self.weights.values()])[0]
+        letters = {
+            "#": "0123456789",
+            "@": "ABCDEFGHJKLMNPQRSTUVWXYZ",
+            "%": "abcdefghijkmnpqrstuvwxyz",
+        }
+        return "".join(draw.random.choice(letters[c]) if c in letters else c for c in form)
+
+
+@dataclass(frozen=True)
+class Blend:
+    """Texts whose beginning is of one value and whose end is of another.
+
+    ``heads[i] + tails[i]`` are values that there are already: none of them is made. A text has at
+    most ``longest`` characters, if that is given.
+    """
+
+    heads: Sequence[str]
+    tails: Sequence[str]
+    longest: int | None = None
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The values that there are already, without regard to case."""
+        pairs = zip(self.heads, self.tails, strict=True)
+        return frozenset((head + tail).casefold() for head, tail in pairs)
+
+    def draw(self, draw: Draw) -> str:
+        text, longest = "", self.longest or 10**6
+        for _ in range(TRIES):
+            text = draw.random.choice(self.heads) + draw.random.choice(self.tails)
+            if len(text) <= longest and text.casefold() not in self.known:
+                return text
+        number = f" {draw.random.randrange(2, 100)}"
+        return text[: longest - len(number)] + number
+
+
+@dataclass(frozen=True)
+class Texts:
+    """One of these made-up texts; several columns of texts in a row, joined by a blank, if there
+    are ``more``.
+    """
+
+    texts: Sequence[str]
+    more: Sequence[str] = ()
+
+    def draw(self, draw: Draw) -> str:
+        first = draw.random.choice(self.texts)
+        return f"{first} {draw.random.choice(self.more)}" if self.more else first
+
+
+@dataclass(frozen=True)
+class Email:
+    """Addresses made of the texts of other columns of the row, or of a pool."""
+
+    columns: Sequence[str]
+    texts: Sequence[str] = ()
+
+    def draw(self, draw: Draw) -> str:
+        texts = [str(draw.row.get(column) or "") for column in self.columns]
+        words = re.findall(r"[a-z]+", " ".join(texts or [draw.random.choice(self.texts)]).lower())
+        number = "" if self.columns else str(draw.random.randrange(2, 1000))
+        return f"{'.'.join(words) or 'someone'}{number}@example.org"
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """Null in a share of the rows, else what another maker draws."""
+
+    nulls: float
+    maker: Maker
+
+    def draw(self, draw: Draw) -> Any:
+        return None if draw.random.random() < self.nulls else self.maker.draw(draw)
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Columns that vary together: rows of values with their weights.
+
+    Null stays null, and GIVEN leaves the value to the column's own maker.
+    """
+
+    columns: Sequence[str]
+    weights: Mapping[tuple[Any, ...], int]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A foreign key. ``fan_out`` maps a number of rows to the number of parents that have so many;
+    a table that refers to itself refers to rows before it.
+    """
+
+    columns: Sequence[str]
+    table: str
+    there: Sequence[str]
+    fan_out: Mapping[int, int]
+    nulls: float = 0.0
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A small table that is the same in every universe."""
+
+    name: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class MadeTable:
+    """A table of ``count`` rows. ``rules`` are conditions in SQLite's SQL that each row meets."""
+
+    name: str
+    count: int
+    columns: Mapping[str, Maker]
+    links: Sequence[Link] = ()
+    mix: Mix | None = None
+    unique: Sequence[Sequence[str]] = ()
+    rules: Sequence[str] = ()
+
+
+def made_rows(
+    tables: Sequence[Lookup | MadeTable], universe: int, random: Random
+) -> Iterator[tuple[str, Row]]:
+    """The rows of one universe, for a seed.py to yield; parents stand before children.
+
+    Raises ValueError for a table of which no row could be drawn.
+    """
+    made: dict[str, list[Row]] = {}
+    with closing(sqlite3.connect(":memory:")) as judge:
+        for table in tables:
+            if isinstance(table, Lookup):
+                rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+            else:
+                rows = _TableMaker(table, universe, random, made, judge).rows()
+            made[table.name] = rows
+            for row in rows:
+                yield table.name, row
+
+
+@dataclass
+class _TableMaker:
+    """The rows of one table in the making."""
+
+    table: MadeTable
+    universe: int
+    random: Random
+    made: Mapping[str, list[Row]]
+    judge: sqlite3.Connection
+    pools: list[list[Row]] = field(default_factory=list[list[Row]])
+    taken: list[set[tuple[Any, ...]]] = field(default_factory=list[set[tuple[Any, ...]]])
+
+    def rows(self) -> list[Row]:
+        out: list[Row] = []
+        self.pools = [self._parents(link) for link in self.table.links]
+        self.taken = [set() for _ in self.table.unique]
+        for _ in range(self.table.count):
+            row = next(filter(None, (self._row(out) for _ in range(TRIES))), None)
+            if row is not None:
+                out.append(row)
+        if self.table.count and not out:
+            raise ValueError(f"no row of {self.table.name} meets its rules: {self.table.rules}")
+        return out
+
+    def _parents(self, link: Link) -> list[Row]:
+        """Each parent as often as it shall have rows, in any order."""
+        parents = self.made.get(link.table, [])
+        counts = [number for number, many in link.fan_out.items() for _ in range(many)]
+        if len(counts) != len(parents):
+            counts = self.random.choices(counts, k=len(parents)) if counts else []
+        self.random.shuffle(counts)
+        pool = [row for row, count in zip(parents, counts, strict=True) for _ in range(count)]
+        self.random.shuffle(pool)
+        return pool or list(parents)
+
+    def _row(self, rows: list[Row]) -> Row | None:
+        """A row; None if it breaks a rule."""
+        mixed, chosen = self._mixed(), list[tuple[int, int]]()
+        given = {column for column, value in mixed.items() if value == GIVEN}
+        row = {column: value for column, value in mixed.items() if column not in given}
+        draw = Draw(self.random, self.universe, row, rows)
+        for number, link in enumerate(self.table.links):
+            place = self._refer(link, self.pools[number], given, draw)
+            if place is None:
+                return None
+            chosen.append((number, place))
+        for column, maker in self.table.columns.items():
+            if column not in row:
+                inner = maker.maker if isinstance(maker, Maybe) and column in given else maker
+                row[column] = inner.draw(draw)
+        if not self._is_new(row) or not self._meets(row):
+            return None
+        self._take(row, chosen)
+        return dict(sorted(row.items()))
+
+    def _keys(self, row: Row) -> list[tuple[Any, ...]]:
+        """The row's values of each unique constraint."""
+        return [tuple(_folded(row[c]) for c in columns) for columns in self.table.unique]
+
+    def _is_new(self, row: Row) -> bool:
+        keys = zip(self._keys(row), self.taken, strict=True)
+        return not any(key in taken and None not in key for key, taken in keys)
+
+    def _take(self, row: Row, chosen: Sequence[tuple[int, int]]) -> None:
+        """Keep what the row has used up: its keys, and its parents."""
+        for key, taken in zip(self._keys(row), self.taken, strict=True):
+            taken.add(key)
+        for number, place in chosen:
+            if place >= 0:
+                self.pools[number].pop(place)
+                self.pools[number] = self.pools[number] or self._parents(self.table.links[number])
+
+    def _mixed(self) -> Row:
+        mix = self.table.mix
+        if mix is None:
+            return {}
+        values = self.random.choices([*mix.weights], [*mix.weights.values()])[0]
+        return dict(zip(mix.columns, values, strict=True))
+
+    def _refer(self, link: Link, pool: list[Row], given: set[str], draw: Draw) -> int | None:
+        """Set the columns of a link; returns the place of the parent in the pool, -1 for none of
+        the pool, None if no parent fits.
+        """
+        row, own = draw.row, link.table == self.table.name
+        candidates = draw.rows if own else pool
+        pairs = list(zip(link.columns, link.there, strict=True))
+        fixed = [(column, there) for column, there in pairs if column in row]
+        places = [
+            place
+            for place in (range(len(candidates)) if fixed else self._any(candidates))
+            if all(candidates[place][there] == row[column] for column, there in fixed)
+        ]
+        if self._is_none(link, given, row) or (own and link.nulls and not places):
+            row.update(dict.fromkeys(link.columns, None) | row)
+            return -1
+        if not places:
+            return None
+        place = self.random.choice(places)
+        row.update((column, candidates[place][there]) for column, there in pairs)
+        return -1 if own else place
+
+    def _is_none(self, link: Link, given: set[str], row: Row) -> bool:
+        """True if the row shall have no parent."""
+        first = link.columns[0]
+        if first in row or first in given:
+            return first in row and row[first] is None
+        return bool(link.nulls) and self.random.random() < link.nulls
+
+    def _any(self, candidates: Sequence[Row]) -> list[int]:
+        return [self.random.randrange(len(candidates))] if candidates else []
+
+    def _meets(self, row: Row) -> bool:
+        """True if the row meets the rules of its table; what is unknown is no breach, as in SQL."""
+        if not self.table.rules:
+            return True
+        names = ", ".join(f'? AS "{column.replace(chr(34), chr(34) * 2)}"' for column in row)
+        conditions = " AND ".join(f"COALESCE(({rule}), 1)" for rule in self.table.rules)
+        found = self.judge.execute(f"SELECT {conditions} FROM (SELECT {names})", [*row.values()])
+        return bool(found.fetchone()[0])
+
+
+def _between(marks: Sequence[float], random: Random) -> float:
+    """A value between two neighbouring quantiles."""
+    place = random.random() * (len(marks) - 1)
+    low = int(place)
+    high = min(low + 1, len(marks) - 1)
+    return marks[low] + (marks[high] - marks[low]) * (place - low)
+
+
+EPOCH = dt.datetime.fromisoformat("1970-01-01")
+
+
+def _seconds(text: str) -> float:
+    return (dt.datetime.fromisoformat(text) - EPOCH).total_seconds()
+
+
+def _written(seconds: float, when: When) -> str:
+    moment = EPOCH + dt.timedelta(seconds=seconds // when.step * when.step)
+    return moment.strftime(when.form)
+
+
+def _folded(value: Any) -> Any:
+    return value.casefold() if isinstance(value, str) else value

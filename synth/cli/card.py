@@ -1,0 +1,40 @@
+"""``synth card``: the whole card of a sealed run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from synth.cli.push import add_against
+from synth.hub.card import write_card
+from synth.hub.facts import read_facts
+from synth.hub.licences import licences
+
+_EXAMPLES = """\
+examples:
+  synth card out/ehr
+  synth card out/ehr --against gsm8k.jsonl --against mmlu.txt
+"""
+
+
+def main(argv: list[str]) -> int:
+    """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
+    prints.
+    """
+    parser = argparse.ArgumentParser(
+        prog="synth card",
+        description="Write the whole card of a sealed run, README.md with its plots in card/, from"
+        " the rows and the section `card` of its config. A run of at most 5,000 rows has it"
+        " already.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("path", type=Path, metavar="DIR", help="a run's directory")
+    add_against(parser)
+    options = parser.parse_args(argv)
+    facts = read_facts(options.path, options.against)
+    written = write_card(facts, licences(facts))
+    for line in facts.overlap.lines():
+        print(line)
+    print(f"{written[0]}, with {len(written) - 1} plots")
+    return 0

@@ -1,0 +1,56 @@
+"""Rules between the keys of the config's section ``database``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from synth.config.types import Finding, Plain
+from synth.plugins import ENGINES, PluginError
+
+_PLACE = ("driver", "host", "port", "user", "password_env_var", "database")
+"""The fields of ``database.connection`` that a URL says, too."""
+
+
+def database_rule(config: Plain) -> Iterator[Finding]:
+    """The server is described in one way, and the engine has one."""
+    database = config["database"]
+    connection: Plain = database["connection"]
+    place = [f"database.connection.{name}" for name in _PLACE if connection[name] is not None]
+    beside = [
+        f"database.connection.{name}" for name in ("options", "pool_size") if connection[name]
+    ]
+    named = ["database.dsn_env_var"] if database["dsn_env_var"] is not None else []
+    keys = (*named, *place)
+    if named and place:
+        yield keys, f"{', '.join(keys)}: the URL of the variable says it all; set one or the other"
+    given = [*keys, *beside]
+    problem = no_server(database["engine"]) if given else None
+    if problem is not None:
+        yield (
+            ("database.engine", *given),
+            f"{', '.join(given)}: {problem}; use database=postgres or database=mariadb",
+        )
+    elif (driver := connection["driver"]) is not None:
+        yield from _driver(driver, database["engine"])
+    for name, value in connection["options"].items():
+        if not isinstance(value, str | int | float):
+            key = f"database.connection.options.{name}"
+            yield (key,), f"{key}: an option of the driver is a text or a number"
+
+
+def _driver(driver: str, engine: str) -> Iterator[Finding]:
+    own = getattr(ENGINES.load(engine), "driver", None)
+    if own is not None and ENGINES.find(driver).name != own:
+        keys = ("database.connection.driver", "database.engine")
+        yield keys, f"{keys[0]}: the engine {engine} speaks {own}, not {driver}"
+
+
+def no_server(engine: str) -> str | None:
+    """Return the problem of a server that is named for an engine that needs none."""
+    try:
+        found = ENGINES.load(engine)
+    except PluginError as error:
+        return str(error)
+    if getattr(found, "needs_server", True):
+        return None
+    return "SQLite has no server" if engine == "sqlite" else f"engine {engine!r} has no server"

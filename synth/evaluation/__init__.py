@@ -1,0 +1,1 @@
+"""How good a model is in a world: figures of a run with intervals, a report and a card."""

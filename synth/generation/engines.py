@@ -1,0 +1,148 @@
+"""schema.postgresql.sql and schema.mariadb.sql of a generated world, beside SQLite's schema.sql.
+
+Types follow from what the columns hold, so that every engine gives the same values: moments are
+texts, whole numbers have 64 bits. MariaDB compares texts as SQLite does, by their bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from sqlalchemy import Engine
+
+from synth.generation.checks import translated
+from synth.generation.learn import checks_of, written
+from synth.generation.sample import ALL_ROWS, sample
+from synth.generation.snapshot import LiveColumn, LiveTable, Rows, live_tables
+
+Server = Literal["postgresql", "mariadb"]
+SERVERS: tuple[Server, ...] = ("postgresql", "mariadb")
+
+SHORT = 190
+"""The most characters of a text that MariaDB is asked to index."""
+
+_END = {"postgresql": ");", "mariadb": ") CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;"}
+
+
+class Unportable(ValueError):
+    """A database that another engine cannot hold, and why."""
+
+
+def server_files(engine: Engine, seed: str) -> dict[str, str]:
+    """The scripts of a world's database for PostgreSQL and MariaDB, by their names.
+
+    Raises Unportable for what they cannot hold.
+    """
+    tables = live_tables(engine, None)
+    rows, checks = sample(engine, tables, ALL_ROWS), checks_of(engine, tables)
+    for table in tables:
+        if written(table) != table.names:
+            raise Unportable(f"{table.name} has a column that the database computes")
+    out = dict[str, str]()
+    for server in SERVERS:
+        out[f"schema.{server}.sql"] = write_server_schema(server, tables, rows, checks)
+        own = write_server_seed(server, seed)
+        out |= {f"seed.{server}.sql": own} if own else {}
+    return out
+
+
+def write_server_schema(
+    server: Server, tables: Sequence[LiveTable], rows: Rows, checks: dict[str, list[str]]
+) -> str:
+    """CREATE TABLE for each table, parents first. ``checks`` are those of each table in SQLite.
+
+    Raises Unportable for a text that is too long to be indexed.
+    """
+    writer = _Writer(server, tables, rows)
+    return "\n".join(writer.create(table, checks[table.name]) for table in tables)
+
+
+def write_server_seed(server: Server, seed: str) -> str | None:
+    """The seed for a server; None if it can read SQLite's as it is."""
+    if server != "mariadb" or not ("\\" in seed or '"' in seed):
+        return None
+    modes = "STRICT_TRANS_TABLES,ANSI_QUOTES,NO_BACKSLASH_ESCAPES"
+    return f"SET sql_mode = '{modes}';\n{seed}"
+
+
+class _Writer:
+    def __init__(self, server: Server, tables: Sequence[LiveTable], rows: Rows) -> None:
+        self.server = server
+        self.rows = rows
+        self.order = {table.name: index for index, table in enumerate(tables)}
+
+    def create(self, table: LiveTable, checks: Sequence[str]) -> str:
+        indexed = {c for one in [table.key, *table.uniques] for c in one}
+        indexed |= {c for columns, _, _ in table.links for c in columns}
+        parts = [self.column(table, column, indexed) for column in table.columns]
+        if table.key:
+            parts.append(f"PRIMARY KEY ({self.names(table.key)})")
+        parts += [f"UNIQUE ({self.names(one)})" for one in table.uniques]
+        for columns, target, there in table.links:
+            if self.order[target] <= self.order[table.name]:
+                words = f"REFERENCES {self.quoted(target)} ({self.names(there)})"
+                parts.append(f"FOREIGN KEY ({self.names(columns)}) {words}")
+        parts += [f"CHECK ({text})" for check in checks if (text := self.check(check))]
+        body = ",\n".join(f"  {part}" for part in parts)
+        return f"CREATE TABLE {self.quoted(table.name)} (\n{body}\n{_END[self.server]}\n"
+
+    def quoted(self, name: str) -> str:
+        mark = '"' if self.server == "postgresql" else "`"
+        return mark + name.replace(mark, mark * 2) + mark
+
+    def names(self, columns: Sequence[str]) -> str:
+        return ", ".join(self.quoted(column) for column in columns)
+
+    def check(self, text: str) -> str | None:
+        return translated(text, self.server)
+
+    def column(self, table: LiveTable, column: LiveColumn, indexed: set[str]) -> str:
+        values = [row[column.name] for row in self.rows.by_table[table.name]]
+        kind = self.type(column, [value for value in values if value is not None], indexed)
+        null = "" if column.nullable and column.name not in table.key else " NOT NULL"
+        default = self.default(table, column)
+        return f"{self.quoted(column.name)} {kind}{default}{null}"
+
+    def default(self, table: LiveTable, column: LiveColumn) -> str:
+        """The default, if it is a plain value."""
+        given = table.table.c[column.name].server_default
+        text = str(getattr(given, "arg", "")) if given is not None else ""
+        plain = text.replace(".", "", 1).removeprefix("-").isdecimal() or (
+            len(text) > 1 and text[0] == text[-1] == "'" and "\\" not in text
+        )
+        if not plain or column.type == "BOOLEAN":
+            return ""
+        return f" DEFAULT {text}"
+
+    def type(self, column: LiveColumn, values: Sequence[object], indexed: set[str]) -> str:
+        if column.type == "BOOLEAN" and all(value in (0, 1) for value in values):
+            return "BOOLEAN"
+        if column.type in {"INTEGER", "NUMERIC", "REAL"}:
+            numbers = [value for value in values if isinstance(value, int | float)]
+            if len(numbers) == len(values):
+                return self.number(column, numbers)
+        texts = [str(value) for value in values]
+        if column.type == "DATE" and all(len(text) == 10 for text in texts):
+            return "DATE"
+        return "TEXT" if self.server == "postgresql" else _mariadb_text(column, texts, indexed)
+
+    def number(self, column: LiveColumn, values: Sequence[float]) -> str:
+        if column.type == "INTEGER" and all(isinstance(value, int) for value in values):
+            return "BIGINT"
+        if column.type == "REAL":
+            return "DOUBLE PRECISION" if self.server == "postgresql" else "DOUBLE"
+        return f"NUMERIC(20, {max(2, 2, *map(_places, values))})"
+
+
+def _mariadb_text(column: LiveColumn, texts: Sequence[str], indexed: set[str]) -> str:
+    if column.name not in indexed:
+        return "LONGTEXT"
+    if any(len(text) > SHORT for text in texts):
+        raise Unportable(f"{column.name} holds texts that are too long to be indexed")
+    return f"VARCHAR({SHORT})"
+
+
+def _places(value: float) -> int:
+    """The decimals of a number."""
+    return len(f"{value:.8f}".rstrip("0").partition(".")[2])

@@ -1,0 +1,356 @@
+"""The learned shape of a database's rows: what a generated seed.py makes other rows from."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, permutations
+from typing import Any
+
+from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from envs.world.made_rows import (
+    EPOCH,
+    GIVEN,
+    After,
+    Blend,
+    Choice,
+    Link,
+    Lookup,
+    MadeTable,
+    Maker,
+    Maybe,
+    Mix,
+    Number,
+    Serial,
+    When,
+    Within,
+)
+from synth.errors import OperatorError
+from synth.generation.learn_texts import holds_people, text_maker
+from synth.generation.names import quoted, snake
+from synth.generation.roles import FEW
+from synth.generation.sample import ALL_ROWS, sample
+from synth.generation.shape import Shape, TableShape
+from synth.generation.snapshot import LiveTable, live_tables
+
+SMALL = 30
+"""The most rows of a table that is the same in every universe."""
+
+MARKS = 21
+"""Quantiles by which a distribution is kept."""
+
+COMBINATIONS = 60
+"""The most combinations of states and nulls that are learned together."""
+
+DATES = frozenset({"date", "moment"})
+Personal = Mapping[tuple[str, str], str]
+Rows = Sequence[Mapping[str, Any]]
+Foreign = tuple[tuple[str, ...], str, tuple[str, ...]]
+
+
+class Unlearnable(OperatorError):
+    """A database of which no further universe can be made, and why."""
+
+
+def learn(engine: Engine, shape: Shape, personal: Personal) -> list[Lookup | MadeTable]:
+    """The tables of a loaded SQLite database, parents first, as their rows can be made up.
+
+    Raises Unlearnable for tables that refer to each other in a circle.
+    """
+    tables = live_tables(engine, None)
+    checks = checks_of(engine, tables)
+    rows = sample(engine, tables, ALL_ROWS).by_table
+    order = {table.name: index for index, table in enumerate(tables)}
+    lookups = _lookups(tables, shape, personal)
+    out: list[Lookup | MadeTable] = []
+    for table in tables:
+        if table.name in lookups:
+            names = table.names
+            values = [tuple(row[name] for name in names) for row in rows[table.name]]
+            out.append(Lookup(table.name, names, values))
+        else:
+            later = [link for link in table.links if order[link[1]] > order[table.name]]
+            one = _Learner(table, shape.tables[table.name], rows, personal)
+            out.append(one.table(later, checks[table.name]))
+    return out
+
+
+def checks_of(engine: Engine, tables: Sequence[LiveTable]) -> dict[str, list[str]]:
+    """The checks of each table that are about the columns which its rows are given."""
+    inspector, out = inspect(engine), dict[str, list[str]]()
+    with engine.connect() as db:
+        for table in tables:
+            nulls = ", ".join(f"NULL AS {quoted(name)}" for name in written(table))
+            texts = [str(check["sqltext"]) for check in inspector.get_check_constraints(table.name)]
+            out[table.name] = [
+                text for text in texts if _runs(db, f"SELECT {text} FROM (SELECT {nulls})")
+            ]
+    return out
+
+
+def _runs(db: Connection, sql: str) -> bool:
+    try:
+        db.execute(text(sql.replace(":", "\\:")))
+    except SQLAlchemyError:
+        return False
+    return True
+
+
+def written(table: LiveTable) -> list[str]:
+    """The columns that a row is given; the database computes the others."""
+    return [name for name in table.names if table.table.c[name].computed is None]
+
+
+def _lookups(tables: Sequence[LiveTable], shape: Shape, personal: Personal) -> set[str]:
+    """Small tables of names and kinds that depend on no others, and hold no people."""
+    found = set[str]()
+    for table in tables:
+        one = shape.tables[table.name]
+        plain = all(
+            column.role in {"key", "name", "status", "text", "link"}
+            and column.kind not in DATES
+            and (table.name, column.name) not in personal
+            and not holds_people(column.label, [str(value) for value in column.seen])
+            for column in one.columns
+        )
+        inner = all(target in found for _, target, _ in table.links)
+        if 0 < one.rows <= SMALL and plain and inner:
+            found.add(table.name)
+    return found
+
+
+class _Learner:
+    """One table and its rows."""
+
+    def __init__(
+        self, live: LiveTable, shape: TableShape, rows: Mapping[str, Rows], personal: Personal
+    ) -> None:
+        self.live = live
+        self.shape = shape
+        self.by_table = rows
+        self.rows = rows[live.name]
+        self.personal = {c: kind for (t, c), kind in personal.items() if t == live.name}
+        self.linked = {column for columns, _, _ in live.links for column in columns}
+        self.shaped = {column.name: column for column in shape.columns}
+
+    def table(self, later: Sequence[Foreign], checks: Sequence[str]) -> MadeTable:
+        """The table; columns that refer to a ``later`` one are null."""
+        empty = self._empty(later)
+        kept = [link for link in self.live.links if link not in later]
+        linked = {column for columns, _, _ in kept for column in columns}
+        mix = self._mix(linked, empty)
+        mixed = set(mix.columns) if mix else set[str]()
+        free = [c for c in written(self.live) if c not in linked | empty | _settled(mix)]
+        makers: dict[str, Maker] = {c: self._maker(c, mixed) for c in self._by_dates(free)}
+        makers |= dict.fromkeys(sorted(empty), Choice({None: 1}))
+        links = [self._link(*link, mixed) for link in sorted(kept, key=lambda one: -len(one[0]))]
+        unique = [one for one in [self.live.key, *self.live.uniques] if one]
+        return MadeTable(
+            self.live.name,
+            len(self.rows),
+            makers,
+            links,
+            mix,
+            list(dict.fromkeys(unique)),
+            list(dict.fromkeys([*checks, *self._orders(free)])),
+        )
+
+    def _empty(self, later: Sequence[Foreign]) -> set[str]:
+        """The columns that refer to a later table: they are null."""
+        empty = {column for columns, _, _ in later for column in columns}
+        for column in self.live.columns:
+            if column.name in empty and not column.nullable:
+                raise Unlearnable(
+                    f"{self.live.name}.{column.name} refers to a table that refers back to it"
+                )
+        return empty
+
+    def _by_dates(self, columns: Sequence[str]) -> list[str]:
+        return [c for c in columns if not self._is_date(c)] + self._dates(columns)
+
+    def _is_date(self, column: str) -> bool:
+        return column in self.shaped and self.shaped[column].kind in DATES
+
+    def _dates(self, columns: Sequence[str]) -> list[str]:
+        """The columns of dates in the order of time, those that are always there first."""
+
+        def rank(column: str) -> tuple[float, float]:
+            seconds = [_seconds(value) for value in self._values(column)]
+            return -len(seconds) / max(1, len(self.rows)) > -1, sum(seconds) / max(1, len(seconds))
+
+        return sorted((c for c in columns if self._is_date(c)), key=rank)
+
+    def _values(self, column: str) -> list[Any]:
+        return [row[column] for row in self.rows if row[column] is not None]
+
+    def _mix(self, linked: set[str], empty: set[str]) -> Mix | None:
+        """States, and what is null where others are not, as they occur together."""
+        key = set(self.live.key) | empty
+        states = [
+            c.name
+            for c in self.shape.columns
+            if c.choices and c.name not in key | linked and c.name not in self.personal
+        ]
+        gaps = [
+            c.name
+            for c in self.live.columns
+            if c.name not in key and c.name not in states and c.name in written(self.live)
+            if 0 < len(self._values(c.name)) < len(self.rows)
+        ]
+        columns = list[str]()
+        found: Counter[tuple[Any, ...]] = Counter()
+        for column in [*states, *gaps]:
+            combined = Counter(
+                tuple(self._mixed(row, c, states) for c in [*columns, column]) for row in self.rows
+            )
+            if len(combined) <= min(COMBINATIONS, max(4, len(self.rows) // 2)):
+                columns, found = [*columns, column], combined
+        return Mix(columns, dict(found.most_common())) if columns else None
+
+    def _mixed(self, row: Mapping[str, Any], column: str, states: Sequence[str]) -> Any:
+        value = row[column]
+        return self._typed(column, value) if column in states or value is None else GIVEN
+
+    def _typed(self, column: str, value: Any) -> Any:
+        """A value in its type on every engine."""
+        boolean = column in self.shaped and self.shaped[column].kind == "boolean"
+        return bool(value) if boolean and value in (0, 1) else value
+
+    def _maker(self, column: str, mixed: set[str]) -> Maker:
+        values = self._values(column)
+        maker = self._drawn(column, values) if values else Choice({None: 1})
+        nulls = 1 - len(values) / max(1, len(self.rows))
+        return Maybe(round(nulls, 3), maker) if values and nulls and column not in mixed else maker
+
+    def _drawn(self, column: str, values: Sequence[Any]) -> Maker:
+        kind = self.shaped[column].kind if column in self.shaped else "text"
+        alone = column in self.live.key or (column,) in self.live.uniques
+        numbers = all(isinstance(value, int | float) for value in values)
+        if numbers and self.live.key == (column,) and kind == "integer":
+            return Serial(10 ** max(3, math.ceil(math.log10(max(*values, 1) + 1))))
+        if self._counts_within(column):
+            return Within([c for c in self.live.key if c != column])
+        if self._is_date(column):
+            return self._date(column, values)
+        if not alone and column not in self.personal and _are_few(values):
+            return self._choice(column, values)
+        return _number(values) if numbers else self._text(column, values)
+
+    def _text(self, column: str, values: Sequence[Any]) -> Maker:
+        kind, longest = self.personal.get(column), self._longest(column)
+        people = [c.name for c in self.shape.of_role("person", "name") if c.name != column]
+        maker = text_maker(snake(column), kind, values, people, longest)
+        words = isinstance(maker, Blend) and len(values) <= SMALL and kind is None
+        return self._choice(column, values) if words else maker
+
+    def _choice(self, column: str, values: Sequence[Any]) -> Choice:
+        return Choice({self._typed(column, value): n for value, n in Counter(values).most_common()})
+
+    def _longest(self, column: str) -> int | None:
+        """The most characters that the column's type allows."""
+        return getattr(self.live.table.c[column].type, "length", None)
+
+    def _counts_within(self, column: str) -> bool:
+        """True for a part of the key that counts rows from 1 within the other parts."""
+        others = [c for c in self.live.key if c != column]
+        if column not in self.live.key or not others or not set(others) <= self.linked:
+            return False
+        groups: dict[tuple[Any, ...], list[Any]] = {}
+        for row in self.rows:
+            groups.setdefault(tuple(row[c] for c in others), []).append(row[column])
+        return all(
+            sorted(map(str, g)) == sorted(map(str, range(1, len(g) + 1))) for g in groups.values()
+        )
+
+    def _date(self, column: str, values: Sequence[str]) -> Maker:
+        when = _when(values)
+        dates = self._dates([c for c in self.live.names if self._is_date(c)])
+        before = dates[: dates.index(column)]
+        if not before:
+            return when
+        base = before[-1]
+        gaps = [
+            _seconds(row[column]) - _seconds(row[base])
+            for row in self.rows
+            if row[column] is not None and row[base] is not None
+        ]
+        return After(base, _marks(gaps), when) if len(gaps) > 1 else when
+
+    def _link(
+        self, columns: tuple[str, ...], target: str, there: tuple[str, ...], mixed: set[str]
+    ) -> Link:
+        found = Counter(
+            tuple(row[c] for c in columns) for row in self.rows if row[columns[0]] is not None
+        )
+        parents = [tuple(row[c] for c in there) for row in self.by_table[target]]
+        fan_out = Counter(found[parent] for parent in parents)
+        nulls = 1 - sum(found.values()) / max(1, len(self.rows))
+        own = target == self.live.name
+        share = round(nulls, 3) if own or columns[0] not in mixed else 0.0
+        return Link(columns, target, there, dict(sorted(fan_out.items())), share)
+
+    def _orders(self, columns: Sequence[str]) -> list[str]:
+        """The pairs of numbers of which one is never greater than the other."""
+        role = {c: self.shaped[c].role for c in columns if c in self.shaped}
+        numbers = [c for c in role if role[c] in {"money", "quantity"}]
+        out = list[str]()
+        for low, high in permutations(numbers, 2):
+            if role[low] != role[high]:
+                continue
+            pairs = [(r[low], r[high]) for r in self.rows if None not in (r[low], r[high])]
+            if len(pairs) > 4 and all(a <= b for a, b in pairs):
+                overlap = max(a for a, _ in pairs) > min(b for _, b in pairs)
+                out += [f"{quoted(low)} <= {quoted(high)}"] * overlap
+        return out
+
+
+def _settled(mix: Mix | None) -> set[str]:
+    """The columns whose values a mix has all itself."""
+    if mix is None:
+        return set()
+    places = range(len(mix.columns))
+    return {mix.columns[i] for i in places if all(key[i] != GIVEN for key in mix.weights)}
+
+
+def _are_few(values: Sequence[Any]) -> bool:
+    distinct = len(set(values))
+    return distinct <= FEW and (distinct == 1 or 2 * distinct <= len(values))
+
+
+def _number(values: Sequence[float]) -> Number:
+    places = [len(f"{value:.6f}".rstrip("0").partition(".")[2]) for value in values]
+    whole = all(isinstance(value, int) for value in values)
+    return Number(_marks(values), None if whole else max(1, *places) if places else 2)
+
+
+def _marks(values: Sequence[float]) -> list[float]:
+    """The quantiles of some numbers, the least and the greatest among them."""
+    ordered = sorted(values)
+    count = min(MARKS, len(ordered))
+    places = [round(i * (len(ordered) - 1) / max(1, count - 1)) for i in range(count)]
+    marks = [ordered[place] for place in places]
+    return marks if len(marks) > 1 else [*marks, *marks]
+
+
+def _seconds(text: object) -> float:
+    moment = dt.datetime.fromisoformat(str(text))
+    return (moment - EPOCH).total_seconds()
+
+
+def _when(values: Sequence[str]) -> When:
+    ordered = sorted(values)
+    count = min(MARKS, len(ordered))
+    marks = [ordered[round(i * (len(ordered) - 1) / max(1, count - 1))] for i in range(count)]
+    marks = marks if len(marks) > 1 else [*marks, *marks]
+    if len(values[0]) == 10:
+        return When(marks)
+    seconds = [int(_seconds(value)) for value in values]
+    step = math.gcd(*(b - a for a, b in pairwise(sorted(seconds))), 86400, seconds[0]) or 1
+    blank = "T" if "T" in values[0] else " "
+    clock = "%H:%M" if re.fullmatch(r".{10}.\d\d:\d\d", values[0]) else "%H:%M:%S"
+    return When(marks, f"%Y-%m-%d{blank}{clock}", step)

@@ -1,0 +1,75 @@
+"""The model that judges rollouts: asks for votes, and counts what they cost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from synth.errors import ModelError
+from synth.foundation.hashing import derive_seed
+from synth.models.base import Model
+from synth.rewards.model_judge import Vote, judge_messages, read_vote, verdict_of
+from synth.types import Completion, Task, Usage, Verdict
+
+_NO_TASK: Final = Task(id="judge", family="judge", env="", prompt="", gold=())
+
+
+@dataclass
+class JudgeCost:
+    """What the votes on one rollout have cost, under the names of the row's columns."""
+
+    completions: list[Completion] = field(default_factory=list[Completion])
+
+    def to_row(self) -> dict[str, object]:
+        """None where nobody judged; the cost is None if the price is unknown."""
+        if not self.completions:
+            return {
+                "judge_input_tokens": None,
+                "judge_output_tokens": None,
+                "judge_cost_usd": None,
+            }
+        used = sum((completion.usage for completion in self.completions), Usage())
+        costs = [completion.cost_usd for completion in self.completions]
+        known = [cost for cost in costs if cost is not None]
+        return {
+            "judge_input_tokens": used.input_tokens,
+            "judge_output_tokens": used.output_tokens,
+            "judge_cost_usd": sum(known) if len(known) == len(costs) else None,
+        }
+
+
+class ModelJudge:
+    """A model with a rubric; ``votes`` answers decide on a rollout."""
+
+    def __init__(self, model: Model, rubric: str, votes: int) -> None:
+        self._model, self._rubric, self._votes = model, rubric, votes
+
+    async def verdict(
+        self, messages: Sequence[Mapping[str, Any]], seed: int, cost: JudgeCost
+    ) -> Verdict:
+        """Ask for the votes on a rollout, all at once.
+
+        A vote that the endpoint does not give is missing; the verdict says so.
+        """
+        asked = judge_messages(self._rubric, messages)
+
+        async def vote(number: int) -> Vote:
+            own = derive_seed(seed, "judge", number)
+            try:
+                completion = await self._model.start(_NO_TASK, (), own).complete(asked)
+            except ModelError as error:
+                return Vote(None, f"{type(error).__name__}: {error}"[:300])
+            cost.completions.append(completion)
+            return read_vote(completion.content)
+
+        votes = await asyncio.gather(*(vote(number) for number in range(self._votes)))
+        return verdict_of(votes, self._model.name, self._rubric)
+
+    async def preflight(self) -> list[str]:
+        """Warnings of the model's own check. Raises :class:`~synth.errors.ModelError`."""
+        return await self._model.preflight()
+
+    async def aclose(self) -> None:
+        await self._model.aclose()

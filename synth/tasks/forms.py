@@ -1,0 +1,88 @@
+"""The form of answers that all families of a world share: a `submit` tool that does not reveal the
+family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from synth.errors import TaskError
+from synth.foundation.suggestions import nearest
+from synth.tasks.base import TaskFamily
+from synth.tasks.pools import ListedFamily
+from synth.tasks.yaml.body import Body
+from synth.tasks.yaml.family import Family
+
+Field = Mapping[str, Any]
+
+
+def form_of(
+    descriptions: Mapping[str, str] | None, families: Sequence[TaskFamily]
+) -> dict[str, Any] | None:
+    """The JSON Schema of the form: each field of an answer, none required, an enum with the words
+    of all families. None if the world has no form (``descriptions`` is None).
+
+    Raises :class:`~synth.errors.TaskError` for a field that has two types, and for a description of
+    a field that no family has.
+    """
+    if descriptions is None:
+        return None
+    fields: dict[str, dict[str, Any]] = {}
+    owners: dict[str, TaskFamily] = {}
+    for family in families:
+        for name, field in _fields(family):
+            if name not in fields:
+                fields[name], owners[name] = dict(field), family
+            else:
+                _merge(fields[name], field, name, (owners[name], family))
+    if unknown := [name for name in descriptions if name not in fields]:
+        close = nearest(unknown[0], fields)
+        hint = f"; did you mean {close!r}?" if close else ""
+        file = families[0].file if families else None
+        raise TaskError(f"form: no family's answer has the field {unknown[0]!r}{hint}", file)
+    for name, description in descriptions.items():
+        fields[name]["description"] = description
+    if not fields:
+        return None
+    return {
+        "type": "object",
+        "properties": {name: fields[name] for name in sorted(fields)},
+        "required": [],
+        "additionalProperties": False,
+    }
+
+
+def _fields(family: TaskFamily) -> Iterator[tuple[str, Field]]:
+    bodies: list[Body] = []
+    if isinstance(family, Family):
+        bodies = [family.body]
+    elif isinstance(family, ListedFamily):
+        bodies = [task.body for task in family.tasks]
+    for body in bodies:
+        properties = (body.answer or {}).get("properties", {})
+        yield from cast("Mapping[str, Field]", properties).items()
+
+
+def _merge(
+    known: dict[str, Any], field: Field, name: str, owners: tuple[TaskFamily, TaskFamily]
+) -> None:
+    for key in ("type", "items"):
+        if known.get(key) != field.get(key):
+            one, other = (_kind(item) for item in (known, field))
+            message = (
+                f"form: the field {name!r} is {one} in {owners[0].id} and {other} in"
+                f" {owners[1].id}: give one of them another name"
+            )
+            raise TaskError(message, owners[1].file, owners[1].line, owners[1].id)
+    if "enum" in known and "enum" in field:
+        known["enum"] = sorted({*known["enum"], *field["enum"]}, key=str)
+    else:
+        known.pop("enum", None)
+    if field["description"] not in known["description"].split(" Or: "):
+        known["description"] = f"{known['description']} Or: {field['description']}"
+
+
+def _kind(field: Field) -> str:
+    items = field.get("items")
+    return f"an array of {items['type']}" if items else str(field["type"])

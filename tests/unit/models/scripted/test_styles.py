@@ -1,0 +1,127 @@
+"""Manners of the expert: the same calls of gold, in other turns and with other words."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from synth.models.scripted.styles import BESIDE, draw_style
+from synth.types import Completion, GoldEnd, Message, Task
+from synth.types.steps import CallStep, LoopStep, ReplyStep, Step
+
+
+def call(tool: str, save: dict[str, str] | None = None, **arguments: Any) -> CallStep:
+    return CallStep(tool, arguments, save or {})
+
+
+def saved(name: str) -> dict[str, str]:
+    return {"$": name}
+
+
+GOLD: list[Step] = [
+    call("find", {"a": "$.id"}, name="Ada"),
+    call("find", {"b": "$.id"}, name="Ben"),
+    call("read", {"rows": "$.rows"}, of=saved("a")),
+    LoopStep("row", saved("rows"), [call("look", at=saved("row"))]),
+    call("write", a=saved("a"), b=saved("b")),
+    ReplyStep("Done with it."),
+]
+RESULTS = {"Ada": {"id": 1}, "Ben": {"id": 2}, "of": {"rows": [7, 8]}}
+WRITE = 5
+"""Gold's call that changes rows: two finds, a read, two looks, the write."""
+
+
+def result(arguments: dict[str, Any]) -> str:
+    name = arguments.get("name") or next(iter(arguments))
+    return json.dumps(RESULTS.get(name, {}))
+
+
+def play(style: str, gold: Sequence[Step] = GOLD, seed: int = 3) -> list[Completion]:
+    task = Task("t", "f", "e", "Please.", gold, end=GoldEnd(calls=6, writes=[WRITE]))
+    conversation = draw_style({style: 1.0}, seed)(task, 3, seed)
+    messages: list[Message] = [{"role": "user", "content": "Please."}]
+    turns: list[Completion] = []
+    while True:
+        turn = conversation.next_turn(messages)
+        turns.append(turn)
+        if not turn.tool_calls:
+            return turns
+        messages.append({"role": "assistant", "content": turn.content})
+        for one in turn.tool_calls:
+            answer = result(json.loads(one.arguments))
+            messages.append({"role": "tool", "tool_call_id": one.id, "content": answer})
+
+
+def calls(turns: Sequence[Completion]) -> list[list[tuple[str, Any]]]:
+    return [[(one.name, json.loads(one.arguments)) for one in turn.tool_calls] for turn in turns]
+
+
+PLAIN = [
+    *[("find", {"name": "Ada"}), ("find", {"name": "Ben"}), ("read", {"of": 1})],
+    *[("look", {"at": 7}), ("look", {"at": 8}), ("write", {"a": 1, "b": 2})],
+]
+
+
+def test_terse_is_gold_with_its_name_in_the_first_turn():
+    turns = play("terse")
+    assert calls(turns) == [*([one] for one in PLAIN), []]
+    assert [turn.content for turn in turns] == [*[""] * 6, "Done with it."]
+    assert [turn.provider for turn in turns] == [{"style": "terse"}, *[{}] * 6]
+
+
+def test_narrating_says_something_beside_each_call_and_makes_the_same():
+    turns = play("narrating")
+    assert calls(turns) == calls(play("terse"))
+    beside = {words.format(tool) for words in BESIDE for tool in ("find", "read", "look", "write")}
+    assert {turn.content for turn in turns[:-1]} <= beside
+    assert turns[-1].content == "Done with it."
+    assert len({turn.content for seed in range(9) for turn in play("narrating", seed=seed)}) > 6
+
+
+def test_parallel_joins_reads_that_need_nothing_of_each_other():
+    turns = play("parallel")
+    assert calls(turns) == [PLAIN[:2], PLAIN[2:3], PLAIN[3:5], PLAIN[5:], []]
+    ids = [one.id for turn in turns for one in turn.tool_calls]
+    assert len(ids) == len(set(ids))
+
+
+def test_parallel_never_joins_a_write():
+    gold = [*GOLD[:3], GOLD[4], call("look", at=7), GOLD[5]]
+    task = Task("t", "f", "e", "Please.", gold, end=GoldEnd(calls=5, writes=[3]))
+    conversation = draw_style({"parallel": 1.0}, 1)(task, 3, 1)
+    first = conversation.next_turn([{"role": "user", "content": "Please."}])
+    assert len(first.tool_calls) == 2
+    assert all(len(turn) <= 1 for turn in calls(play("parallel", [call("write", a=1)] * 6)))
+
+
+def test_verifying_reads_once_more_after_the_write():
+    turns = calls(play("verifying"))
+    assert turns == [*([one] for one in PLAIN), [("look", {"at": 8})], []]
+
+
+def test_the_manner_is_drawn_by_weight_and_is_the_same_for_the_same_seed():
+    weights = {"terse": 3.0, "parallel": 1.0}
+    drawn = Counter(draw_style(weights, seed).style for seed in range(400))
+    assert 250 < drawn["terse"] < 350
+    assert drawn["terse"] + drawn["parallel"] == 400
+    assert draw_style(weights, 5) is draw_style(weights, 5)
+    assert play("narrating", seed=5) == play("narrating", seed=5)
+
+
+@pytest.mark.parametrize("style", ["terse", "narrating", "parallel", "verifying"])
+def test_an_expert_that_is_given_the_whole_transcript_catches_up(style: str):
+    turns = play(style)
+    task = Task("t", "f", "e", "Please.", GOLD, end=GoldEnd(calls=6, writes=[WRITE]))
+    messages: list[Message] = [{"role": "user", "content": "Please."}]
+    for turn in turns[:-1]:
+        messages.append({"role": "assistant", "content": turn.content})
+        messages += [
+            {"role": "tool", "content": result(json.loads(one.arguments))}
+            for one in turn.tool_calls
+        ]
+    late = draw_style({style: 1.0}, 3)(task, 3, 3)
+    assert late.next_turn(messages).content == "Done with it."
