@@ -219,10 +219,12 @@ def _teacher(facts: RunFacts) -> list[str]:
     identity = facts.manifest["identity"]
     sampling = {"temperature": model.temperature, "top_p": model.top_p}
     drawn = ", ".join(f"{name} {value:g}" for name, value in sampling.items() if value is not None)
+    replay = model.kind == "replay"
+    unnamed = "sampled as its rows say" if replay else "sampling as the endpoint sets it"
     teacher = (
         "the scripted expert, which plays the reference solution"
         if model.kind == "scripted"
-        else f"`{identity['model']}` ({drawn or 'sampling as the endpoint sets it'})"
+        else f"`{identity['model']}` ({drawn or unnamed})"
     )
     user = {"scripted": "by rules", "none": "there is none"}.get(
         users.kind, f"`{users.model.name}`" if users.model.name else users.kind

@@ -344,7 +344,8 @@ def test_a_run_against_an_endpoint_is_repeated_to_the_letter(misbehaved: Path):
     again = stable_rows(home / "again")
     assert differing(again, stable_rows(misbehaved)) == {"config_digest"}
     assert (again[0]["model"], again[0]["sampling"]) == ("expert", {"temperature": 0.5})
-    assert "Model `expert`" in (home / "again" / "README.md").read_text()
+    card = (home / "again" / "README.md").read_text()
+    assert "| teacher | `expert` (sampled as its rows say) |" in card
 
 
 def test_a_recorded_run_is_served_to_the_letter(misbehaved: Path):
