@@ -10,6 +10,8 @@ from synth.runner.runtimes.base import Runtime, make_runtime
 from synth.runner.runtimes.inline import InlineRuntime
 from synth.testing import RuntimeConformance
 
+pytestmark = pytest.mark.slow
+
 
 class TestInline(RuntimeConformance):
     def make(self) -> Runtime:

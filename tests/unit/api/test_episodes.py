@@ -21,6 +21,8 @@ from tests.documents import block_with
 from tests.servers import VARIABLES, server
 from tests.unit import small_world
 
+pytestmark = pytest.mark.slow
+
 
 def test_tasks_are_numbered_through_and_an_index_past_the_last_is_told(tmp_path: Path):
     """The small family ends after three tasks; the others go on without it."""

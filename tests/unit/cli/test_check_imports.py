@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
 UNNEEDED = ("aiohttp", "duckdb", "hydra", "numpy", "openai", "pyarrow", "ray", "sqlglot")
 CODE = (

@@ -10,6 +10,8 @@ import pytest
 from synth.cli.eval import main
 from synth.errors import OperatorError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def evaluated(tmp_path: Path, capsys) -> Path:

@@ -9,6 +9,8 @@ import pytest
 
 from synth.__main__ import main
 
+pytestmark = pytest.mark.slow
+
 
 def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert main(["run", *words]) == 0

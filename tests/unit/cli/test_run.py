@@ -12,6 +12,8 @@ from synth.cli.run import KEYS as MOST_USED
 from synth.cli.run import in_hydras_style
 from synth.config.schema import KEYS
 
+pytestmark = pytest.mark.slow
+
 RUNNER = ("ray", "openai", "pyarrow", "sqlalchemy", "duckdb", "faker", "aiohttp", "synth.runner")
 
 

@@ -16,6 +16,8 @@ import yaml
 from envs.world.loader import World, load_world
 from tests.unit.examples.alive import plain_database
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parents[3] / "examples" / "shop"
 MADE = range(1, 9)
 SHARED = {"categories"}

@@ -17,6 +17,8 @@ from synth.generation.scripts import separate
 from synth.generation.seed_file import WIDTH, write_seed_file
 from synth.generation.source import Source, from_files
 
+pytestmark = pytest.mark.slow
+
 SCHEMATA = Path(__file__).parents[2] / "schemata"
 NAMES = sorted(path.stem for path in SCHEMATA.glob("*.sql"))
 

@@ -13,6 +13,8 @@ from synth.generation.folder import new_folder, write_files
 from synth.generation.source import from_files
 from synth.generation.world import make_world
 
+pytestmark = pytest.mark.slow
+
 SCHEMATA = Path(__file__).parents[2] / "schemata"
 NAMES = sorted(path.stem for path in SCHEMATA.glob("*.sql"))
 

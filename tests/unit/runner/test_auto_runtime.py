@@ -15,6 +15,8 @@ from synth.runner.runtimes.base import Runtime, make_runtime
 from synth.runner.setup import WorkerSetup, Workload
 from synth.testing import RuntimeConformance
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def setup() -> WorkerSetup:

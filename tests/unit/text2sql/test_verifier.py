@@ -13,6 +13,8 @@ import synth
 from synth.types import Verdict
 from tests.unit.asking_world import asking_world, with_tasks
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:

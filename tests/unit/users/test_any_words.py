@@ -4,11 +4,14 @@ restated, and gives nothing away.
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synth.users.scripted.restated import Turn
 from tests.unit.users.scripted.test_user import WARD, hear
+
+pytestmark = pytest.mark.slow
 
 PARTS = st.sampled_from(
     [

@@ -18,6 +18,8 @@ from synth.validation.report import FamilyReport
 from synth.validation.world import check_world
 from tests.unit import small_world
 
+pytestmark = pytest.mark.slow
+
 
 def check(folder: Path) -> dict[str, FamilyReport]:
     report = check_world(folder, Options(per_case=2), lambda _: None)

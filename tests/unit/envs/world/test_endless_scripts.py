@@ -12,6 +12,8 @@ from envs.sandboxes.base import DatabaseTarget
 from envs.world.loader import load_world
 from tests.servers import VARIABLES, server
 
+pytestmark = pytest.mark.slow
+
 COUNT = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 TOOL = '''
 from envs import tool

@@ -13,6 +13,8 @@ from envs.types import Pins, ToolCall
 from envs.world.loader import load_world, world_digest, world_files
 from synth.foundation.archive import pack_world, unpack_world
 
+pytestmark = pytest.mark.slow
+
 SHOP = {
     "schema.sql": "CREATE TABLE goods (name TEXT PRIMARY KEY);",
     "schema.postgresql.sql": "CREATE TABLE goods (name text PRIMARY KEY);",
