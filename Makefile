@@ -4,11 +4,12 @@ RUN = $(UV) run --frozen --all-extras
 PYTEST = $(RUN) pytest -n 2 --dist loadfile
 QUICK = env -u SYNTH_TEST_POSTGRES_URL -u SYNTH_TEST_MYSQL_URL -u SYNTH_REQUIRE_DATABASES
 
-# Format, lint, types, quick tests: what to run before a commit.
+# Format, lint, types, structure, quick tests: what to run before a commit.
 check:
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
 	$(RUN) pyright
+	$(RUN) pytest tests/test_architecture.py tests/test_house.py
 	$(MAKE) test
 
 fix:
@@ -17,7 +18,7 @@ fix:
 
 # Unit and contract tests, without servers, Ray or `datasets`: under 90 seconds on two cores.
 test:
-	$(QUICK) $(PYTEST) -m "not long and not ray and not slow" tests/unit tests/contract tests/test_architecture.py tests/test_house.py
+	$(QUICK) $(PYTEST) -m "not long and not ray and not slow" tests/unit tests/contract
 
 # Everything that CI runs; server tests want SYNTH_TEST_POSTGRES_URL and SYNTH_TEST_MYSQL_URL.
 test-all:

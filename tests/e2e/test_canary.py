@@ -25,6 +25,7 @@ from tests.e2e.test_hub import environment
 from tests.e2e.test_telemetry import KEY, PLAN, ROOT, play
 from tests.hub_stand_in import hub
 from tests.otlp_collector import collector
+from tests.unit.serving.live_world import desk
 
 pytestmark = pytest.mark.slow
 
@@ -94,3 +95,15 @@ async def test_no_event_of_a_session_holds_the_key(leaking: Path, monkeypatch: p
     assert "event: score" in text
     assert '\\"note\\"' in text
     assert KEY not in text
+
+
+async def test_no_answer_of_a_remote_session_holds_the_key(
+    leaking: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    plan: Any = compose([*PLAN, f"env.path={leaking}", "tasks.families=[lend_book]"])[0].config
+    async with desk(prepare(plan)) as at:
+        session = await at.book.take("a client of MCP")
+        answer = await session.call("find_member", {"name": "Ada Kern"})
+    assert '"note"' in answer.text
+    assert KEY not in answer.text

@@ -130,7 +130,9 @@ class SessionBook:
         except BaseException:
             self._jobs.append(index)
             raise
-        session = self._sessions[name] = RemoteSession(job, self._live.context, self._idle_s)
+        session = self._sessions[name] = RemoteSession(
+            job, self._live.context, self._idle_s, self._live.scrubber.text
+        )
         keeper = self._keepers[session] = asyncio.create_task(self._keep(name, session))
         keeper.add_done_callback(lambda _: self._keepers.pop(session, None))
         return session

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -54,10 +54,14 @@ class RemoteSession:
 
     It ends with the conversation, at a limit of the agent's, after ``idle_s`` seconds without a
     turn, or by :meth:`leave`. ``finished`` is then the task of the rollout: its result is the row.
+    What the client gets is hidden by ``hide`` first: it may send it on to a provider.
     """
 
-    def __init__(self, job: Job, context: RolloutContext, idle_s: float) -> None:
+    def __init__(
+        self, job: Job, context: RolloutContext, idle_s: float, hide: Callable[[str], str] = str
+    ) -> None:
         self.job = job
+        self._hide = hide
         self._conversation = RemoteConversation()
         self._tap = ResultTap()
         self._idle_s = idle_s
@@ -104,7 +108,7 @@ class RemoteSession:
             if answer is None:
                 raise self._ended()
             ok = answer.outcome.result.ok
-            return SessionAnswer(answer.content, ok, self.over)
+            return SessionAnswer(self._hide(answer.content), ok, self.over)
 
     async def say(self, text: str) -> SessionAnswer:
         """Say something to the user, and return the user's turn.
@@ -121,7 +125,7 @@ class RemoteSession:
             if self.over:
                 self._check_broken()
                 return SessionAnswer("", over=True)
-            return SessionAnswer(str(self._conversation.messages[-1]["content"]))
+            return SessionAnswer(self._hide(str(self._conversation.messages[-1]["content"])))
 
     async def leave(self, reason: StopReason = StopReason.EMPTY_REPLY) -> None:
         """End the rollout, which is judged as it stands, and wait for that.
