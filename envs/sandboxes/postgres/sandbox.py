@@ -13,7 +13,7 @@ every changed row (:mod:`envs.sandboxes.postgres.template_objects`). The time is
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,6 +29,7 @@ from envs.sandboxes.postgres.dialect import Counters, PostgresCall, make_engine
 from envs.sandboxes.postgres.schema import (
     PostgresTable,
     content_digest,
+    read_rewritable,
     read_seeds,
     read_shapes,
     read_tables,
@@ -97,6 +98,7 @@ class PostgresTemplate(ServerTemplate[PostgresServer, PostgresSlot]):
             self.digest = content_digest(admin, self.shapes)
             self.seeds: Mapping[int, Sequence[str]] = read_seeds(admin, self.shapes)
             self.secret = install(admin, self.shapes, server.users)
+            self.rewritable = read_rewritable(admin, self.shapes)
             row = admin.execute("SELECT envs_guard.counters()").fetchone()
             self.counters: Counters = tuple(row[0] or ()) if row else ()
             row = admin.execute(
@@ -243,11 +245,13 @@ class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
         present: Counters | None = None,
         *,
         forward: bool = False,
+        rewrite: Collection[int] = (),
     ) -> str | None:
         """Return the statement that sets rows to the beginning (or, ``forward``, the end) of their
         chains, and counters to ``wanted``; None where there is nothing to set.
 
-        ``present`` are the present counters, if known.
+        ``present`` are the present counters, if known; the tables of ``rewrite`` are written again
+        in their order.
         """
         rows: dict[int, tuple[list[str], list[str]]] = {}
         for (table, _), ends in chains.items():
@@ -262,10 +266,14 @@ class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
             for place, value in enumerate(wanted)
             if present is None or present[place] != value
         ]
-        if not rows and not counters:
+        if not rows and not counters and not rewrite:
             return None
         what = json.dumps(
-            {"rows": [[table, *lists] for table, lists in rows.items()], "counters": counters}
+            {
+                "rows": [[table, *lists] for table, lists in rows.items()],
+                "counters": counters,
+                "rewrite": sorted(rewrite),
+            }
         )
         return f"SELECT envs_guard.put('{self._template.secret}',{literal(what)})"
 
@@ -282,8 +290,11 @@ class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
         try:
             reusable = self._template.pooled and not self._failed and self._sessions.clean
             self._sessions.close()
+            total = self._log.total
+            moved = {table for (table, _), ends in total.items() if ends.first is not None}
+            reusable = reusable and moved <= self._template.rewritable
             if reusable and not self._session.lost:
-                put = self._put(self._log.total, self._template.counters, self._counters)
+                put = self._put(total, self._template.counters, self._counters, rewrite=moved)
                 self._session.ask(
                     "DISCARD SEQUENCES; RESET ALL"
                     if put is None

@@ -240,6 +240,22 @@ def _shown(schema: str, table: str) -> str:
     return table if schema == "public" else f"{schema}.{table}"
 
 
+REWRITE_BYTES = 4_000_000
+"""Size of a table, with its indexes, above which a new copy of the database costs less than
+writing the table again: measured at 41 ms for 1.5 MB, and 90 ms for a copy and its removal.
+"""
+
+
+def read_rewritable(db: psycopg.Connection[Any], shapes: Mapping[int, PostgresTable]) -> set[int]:
+    """The tables that can be written again in the order of their keys, and are small enough."""
+    return {
+        oid
+        for oid, shape in shapes.items()
+        if shape.key
+        and ask(db, f"SELECT pg_total_relation_size({oid}) < {REWRITE_BYTES}").fetchone() == (True,)
+    }
+
+
 def read_tables(db: psycopg.Connection[Any]) -> dict[str, Table]:
     """The tables as their author declared them."""
     rows = ask(
