@@ -39,6 +39,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "synth.cli.view",
         "write a dataset as one HTML page: transcripts beside their row changes, plots",
     ),
+    "branch": (
+        "synth.cli.branch",
+        "sample other continuations of recorded rollouts, from the same state",
+    ),
     "eval": (
         "synth.cli.eval",
         "evaluate a model on held-out tasks, with intervals",
@@ -71,6 +75,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "serve-model": (
         "synth.cli.serve_model",
         "serve the expert, or a recorded run, as an OpenAI-compatible endpoint",
+    ),
+    "serve-env": (
+        "synth.cli.serve_env",
+        "serve a world as an environment over HTTP, for reinforcement learning",
     ),
     "mcp": (
         "synth.cli.mcp",
@@ -114,14 +122,15 @@ _TO_MEND = (
 GROUPS: dict[str, tuple[str, ...]] = {
     "make and use data": ("run", "inspect", "view", "export", "card", "push", "pull"),
     "trust it": ("check", "replay", "grade"),
-    "train on it": ("eval",),
+    "train on it": ("eval", "branch", "serve-env"),
     "worlds and databases": ("new", "play", "reseed", "schema", "clean"),
     "extend and serve": ("list", "serve-model", "serve-agent", "mcp"),
 }
 """The commands as the help groups them; one that is in no group is shown last."""
 
 EXPERIMENTAL = frozenset(
-    {"eval", "new", "play", "serve-model", "serve-agent", "mcp", "card", "push", "pull"}
+    {"branch", "eval", "new", "play", "serve-model", "serve-agent", "serve-env", "mcp"}
+    | {"card", "push", "pull"}
 )
 """Commands whose options and output may change in any release; the others are stable."""
 

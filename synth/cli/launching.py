@@ -20,6 +20,7 @@ from synth.config.rules import notices
 from synth.config.schema import RunConfig, to_dict
 from synth.dataset.reader import Dataset
 from synth.errors import ConfigProblems, OperatorError, SynthError
+from synth.foundation.consent import Consent, refuse
 from synth.foundation.credentials import redact
 from synth.foundation.tempdirs import Scratch
 from synth.report import Screen
@@ -86,12 +87,14 @@ def _small(config: RunConfig, count: int, directory: Path) -> RunConfig:
     return replace(config, tasks=tasks, runtime=runtime, output=output)
 
 
-def launched(config: RunConfig, console: Console) -> RunReport:
-    """Launch one job whose progress goes to ``console``."""
+def launched(config: RunConfig, console: Console, consent: Consent = refuse) -> RunReport:
+    """Launch one job whose progress goes to ``console``. ``consent`` is that of
+    :func:`~synth.runner.launch.launch`.
+    """
     # Standard output is for the report: what tools and Ray print meanwhile goes where the progress
     # goes.
     with contextlib.redirect_stdout(sys.stderr):
-        return launch(config, console)
+        return launch(config, console, consent=consent)
 
 
 def _launch(config: RunConfig, console: Console, *, as_json: bool) -> int:

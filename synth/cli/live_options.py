@@ -67,7 +67,11 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
         help="the environment variable that holds the token (default: a new one is printed)",
     )
     parser.add_argument(
-        "--sessions", type=int, default=16, metavar="N", help="sessions at once (default: 16)"
+        "--sessions",
+        type=int,
+        default=16,
+        metavar="N",
+        help="sessions at once (default: %(default)s)",
     )
     parser.add_argument(
         "--idle", type=float, default=600.0, metavar="S", help="seconds without a turn (600)"

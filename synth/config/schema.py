@@ -24,6 +24,7 @@ from synth.config.messages import key_of, problem_line
 from synth.config.rules import RULES, VALUE_RULES, broken_rules, secrets_in
 from synth.config.telemetry import TelemetryConfig
 from synth.config.types import (
+    BranchAt,
     MoreThanZero,
     NotNegative,
     Positive,
@@ -239,6 +240,21 @@ class RewardsConfig(Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BranchConfig(Section):
+    """The recorded run whose rollouts are branched, as `synth branch` does it; ``path`` None: the
+    rollouts begin at their beginning.
+
+    ``at`` is ``first_wrong``, ``each_write`` or the number of a turn, from 0. ``where`` is an SQL
+    condition over the columns of the recorded rows (None: all). The tasks and the world are those
+    of the recorded run; ``tasks.samples`` counts the branches at each turn.
+    """
+
+    path: Text | None = None
+    at: BranchAt = "first_wrong"
+    where: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig(Section):
     """Everything that a run is told.
 
@@ -255,6 +271,7 @@ class RunConfig(Section):
     users: UsersConfig = field(default_factory=UsersConfig)
     rewards: RewardsConfig = field(default_factory=RewardsConfig)
     tasks: TasksConfig = field(default_factory=TasksConfig)
+    branch: BranchConfig = field(default_factory=BranchConfig)
     runtime: RuntimeConfig = field(default_factory=RuntimeConfig)
     output: OutputConfig = field(default_factory=OutputConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
@@ -392,6 +409,7 @@ _EXCLUDED = {
     "model.base_url": "a server may move to another host or port; model.name says what it serves",
     "model.path": "a recording may be moved; each job finds its own in it, by task and seed",
     "users.path": "a recording may be moved; each job finds its own in it, by task and seed",
+    "branch.path": "a recording may be moved; the plan's digest says whether it is the same",
     "model.api_key_env": "who pays does not change what is said",
     "model.timeout_s": (
         "decides when a request is given up and tried again, never what an answer is"

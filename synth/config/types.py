@@ -52,6 +52,20 @@ def universes(value: object) -> int | list[int]:
     return fine if isinstance(value, list) else fine[0]
 
 
+def branch_at(value: object) -> str:
+    """``first_wrong``, ``each_write`` or the number of a turn. Raises ValueError for anything
+    else.
+    """
+    text = str(value)
+    known = text in {"first_wrong", "each_write"} or (text.isascii() and text.isdecimal())
+    if isinstance(value, bool) or not known or len(text) > 12:
+        raise ValueError("must be first_wrong, each_write or the number of a turn, from 0")
+    return text
+
+
+BranchAt = Annotated[str, PlainValidator(branch_at)]
+
+
 Universes = Annotated[int | list[int], PlainValidator(universes)]
 
 

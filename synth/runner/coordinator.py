@@ -30,7 +30,6 @@ from synth.runner.callbacks import make_callbacks
 from synth.runner.dispatcher import Dispatcher, StopSignal
 from synth.runner.interrupts import Interrupts
 from synth.runner.ordered_tasks import OrderedTasks, ProvingStopped
-from synth.runner.plan import job
 from synth.runner.preflight import refused
 from synth.runner.prepare import PreparedRun
 from synth.runner.progress import ProgressView, Waiting
@@ -219,7 +218,7 @@ class Coordinator:
             return
         if not self.writer.progress.waiting:
             return
-        first = Assignment(0, job=job(0, plan.task(0), plan.samples, plan.seed), probe=True)
+        first = Assignment(0, job=plan.job(0, plan.task(0)), probe=True)
         answers: list[Delivery] = []
         with Waiting(f"asking {self.run.settings.model_name} one question", self.console):
             await dispatcher.run(iter([first]), answers.append, self.stop)
@@ -278,7 +277,7 @@ class Coordinator:
         def work() -> Iterator[Assignment]:
             for index in self.writer.unaccounted():
                 task = Task.from_json(tasks.task(index // plan.samples))
-                yield Assignment(index, job=job(index, task, plan.samples, plan.seed))
+                yield Assignment(index, job=plan.job(index, task))
 
         def has_room(index: int) -> bool:
             if open_jobs and index - min(open_jobs) >= OPEN_SHARDS * rows_per_shard:
@@ -333,7 +332,7 @@ class Coordinator:
     def _error_row(self, delivery: Delivery, tasks: TaskTable) -> ErrorRow:
         plan = self.run.plan
         task = Task.from_json(tasks.task(delivery.index // plan.samples))
-        planned = job(delivery.index, task, plan.samples, plan.seed)
+        planned = plan.job(delivery.index, task)
         counts = self.breaker.counts(delivery)
         return ErrorRow(
             trajectory_id=planned.id,

@@ -20,6 +20,7 @@ from rich.console import Console
 from envs.world.loader import world_files
 from synth.config.schema import RunConfig, to_yaml
 from synth.config.task_source import load_task_source
+from synth.dataset.store.task_table import write_tasks
 from synth.dataset.store.writer import RunWriter
 from synth.errors import OperatorError, ResumeRefused
 from synth.foundation.archive import pack_world
@@ -29,17 +30,19 @@ from synth.foundation.consent import (
     refuse,
     remember,
     require_consent,
+    tasks_part,
     world_part,
 )
 from synth.foundation.shipped import find_world
 from synth.foundation.tempdirs import Scratch
 from synth.hub.card import complete_card
+from synth.runner.branching.plan import with_path
 from synth.runner.coordinator import Coordinator, RunReport
 from synth.runner.prepare import PreparedRun, prepare
 from synth.runner.progress import Waiting
 from synth.runner.provenance import check_unchanged
 from synth.runner.recovery import Recovery
-from synth.runner.run_files import CONFIG_FILE, TASKS_FILE, with_changes, write_whole
+from synth.runner.run_files import CONFIG_FILE, TASKS_FILE, task_row, with_changes, write_whole
 
 Begun = Callable[[Coordinator], None]
 
@@ -48,8 +51,11 @@ def _ignore(_: Coordinator) -> None:
     """Nobody interrupts the run from another thread."""
 
 
-def launch(config: RunConfig, console: Console, begun: Begun = _ignore) -> RunReport:
-    """Run a new job. ``begun`` gets the coordinator, which another thread may interrupt.
+def launch(
+    config: RunConfig, console: Console, begun: Begun = _ignore, consent: Consent = refuse
+) -> RunReport:
+    """Run a new job. ``begun`` gets the coordinator, which another thread may interrupt;
+    ``consent`` decides on code of a recorded run that is branched.
 
     Raises :class:`OperatorError` and the errors of worlds and tasks before anything is paid for.
     """
@@ -59,12 +65,16 @@ def launch(config: RunConfig, console: Console, begun: Begun = _ignore) -> RunRe
     if config.tasks.path is not None:
         questions = Path(config.tasks.path).expanduser().absolute()
         config = replace(config, tasks=replace(config.tasks, path=str(questions)))
+    config = replace(config, branch=with_path(config.branch))
     with Waiting(f"planning the tasks of {config.world_folder}", console):
-        run = prepare(config)
+        run = prepare(config, consent=consent)
     _require_model(run)
     for line in run.notes:
         console.print(f"note: {line}", markup=False, soft_wrap=True)
-    if config.env.path is not None:  # a resume may come from another working directory
+    branched = config.branch.path is not None
+    if (
+        config.env.path is not None and not branched
+    ):  # a resume may come from another working directory
         config = replace(config, env=replace(config.env, path=str(run.world.path)))
         run = replace(run, config=config)
     directory = new_directory(config)
@@ -75,6 +85,10 @@ def launch(config: RunConfig, console: Console, begun: Begun = _ignore) -> RunRe
         write_whole(home / "world" / f"{run.world.digest}.tar.zst", archive)
         write_whole(home / CONFIG_FILE, text)
         remember([world_part(archive), config_part(text)])
+        if branched:  # its tasks are proved
+            tasks = (run.plan.task(index) for index in range(run.plan.tasks))
+            write_tasks(home / TASKS_FILE, (task_row(task, run.world) for task in tasks))
+            remember([tasks_part(home / TASKS_FILE, ())])
 
     writer = RunWriter.create(
         directory,
@@ -89,7 +103,7 @@ def launch(config: RunConfig, console: Console, begun: Begun = _ignore) -> RunRe
             begun(coordinator)
             report = coordinator.main()
     except BaseException:
-        if (directory / TASKS_FILE).exists():
+        if (directory / TASKS_FILE).exists() and not (branched and _nothing_done(writer)):
             _say_how_to_resume(directory, console)
         else:
             withdraw(directory)
@@ -98,13 +112,18 @@ def launch(config: RunConfig, console: Console, begun: Begun = _ignore) -> RunRe
     return report
 
 
+def _nothing_done(writer: RunWriter) -> bool:
+    """True if no job has ended."""
+    progress = writer.progress
+    return progress.waiting == progress.jobs
+
+
 def withdraw(directory: Path) -> None:
-    """Remove a run that never wrote its tasks, so that it can be launched again in the same
-    place.
-    """
+    """Remove a run without any result, so that it can be launched again in the same place."""
     for name in ("world", ".synth"):
         shutil.rmtree(directory / name, ignore_errors=True)
-    (directory / CONFIG_FILE).unlink(missing_ok=True)
+    for name in (CONFIG_FILE, TASKS_FILE):
+        (directory / name).unlink(missing_ok=True)
     for folder in (directory / "data", directory):
         with contextlib.suppress(OSError):  # not empty: somebody else's files
             folder.rmdir()
@@ -139,6 +158,8 @@ def resume(
         _require_model(run)
         if found.info is not None:
             check_unchanged(found.info.identity.more.get("extensions", ()), run.extensions)
+        if branches := config.branch.path:
+            found.check_plan(run, branches)
         found.check_tasks(run)
         writer = RunWriter.resume(
             directory,
@@ -188,7 +209,7 @@ def refuse_changed_world(config: RunConfig, own: Path) -> None:
     """Raise ResumeRefused if the world's folder still exists but has changed since the run
     began.
     """
-    if load_task_source(config.tasks.kind).writes_world:
+    if config.branch.path is not None or load_task_source(config.tasks.kind).writes_world:
         return  # its own copy is the only one
     try:
         folder = find_world(config.env.path or config.env.name or "")

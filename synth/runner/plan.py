@@ -183,6 +183,10 @@ class Plan:
         family, place = block.place(index - self._starts[number])
         return replace(block.source.task(family, place, self.seed), split=block.split)
 
+    def job(self, index: int, task: Task) -> Job:
+        """The ``index``-th job, about the task at ``index // samples``, proved or not."""
+        return job(index, task, self.samples, self.seed)
+
 
 def _check_families(held: frozenset[str], sources: Sequence[TaskPool]) -> None:
     known = list(dict.fromkeys(family.id for source in sources for family in source.families))

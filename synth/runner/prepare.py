@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,11 +16,13 @@ from synth.config.task_source import load_task_source, task_source_options
 from synth.dataset.store.layout import Layout
 from synth.dataset.store.run_info import RunIdentity
 from synth.errors import OperatorError, TaskError
+from synth.foundation.consent import Consent, refuse
 from synth.foundation.hashing import digest
 from synth.foundation.shipped import find_world, world_extension, world_names
 from synth.foundation.tempdirs import Scratch
 from synth.plugins import REWARDS, Extension, PluginError
 from synth.rewards import check_reward_families
+from synth.runner.branching.plan import BranchPlan, branch_plan, parents_world
 from synth.runner.plan import Plan
 from synth.runner.provenance import records
 from synth.runner.setup import RunSettings, WorkerSetup, resolve_settings, with_extensions
@@ -40,7 +42,7 @@ class PreparedRun:
     config: RunConfig
     settings: RunSettings
     world: World
-    plan: Plan
+    plan: Plan | BranchPlan
     notes: Sequence[str] = ()
     home: Scratch | None = None
 
@@ -79,11 +81,17 @@ class PreparedRun:
         return WorkerSetup.of(self.config, self.settings, self.world.name, archive, directory)
 
 
-def prepare(config: RunConfig, world_path: Path | None = None) -> PreparedRun:
-    """Find out everything that can be known before anything starts.
+def prepare(
+    config: RunConfig, world_path: Path | None = None, consent: Consent = refuse
+) -> PreparedRun:
+    """Find out everything that can be known before anything starts. ``consent`` decides on code of
+    a recorded run that is branched.
 
-    Raises :class:`OperatorError`, :class:`~envs.errors.WorldError` or :class:`TaskError`.
+    Raises :class:`OperatorError`, :class:`~envs.errors.WorldError`, :class:`TaskError` or
+    :class:`~synth.errors.UntrustedCode`.
     """
+    if config.branch.path is not None:
+        return _prepare_branches(config, world_path, consent)
     parts = Gathering()
     settings = parts.make(lambda: resolve_settings(config))
     source = parts.make(lambda: _task_source(config))
@@ -115,6 +123,20 @@ def prepare(config: RunConfig, world_path: Path | None = None) -> PreparedRun:
         _refuse_talkative(pools)
     notes = [*_skipped_tasks(pools), *_absent_families(pools)]
     return PreparedRun(config, settings, world, plan, notes, home)
+
+
+def _prepare_branches(config: RunConfig, world_path: Path | None, consent: Consent) -> PreparedRun:
+    """A run that goes on from turns of a recorded one, in the recorded world."""
+    settings = resolve_settings(config)
+    plan, home = branch_plan(config.branch, config.tasks.samples, config.seed), None
+    if world_path is None:
+        home = Scratch("world")
+        folder = home.path / config.world_folder
+        world_path = parents_world(plan.dataset.path, folder, consent)
+    world = load_world(world_path)
+    names = {name for index in range(plan.tasks) for name in plan.task(index).gate_names}
+    settings = with_extensions(settings, config, [*world.extensions, *_extensions_of(names)])
+    return PreparedRun(config, settings, world, plan, plan.notes, home)
 
 
 def _task_source(config: RunConfig) -> TaskSource:
@@ -149,7 +171,11 @@ def _gates(pools: Sequence[TaskPool], seed: int) -> Iterator[Extension]:
         for index in range(min(len(pool.cases(family.id)), pool.capacity(family.id)))
         for name in pool.task(family.id, index, seed).gate_names
     }
-    for name in sorted(names - REWARDS.builtin.keys()):
+    yield from _extensions_of(names)
+
+
+def _extensions_of(gates: Collection[str]) -> Iterator[Extension]:
+    for name in sorted(set(gates) - REWARDS.builtin.keys()):
         with contextlib.suppress(PluginError):  # reported with its family when the task is proved
             yield REWARDS.find(name)
 

@@ -177,6 +177,16 @@ class Recovery:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         return RunInfo(run.layout, run.identity, run.config.runtime.max_attempts, now)
 
+    def check_plan(self, run: PreparedRun, recording: str) -> None:
+        """Raise :class:`ResumeRefused` if a recorded run is not what it was when it was
+        branched.
+        """
+        if self.info is not None and self.info.identity.plan_digest != run.identity.plan_digest:
+            raise ResumeRefused(
+                f"{recording} holds other rollouts than it did when they were branched; put it back"
+                " to resume, or branch it again in another output.dir"
+            )
+
     def check_tasks(self, run: PreparedRun) -> None:
         """Have the tasks proved again if their table is damaged."""
         path = self.files.tasks

@@ -22,6 +22,7 @@ from synth.dataset.columns import SCHEMA_VERSION
 from synth.dataset.sanitize import sanitize
 from synth.episode import Episode, Score
 from synth.models.base import Model, Sampling
+from synth.models.replay.branch import BranchedModel
 from synth.rewards import CallRecord, Evidence, blame, total_reward
 from synth.runner.audit_files import AuditBook
 from synth.runner.judge import JudgeCost, ModelJudge
@@ -106,8 +107,11 @@ async def play(
         ) as episode,
     ):
         middlewares = [start(name, maker) for name, maker in context.middlewares]
+        model = context.model
+        if job.branch is not None:
+            model = BranchedModel(model, job.branch)
         agent = episode.agent(
-            context.model,
+            model,
             context.agent,
             middlewares=middlewares,
             identity=RolloutIdentity(job.id, job.index, job.seed, job.task.id),
@@ -221,8 +225,8 @@ def _identity_columns(job: Job, context: RolloutContext) -> dict[str, object]:
         "universe": task.universe,
         "sample_index": job.sample,
         "seed": job.seed,
-        "parent_id": None,
-        "branch_step": None,
+        "parent_id": None if job.branch is None else job.branch.parent,
+        "branch_step": None if job.branch is None else job.branch.step,
     }
 
 

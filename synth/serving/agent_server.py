@@ -8,18 +8,16 @@ token, as ``Authorization: Bearer TOKEN`` or (the page) as ``?token=TOKEN``.
 
 from __future__ import annotations
 
-import hmac
 import json
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
-from typing import Any, cast
+from typing import Any
 
 from aiohttp import web
 
-from synth.errors import SynthError
 from synth.serving.agent_page import POLICY, page
-from synth.serving.chat_request import strict_json
+from synth.serving.guarded import HEADERS, guard, json_body, json_response
 from synth.serving.live.desk import SupervisedSessions
 from synth.serving.live.session import SessionError
 from synth.types import UserTurn
@@ -29,8 +27,6 @@ MAX_BODY = 256 * 1024
 LONGEST_TURN = 20_000
 """Characters of a person's turn, or of a reason."""
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-_STATUS = {"not_found": 404, "nothing_waits": 409, "too_many_sessions": 429}
 _log = logging.getLogger(__name__)
 
 
@@ -60,10 +56,12 @@ class AgentServer:
 
     def __init__(self, sessions: SupervisedSessions, token: str) -> None:
         self._sessions = sessions
-        self._token = token.encode()
+        self._token = token
 
     def application(self) -> web.Application:
-        app = web.Application(client_max_size=MAX_BODY, middlewares=[self._guard])
+        app = web.Application(
+            client_max_size=MAX_BODY, middlewares=[guard(self._token, _log, page="/")]
+        )
         app.router.add_get("/", self._page)
         app.router.add_get("/api/world", self._world)
         app.router.add_post("/api/sessions", self._open)
@@ -73,53 +71,29 @@ class AgentServer:
         app.router.add_delete("/api/sessions/{name}", self._close)
         return app
 
-    @web.middleware
-    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        # A page of another site can reach loopback by name: only the address itself is answered.
-        if request.host.rpartition(":")[0] not in {HOST, "localhost"}:
-            return _error(403, "forbidden", "open the address that synth serve-agent printed")
-        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-        if scheme != "Bearer":
-            given = request.query.get("token", "") if request.path == "/" else ""
-        if not hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._token):
-            return _error(401, "unauthorized", "send the token: Authorization: Bearer TOKEN")
-        try:
-            return await handler(request)
-        except SessionError as error:
-            return _error(_STATUS.get(error.kind, 400), error.kind, error.message)
-        except SynthError as error:
-            return _error(500, type(error).__name__, str(error))
-        except web.HTTPException as error:
-            return _error(error.status, error.reason.lower().replace(" ", "_"), error.reason)
-        except ConnectionError:
-            raise
-        except Exception:
-            _log.exception("%s failed", request.path)
-            return _error(500, "server_error", "the server failed; its log says why")
-
     async def _page(self, request: web.Request) -> web.Response:
         return web.Response(
             body=page(),
             content_type="text/html",
             charset="utf-8",
-            headers={**_HEADERS, "Content-Security-Policy": POLICY},
+            headers={**HEADERS, "Content-Security-Policy": POLICY},
         )
 
     async def _world(self, request: web.Request) -> web.Response:
-        return _json(200, self._sessions.describe())
+        return json_response(200, self._sessions.describe())
 
     async def _open(self, request: web.Request) -> web.Response:
-        session = await self._sessions.open(await _body(request))
+        session = await self._sessions.open(await json_body(request))
         task = session.job.task
         opened = {"session": session.name, "job": session.job.index, "family": task.family}
-        return _json(201, {**opened, "prompt": task.prompt, "system": task.system})
+        return json_response(201, {**opened, "prompt": task.prompt, "system": task.system})
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         session = self._sessions[request.match_info["name"]]
         last = request.headers.get("Last-Event-ID", "0")
         if not last.isascii() or not last.isdecimal() or len(last) > 15:
             raise SessionError("bad_request", "Last-Event-ID is a number")
-        response = web.StreamResponse(headers={**_HEADERS, "Content-Type": "text/event-stream"})
+        response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream"})
         await response.prepare(request)
         async with aclosing(session.follow(int(last))) as events:
             async for event in events:
@@ -134,17 +108,17 @@ class AgentServer:
 
     async def _approve(self, request: web.Request) -> web.Response:
         session = self._sessions[request.match_info["name"]]
-        body = await _body(request)
+        body = await json_body(request)
         call, approve = body.get("call"), body.get("approve")
         if not isinstance(call, str) or not isinstance(approve, bool):
             raise SessionError("bad_request", "call is the id of a call, and approve true or false")
         reason = _text(body, "reason") or "it was refused"
         session.approver.answer(call, None if approve else reason)
-        return _json(200, {"call": call, "approve": approve})
+        return json_response(200, {"call": call, "approve": approve})
 
     async def _turn(self, request: web.Request) -> web.Response:
         session = self._sessions[request.match_info["name"]]
-        body = await _body(request)
+        body = await json_body(request)
         marks = {key: body.get(key, False) for key in ("ends", "consents", "declines")}
         if wrong := [key for key, value in marks.items() if not isinstance(value, bool)]:
             raise SessionError("bad_request", f"{wrong[0]} is true or false")
@@ -152,42 +126,12 @@ class AgentServer:
         if not text and not marks["ends"]:
             raise SessionError("bad_request", "text is what the user says; or ends is true")
         session.person.answer(UserTurn(text=text, **marks))
-        return _json(200, {"text": text, **marks})
+        return json_response(200, {"text": text, **marks})
 
     async def _close(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
         await self._sessions.close(name)
-        return _json(200, {"closed": name})
-
-
-_HEADERS = {
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
-
-
-def _json(status: int, value: object) -> web.Response:
-    text = json.dumps(value, ensure_ascii=True, default=str)
-    return web.Response(status=status, text=text, content_type="application/json", headers=_HEADERS)
-
-
-def _error(status: int, kind: str, message: str) -> web.Response:
-    return _json(status, {"error": {"type": kind, "message": message}})
-
-
-async def _body(request: web.Request) -> dict[str, Any]:
-    """The JSON object that a request carries. Raises :class:`SessionError` for anything else."""
-    # Another site's page can post a form without asking first, but no JSON.
-    if request.content_type != "application/json":
-        raise SessionError("bad_request", "the body is JSON: Content-Type: application/json")
-    try:
-        parsed: object = strict_json(await request.read())
-    except (ValueError, RecursionError):
-        raise SessionError("bad_json", "the body is not JSON") from None
-    if not isinstance(parsed, dict):
-        raise SessionError("bad_json", "the body is a JSON object")
-    return cast("dict[str, Any]", parsed)
+        return json_response(200, {"closed": name})
 
 
 def _text(body: dict[str, Any], key: str) -> str:

@@ -133,15 +133,15 @@ class RecordedVoice(KnownRollout):
         self.opening, self.seed = opening, key[1]
 
     async def tools(self) -> Sequence[object]:
-        return ReplayedConversation(self._records, self._key).record.tools
+        return ReplayedConversation.of(self._records, self._key).record.tools
 
     async def said(self, messages: Sequence[Message]) -> bool:
         now = [turn_of(message) for message in messages if message["role"] == "assistant"]
-        recorded = ReplayedConversation(self._records, self._key).record.messages
+        recorded = ReplayedConversation.of(self._records, self._key).record.messages
         was = [turn_of(message) for message in recorded if message["role"] == "assistant"]
         recap = without_recap(messages)[1]
         left_out = recap.turns if recap is not None else 0
         return now == was[left_out : left_out + len(now)]
 
     async def answer(self, messages: Sequence[Message]) -> Completion:
-        return await ReplayedConversation(self._records, self._key).complete(messages)
+        return await ReplayedConversation.of(self._records, self._key).complete(messages)

@@ -304,9 +304,25 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """The beginning of a rollout that another one has played.
+
+    ``parent`` is the id of that trajectory, ``step`` the number of its turns that are played again,
+    ``row`` what its row holds of them: ``messages``, ``tools``, ``events`` and the columns with one
+    entry per completion. ``seed`` is that of the model from there on.
+    """
+
+    parent: str
+    step: int
+    seed: int
+    row: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One planned rollout. ``index`` is its place in the plan, ``id`` its content address (the
-    trajectory's id).
+    trajectory's id). ``branch`` is its beginning where another rollout played that; ``seed`` is
+    then the parent's, because the user and the faults of the beginning follow from it.
     """
 
     index: int
@@ -314,6 +330,7 @@ class Job:
     task: Task
     sample: int
     seed: int
+    branch: Branch | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,6 +217,25 @@ def test_branches_are_a_tree(browser: Any, tmp_path: Path):
     assert page.locator(".tree ul ul .node").count() == 1
 
 
+def test_branches_of_another_run_are_in_its_tree(browser: Any, tmp_path: Path):
+    root, first, second = row(0, task_id="t"), row(1, task_id="t"), row(2, task_id="t")
+    for index, branch in enumerate((first, second)):
+        branch |= {"parent_id": root["trajectory_id"], "branch_step": 1, "job_index": index}
+    parents = write_run(tmp_path / "run", [root])
+    branches = write_run(tmp_path / "branches", [first, second])
+    page = opened(browser, tmp_path, parents, branches)
+    assert nodes_of(page) == ["root", "from turn 1", "from turn 1"]
+    page.click("text=from turn 1 >> nth=0")
+    page.wait_for_selector("text=/messages are those of the parent/")
+    page = opened(browser, tmp_path, branches)
+    assert nodes_of(page) == ["from turn 1", "from turn 1"]
+    assert "in another run" in page.inner_text(".tree")
+
+
+def nodes_of(page: Any) -> list[str]:
+    return page.locator(".tree .node a:first-child").all_inner_texts()
+
+
 def test_rewards_are_filtered_and_failures_say_why_in_the_list(page: Any):
     page.select_option("select[aria-label=Reward]", "between 0 and 1")
     assert "2 of 14" in page.inner_text(".count")

@@ -24,6 +24,23 @@ def by_task(rows: Iterable[Row], sizes: Mapping[str, int] | None) -> Iterator[li
     yield from waiting.values()
 
 
+def from_one_state(task: Sequence[Row]) -> list[list[Row]]:
+    """Group the rows of a task by the state that they begin in: those that begin at its beginning,
+    and the branches at each turn of each parent, after the parent itself if it is there.
+    """
+    whole = [row for row in task if row["parent_id"] is None]
+    known = {row["trajectory_id"]: row for row in task}
+    branches: dict[tuple[str, int], list[Row]] = {}
+    for row in task:
+        parent = row["parent_id"]
+        if parent is not None:
+            first = [known[parent]] if parent in known else []
+            branches.setdefault((parent, row["branch_step"]), first).append(row)
+    if branches and len(whole) == 1:
+        whole = []  # it is beside its branches
+    return [group for group in (whole, *branches.values()) if group]
+
+
 def shared_start(left: Sequence[Message], right: Sequence[Message]) -> int:
     """Return the length of the longest common part that ends before a turn of the assistant in
     both conversations; 0 if their openings differ.

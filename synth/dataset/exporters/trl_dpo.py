@@ -5,6 +5,9 @@ second worst, and so on, as long as their rewards differ. Both samples share the
 before the first turn in which they differ. So a pair begins with the two ways to go on from the
 very same state.
 
+Branches (`synth branch`) are paired among those of one turn, with the rollout that they branch from
+where that is exported, too: their database was the same, and the pair says what the turn was worth.
+
 ``chosen`` and ``rejected`` go to the last turn of the assistant, or (``completion=turn``) hold only
 the first turn that differs: no result of a tool is in it, but the first difference need not be the
 decisive one. DPO has no loss masks, so a chosen sample with a turn that must not be trained on
@@ -28,6 +31,7 @@ from synth.dataset.exporters.siblings import (
     NO_SIBLING,
     SAME_REWARD,
     by_task,
+    from_one_state,
     last_turn,
     shared_start,
 )
@@ -47,7 +51,10 @@ class TrlDpo(Exporter):
     name = "trl-dpo"
     description = "TRL DPOTrainer: Parquet with prompt, chosen and rejected, of samples of one task"
     suffix = ".parquet"
-    columns = ("task_id", "messages", "tools", "reward")
+    columns = (
+        *("task_id", "messages", "tools", "reward"),
+        *("trajectory_id", "parent_id", "branch_step"),
+    )
     min_reward = None
     units: ClassVar[tuple[Unit, ...]] = ("rollout",)
     by_task = True
@@ -57,8 +64,9 @@ class TrlDpo(Exporter):
         super().__init__(options or PairOptions())
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
-        for group in by_task(rows, self.task_sizes):
-            yield from self._pairs(group)
+        for task in by_task(rows, self.task_sizes):
+            for group in from_one_state(task):
+                yield from self._pairs(group)
 
     def _pairs(self, group: Sequence[Row]) -> Iterator[Example]:
         if len(group) == 1:

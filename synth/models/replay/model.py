@@ -8,8 +8,9 @@ error, because no model answered them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
@@ -32,15 +33,24 @@ class ReplayModel(Model):
         self.name = records.model
 
     def start(self, task: Task, tools: Sequence[object], seed: int) -> ReplayedConversation:
-        return ReplayedConversation(self._records, (task.id, seed))
+        return ReplayedConversation.of(self._records, (task.id, seed))
 
 
 class ReplayedConversation(Conversation):
-    """One recorded rollout. The messages determine the turn that is asked for."""
+    """One recorded rollout, which ``find`` reads; ``where`` names it in messages. The messages
+    determine the turn that is asked for.
+    """
 
-    def __init__(self, records: Records, key: Key) -> None:
-        self._records, self._key = records, key
+    def __init__(self, find: Callable[[], Record | None], where: str) -> None:
+        self._find_record, self._where = find, where
         self._record: Record | None = None
+
+    @classmethod
+    def of(cls, records: Records, key: Key) -> ReplayedConversation:
+        """The rollout of a task under a seed."""
+        task, seed = key
+        where = f"{records.path}: the rollout of task {task} under seed {seed}"
+        return cls(partial(records.find, key), where)
 
     async def complete(
         self, messages: Sequence[Message], on_delta: OnDelta | None = None
@@ -52,18 +62,16 @@ class ReplayedConversation(Conversation):
         left_out = recap.turns if recap is not None else 0
         turn = left_out + sum(message["role"] == "assistant" for message in messages)
         if (turn, left_out) in record.overflows:
-            raise ContextOverflow(
-                f"{self._where()} overflowed the context before turn {turn}", False
-            )
+            raise ContextOverflow(f"{self._where} overflowed the context before turn {turn}", False)
         if turn >= len(record.completions):
             raise self._ended(record)
-        self._compare(record, messages, turn)
+        self.compare(record, messages, turn)
         return record.completions[turn]
 
     def _summary(self, record: Record, turns: int) -> Completion:
         if turns not in record.summaries:
             raise ModelRefusedRequest(
-                f"{self._where()} holds no summary of its first {turns} turns", False
+                f"{self._where} holds no summary of its first {turns} turns", False
             )
         return record.summaries[turns]
 
@@ -78,17 +86,17 @@ class ReplayedConversation(Conversation):
 
     def _find(self) -> Record:
         try:
-            record = self._records.find(self._key)
+            record = self._find_record()
         except DatasetError as error:
-            raise ModelRefusedRequest(f"{self._where()} cannot be read: {error}", False) from None
+            raise ModelRefusedRequest(f"{self._where} cannot be read: {error}", False) from None
         if record is None:
             advice = (
                 "a replay answers the jobs of its own plan: the same world, tasks, samples and seed"
             )
-            raise ModelRefusedRequest(f"{self._where()} is not there; {advice}", False)
+            raise ModelRefusedRequest(f"{self._where} is not there; {advice}", False)
         return record
 
-    def _compare(self, record: Record, messages: Sequence[Message], turn: int) -> None:
+    def compare(self, record: Record, messages: Sequence[Message], turn: int) -> None:
         """Raise an error if the last messages are not those that the recorded turn answered."""
         last = max(
             (index for index, message in enumerate(messages) if message["role"] == "assistant"),
@@ -101,21 +109,17 @@ class ReplayedConversation(Conversation):
                 otherwise = (
                     f"the model was shown {_words(was)}, and would now be shown {_words(now)}"
                 )
-                raise ModelRefusedRequest(f"{self._where()}: before turn {turn} {otherwise}", False)
+                raise ModelRefusedRequest(f"{self._where}: before turn {turn} {otherwise}", False)
 
     def _ended(self, record: Record) -> ModelRefusedRequest:
         """Return the error that ended the recorded rollout, if it was the model's."""
         if record.stop_reason == StopReason.CONTEXT_OVERFLOW:
-            return ContextOverflow(f"{self._where()} overflowed the context here", False)
+            return ContextOverflow(f"{self._where} overflowed the context here", False)
         turns = f"{len(record.completions)} turns ({record.stop_reason})"
         advice = "play it back under the limits of its own run"
         return ModelRefusedRequest(
-            f"{self._where()} has {turns}, and one more is asked for: {advice}", False
+            f"{self._where} has {turns}, and one more is asked for: {advice}", False
         )
-
-    def _where(self) -> str:
-        task, seed = self._key
-        return f"{self._records.path}: the rollout of task {task} under seed {seed}"
 
 
 def _shown(message: Message) -> dict[str, object]:

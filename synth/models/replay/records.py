@@ -6,7 +6,6 @@ in memory.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from synth.dataset.reader import Dataset
+from synth.dataset.row_cache import RowCache
 from synth.dataset.store.wire import to_values
 from synth.errors import DatasetError
 from synth.models.base import Sampling
@@ -40,7 +40,6 @@ _COLUMNS = (
     "logprobs",
     "provider_fields",
 )
-_OPEN_PARTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +99,16 @@ class Records:
         self._places: dict[Key, tuple[int, int]] = {}
         self._tasks: dict[int, list[str]] = {}
         self.user: str | None = None
-        for index, row, values in self._scan(["task_id", "seed", "user_model"]):
+        for index, row, values in self._scan(["task_id", "seed", "user_model", "parent_id"]):
+            if values["parent_id"] is not None:
+                raise DatasetError(
+                    f"{path} holds branches, and several of them answer one job: `synth replay`"
+                    " plays them again"
+                )
             self.user = self.user or values["user_model"]
             self._places[values["task_id"], values["seed"]] = (index, row)
             self._tasks.setdefault(values["seed"], []).append(values["task_id"])
-        self._open: OrderedDict[int, list[dict[str, Json]]] = OrderedDict()
+        self._rows = RowCache(self._dataset, _COLUMNS)
         self.model, self.sampling = recorded_model_identity(self._dataset)
 
     def __len__(self) -> int:
@@ -115,14 +119,7 @@ class Records:
         place = self._places.get(key)
         if place is None:
             return None
-        part, row = place
-        if part not in self._open:
-            tables = self._dataset.parts[part].tables(list(_COLUMNS))
-            self._open[part] = [record for table in tables for record in table.to_pylist()]
-            while len(self._open) > _OPEN_PARTS:
-                self._open.popitem(last=False)
-        self._open.move_to_end(part)
-        return _record(to_values(self._open[part][row]))
+        return record_of(self._rows.row(*place))
 
     def talk(self, opening: str, seed: int) -> Talk | None:
         """Return the user's part of the rollout under a seed that opened with these words, or
@@ -172,7 +169,8 @@ def recorded_model_identity(dataset: Dataset) -> tuple[str, Sampling]:
     return row["model"], Sampling(**row["sampling"])
 
 
-def _record(row: Mapping[str, Json]) -> Record:
+def record_of(row: Mapping[str, Json]) -> Record:
+    """Read the rollout of a row (JSON columns as Python values). Raises :class:`DatasetError`."""
     events = read_events(row["events"])
     turns = [event for event in events if isinstance(event, CompletionEvent) and event.is_turn]
     columns = [

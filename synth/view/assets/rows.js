@@ -70,7 +70,14 @@ function prepare(row, order) {
   row.ref = row.id + (row.run ? "@" + row.run : "");
   byId.set(row.ref, row);
   gather(byTask, `${row.run}/${row.task}`, row);
-  if (row.parent) gather(byParent, `${row.run}/${row.parent}`, row);
+  if (row.parent) gather(byParent, row.parent, row);
+}
+
+// The row that another one branched from: of the same run, or of the other one that is shown.
+function parentOf(row) {
+  if (!row.parent) return null;
+  const runs = [row.run, ...data.runs.map((_, index) => index)];
+  return runs.map((run) => byId.get(row.parent + (run ? "@" + run : ""))).find(Boolean) || null;
 }
 
 function gather(groups, key, row) {

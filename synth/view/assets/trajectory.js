@@ -101,17 +101,20 @@ function siblings(row) {
 
 function branches(row) {
   let root = row;
-  const parent = (item) => item.parent && byId.get(item.parent + (item.run ? "@" + item.run : ""));
-  for (let up = parent(root), guard = 0; up && guard < 1000; up = parent(root), guard++) root = up;
-  const children = (item) => byParent.get(`${item.run}/${item.id}`) || [];
-  if (!children(root).length) return null;
+  for (let up = parentOf(root), guard = 0; up && guard < 1000; up = parentOf(root), guard++) root = up;
+  const children = (item) => (byParent.get(item.id) || []).filter((child) => parentOf(child) === item || !parentOf(child));
+  const absent = root.parent && !parentOf(root) ? { id: root.parent } : null;
+  if (!absent && !children(root).length) return null;
   const node = (item, depth) => h("li", {},
     h("span", { class: item === row ? "node here" : "node" },
-      h("a", { href: address("rows", item.ref), "aria-current": item === row ? "true" : null }, item === root ? "root" : `from turn ${item.branch_step}`),
+      h("a", { href: address("rows", item.ref), "aria-current": item === row ? "true" : null }, item === root && !absent ? "root" : `from turn ${item.branch_step}`),
       rewardPill(item), h("span", { class: "none" }, counted(item.turns, "turn"), ", ", h("span", { class: "mono" }, item.id.slice(0, 8))),
-      item !== row && parent(row) === item ? h("a", { href: address("pair", item.ref, row.ref) }, "compare with this one") : null),
+      item !== row && parentOf(row) === item ? h("a", { href: address("pair", item.ref, row.ref) }, "compare with this one") : null),
     children(item).length && depth < 60 ? h("ul", {}, children(item).map((child) => node(child, depth + 1))) : null);
-  return h("section", { class: "branches", "aria-label": "Branches" }, h("h2", {}, "Branches"), h("ul", { class: "tree" }, node(root, 0)));
+  return h("section", { class: "branches", "aria-label": "Branches" }, h("h2", {}, "Branches"), h("ul", { class: "tree" }, absent
+    ? h("li", {}, h("span", { class: "node" }, h("span", { class: "none" }, "parent ", h("span", { class: "mono" }, absent.id.slice(0, 8)), ", in another run")),
+      h("ul", {}, children(absent).map((child) => node(child, 1))))
+    : node(root, 0)));
 }
 
 // How many messages at their beginning two rows have in common.
@@ -136,7 +139,7 @@ function transcript(row, firstWrong, beside) {
     turn: -1,
   };
   const turns = row.messages.map((message, place) => turnOf(context, message, row.messages[place - 1]));
-  const parent = row.parent && !beside ? byId.get(row.parent + (row.run ? "@" + row.run : "")) : null;
+  const parent = beside ? null : parentOf(row);
   const other = beside || (parent && parent.messages ? parent : null);
   const common = other ? shared(row, other) : 0;
   if (common < 2) return h("div", {}, turns);

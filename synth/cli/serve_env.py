@@ -1,0 +1,87 @@
+"""``synth serve-env``: a world as an environment over HTTP, for reinforcement learning."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from contextlib import AsyncExitStack
+
+from synth.cli.live_options import (
+    add_limit_options,
+    add_task_options,
+    address_json,
+    check_limits,
+    prepared,
+    token_of,
+    until_signal,
+)
+from synth.errors import OperatorError
+from synth.runner.prepare import PreparedRun
+from synth.serving.environment.server import serve_env
+from synth.serving.environment.sessions import EnvSessions
+from synth.serving.guarded import LOOPBACK
+from synth.serving.live.world import open_live
+
+EPILOG = """examples:
+  synth serve-env shop --count 500 --port 8770 --sessions 256
+  synth serve-env ehr_db --families record_heart_rate,note_allergy --universe 3 agent.max_turns=12
+  curl -X POST -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
+      -d '{"task": 0}' http://127.0.0.1:8770/sessions
+
+synth.serving.environment.client.EnvClient is a client without dependencies. A session is a lease of
+one sandbox: it ends with its task, when it is closed, or when nobody uses it for --idle seconds."""
+
+
+def main(argv: list[str]) -> int:
+    """Serve until SIGINT or SIGTERM; returns 0."""
+    options = _parser().parse_intermixed_args(argv)
+    check_limits(options)
+    token = token_of(options.token_env)
+    asyncio.run(_serve(prepared(options, ["model=scripted"]), options, token))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="synth serve-env",
+        description="Serve a world as an environment over HTTP: a session is a task in a fresh"
+        " sandbox; steps are tool calls or words, and the verifiers score its end.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_task_options(parser)
+    add_limit_options(parser)
+    parser.set_defaults(sessions=256)
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="the address to listen at (default: 127.0.0.1)"
+    )
+    return parser
+
+
+async def _serve(run: PreparedRun, options: argparse.Namespace, token: str) -> None:
+    async with AsyncExitStack() as stack:
+        live = await stack.enter_async_context(open_live(run))
+        sessions = EnvSessions(
+            live,
+            at_once=options.sessions,
+            idle_s=options.idle,
+            longest_s=options.minutes * 60,
+        )
+        try:
+            serving = serve_env(sessions, token, options.host, options.port)
+            url = await stack.enter_async_context(serving)
+        except OSError as error:
+            raise OperatorError(
+                f"cannot listen at {options.host}:{options.port}: {error.strerror}"
+            ) from None
+        if options.json:
+            print(address_json(url, token, options), flush=True)
+        else:
+            shown = token if options.token_env is None else f"${options.token_env}"
+            print(f"{url} serves {run.plan.tasks} tasks of {run.world.name}; token: {shown}")
+            print("Ctrl-C ends the server", flush=True)
+        if options.host not in LOOPBACK:
+            note = "note: whoever reaches this address and knows the token is answered"
+            print(note, file=sys.stderr, flush=True)
+        await until_signal(asyncio.Event().wait())

@@ -1,0 +1,1 @@
+"""Rollouts that begin with the first turns of a recorded one."""

@@ -1,0 +1,1 @@
+"""A world as an environment over HTTP: sessions, their server and a client."""
