@@ -63,6 +63,7 @@ def describe(run: PreparedRun) -> dict[str, Any]:
             {"family": name, "tasks": share, "capacity": plan.capacity(name)}
             for name, share in plan.share.items()
         ],
+        **({"composed": composed} if (composed := plan.composed) else {}),
         "model": config.model.name or config.model.kind,
         "most_calls": plan.jobs * config.agent.max_turns,
         "estimate": estimate(run, tools) if run.settings.asks_endpoint else None,
@@ -85,7 +86,9 @@ def _block(block: Any) -> dict[str, object]:
 def offered_tools(run: PreparedRun, task: Task) -> list[dict[str, Any]]:
     """The tools of a task as the model is offered them, ``submit`` included."""
     shown = task.submit_parameters
-    own: Sequence[Tool] = () if shown is None else submit_toolbox(shown).tools
+    own: Sequence[Tool] = ()
+    if shown is not None:
+        own = submit_toolbox(shown, several=bool(task.parts)).tools
     return [tool.to_openai() for tool in (*run.world.tools, *own)]
 
 
@@ -127,6 +130,10 @@ def _lines(plan: Mapping[str, Any]) -> list[str]:
     lines += [
         f"          universe {block['universe']} ({block['split']}): {block['tasks']} tasks"
         for block in plan.get("universes", ())
+    ]
+    lines += [
+        f"          {count} composed tasks of {size} requests"
+        for size, count in plan.get("composed", {}).items()
     ]
     asked = [entry for entry in plan["families"] if entry["tasks"]]
     lines += [

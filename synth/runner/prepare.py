@@ -109,6 +109,7 @@ def prepare(config: RunConfig, world_path: Path | None = None) -> PreparedRun:
         config.seed,
         splits=tasks.splits,
         held_out=tasks.held_out or (),
+        compose={int(size): share for size, share in (tasks.compose or {}).items()},
     )
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
     if config.users.kind == "none":
