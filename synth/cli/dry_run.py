@@ -64,6 +64,7 @@ def describe(run: PreparedRun) -> dict[str, Any]:
             for name, share in plan.share.items()
         ],
         **({"composed": composed} if (composed := plan.composed) else {}),
+        **({"notes": list(run.notes)} if run.notes else {}),
         "model": config.model.name or config.model.kind,
         "most_calls": plan.jobs * config.agent.max_turns,
         "estimate": estimate(run, tools) if run.settings.asks_endpoint else None,
@@ -141,6 +142,7 @@ def _lines(plan: Mapping[str, Any]) -> list[str]:
     ]
     if idle := len(plan["families"]) - len(asked):
         lines.append(f"          {idle} more families get no task of this count")
+    lines += [f"note      {note}" for note in plan.get("notes", ())]
     lines.append(f"model     {plan['model']}: at most {plan['most_calls']:,} calls")
     if (guess := plan["estimate"]) is not None:
         cost = "price unknown" if guess["cost_usd"] is None else f"about ${guess['cost_usd']:,.2f}"

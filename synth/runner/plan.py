@@ -194,6 +194,20 @@ class Plan:
         )
         return {name: total[name] for name in names}
 
+    @property
+    def shortfalls(self) -> dict[str, tuple[int, int]]:
+        """The families that have too few tasks for an equal share somewhere: how many they give,
+        and how many an equal share would be, over the universes in which they fall short.
+        """
+        out: dict[str, tuple[int, int]] = {}
+        for block in self.blocks:
+            most = max(block.share.values(), default=0)
+            for name, given in block.share.items():
+                if given == block.source.capacity(name) and most - given > 1:
+                    before = out.get(name, (0, 0))
+                    out[name] = before[0] + given, before[1] + most
+        return out
+
     def capacity(self, family: str) -> int:
         """Number of tasks that a family could give, in the universes where it is asked."""
         return sum(block.source.capacity(family) for block in self.blocks if family in block.share)
