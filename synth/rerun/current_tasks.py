@@ -107,6 +107,9 @@ class PresentTasks:
             if written:
                 families = [self._written[name] for name in written]
                 document = {**self._rules, "families": families}
+                if isinstance(form := document.get("form"), Map):
+                    asked = {name for item in families for name in item.get("answer") or ()}
+                    document["form"] = {name: form[name] for name in form if name in asked}
                 (folder / YAML).write_text(
                     json.dumps(document, ensure_ascii=False, indent=1), "utf-8"
                 )

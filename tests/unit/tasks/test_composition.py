@@ -214,6 +214,7 @@ def test_a_held_out_family_is_in_no_composed_task_of_the_first_split(tmp_path: P
     assert held & families["test"]
     assert not synth.replay(tmp_path / "run").differences
     assert synth.grade(tmp_path / "run").same
+    assert synth.grade(tmp_path / "run", world=EXAMPLES / "shop").same
 
 
 @pytest.mark.slow
