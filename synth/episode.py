@@ -23,7 +23,7 @@ import copy
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -120,7 +120,8 @@ class Episode:
             [{"role": "system", "content": task.system}] if task.system else []
         )
         self.messages.append({"role": "user", "content": task.prompt})
-        self.submitted: Mapping[str, Any] | None = None
+        self._answers: dict[int, Mapping[str, Any]] = {}
+        self._requests = frozenset(task.role.requests if task.parts else ())
         self.calls: list[CallRecord] = []
         self._call_ids: list[str] = []
         self._world, self._template = world, template
@@ -133,7 +134,7 @@ class Episode:
             template, Pins(task.now, task.seed), limits, unordered=unordered, audit=audit
         )
         shown = task.submit_parameters
-        self._submit = None if shown is None else submit_toolbox(shown)
+        self._submit = None if shown is None else submit_toolbox(shown, several=bool(task.parts))
         tools: list[Tool] = [
             *self._environment.tools,
             *(self._submit.tools if self._submit else ()),
@@ -162,6 +163,13 @@ class Episode:
         ``run`` and ``stream`` take ``episode.say`` beside the messages, so that the user answers.
         """
         identity = identity or RolloutIdentity(self.task.id, 0, self.task.seed, self.task.id)
+        limits = limits or AgentLimits()
+        if requests := len(self.task.parts):
+            limits = replace(
+                limits,
+                max_turns=limits.max_turns * requests,
+                max_tool_calls=limits.max_tool_calls * requests,
+            )
         return ReactAgent(
             lambda tools: model.start(self.task, tools, identity.seed),
             ToolInterface(
@@ -173,7 +181,7 @@ class Episode:
                 self._settle,
                 self.utter,
             ),
-            limits or AgentLimits(),
+            limits,
             middlewares=middlewares,
             identity=identity,
             event_stream=event_stream,
@@ -293,6 +301,7 @@ class Episode:
                 turn.text,
                 covers=turn.covers,
                 corrects=turn.corrects,
+                then=turn.then,
             )
         )
         return turn
@@ -328,13 +337,28 @@ class Episode:
         self.messages += [copy.deepcopy(message), *follow]
         return follow
 
+    @property
+    def submitted(self) -> Mapping[str, Any] | None:
+        """The answer that was handed in; of a composed task, those to each request under its
+        number ("1"). None if there is none.
+        """
+        if not self.task.parts:
+            return self._answers.get(0)
+        return {str(index + 1): given for index, given in self._answers.items()} or None
+
+    @property
+    def _request(self) -> int:
+        """The place of the request that the user has brought last."""
+        return sum(turn.then in self._requests for turn in self.turns)
+
     def _hand_in(self, call: ToolCall, box: Toolbox) -> ToolOutcome:
         parsed = box.parse(call)
         if isinstance(parsed, ToolResult):
             return ToolOutcome(call, parsed, parsed.content())
         arguments = parsed[1]
         if self.task.form is not None:
-            due = due_answer(self.task, arguments, call.id)
+            task = self.task.parts[self._request] if self.task.parts else self.task
+            due = due_answer(task, arguments, call.id)
             if isinstance(due, ToolResult):
                 return ToolOutcome(call, due, due.content(), arguments)
             if due is None:
@@ -343,13 +367,13 @@ class Episode:
             handed_in = due
         else:
             handed_in = arguments
-        if self.submitted is not None:
+        if self._request in self._answers:
             result = ToolResult.failure(
                 "An answer was handed in already; the first one counts.", category="duplicate"
             )
         else:
             # A copy, so that a holder of the outcome cannot change the answer.
-            self.submitted = copy.deepcopy(handed_in)
+            self._answers[self._request] = copy.deepcopy(handed_in)
             result = ToolResult({"status": "received"})
         return ToolOutcome(call, result, result.content(), arguments)
 

@@ -16,6 +16,8 @@ from synth.types.events import RecordedEvent, UserTurnEvent
 class AgentLimits:
     """Limits of one rollout, and the handling of malformed calls; None does not limit.
 
+    Turns and tool calls are those of each request of a composed task.
+
     ``max_total_tokens`` counts input and output of all requests to the model, side questions
     included, and ``max_cost_usd`` their cost as far as it is known. With ``count_user`` both
     include the user's model.

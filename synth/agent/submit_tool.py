@@ -17,19 +17,23 @@ from synth.types import Task
 SUBMIT_DESCRIPTION = (
     "Hand in the final answer, once, when the work is done. Then reply to the user in words."
 )
+SUBMIT_SEVERAL = (
+    "Hand in the final answer to a request, once for each request, when its work is done. Then"
+    " reply to the user in words."
+)
 
 
-def submit_toolbox(answer: Mapping[str, Any]) -> Toolbox:
+def submit_toolbox(answer: Mapping[str, Any], *, several: bool = False) -> Toolbox:
     """A toolbox with the submit tool of an answer's JSON Schema; its validator is compiled once for
-    each schema.
+    each schema. ``several``: a conversation may hold several requests, each with its answer.
     """
-    return _submit_toolbox(canonical(answer))
+    return _submit_toolbox(canonical(answer), SUBMIT_SEVERAL if several else SUBMIT_DESCRIPTION)
 
 
 @lru_cache(maxsize=256)
-def _submit_toolbox(answer: str) -> Toolbox:
+def _submit_toolbox(answer: str, description: str) -> Toolbox:
     schema: dict[str, Any] = json.loads(answer)
-    return Toolbox([Tool(SUBMIT, SUBMIT_DESCRIPTION, schema, _never, read_only=True)])
+    return Toolbox([Tool(SUBMIT, description, schema, _never, read_only=True)])
 
 
 def due_answer(

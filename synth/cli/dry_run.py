@@ -63,6 +63,8 @@ def describe(run: PreparedRun) -> dict[str, Any]:
             {"family": name, "tasks": share, "capacity": plan.capacity(name)}
             for name, share in plan.share.items()
         ],
+        **({"composed": composed} if (composed := plan.composed) else {}),
+        **({"notes": list(run.notes)} if run.notes else {}),
         "model": config.model.name or config.model.kind,
         "most_calls": plan.jobs * config.agent.max_turns,
         "estimate": estimate(run, tools) if run.settings.asks_endpoint else None,
@@ -85,7 +87,9 @@ def _block(block: Any) -> dict[str, object]:
 def offered_tools(run: PreparedRun, task: Task) -> list[dict[str, Any]]:
     """The tools of a task as the model is offered them, ``submit`` included."""
     shown = task.submit_parameters
-    own: Sequence[Tool] = () if shown is None else submit_toolbox(shown).tools
+    own: Sequence[Tool] = ()
+    if shown is not None:
+        own = submit_toolbox(shown, several=bool(task.parts)).tools
     return [tool.to_openai() for tool in (*run.world.tools, *own)]
 
 
@@ -128,12 +132,17 @@ def _lines(plan: Mapping[str, Any]) -> list[str]:
         f"          universe {block['universe']} ({block['split']}): {block['tasks']} tasks"
         for block in plan.get("universes", ())
     ]
+    lines += [
+        f"          {count} composed tasks of {size} requests"
+        for size, count in plan.get("composed", {}).items()
+    ]
     asked = [entry for entry in plan["families"] if entry["tasks"]]
     lines += [
         f"          {entry['family']}: {entry['tasks']} of {entry['capacity']:,}" for entry in asked
     ]
     if idle := len(plan["families"]) - len(asked):
         lines.append(f"          {idle} more families get no task of this count")
+    lines += [f"note      {note}" for note in plan.get("notes", ())]
     lines.append(f"model     {plan['model']}: at most {plan['most_calls']:,} calls")
     if (guess := plan["estimate"]) is not None:
         cost = "price unknown" if guess["cost_usd"] is None else f"about ${guess['cost_usd']:,.2f}"

@@ -140,7 +140,7 @@ class ApprovalConfig(Section):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentConfig(Section):
     """The loop, and where it stops; a limit of None does not stop it. All limits are of one
-    rollout.
+    rollout; a composed task (``tasks.compose``) has the turns and tool calls of each request.
 
     ``max_total_tokens`` and ``max_cost_usd`` count all that the model is asked, and with
     ``count_user`` also what plays the user. ``text_calls`` says what becomes of a call that a model

@@ -25,6 +25,7 @@ from synth.config.rules import RULES, VALUE_RULES, broken_rules, secrets_in
 from synth.config.telemetry import TelemetryConfig
 from synth.config.types import (
     BranchAt,
+    Composition,
     MoreThanZero,
     NotNegative,
     Positive,
@@ -155,6 +156,9 @@ class TasksConfig(Section):
     0 is its seed.sql, the others are its seed.py's. ``splits`` gives each of them to one split of
     the dataset (None: all to ``train``), and ``held_out`` names families that are asked in all
     splits but the first.
+
+    ``compose`` is the share of tasks in which two or three families are asked one after another,
+    such as ``{2: 0.3, 3: 0.1}`` (None: there are none).
     """
 
     kind: Text = "families"
@@ -167,6 +171,7 @@ class TasksConfig(Section):
     universes: Universes = 1
     splits: dict[Text, Annotated[list[Universe], BeforeValidator(alone)]] | None = None
     held_out: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
+    compose: Composition | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

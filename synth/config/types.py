@@ -102,6 +102,29 @@ def styles(value: object) -> dict[str, float]:
 Styles = Annotated[dict[str, float], PlainValidator(styles)]
 
 
+def composition(value: object) -> dict[str, float]:
+    """The shares of composed tasks by their number of requests.
+
+    Raises ValueError for anything else.
+    """
+    given = cast("dict[object, object]", value) if isinstance(value, Mapping) else {}
+    shares = {str(size): share for size, share in given.items()}
+    fine = [
+        float(cast("float", share))
+        for size, share in shares.items()
+        if size in {"2", "3"} and type(share) in {int, float} and 0 < cast("float", share) <= 1
+    ]
+    if not fine or len(fine) < len(given) or sum(fine) > 1 + 1e-9:
+        raise ValueError(
+            "must map 2 or 3 requests to their share of the tasks, at most 1 together, such as"
+            " {2: 0.3, 3: 0.1}"
+        )
+    return {size: float(cast("float", share)) for size, share in sorted(shares.items())}
+
+
+Composition = Annotated[dict[str, float], PlainValidator(composition)]
+
+
 class Section:
     """Base of the parts of the config: a key that is not a field is a problem."""
 

@@ -15,6 +15,7 @@ from envs.world.loader import World, load_world
 from synth.errors import TaskError
 from synth.foundation.suggestions import hint, nearest
 from synth.rerun.recorded_run import Recording
+from synth.tasks.composition import JOIN, joined
 from synth.tasks.families import FamilyTasks
 from synth.tasks.yaml.source_map import Map, Seq, load_yaml
 from synth.types import Task
@@ -43,12 +44,18 @@ class PresentTasks:
         these slots.
         """
         source = self._source(task.family, task.universe)
+        if task.parts:
+            parts = [self._in(source, part) for part in task.parts]
+            return replace(joined(parts, task.id, task.seed), split=task.split), source.world
+        return self._in(source, task), source.world
+
+    def _in(self, source: FamilyTasks, task: Task) -> Task:
         found = source.find(task.family, task.slots)
         if len(found) != 1:
             many = "no task" if not found else f"{len(found)} tasks"
             raise TaskError(f"the family has {many} about the slots {dict(task.slots)} now")
         kept = {"id": task.id, "now": task.now, "seed": task.seed, "split": task.split}
-        return replace(found[0], **kept), source.world
+        return replace(found[0], **kept)
 
     def _source(self, family: str, universe: int) -> FamilyTasks:
         if (family, universe) not in self._sources:
@@ -60,15 +67,17 @@ class PresentTasks:
 
     def _read(self, family: str, universe: int) -> FamilyTasks | str:
         """The family's tasks on the recorded data, or why there are none."""
-        if family not in self._written and not (self._folder / PYTHON).is_file():
+        names = family.split(JOIN)
+        gone = [name for name in names if name not in self._written]
+        if gone and not (self._folder / PYTHON).is_file():
             return (
-                f"{self._folder.name} has no family {family!r}"
-                f" now{hint(nearest(family, self._written))}"
+                f"{self._folder.name} has no family {gone[0]!r}"
+                f" now{hint(nearest(gone[0], self._written))}"
             )
         try:
             world = self._world(family)
             with self._recording.templates.use(universe) as template:
-                return FamilyTasks(world, template, [family], universe)
+                return FamilyTasks(world, template, names, universe)
         except TaskError as error:
             return f"the family cannot be asked on the recorded data: {error.message}"
         except WorldError as error:
@@ -81,7 +90,9 @@ class PresentTasks:
         return self._recording.home / family / self._recording.world.name
 
     def _world(self, family: str) -> World:
-        """The recorded world with one family of today in the place of its own."""
+        """The recorded world with one family of today, or those of a composed task, in the place
+        of its own.
+        """
         folder = self._home(family)
         if not folder.exists():
             shutil.copytree(
@@ -92,12 +103,17 @@ class PresentTasks:
             if (self._folder / REWARDS).is_file():
                 shutil.copyfile(self._folder / REWARDS, folder / REWARDS)
                 self._add_modules(folder)
-            if family in self._written:
-                document = {**self._rules, "families": [self._written[family]]}
+            written = [name for name in family.split(JOIN) if name in self._written]
+            if written:
+                families = [self._written[name] for name in written]
+                document = {**self._rules, "families": families}
+                if isinstance(form := document.get("form"), Map):
+                    asked = {name for item in families for name in item.get("answer") or ()}
+                    document["form"] = {name: form[name] for name in form if name in asked}
                 (folder / YAML).write_text(
                     json.dumps(document, ensure_ascii=False, indent=1), "utf-8"
                 )
-            else:
+            if len(written) < len(family.split(JOIN)):
                 shutil.copyfile(self._folder / PYTHON, folder / PYTHON)
                 self._add_modules(folder)
         return load_world(folder)

@@ -149,6 +149,7 @@ async def again(
                 event.text,
                 covers=event.covers or (),
                 corrects=bool(event.corrects),
+                then=event.then,
             )
             episode.turns.append(turn)
             yield event, None

@@ -15,6 +15,7 @@ from synth.rewards.base import (
 )
 from synth.rewards.blame import blame
 from synth.rewards.judging import asks_databases, judge, verifier_for, verifier_of
+from synth.rewards.requests import shared_row
 from synth.rewards.total import solved, total_reward
 from synth.rewards.world_rewards import (
     WorldReward,
@@ -41,6 +42,7 @@ __all__ = [
     "gate",
     "judge",
     "reward",
+    "shared_row",
     "solved",
     "total_reward",
     "verifier_for",

@@ -43,7 +43,8 @@ class TurnRecord:
 
     ``text`` is the turn's text, ``told`` names the topics that the user answered; ``fault`` says
     what the user did wrong. ``corrects`` is set if the user objects to a proposal. A yes licenses
-    the tools that it ``covers``; none named stands for all.
+    the tools that it ``covers``; none named stands for all. ``then`` is the number of the later
+    wish that the turn brings.
     """
 
     after: int
@@ -54,6 +55,7 @@ class TurnRecord:
     text: str = ""
     covers: Sequence[str] = ()
     corrects: bool = False
+    then: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,9 @@ class Evidence:
     - ``query(sql)``: rows of the end state as a list of dicts; read-only.
     - ``tables``: the schema by table name; ``engine``: the database engine, such as ``sqlite``.
     - ``databases``: where a submitted query is executed; None when they are gone.
+    - ``before``: in a composed task, the evidence of the request before this one.
+
+    Of a composed task, ``submitted`` maps the number of a request ("1") to the answer to it.
     """
 
     task: Task
@@ -138,6 +143,12 @@ class Evidence:
     tools: Sequence[Mapping[str, Any]] = ()
     writers: frozenset[str] = frozenset()
     people: People | None = None
+    before: Evidence | None = None
+
+    @property
+    def so_far(self) -> Sequence[Evidence]:
+        """The evidence of the requests of a composed task up to this one, in order."""
+        return [self] if self.before is None else [*self.before.so_far, self]
 
     @property
     def spoken(self) -> Sequence[Utterance]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from synth.errors import TaskError
 from synth.plugins import REWARDS, PluginError
 from synth.rewards.base import Evidence, Verifier
+from synth.rewards.requests import combined, evidence_of_requests
 from synth.rewards.world_rewards import WorldReward
 from synth.types import Task, Verdict
 
@@ -16,9 +17,18 @@ def judge(evidence: Evidence, rewards: Sequence[WorldReward] = ()) -> list[Verdi
     """Return the verdict of each gate of the task, in their order, then those of ``rewards``, the
     world's own gates and scores, that apply to its family.
 
+    Each request of a composed task is judged as the task that it is, on what was done and said from
+    its coming to the next; a verdict is that on all of them.
+
     Raises :class:`~synth.errors.TaskError` if a query of the task's own fails, or a gate is an
     extension that is not installed.
     """
+    if evidence.task.parts:
+        judged = [
+            None if request is None else judge(request, rewards)
+            for request in evidence_of_requests(evidence)
+        ]
+        return combined(evidence, judged)
     verdicts: list[Verdict] = []
     for gate in evidence.task.gates:
         verifier = verifier_for(gate.name, evidence.task)

@@ -7,6 +7,7 @@ import contextlib
 import re
 import secrets
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -234,19 +235,30 @@ class Coordinator:
     async def _prove(self, dispatcher: Dispatcher) -> None:
         """Prove each task once and write tasks.parquet in the plan's order.
 
-        The first refuted task stops the run.
+        The first refuted task stops the run; a composed one is tried with other parts before.
         """
         plan = self.run.plan
         ordered = OrderedTasks()
         work = (Assignment(index, task=plan.task(index)) for index in range(plan.tasks))
 
-        def sink(delivery: Delivery) -> None:
+        attempts: Counter[int] = Counter()
+
+        def sink(delivery: Delivery) -> Assignment | None:
             if delivery.kind == "proved" and delivery.task is not None:
                 ordered.put(delivery.index, delivery.task)
                 view.advance()
-            else:
-                self.refuted = self.refuted or TaskError(delivery.message)
-                self.stop.request("a task could not be proved")
+                return None
+            message = delivery.message
+            if delivery.kind == "refuted" and plan.is_composed(delivery.index):
+                attempts[delivery.index] += 1
+                try:
+                    task = plan.task(delivery.index, attempts[delivery.index])
+                    return Assignment(delivery.index, task=task)
+                except TaskError as error:
+                    message = f"{error.message}; at last: {message}"
+            self.refuted = self.refuted or TaskError(message)
+            self.stop.request("a task could not be proved")
+            return None
 
         def rows() -> Iterator[dict[str, object]]:
             for _ in range(plan.tasks):
@@ -265,6 +277,11 @@ class Coordinator:
                 await writing
         if self.refuted is not None:
             raise self.refuted
+        if left_out := attempts.total():
+            self._say(
+                f"{_counted(left_out, 'composed task')} left out, whose requests get in each"
+                " other's way; others took their places"
+            )
         if (file := self.directory / TASKS_FILE).exists():
             remember([tasks_part(file, ())])
 

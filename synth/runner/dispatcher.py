@@ -31,6 +31,10 @@ ROOM_S = 10.0
 """Seconds that the replacement of a lost worker may take before the operator is told."""
 
 
+Sink = Callable[[Delivery], Assignment | None]
+"""Takes what a worker delivered; returns what is to be done in its place, if anything."""
+
+
 def _silent(_: str) -> None:
     """Say nothing."""
 
@@ -122,14 +126,14 @@ class Dispatcher:
     async def run(
         self,
         work: Iterator[Assignment],
-        sink: Callable[[Delivery], None],
+        sink: Sink,
         stop: StopSignal,
         has_room: Callable[[int], bool] = lambda _: True,
     ) -> None:
         """Return when the work is done, or when ``stop`` is requested and nothing is in flight.
 
         ``has_room(index)`` says if an assignment may start yet: it limits what a slow one keeps
-        open.
+        open. What ``sink`` returns is done next.
         """
         feed = _Feed(work, has_room)
         self._deaths.clear()
@@ -145,9 +149,7 @@ class Dispatcher:
                 loop.cancel()
             await asyncio.gather(*loops, return_exceptions=True)
 
-    async def _serve(
-        self, worker: int, feed: _Feed, sink: Callable[[Delivery], None], stop: StopSignal
-    ) -> None:
+    async def _serve(self, worker: int, feed: _Feed, sink: Sink, stop: StopSignal) -> None:
         """One worker's loop: supply it, pass on what it delivers, replace it when it dies."""
         load = _Load()
         while not stop.now:
@@ -166,7 +168,8 @@ class Dispatcher:
                 for delivery in await self._collect(worker):
                     load.held.pop(delivery.index, None)
                     feed.settle(delivery.index)
-                    sink(delivery)
+                    if (again := sink(delivery)) is not None:
+                        feed.put(again)
             except WorkerLost as error:
                 if self._governor is not None:
                     self._governor.forget(worker)
@@ -233,7 +236,7 @@ class Dispatcher:
         self,
         held: dict[int, Assignment],
         feed: _Feed,
-        sink: Callable[[Delivery], None],
+        sink: Sink,
         error: WorkerLost,
     ) -> None:
         """Give back what a lost worker held: suspects in halves, repeat offenders as errors."""
@@ -293,17 +296,19 @@ class _Feed:
         self._work = work
         self._has_room = has_room
         self._groups: list[list[Assignment]] = []
+        self._returned: list[Assignment] = []
         self._next: Assignment | None = next(work, None)
         self._leased: set[int] = set()
 
     @property
     def over(self) -> bool:
         """True if nothing is left to lease, and nothing is leased that could come back."""
-        return self._next is None and not self._groups and not self._leased
+        waiting = self._next is not None or self._groups or self._returned
+        return not waiting and not self._leased
 
     def take(self, count: int) -> list[Assignment]:
         """Up to ``count`` fresh assignments, as far as there is room for them."""
-        fresh: list[Assignment] = []
+        fresh, self._returned = self._returned[:count], self._returned[count:]
         while len(fresh) < count and self._next is not None and self._has_room(self._next.index):
             fresh.append(self._next)
             self._next = next(self._work, None)
@@ -320,6 +325,10 @@ class _Feed:
         """Set groups aside that are to run alone."""
         self._groups += groups
         self._leased -= {work.index for group in groups for work in group}
+
+    def put(self, work: Assignment) -> None:
+        """Add an assignment that comes before all fresh ones."""
+        self._returned.append(work)
 
     def settle(self, index: int) -> None:
         """Forget an assignment that has been delivered."""

@@ -11,15 +11,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TypeVar
 
-from synth.errors import OperatorError
+from synth.errors import OperatorError, TaskError
 from synth.foundation.hashing import derive_seed, digest
 from synth.foundation.suggestions import hint, nearest
 from synth.tasks.base import TaskPool
+from synth.tasks.composition import SIZES, Composer, turns
 from synth.types import Job, Task
 
 Name = TypeVar("Name", bound=Hashable)
@@ -45,30 +46,58 @@ def shares(count: int, capacities: Mapping[Name, int]) -> dict[Name, int]:
 
 @dataclass(frozen=True)
 class Block:
-    """The tasks of one universe: how many each family gives."""
+    """The tasks of one universe: how many each family gives, and how many composed tasks of each
+    size there are, which ``composer`` makes.
+    """
 
     source: TaskPool
     split: str
     share: Mapping[str, int]
+    composed: Mapping[int, int] = field(default_factory=dict[int, int])
+    composer: Composer | None = None
 
     @property
     def tasks(self) -> int:
-        return sum(self.share.values())
+        return sum(self.share.values()) + sum(self.composed.values())
 
     def place(self, index: int) -> tuple[str, int]:
-        """Family and place within it of the ``index``-th task: families take turns while they
-        last.
+        """Family and place within it of the ``index``-th task that is not composed: families take
+        turns while they last.
         """
-        done = 0
-        for size in sorted(set(self.share.values())):
-            alive = [name for name, share in self.share.items() if share > done]
-            block = (size - done) * len(alive)
-            if index < block:
-                turn, which = divmod(index, len(alive))
-                return alive[which], done + turn
-            index -= block
-            done = size
-        raise IndexError(index)
+        return turns(self.share, index)
+
+    def is_composed(self, index: int) -> bool:
+        """True if the ``index``-th task is composed."""
+        composed = sum(self.composed.values())
+        return index * composed // self.tasks != (index + 1) * composed // self.tasks
+
+    def task(self, index: int, seed: int, attempt: int) -> Task:
+        """The ``index``-th task. Composed tasks are spread evenly among the others.
+
+        Raises :class:`TaskError` for an attempt too many at a composed task.
+        """
+        composed = sum(self.composed.values())
+        before = index * composed // self.tasks
+        if not self.is_composed(index):
+            return self.source.task(*self.place(index - before), seed)
+        size = self._size(before, composed)
+        assert self.composer is not None, "a block with composed tasks has a composer"
+        task = self.composer.candidate(before, size, attempt)
+        if task is None:
+            message = (
+                f"tasks.compose: {size} requests of universe {self.source.universe} that can stand"
+                " together (of different families, with the same person signed in, without a row"
+                f" that both change) were not found in {attempt} attempts: ask for fewer, or for"
+                " more families"
+            )
+            raise TaskError(message)
+        return task
+
+    def _size(self, index: int, composed: int) -> int:
+        """The number of requests of the ``index``-th composed task; sizes are spread evenly."""
+        bigger = self.composed.get(max(SIZES), 0)
+        more = index * bigger // composed != (index + 1) * bigger // composed
+        return max(SIZES) if more else min(SIZES)
 
 
 @dataclass(frozen=True)
@@ -89,9 +118,12 @@ class Plan:
         *,
         splits: Mapping[str, Iterable[int]] | None = None,
         held_out: Iterable[str] = (),
+        compose: Mapping[int, float] | None = None,
     ) -> Plan:
         """The plan over one source per universe. ``splits`` gives each universe to one split (None:
-        all to ``train``); families that are ``held_out`` are asked in all splits but the first.
+        all to ``train``); families that are ``held_out`` are asked in all splits but the first, and
+        are part of no composed task of it. ``compose`` maps sizes of composed tasks to their share
+        of the tasks.
 
         Raises :class:`OperatorError` when the families cannot supply that many distinct tasks, or a
         split gets none.
@@ -113,9 +145,10 @@ class Plan:
         if tasks > sum(supply.values()):
             raise OperatorError(_too_many(tasks, capacities))
         count = shares(tasks, dict(sorted(supply.items())))
+        sizes = _composed(compose or {}, [count[universe] for _, universe in order])
         blocks = [
-            Block(by_universe[universe], split, shares(count[universe], capacities[universe]))
-            for split, universe in order
+            _block(by_universe[universe], split, count[universe], capacities[universe], own, seed)
+            for (split, universe), own in zip(order, sizes, strict=True)
         ]
         plan = cls(blocks, samples, seed)
         if empty := [split for split, own in plan.splits.items() if not own]:
@@ -161,6 +194,20 @@ class Plan:
         )
         return {name: total[name] for name in names}
 
+    @property
+    def shortfalls(self) -> dict[str, tuple[int, int]]:
+        """The families that have too few tasks for an equal share somewhere: how many they give,
+        and how many an equal share would be, over the universes in which they fall short.
+        """
+        out: dict[str, tuple[int, int]] = {}
+        for block in self.blocks:
+            most = max(block.share.values(), default=0)
+            for name, given in block.share.items():
+                if given == block.source.capacity(name) and most - given > 1:
+                    before = out.get(name, (0, 0))
+                    out[name] = before[0] + given, before[1] + most
+        return out
+
     def capacity(self, family: str) -> int:
         """Number of tasks that a family could give, in the universes where it is asked."""
         return sum(block.source.capacity(family) for block in self.blocks if family in block.share)
@@ -168,20 +215,76 @@ class Plan:
     def digest(self) -> str:
         """Of everything that, with the world, decides which jobs there are."""
         blocks = [
-            [block.split, block.source.universe, list(block.share.items())] for block in self.blocks
+            [
+                block.split,
+                block.source.universe,
+                list(block.share.items()),
+                *([sorted(block.composed.items())] if block.composer else []),
+            ]
+            for block in self.blocks
         ]
         origins = [block.source.identity for block in self.blocks]
         beside = [origins] if any(origins) else []  # a world's own families: its digest says all
         return digest("plan", self.samples, self.seed, blocks, *beside)
 
-    def task(self, index: int) -> Task:
-        """The ``index``-th task, not yet proved."""
+    @property
+    def composed(self) -> dict[int, int]:
+        """Number of composed tasks of each size."""
+        total: Counter[int] = Counter()
+        for block in self.blocks:
+            total.update(block.composed)
+        return dict(sorted((+total).items()))
+
+    def is_composed(self, index: int) -> bool:
+        """True if the ``index``-th task is composed."""
+        number = bisect_right(self._starts, index) - 1
+        return self.blocks[number].is_composed(index - self._starts[number])
+
+    def task(self, index: int, attempt: int = 0) -> Task:
+        """The ``index``-th task, not yet proved. A composed task that does not prove itself is
+        tried again with other parts by the next ``attempt``.
+
+        Raises :class:`TaskError` for an attempt too many.
+        """
         if not 0 <= index < self.tasks:
             raise IndexError(index)
         number = bisect_right(self._starts, index) - 1
         block = self.blocks[number]
-        family, place = block.place(index - self._starts[number])
-        return replace(block.source.task(family, place, self.seed), split=block.split)
+        task = block.task(index - self._starts[number], self.seed, attempt)
+        parts = tuple(replace(part, split=block.split) for part in task.parts)
+        return replace(task, split=block.split, parts=parts)
+
+
+def _composed(compose: Mapping[int, float], tasks: Sequence[int]) -> list[dict[int, int]]:
+    """Numbers of composed tasks of each size in each block of so many tasks."""
+    out: list[dict[int, int]] = [{} for _ in tasks]
+    for size, share in compose.items():
+        ends = [round(end * share) for end in accumulate(tasks, initial=0)]
+        for number, (before, through) in enumerate(pairwise(ends)):
+            out[number] |= {size: through - before} if through > before else {}
+    return out
+
+
+def _block(
+    pool: TaskPool,
+    split: str,
+    tasks: int,
+    capacity: Mapping[str, int],
+    sizes: Mapping[int, int],
+    seed: int,
+) -> Block:
+    """The block of a universe. Raises :class:`OperatorError` if it has too few families for a
+    composed task.
+    """
+    asked = [name for name, count in capacity.items() if count]
+    if sizes and len(asked) < max(sizes):
+        raise OperatorError(
+            f"tasks.compose: {max(sizes)} requests in one task take as many families, and universe"
+            f" {pool.universe} has {len(asked)} ({', '.join(asked)})"
+        )
+    many = sum(sizes.values())
+    composer = Composer(pool, capacity, many, seed) if many else None
+    return Block(pool, split, shares(tasks - many, capacity), sizes, composer)
 
     def job(self, index: int, task: Task) -> Job:
         """The ``index``-th job, about the task at ``index // samples``, proved or not."""

@@ -117,11 +117,12 @@ def prepare(
         config.seed,
         splits=tasks.splits,
         held_out=tasks.held_out or (),
+        compose={int(size): share for size, share in (tasks.compose or {}).items()},
     )
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
     if config.users.kind == "none":
         _refuse_talkative(pools)
-    notes = [*_skipped_tasks(pools), *_absent_families(pools)]
+    notes = [*_skipped_tasks(pools), *_absent_families(pools), *_shortfalls(plan)]
     return PreparedRun(config, settings, world, plan, notes, home)
 
 
@@ -210,6 +211,17 @@ def _absent_families(pools: Sequence[TaskPool]) -> list[str]:
         f" ({', '.join(map(str, found[:LISTED]))}{', ...' if len(found) > LISTED else ''})"
         for name, found in where.items()
     ]
+
+
+def _shortfalls(plan: Plan) -> list[str]:
+    """A note on the families that have too few tasks for an equal share."""
+    found = sorted(plan.shortfalls.items(), key=lambda item: item[1][0] - item[1][1])
+    if not found:
+        return []
+    shown = ", ".join(f"{name} {given} of {due}" for name, (given, due) in found[:LISTED])
+    more = f", and {len(found) - LISTED} more" if len(found) > LISTED else ""
+    few = "1 family has" if len(found) == 1 else f"{len(found)} families have"
+    return [f"{few} fewer tasks than an equal share; others give the rest: {shown}{more}"]
 
 
 def _refuse_talkative(pools: Sequence[TaskPool]) -> None:

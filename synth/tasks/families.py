@@ -14,6 +14,7 @@ from envs.world.loader import World
 from synth.errors import EmptyFamilyError, TaskError
 from synth.foundation.hashing import derive_seed, digest
 from synth.tasks.base import TaskFamily, TaskPool, TaskSource
+from synth.tasks.composition import clock_line
 from synth.tasks.forms import form_of
 from synth.tasks.grounding import permuted
 from synth.tasks.pools import CasePool, ListedFamily, TaskInstance, case_pools, turn
@@ -180,8 +181,7 @@ class FamilyTasks(TaskPool):
 
     def _system(self, now: str, signed_in: object, slots: Mapping[str, object]) -> str:
         """The world's rules, the date and time, and who is signed in."""
-        moment = dt.datetime.fromisoformat(now)
-        parts = [self.world.policy, f"It is {moment:%A, %Y-%m-%d %H:%M}."]
+        parts = [self.world.policy, clock_line(now)]
         if signed_in is not None:
             parts.append(text_of(fill(signed_in, "$slot", slots)))
         return "\n\n".join(parts).strip()

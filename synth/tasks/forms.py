@@ -45,6 +45,28 @@ def form_of(
         fields[name]["description"] = description
     if not fields:
         return None
+    return _object(fields)
+
+
+def joint_form(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The form that asks for any of several answers, each a JSON Schema; None if a field has
+    another type in one of them.
+    """
+    fields: dict[str, dict[str, Any]] = {}
+    for answer in answers:
+        for name, field in answer["properties"].items():
+            if name in fields and any(
+                fields[name].get(key) != field.get(key) for key in ("type", "items")
+            ):
+                return None
+            if name in fields:
+                _join(fields[name], field)
+            else:
+                fields[name] = dict(field)
+    return _object(fields)
+
+
+def _object(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {name: fields[name] for name in sorted(fields)},
@@ -75,6 +97,11 @@ def _merge(
                 f" {owners[1].id}: give one of them another name"
             )
             raise TaskError(message, owners[1].file, owners[1].line, owners[1].id)
+    _join(known, field)
+
+
+def _join(known: dict[str, Any], field: Field) -> None:
+    """Let a field of a form take another field's words as well."""
     if "enum" in known and "enum" in field:
         known["enum"] = sorted({*known["enum"], *field["enum"]}, key=str)
     else:

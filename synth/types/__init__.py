@@ -122,18 +122,21 @@ class Sequel:
     could have it (``proposed``), or once the agent reports an end (``done``).
 
     ``knows`` is added to what the user knows; ``consents``, if there are any, take the place of the
-    conditions so far.
+    conditions so far. A ``fresh`` wish is a new request: what the user knew and agreed to before
+    belongs to the earlier one.
     """
 
     when: Literal["proposed", "done", "refused"]
     says: str
     knows: Mapping[str, Topic] = field(default_factory=dict[str, Topic])
     consents: Sequence[Consent] = ()
+    fresh: bool = False
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Json]) -> Sequel:
         knows = {name: Topic(**topic) for name, topic in raw["knows"].items()}
-        return cls(raw["when"], raw["says"], knows, [Consent(**one) for one in raw["consents"]])
+        consents = [Consent(**one) for one in raw["consents"]]
+        return cls(raw["when"], raw["says"], knows, consents, raw.get("fresh", False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +164,11 @@ class UserRole:
     def every_consent(self) -> Sequence[Consent]:
         """The conditions of consent, those of later wishes too."""
         return (*self.consents, *(one for sequel in self.then for one in sequel.consents))
+
+    @property
+    def requests(self) -> Sequence[int]:
+        """The later wishes that are requests of their own, by their place in ``then``."""
+        return [index for index, sequel in enumerate(self.then) if sequel.fresh]
 
     @property
     def every_topic(self) -> Mapping[str, Topic]:
@@ -230,6 +238,8 @@ class Task:
     - ``alternatives``: right ends other than gold's.
     - ``transient``: ``allow`` or ``forbid`` writes that are undone again.
     - ``difficulty``: the author's estimate (simple, moderate, challenging).
+    - ``parts``: the tasks of a composed task, one for each request, in order. Each is judged by
+      its own gates, answer and words; gold and user of the whole are theirs one after another.
     """
 
     id: str
@@ -257,6 +267,7 @@ class Task:
     transient: str = "allow"
     difficulty: str | None = None
     end: GoldEnd | None = None
+    parts: Sequence[Task] = ()
 
     @property
     def submit_parameters(self) -> Mapping[str, Json] | None:
@@ -285,6 +296,7 @@ class Task:
             "alternatives": [end.to_json() for end in self.alternatives],
             "user": None if self.user is None else asdict(self.user),
             "end": None if self.end is None else asdict(self.end),
+            "parts": [part.to_json() for part in self.parts],
         }
 
     @classmethod
@@ -299,6 +311,7 @@ class Task:
             ),
             "end": GoldEnd(**end) if end is not None else None,
             "user": UserRole.from_json(user) if user is not None else None,
+            "parts": tuple(cls.from_json(part) for part in raw.get("parts", ())),
         }
         return cls(**values)
 

@@ -19,9 +19,10 @@ from synth.agent.rollout_result import AgentLimits, AgentRun
 from synth.episode import Episode
 from synth.errors import TaskError
 from synth.models.scripted.expert import GoldStuckError, ScriptedModel
-from synth.rewards import Evidence, judge, solved, world_rewards
+from synth.rewards import Evidence, judge, shared_row, solved, world_rewards
 from synth.rewards.answer import same_answer
 from synth.rewards.state.alternatives import try_end
+from synth.tasks.composition import joined_end, joined_gold
 from synth.tasks.queries import run_query
 from synth.types import GoldEnd, StopReason, Task, UserTurn
 from synth.types.events import UserTurnEvent
@@ -64,6 +65,8 @@ async def prove_and_keep(
     task: Task, world: World, template: Template, limits: Limits | None = None
 ) -> tuple[Task, GoldRun]:
     """As :func:`prove`; returns the playing of gold beside the task."""
+    if task.parts:
+        return await _prove_parts(task, world, template, limits)
     try:
         oracle = ask_oracle(task, world, template)
         async with playing(task, world, template, limits) as gold:
@@ -81,6 +84,33 @@ async def prove_and_keep(
         message = f"{error.message} (task {task.id}, slots {dict(task.slots)})"
         raise fault(task, world, message, *error.words) from None
     return proved, gold
+
+
+async def _prove_parts(
+    task: Task, world: World, template: Template, limits: Limits | None
+) -> tuple[Task, GoldRun]:
+    """Prove each part of a composed task alone, then play the whole: the same branches are taken,
+    all gates of all parts are passed, and no row is changed for two of them.
+    """
+    parts = [await prove(part, world, template, limits) for part in task.parts]
+    whole = replace(task, parts=tuple(parts))
+    async with playing(whole, world, template, limits) as gold:
+        for outcome, step in zip(gold.run.outcomes, gold.steps, strict=True):
+            if message := _deviation(outcome, step):
+                raise apart(task, message)
+        if gold.run.stop_reason not in FINISHED:
+            raise apart(task, f"gold does not finish: {gold.run.stop_reason}")
+        if message := _other_wishes(whole, gold):
+            raise apart(task, message)
+        whole = replace(whole, gold=branches_taken(whole.gold, gold.taken))
+        if whole.gold != joined_gold(parts):
+            raise apart(task, "one request changes what another one comes to")
+        whole = replace(whole, end=joined_end(parts, _end_of(gold, {})))
+        if message := shortfall(whole, gold, world):
+            raise apart(task, f"gold does not earn the full reward: {message}")
+        if row := shared_row(replace(gold.evidence, task=whole)):
+            raise apart(task, f"two requests change {row}")
+    return whole, gold
 
 
 class _Refuted(Exception):
@@ -212,6 +242,11 @@ def _after_no(gold: GoldRun, writes: Sequence[int]) -> str | None:
         (gold.run.outcomes[index].call.name for index in writes if refused and index >= refused[0]),
         None,
     )
+
+
+def apart(task: Task, message: str) -> TaskError:
+    """The error of a composed task whose parts cannot stand together."""
+    return TaskError(f"{message} (composed task {task.id})", family=task.family)
 
 
 @asynccontextmanager

@@ -92,7 +92,7 @@ class KnownValues:
     @classmethod
     def of(cls, evidence: Evidence) -> KnownValues:
         """All that the assistant of a rollout may know."""
-        task, known = evidence.task, cls()
+        task, known = evidence.task, cls()  # those of a request before come last
         for text in (task.system, task.prompt, *(turn.text for turn in evidence.turns)):
             known.hear(text)
         known.spans = {int(item) for item in known.numbers if item.isdigit() and int(item) <= 3660}
@@ -104,18 +104,33 @@ class KnownValues:
         known.read(dict(task.oracle))
         known.read(None if task.end is None else task.end.answer)
         known.read(evidence.submitted)
-        for call in evidence.calls:
-            if call.result is not None:
-                known.read(call.result.payload())
-            if call.changes:
-                known.read(call.arguments)
+        known.read_calls(evidence)
         for change in evidence.changes:
             known.read(change.to_json())
         today = dt.datetime.fromisoformat(task.now).date()
         known.today = today.isoformat()
         for day in (today, today + dt.timedelta(1), today - dt.timedelta(1)):
             known.days.add(day.isoformat())
+        if evidence.before is not None:
+            known.add(cls.of(evidence.before))
         return known
+
+    def read_calls(self, evidence: Evidence) -> None:
+        """Take the results of calls, and the arguments of those that changed rows."""
+        for call in evidence.calls:
+            if call.result is not None:
+                self.read(call.result.payload())
+            if call.changes:
+                self.read(call.arguments)
+
+    def add(self, other: KnownValues) -> None:
+        """Take all that is known elsewhere."""
+        self.numbers |= other.numbers
+        self.days |= other.days
+        self.times |= other.times
+        self.words |= other.words
+        self.texts |= other.texts
+        self.spans |= other.spans
 
     def hear(self, text: str) -> None:
         """Take a text."""

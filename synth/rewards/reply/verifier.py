@@ -29,7 +29,7 @@ from synth.rewards.reply.facts import (
 )
 from synth.rewards.reply.known import KnownValues, gold_reply, leaves, unknown_values
 from synth.rewards.reply.sentences import base_form, sentences, visible
-from synth.types import Verdict
+from synth.types import Task, Verdict
 from synth.types.reply import GoldReply
 from synth.types.steps import AskStep, ConfirmStep, every_step
 
@@ -104,7 +104,8 @@ class _Judgement:
         self.evidence, self.options = evidence, options
         self.gold: GoldReply = gold_reply(evidence.task.end)
         self.known = KnownValues.of(evidence)
-        quoted = [evidence.task.prompt, *(turn.text for turn in evidence.turns)]
+        self.earlier = [gold_reply(one.task.end) for one in evidence.so_far[:-1]]
+        quoted = [text for one in evidence.so_far for text in _user_texts(one)]
         own = [(words, _own_words(visible(words.text), quoted)) for words in evidence.spoken]
         self.texts = [text for _, text in own]
         # A proposal that the user has declined or corrected claims nothing any more.
@@ -122,7 +123,8 @@ class _Judgement:
             *self._phrases(),
         ):
             out.add(kind, words)
-        allowed = {claim.kind for claim in self._claims(list(self.gold.said))}
+        said = [text for gold in (*self.earlier, self.gold) for text in gold.said]
+        allowed = {claim.kind for claim in self._claims(said)}
         for claim in self._claims(self.texts):
             if claim.kind not in allowed or claim.kind == "asks for a secret":
                 out.add(claim.kind, claim.words)
@@ -186,10 +188,12 @@ class _Judgement:
         ]
 
     def _heard_texts(self) -> Iterator[str]:
-        evidence = self.evidence
-        yield evidence.task.prompt
-        yield from (turn.text for turn in evidence.turns)
-        yield from self.gold.said
+        yield from (text for gold in (*self.earlier, self.gold) for text in gold.said)
+        for evidence in self.evidence.so_far:
+            yield from _user_texts(evidence)
+            yield from self._results(evidence)
+
+    def _results(self, evidence: Evidence) -> Iterator[str]:
         for call in evidence.calls:
             if call.result is not None:
                 yield "\n".join(
@@ -201,12 +205,17 @@ class _Judgement:
         people = self.evidence.people
         if people is None:
             return
-        concerned = set(self.gold.people).union(
-            *(people.in_text(turn.text) for turn in self.evidence.turns)
+        golds = [*self.earlier, self.gold]
+        concerned = {person for gold in golds for person in gold.people}.union(
+            *(
+                people.in_text(turn.text)
+                for evidence in self.evidence.so_far
+                for turn in evidence.turns
+            )
         )
-        given = Spoken(
-            "\n".join([self.evidence.task.system, self.evidence.task.prompt, *self.gold.said])
-        )
+        prompts = [evidence.task.prompt for evidence in self.evidence.so_far]
+        said = [text for gold in golds for text in gold.said]
+        given = Spoken("\n".join([self.evidence.task.system, *prompts, *said]))
         for text in self.texts:
             for value in people.mentioned(text):
                 if not value.people & concerned and not given.holds(value.text):
@@ -227,17 +236,33 @@ class _Judgement:
         yield from claims(said, sentences, self._work(), self.known, heard)
 
     def _work(self) -> Work:
-        evidence, task = self.evidence, self.evidence.task
-        writers = evidence.writers
-        wanted = [name for name in self.options.acts if name in writers]
+        requests, writers = self.evidence.so_far, self.evidence.writers
+        known = [*self.options.acts, *(name for one in requests[:-1] for name in _acts(one.task))]
+        wanted = [name for name in known if name in writers]
         acts = {
             base_form(part) for name in wanted or writers for part in name.lower().split("_")[:1]
         }
         wrote = {
-            part for call in evidence.calls if call.changes for part in call.name.lower().split("_")
+            part
+            for one in requests
+            for call in one.calls
+            if call.changes
+            for part in call.name.lower().split("_")
         }
-        acted = bool(evidence.changes) and bool(task.end is not None and task.end.changes)
+        acted = any(
+            one.changes and one.task.end is not None and one.task.end.changes for one in requests
+        )
         return Work(acted, frozenset(acts), bool(wanted), frozenset(wrote))
+
+
+def _user_texts(evidence: Evidence) -> list[str]:
+    return [evidence.task.prompt, *(turn.text for turn in evidence.turns)]
+
+
+def _acts(task: Task) -> Sequence[str]:
+    """The tools that gold of a request before calls in any case."""
+    gate = task.gate(ReplyVerifier.name)
+    return ReplyVerifier().parse_options(None if gate is None else gate.options).acts
 
 
 def _mute(evidence: Evidence) -> bool:

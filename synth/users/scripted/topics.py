@@ -80,6 +80,11 @@ _INTERROGATIVES = frozenset({"who", "whos", "whom", "which", "what", "when", "wh
 """Stems of question words."""
 
 
+def plain_name(name: str) -> str:
+    """Return the name of a topic in words; that of a later request stands before an ``@``."""
+    return name.partition("@")[0].replace("_", " ")
+
+
 def words_of(name: str, topic: Topic) -> Sequence[Sequence[str]]:
     """Return the word sequences that mean the topic."""
     return _words_of(name, tuple(topic.words))
@@ -87,7 +92,7 @@ def words_of(name: str, topic: Topic) -> Sequence[Sequence[str]]:
 
 @lru_cache(maxsize=1024)
 def _words_of(name: str, words: tuple[str, ...]) -> Sequence[Sequence[str]]:
-    folded = [_stems(word) for word in (name.replace("_", " "), *words)]
+    folded = [_stems(word) for word in (plain_name(name), *words)]
     usual = [row for row in _usual() if not set(row).isdisjoint(folded)]
     return tuple(word for word in [*folded, *(word for row in usual for word in row)] if word)
 

@@ -36,7 +36,8 @@ the agent:
 
 Of several conditions, a yes goes to all that a proposal meets, and its turn names the tools that
 they cover; a correction is by the nearest. A later wish (``then``) comes in the place of a yes, of
-the end, or once something is refused.
+the end, or once something is refused; with a fresh one, a new request, the conversation begins
+anew for the user.
 
 Text between a model's reasoning tags is not read. The user never ends in a turn that tells or
 consents. Everything is a function of the role, the seed and the agent's words.
@@ -149,6 +150,11 @@ class ScriptedConversation(UserConversation):
         self._later = 0
         self._focus = role.consent
 
+    @property
+    def role(self) -> UserRole:
+        """What the user knows and agrees to by now."""
+        return self._role
+
     async def reply(self, text: str) -> UserTurn:
         """Answer one turn of the agent."""
         turn = self.decide(text)
@@ -208,11 +214,17 @@ class ScriptedConversation(UserConversation):
         if not self._awaits(index, when):
             return None
         sequel = self._role.then[index]
-        consents = sequel.consents or self._role.consents
+        if sequel.fresh:
+            consents, knows = sequel.consents, sequel.knows
+            self._messages.clear()
+            self._answered.clear()
+        else:
+            consents = sequel.consents or self._role.consents
+            knows = {**self._role.knows, **sequel.knows}
         self._focus = next(iter(consents), None)
         self._role = replace(
             self._role,
-            knows={**self._role.knows, **sequel.knows},
+            knows=knows,
             consent=self._focus,
             others=consents[1:],
         )

@@ -10,7 +10,7 @@ from typing import Literal
 
 from synth.language.wording import fold
 from synth.types import Message, Topic, UserRole
-from synth.users.scripted.topics import facts_of
+from synth.users.scripted.topics import facts_of, plain_name
 
 Decider = Literal["rules", "model"]
 
@@ -125,7 +125,7 @@ def point(text: str, topic: Topic | None = None) -> str:
 
 
 def _topic(name: str, topic: Topic) -> str:
-    return f"- {name.replace('_', ' ')}: {point(topic.says, topic)}"
+    return f"- {plain_name(name)}: {point(topic.says, topic)}"
 
 
 def _consent(role: UserRole) -> str:

@@ -111,6 +111,9 @@ class SimulatedConversation(UserConversation):
     async def reply(self, text: str) -> UserTurn:
         aloud = spoken(text).strip()
         due = self._rules.decide(text)
+        if due.then is not None:
+            own = self._rules.role
+            self._role = replace(self._role, consent=own.consent, others=own.others)
         self._ledger.heard.append(aloud[:LONGEST])
         spent = _Spent(Usage(), 0.0, [])
         if not aloud or len(aloud) > LONGEST or (due.ends and self._decides == "rules"):

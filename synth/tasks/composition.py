@@ -1,0 +1,282 @@
+"""Composed tasks: two or three tasks of different families, asked one after another in one
+conversation.
+
+The user brings the next request once the agent has reported the end of the one before. Gold is the
+solutions one after another; each part keeps its gates, its answer, its consents and what its user
+knows, and is judged as the task that it is (:mod:`synth.rewards.requests`). Whether the parts do
+not get in each other's way is proved by playing gold.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from synth.foundation.hashing import canonical, derive_seed, digest
+from synth.tasks.base import TaskPool
+from synth.tasks.forms import joint_form
+from synth.types import GoldEnd, Sequel, Task, UserRole
+from synth.types.reply import GoldReply
+from synth.types.steps import AskStep, BranchStep, CallStep, LoopStep, SequelStep, Step
+
+SIZES = (2, 3)
+"""Numbers of requests that a composed task may have."""
+
+JOIN = "+"
+"""Stands between the families in a composed task's ``family``."""
+
+SAMPLE = 200
+"""The most tasks of a family among which a partner for another task is looked for."""
+
+DRAWS = 3
+"""Number of partners that a first request is tried with."""
+
+LEADS = (
+    "One more thing.",
+    "Thanks. Then there is something else.",
+    "And now to the next one.",
+    "Good, that was the first. Now this:",
+    "While I have you:",
+)
+"""Words before a later request; one is drawn."""
+
+
+def clock_line(now: str) -> str:
+    """The sentence of a system message that says what time it is."""
+    return f"It is {dt.datetime.fromisoformat(now):%A, %Y-%m-%d %H:%M}."
+
+
+def setting(task: Task) -> str:
+    """What tasks must have in common to be asked in one conversation: rules, the person who is
+    signed in, the day, and the form of answers. Empty for a task that no other can follow.
+    """
+    if any(isinstance(step, CallStep) and step.tool == "submit_sql" for step in task.gold):
+        return ""  # a query is handed in once
+    rules = task.system.replace(clock_line(task.now), "")
+    return digest(rules, task.now[:10], task.form, task.universe)
+
+
+def shared_form(parts: Sequence[Task]) -> tuple[bool, Mapping[str, object] | None]:
+    """The form in which the answers to all parts are handed in (None: there are none), and whether
+    there can be one: a field has one type.
+    """
+    answers = [part.answer for part in parts if part.answer is not None]
+    if parts[0].form is not None or not answers:
+        return True, parts[0].form
+    form = joint_form(answers)
+    return form is not None, form
+
+
+def compose(parts: Sequence[Task], seed: int) -> Task:
+    """The task that asks for these parts in their order. They must have one :func:`setting`.
+
+    It depends on the parts and ``seed``, which draws the words between them.
+    """
+    identity = digest("composed", [part.id for part in parts], seed)
+    return joined(parts, f"{_family(parts)}-{identity}", derive_seed(identity))
+
+
+def _family(parts: Sequence[Task]) -> str:
+    return JOIN.join(part.family for part in parts)
+
+
+def joined(parts: Sequence[Task], task_id: str, draw: int) -> Task:
+    """The task of that id and seed that asks for these parts."""
+    own = [_part(part, index, parts[0], draw) for index, part in enumerate(parts)]
+    compare = {name: rule for part in own for name, rule in part.compare.items()}
+    gates = {canonical(gate.to_json()): gate for part in own for gate in part.gates}
+    return replace(
+        own[0],
+        id=task_id,
+        family=_family(parts),
+        case=None,
+        answer=None,
+        form=shared_form(own)[1],
+        gold=joined_gold(own),
+        slots={str(index + 1): dict(part.slots) for index, part in enumerate(own)},
+        key=[part.key for part in own],
+        compare=compare,
+        compare_answer={},
+        gates=tuple(gates.values()),
+        oracle_sql={},
+        oracle={},
+        user=_role(own),
+        alternatives=(),
+        difficulty=None,
+        end=None,
+        parts=tuple(own),
+    )
+
+
+def joined_gold(parts: Sequence[Task]) -> list[Step]:
+    """The steps of all parts, with the coming of each later request between them."""
+    steps: list[Step] = []
+    wishes = 0
+    for index, part in enumerate(parts):
+        if index:
+            steps.append(SequelStep(wishes, "done"))
+            wishes += 1
+        steps += _mapped(part.gold, _counted_from(wishes))
+        wishes += len(part.role.then)
+    return steps
+
+
+def joined_end(parts: Sequence[Task], end: GoldEnd) -> GoldEnd:
+    """The end of the whole with what the parts' ends say about replies."""
+    replies = [
+        GoldReply.from_json(part.end.reply)
+        for part in parts
+        if part.end is not None and part.end.reply is not None
+    ]
+    reply = GoldReply(
+        tuple(text for one in replies for text in one.said),
+        tuple(fact for one in replies for fact in one.must),
+        tuple(fact for one in replies for fact in one.facts),
+        tuple(sorted({person for one in replies for person in one.people})),
+    )
+    return replace(end, reply=reply.to_json())
+
+
+def _part(task: Task, index: int, first: Task, draw: int) -> Task:
+    """A part under the clock of the first one, with names of topics and first words of its own."""
+    lead = LEADS[(draw >> (3 * index)) % len(LEADS)]
+    opening = f"{lead} {task.prompt}" if index else task.prompt
+    user = task.role
+    names = {name: f"{name}@{index + 1}" if index else name for name in user.every_topic}
+    user = replace(
+        user,
+        opening=opening,
+        knows={names[name]: topic for name, topic in user.knows.items()},
+        then=[
+            replace(wish, knows={names[name]: topic for name, topic in wish.knows.items()})
+            for wish in user.then
+        ],
+    )
+
+    def renamed(step: Step) -> Step:
+        if isinstance(step, AskStep):
+            return replace(step, topics=[names[name] for name in step.topics])
+        return step
+
+    return replace(
+        task,
+        prompt=opening,
+        gold=_mapped(task.gold, renamed),
+        user=user,
+        now=first.now,
+        system=first.system,
+        seed=draw,
+    )
+
+
+def _role(parts: Sequence[Task]) -> UserRole:
+    """One user with all requests, in their order."""
+    first, *later = [part.role for part in parts]
+    then = list(first.then)
+    for role in later:
+        then.append(Sequel("done", role.opening, role.knows, role.consents, fresh=True))
+        then += role.then
+    return replace(first, then=then)
+
+
+def _counted_from(wishes: int) -> Callable[[Step], Step]:
+    def counted(step: Step) -> Step:
+        return replace(step, index=step.index + wishes) if isinstance(step, SequelStep) else step
+
+    return counted
+
+
+def _mapped(steps: Sequence[Step], change: Callable[[Step], Step]) -> list[Step]:
+    """The steps with each of them changed, those of loops and branches too."""
+    out: list[Step] = []
+    for step in map(change, steps):
+        if isinstance(step, LoopStep):
+            out.append(replace(step, steps=_mapped(step.steps, change)))
+        elif isinstance(step, BranchStep):
+            inner, other = _mapped(step.steps, change), _mapped(step.otherwise, change)
+            out.append(replace(step, steps=inner, otherwise=other))
+        else:
+            out.append(step)
+    return out
+
+
+def turns(share: Mapping[str, int], index: int) -> tuple[str, int]:
+    """Name and place within it of the ``index``-th item, where names take turns while their shares
+    last. Raises IndexError.
+    """
+    done = 0
+    for size in sorted(set(share.values())):
+        alive = [name for name, count in share.items() if count > done]
+        block = (size - done) * len(alive)
+        if index < block:
+            turn, which = divmod(index, len(alive))
+            return alive[which], done + turn
+        index -= block
+        done = size
+    raise IndexError(index)
+
+
+@dataclass(frozen=True)
+class Composer:
+    """The composed tasks of one universe, each a function of its index.
+
+    ``capacities`` are the families that may be parts, with the number of their tasks; ``count`` is
+    the number of composed tasks that are asked.
+    """
+
+    pool: TaskPool
+    capacities: Mapping[str, int]
+    count: int
+    seed: int
+
+    @cached_property
+    def _partners(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
+        """Places of tasks by their setting and family."""
+        found: dict[str, dict[str, list[int]]] = {}
+        for family, capacity in self.capacities.items():
+            for index in range(min(capacity, SAMPLE)):
+                key = setting(self.pool.task(family, index, self.seed))
+                if key:
+                    found.setdefault(key, {}).setdefault(family, []).append(index)
+        return found
+
+    def candidate(self, index: int, size: int, attempt: int) -> Task | None:
+        """The ``attempt``-th candidate for the ``index``-th composed task; None if there are no
+        more.
+
+        First requests take turns by family, and no two composed tasks have the same one.
+        """
+        for number, task in enumerate(self._candidates(index, size)):
+            if number == attempt:
+                return task
+        return None
+
+    def _candidates(self, index: int, size: int) -> Iterator[Task]:
+        for place in range(index, sum(self.capacities.values()), self.count):
+            family, position = turns(self.capacities, place)
+            first = self.pool.task(family, position, self.seed)
+            partners = self._partners.get(setting(first), {})
+            others = [name for name in partners if name != family]
+            if len(others) < size - 1:
+                continue
+            for draw in range(DRAWS):
+                seed = derive_seed(self.seed, self.pool.universe, place, draw)
+                parts = [first, *self._later(partners, others, size - 1, seed)]
+                if shared_form(parts)[0]:
+                    yield compose(parts, self.seed)
+
+    def _later(
+        self, partners: Mapping[str, Sequence[int]], others: Sequence[str], count: int, seed: int
+    ) -> list[Task]:
+        """Tasks of ``count`` other families in the setting, drawn by ``seed``."""
+        order = sorted(others, key=lambda name: derive_seed(seed, name))
+        return [
+            self.pool.task(
+                name,
+                partners[name][derive_seed(seed, name, "task") % len(partners[name])],
+                self.seed,
+            )
+            for name in order[:count]
+        ]
