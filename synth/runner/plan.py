@@ -254,6 +254,10 @@ class Plan:
         parts = tuple(replace(part, split=block.split) for part in task.parts)
         return replace(task, split=block.split, parts=parts)
 
+    def job(self, index: int, task: Task) -> Job:
+        """The ``index``-th job, about the task at ``index // samples``, proved or not."""
+        return job(index, task, self.samples, self.seed)
+
 
 def _composed(compose: Mapping[int, float], tasks: Sequence[int]) -> list[dict[int, int]]:
     """Numbers of composed tasks of each size in each block of so many tasks."""
@@ -285,10 +289,6 @@ def _block(
     many = sum(sizes.values())
     composer = Composer(pool, capacity, many, seed) if many else None
     return Block(pool, split, shares(tasks - many, capacity), sizes, composer)
-
-    def job(self, index: int, task: Task) -> Job:
-        """The ``index``-th job, about the task at ``index // samples``, proved or not."""
-        return job(index, task, self.samples, self.seed)
 
 
 def _check_families(held: frozenset[str], sources: Sequence[TaskPool]) -> None:

@@ -101,15 +101,9 @@ def prepare(
         home = Scratch("world")
         world_path = source.write_world(home.path / config.world_folder, tasks.families)
     world = load_world(world_path or find_world(config.env.path or config.env.name or ""))
-    numbers = range(tasks.universes) if isinstance(tasks.universes, int) else tasks.universes
-    if max(numbers) > 0 and not world.universes:
-        raise OperatorError(
-            f"tasks.universes: {world.name} has universe 0 only; a seed.py in {world.path} would"
-            " make more (see docs/guides/worlds/universes.md)"
-        )
-    if world.databases:
-        numbers = range(len(world.databases))
-    pools = [_ground(source, world, universe, config, settings) for universe in numbers]
+    pools = [
+        _ground(source, world, universe, config, settings) for universe in _universes(config, world)
+    ]
     plan = Plan.make(
         pools,
         tasks.count,
@@ -144,6 +138,17 @@ def _task_source(config: RunConfig) -> TaskSource:
     """The task source that the config names, with its options."""
     source = load_task_source(config.tasks.kind)
     return cast("type[TaskSource]", source)(task_source_options(source, asdict(config.tasks)))
+
+
+def _universes(config: RunConfig, world: World) -> Sequence[int]:
+    asked = config.tasks.universes
+    numbers = range(asked) if isinstance(asked, int) else asked
+    if max(numbers) > 0 and not world.universes:
+        raise OperatorError(
+            f"tasks.universes: {world.name} has universe 0 only; a seed.py in {world.path} would"
+            " make more (see docs/guides/worlds/universes.md)"
+        )
+    return range(len(world.databases)) if world.databases else numbers
 
 
 def _ground(

@@ -96,8 +96,19 @@ class BranchPlan:
         points = [[point.parent, point.step] for point in self.points]
         return digest("branches", self.samples, self.seed, points)
 
-    def task(self, index: int) -> Task:
+    @property
+    def composed(self) -> dict[int, int]:
+        """Empty: the tasks were composed for the recorded run."""
+        return {}
+
+    def is_composed(self, index: int) -> bool:
+        """False, as no other task can take the place of the recorded one."""
+        del index
+        return False
+
+    def task(self, index: int, attempt: int = 0) -> Task:
         """The task of a point, as it was proved."""
+        assert not attempt
         return Task.from_json(self._tasks.task(self.points[index].task))
 
     def job(self, index: int, task: Task) -> Job:
