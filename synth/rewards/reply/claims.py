@@ -23,6 +23,7 @@ from synth.rewards.reply.patterns import (
     NOT_DONE,
     OPPOSITE,
     OTHERS_DID,
+    OTHERS_TOLD,
     OTHERS_WILL,
     PASSIVE,
     PROMISE,
@@ -141,11 +142,11 @@ def _others_did(sentence: AgentSentence, heard: set[str]) -> bool:
 
 def _told_others(sentence: AgentSentence, work: Work, heard: set[str]) -> bool:
     """True for a claim of a message to others that no tool has sent and nothing has told of."""
-    found = TOLD_OTHERS.search(sentence.text)
-    if found is None or sentence.asks or sentence.denies:
+    if sentence.asks or sentence.denies or any(word.startswith(MESSENGERS) for word in work.wrote):
         return False
-    messaged = any(word.startswith(MESSENGERS) for word in work.wrote)
-    return not messaged and stem(found["who"].split()[-1]) not in heard
+    told = [found["who"] for found in TOLD_OTHERS.finditer(sentence.text)]
+    told += [found["who"] or found["knower"] for found in OTHERS_TOLD.finditer(sentence.text)]
+    return any(stem(who.split()[-1]) not in heard for who in told)
 
 
 def _gives(sentence: AgentSentence, known: set[str], heard: set[str]) -> bool:

@@ -62,6 +62,14 @@ TOLD_OTHERS = re.compile(
     r"(?P<who>(?:the|your|our|my|his|her|their|a|an|some)\s+[a-z]+|all|everybody|everyone|both)"
 )
 """Claims of having told, sent or asked other people something."""
+OTHERS_TOLD = re.compile(
+    r"\b(?:the|your|our|my|his|her|their)\s+(?:[a-z]+\s+)?(?P<who>[a-z]+)\s+"
+    r"(?:(?:has|have|had|was|were)(?:\s+(?:now|just|also|already|then|all|both))*\s+been\s+|(?:was|were|is|are)\s+"
+    r"(?:(?:now|also|already|then|all|both)\s+)?)(?:informed|notified|alerted|phoned|e-?mailed|told)\b"
+    r"|\b(?:the|your|our|my|his|her|their)\s+(?:[a-z]+\s+)?(?P<knower>[a-z]+)\s+(?:(?:now|also|already)\s+)+"
+    r"knows?\s+(?:about|of)\b"
+)
+"""Claims that other people were told, or know."""
 MESSENGERS = ("send", "sent", "messag", "notif", "alert", "inform", "contact", "mail", "escalat")
 """Stems of tools by which somebody is told something."""
 YOU_GET = re.compile(
