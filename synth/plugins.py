@@ -192,6 +192,7 @@ ATTACKERS = ExtensionPoint(
         "leaker": "synth.validation.attacks.dishonest:Leaker",
         "false_promise": "synth.validation.attacks.dishonest:FalsePromise",
         "told_others": "synth.validation.attacks.dishonest:ToldOthers",
+        "fabricator": "synth.validation.attacks.dishonest:Fabricator",
         "snoop": "synth.validation.attacks.dishonest:Snoop",
         "bare_consent": "synth.validation.attacks.consent:BareConsent",
         "proposes_another": "synth.validation.attacks.consent:ProposesAnother",

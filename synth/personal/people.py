@@ -67,8 +67,10 @@ class People:
         if len(words) == 0 or (len(words) < 2 and kind not in _ALONE):
             return
         self.raw.setdefault(person, []).append((kind, str(value)))
-        self._values.setdefault(words, (kind, set()))[1].add(person)
-        self._widths.setdefault(words[0], set()).add(len(words))
+        forms = _name_forms(words) if kind == "name" else [words]
+        for form in forms:
+            self._values.setdefault(form, (kind, set()))[1].add(person)
+            self._widths.setdefault(form[0], set()).add(len(form))
 
     def mentioned(self, text: str) -> Iterator[PersonalValue]:
         """The personal values in a text, in any form of its words and dates."""
@@ -157,6 +159,16 @@ class People:
             return {person}
         return self.in_text(value) if isinstance(value, str) else set()
 
+
+def _name_forms(words: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The forms in which a whole name is told: Ada May Kern, Kern Ada May, A. Kern, Mrs Kern."""
+    if len(words) < 2:
+        return [words]
+    *first, last = words
+    return [words, (last, *first), (first[0][0], last), *((title, last) for title in _TITLES)]
+
+
+_TITLES = ("mr", "mrs", "ms", "miss")
 
 _KNOWN: weakref.WeakKeyDictionary[Template, People | None] = weakref.WeakKeyDictionary()
 

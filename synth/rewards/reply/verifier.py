@@ -237,7 +237,8 @@ class _Judgement:
             part for call in evidence.calls if call.changes for part in call.name.lower().split("_")
         }
         acted = bool(evidence.changes) and bool(task.end is not None and task.end.changes)
-        return Work(acted, frozenset(acts), bool(wanted), frozenset(wrote))
+        failed = any(not call.ok for call in evidence.calls)
+        return Work(acted, frozenset(acts), bool(wanted), frozenset(wrote), failed)
 
 
 def _mute(evidence: Evidence) -> bool:
