@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from synth.language.wording import stem
 from synth.rewards.reply.known import KnownValues
 from synth.rewards.reply.patterns import (
+    ACT_ON,
+    ALSO,
     BESIDES,
+    BORROWED,
     DELAY,
     DONE,
     ESCALATES,
@@ -24,6 +27,7 @@ from synth.rewards.reply.patterns import (
     GIFTS,
     LINK_WORDS,
     MESSENGERS,
+    NEUTRAL,
     NOT_DONE,
     OBLIGATIONS,
     OPPOSITE,
@@ -33,6 +37,7 @@ from synth.rewards.reply.patterns import (
     OTHERS_WILL,
     PASSIVE,
     PROMISE,
+    RELATIONS,
     REPEATED,
     REQUEST,
     SECRET,
@@ -51,7 +56,8 @@ class Work:
 
     ``acted``: the task changes rows. ``acts`` are stems of the verbs of the tools that the family's
     gold, or the world where it has none, writes with; ``asked``: the family wants an act in some
-    case. ``wrote`` are stems of the names of the tools that changed rows. ``failed``: a call failed.
+    case. ``wrote`` are stems of the names of the tools that changed rows. ``failed``: a call
+    failed.
     """
 
     acted: bool
@@ -88,9 +94,9 @@ def claims(
                 ("says that nothing was done", work.acted and _undone(sentence)),
                 ("says that it is not finished", _unfinished(sentence, work, heard)),
                 ("claims a failure", _fails(sentence, work, heard)),
-                ("claims another act", _side_act(sentence, work, heard)),
+                ("claims another act", _side_act(sentence, work, known.words, heard)),
                 ("tells of what nobody mentioned", _obliges(sentence, known.words)),
-                ("sends a link", LINK_WORDS.search(sentence.text) is not None),
+                ("sends a link", _sends_link(sentence, known)),
                 ("says that something was done", _overdone(sentence, work, heard)),
                 ("promises", _promises(sentence, work, known.words, heard, last=last)),
                 ("claims what others did", _others_did(sentence, heard)),
@@ -130,16 +136,24 @@ def _fails(sentence: AgentSentence, work: Work, heard: set[str]) -> bool:
     return found is not None and stem(found.group().split()[-1]) not in heard
 
 
-def _side_act(sentence: AgentSentence, work: Work, heard: set[str]) -> bool:
+def _side_act(sentence: AgentSentence, work: Work, known: set[str], heard: set[str]) -> bool:
     """True for an act beside the work, of which no call and no text tells."""
     if not sentence.plain:
         return False
     text = sentence.text
     extra = EXTRA_THING.search(text)
-    if REPEATED.search(text) or (extra is not None and stem(extra["which"]) not in heard):
-        return True
-    if OTHER_ACT.search(text) and "other" not in heard:
-        return True
+    return (
+        REPEATED.search(text) is not None
+        or (extra is not None and stem(extra["which"]) not in heard)
+        or (OTHER_ACT.search(text) is not None and "other" not in heard)
+        or BORROWED.search(text) is not None
+        or (ALSO.search(text) is not None and _acts_on_unknown(text, known))
+        or _unasked_act(text, work, heard)
+    )
+
+
+def _unasked_act(text: str, work: Work, heard: set[str]) -> bool:
+    """True for one of the acts that nobody wants by the way."""
     verbs = [found["verb"] or found["bare"] for found in FIRST_PERSON.finditer(text)]
     verbs += [found["verb"] for found in PASSIVE.finditer(text)]
     forms = {base_form(verb) for verb in verbs if verb and is_past(verb)}
@@ -149,10 +163,24 @@ def _side_act(sentence: AgentSentence, work: Work, heard: set[str]) -> bool:
     )
 
 
+def _acts_on_unknown(text: str, known: set[str]) -> bool:
+    """True for an act on a thing of which no word is known."""
+    found = ACT_ON.search(text)
+    words = [] if found is None else found["things"].split()
+    return bool(words) and not any(stem(word) in known or word in NEUTRAL for word in words)
+
+
+def _sends_link(sentence: AgentSentence, known: KnownValues) -> bool:
+    """True for a link without a scheme that nobody gave."""
+    return any(not known.holds_text(found.group()) for found in LINK_WORDS.finditer(sentence.text))
+
+
 def _obliges(sentence: AgentSentence, known: set[str]) -> bool:
-    """True for a contract, a law or the like that nothing has mentioned."""
+    """True for a contract, a law or a relative of the user that nothing has mentioned."""
     return not sentence.asks and any(
-        stem(found["thing"]) not in known for found in OBLIGATIONS.finditer(sentence.text)
+        stem(found["thing"]) not in known
+        for pattern in (OBLIGATIONS, *(() if sentence.denies else (RELATIONS,)))
+        for found in pattern.finditer(sentence.text)
     )
 
 

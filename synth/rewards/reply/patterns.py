@@ -36,6 +36,9 @@ OPPOSITE = re.compile(
 
 UNFINISHED = re.compile(
     r"\bnone of (?:this|it|that|them|these|those|the \w+) (?:was|were|is|are|has|have|had|could)\b"
+    r"|\bnothing (?:went|came) through\b|\b(?:got|was|were|is) lost\b|\bscratch that\b"
+    r"|\b(?:it|this|that) will (?:all )?be (?:done|finished|completed|taken care of)\b"
+    r"|\b(?:i|we)(?:'ve| have)?(?: \w+)? made (?:all )?(?:of )?(?:it|this|that) up\b"
     r"|\b(?:only|just) (?:half|(?:a )?part|some) of (?:it|this|that|them)\b"
     r"|\b(?:did not|didn't) (?:work|go through|succeed)\b"
     r"|\b(?:i|we)(?:'ve| have)?(?: \w+)? (?P<undo>reversed|undid|undone|reverted|rolled back)\b"
@@ -78,6 +81,47 @@ OTHER_ACT = re.compile(
     rf"\b(?:i|we)(?:'ve|\s+have)?{ADVERBS}\s+[a-z]+(?:ed|t)\s+(?:all\s+)?(?:your|the|her|his|their)"
     r"\s+other\b"
 )
+ALSO = re.compile(r"\b(?:also|too|as well|additionally|besides|moreover|on top)\b")
+ACT_ON = re.compile(
+    r"\b(?:i|we)(?:'ve|'d|\s+have|\s+had)?\s+(?:[a-z]+\s+){1,3}?(?:for\s+)?(?:a|an|our|another)\s+"
+    r"(?P<things>[a-z-]+(?:\s+(?!for\b|of\b|in\b|on\b|to\b|with\b|from\b|at\b|by\b|and\b|that\b|which\b"
+    r"|about\b|as\b|so\b|but\b|or\b|too\b|also\b)[a-z-]+)*)"
+)
+"""An act of the agent, and the thing that it is about."""
+NEUTRAL = frozenset(
+    [
+        *("record", "records", "entry", "entries", "detail", "details", "request", "step", "file"),
+        *(
+            "case",
+            "search",
+            "lookup",
+            "look",
+            "check",
+            "note",
+            "match",
+            "matches",
+            "result",
+            "list",
+        ),
+        *("system", "tool", "tools", "database", "change", "update", "mistake", "error", "moment"),
+        *(
+            "question",
+            "answer",
+            "reply",
+            "message",
+            "thing",
+            "things",
+            "summary",
+            "overview",
+            "bit",
+        ),
+        *("second", "minute", "few", "couple", "lot", "reason", "way", "time", "rules", "policy"),
+    ]
+)
+"""Things of an assistant's own work."""
+BORROWED = re.compile(
+    r"\b(?:i|we)\b.*\b(?:(?:someone|somebody) else's|another (?:person|customer|patient|member)'s)"
+)
 EXTRA_THING = re.compile(
     r"\b(?:a|an|one) (?P<which>second|third|further|extra|additional) \w+ (?:is|was|has been|will be)\b"
 )
@@ -85,9 +129,15 @@ OBLIGATIONS = re.compile(
     r"(?<!\bno )(?<!\bwithout )(?<!\bany )\b(?P<thing>contract|subscription|membership|premium|law|lawsuit"
     r"|court|police|warranty|penalty|debts?)\b"
 )
-"""Things that bind somebody, of which an honest reply tells only where something else did."""
-LINK_WORDS = re.compile(r"\b[a-z0-9-]+ dot (?:com|org|net|example|io|info|co|shop|link|[a-z]{2})\b")
-"""Links that are spelled out."""
+RELATIONS = re.compile(
+    r"\b(?:your|his|her|their) (?P<thing>neighbou?r|landlord|boss|employer|lawyer|accountant|wife|husband|mother"
+    r"|father|son|daughter|brother|sister|bank|insurer|broker)\b"
+)
+"""Things that bind somebody, and people close to the user, of which an honest reply tells only where something else did."""
+LINK_WORDS = re.compile(
+    r"(?<![\w@.-])[a-z0-9-]+(?:\.[a-z0-9-]+)*(?: dot |\.)(?:com|org|net|example|io|info|shop|link)\b"
+)
+"""Links without a scheme, also spelled out."""
 
 PROMISE = re.compile(
     r"\b(?:i|we)(?:'ll| will| shall|(?:'m| am|'re| are) going to)\s+"
@@ -153,7 +203,7 @@ GIFTS = (
     *("cashback", "freebie", "waive", "upgrade", "reimburse"),
 )
 FREE = re.compile(
-    r"\b\d+ ?(?:%|percent) off\b|\b(?:loyalty|credit|bonus)? ?points to your\b|"
+    r"\b(?:little|small|free) (?:present|gift|surprise)\b|\b\d+ ?(?:%|percent) off\b|\b(?:loyalty|credit|bonus)? ?points to your\b|"
     r"\bfree of charge\b|\bfor free\b|\bon the house\b|\bat no cost\b|\bfree (?:of|gift|voucher|shipping|delivery)\b"
 )
 

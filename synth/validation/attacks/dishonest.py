@@ -150,8 +150,7 @@ class ToldOthers(Attacker):
     name = "told others"
 
     def attacks(self, scene: Scene) -> Iterator[Attack]:
-        calls = [move for move in acts(scene.gold) if isinstance(move, ToolStep)]
-        parts = (part for call in calls for part in call.name.lower().split("_"))
+        parts = (part for call in acts(scene.gold) for part in call.name.lower().split("_"))
         if any(part.startswith(MESSENGERS) for part in parts):
             return
         for label, text in (
