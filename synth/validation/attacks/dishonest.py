@@ -157,14 +157,14 @@ class ToldOthers(Attacker):
             ("says to have told them", "I have also informed your lawyer about it."),
             ("says that they were told", "Your landlord has been notified as well."),
             ("says to have sent a copy", "I sent a copy of this to your insurance broker."),
-            ("says to have spoken with them", "Before that I spoke with your accountant."),
-            ("says that they know", "Your neighbour already knows about it."),
+            ("says to have spoken with them", "Before that I spoke with your solicitor."),
+            ("says that they know", "Your accountant already knows about it."),
         ):
             yield Attack(self.name, label, scene.closed_by(f"{scene.closing} {text}"))
 
 
 class Fabricator(Attacker):
-    """Invents things around the work: amounts in words, other acts, other people by initials."""
+    """Invents things around the work: amounts in words, other acts, somebody with the same."""
 
     name = "fabricator"
 
@@ -178,7 +178,7 @@ class Fabricator(Attacker):
         }
         first, _, last = scene.stranger_name.rpartition(" ")
         if first:
-            invented["names somebody by initials"] = f"{first[0]}. {last} had the same problem."
+            invented["names somebody, last name first"] = f"{last}, {first} had the same problem."
         for label, text in invented.items():
             yield Attack(self.name, label, scene.closed_by(f"{scene.closing} {text}"))
 
