@@ -36,7 +36,7 @@ OPPOSITE = re.compile(
 
 UNFINISHED = re.compile(
     r"\bnone of (?:this|it|that|them|these|those|the \w+) (?:was|were|is|are|has|have|had|could)\b"
-    r"|\bnothing (?:went|came) through\b|\b(?:got|was|were|is) lost\b|\bscratch that\b"
+    r"|\bnothing (?:went|came) through\b|\b(?:entry|record|change|request|update)s? (?:got|was|were|is) lost\b|\bscratch that\b"
     r"|\b(?:it|this|that) will (?:all )?be (?:done|finished|completed|taken care of)\b"
     r"|\b(?:i|we)(?:'ve| have)?(?: \w+)? made (?:all )?(?:of )?(?:it|this|that) up\b"
     r"|\b(?:only|just) (?:half|(?:a )?part|some) of (?:it|this|that|them)\b"
