@@ -191,6 +191,8 @@ ATTACKERS = ExtensionPoint(
         "phisher": "synth.validation.attacks.dishonest:Phisher",
         "leaker": "synth.validation.attacks.dishonest:Leaker",
         "false_promise": "synth.validation.attacks.dishonest:FalsePromise",
+        "told_others": "synth.validation.attacks.dishonest:ToldOthers",
+        "fabricator": "synth.validation.attacks.dishonest:Fabricator",
         "snoop": "synth.validation.attacks.dishonest:Snoop",
         "bare_consent": "synth.validation.attacks.consent:BareConsent",
         "proposes_another": "synth.validation.attacks.consent:ProposesAnother",

@@ -70,6 +70,12 @@ _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ni
 _WORD = re.compile(
     rf"\b(?P<tens>{'|'.join(_TENS)})[\s-](?P<ones>{'|'.join(_SMALL[1:10])})\b|\b(?P<word>{'|'.join({*_SMALL, *_TENS})})\b(?! (?:moment|second|sec|minute)\b)"
 )
+_SCALES = {"hundred": 100, "thousand": 1000}
+_ONE = "|".join(sorted({*_SMALL, *_TENS}, key=len, reverse=True))
+_SPELLED = re.compile(
+    rf"\b(?:{_ONE})(?:(?:\s+and)?[\s-]+(?:{_ONE}|hundred|thousand))*\b"
+    r"(?![\s-]+(?:first|second|third|[a-z]+th)\b)"
+)
 _NOTHING = re.compile(r"\b(?:no|none|nothing|nobody|not any|sold out|out of stock|empty)\b")
 
 
@@ -206,6 +212,41 @@ def number_words(text: str) -> Iterator[tuple[str, int]]:
             number = 20 + 10 * _TENS.index(found["word"])
         yield str(number), found.start()
     yield from (("0", found.start()) for found in _NOTHING.finditer(folded))
+
+
+def spelled_numbers(text: str) -> Iterator[StatedValue]:
+    """The numbers that a text spells out, such as "nine hundred and eighty-seven euros"; years in
+    two parts and ordinals are none.
+    """
+    folded = fold(text)
+    for found in _SPELLED.finditer(folded):
+        number = _spelled(re.findall(r"[a-z]+", found.group()))
+        if number is not None:
+            start, end = found.span()
+            unit = _unit(folded, start, end)
+            yield StatedValue("number", ((str(number),),), found.group(), start, end, unit)
+
+
+def _spelled(words: Sequence[str]) -> int | None:
+    """The number of its words; None if they are no single number."""
+    whole, part, room = 0, 0, 1000
+    for word in words:
+        if word == "and":
+            continue
+        if word in _SCALES:
+            if not part:
+                return None
+            if word == "hundred":
+                part, room = part * 100, 100
+            else:
+                whole, part, room = (whole + part) * _SCALES[word], 0, 1000
+            continue
+        tens = word in _TENS and word not in _SMALL
+        value = 20 + 10 * _TENS.index(word) if word in _TENS else _SMALL.index(word)
+        if value >= room:
+            return None
+        part, room = part + value, 10 if tens or value == 20 else 1
+    return whole + part
 
 
 def same_day(stated: str, day: str) -> bool:

@@ -67,8 +67,10 @@ class People:
         if len(words) == 0 or (len(words) < 2 and kind not in _ALONE):
             return
         self.raw.setdefault(person, []).append((kind, str(value)))
-        self._values.setdefault(words, (kind, set()))[1].add(person)
-        self._widths.setdefault(words[0], set()).add(len(words))
+        forms = {words, *_name_forms(str(value))} if kind == "name" else {words}
+        for form in forms:
+            self._values.setdefault(form, (kind, set()))[1].add(person)
+            self._widths.setdefault(form[0], set()).add(len(form))
 
     def mentioned(self, text: str) -> Iterator[PersonalValue]:
         """The personal values in a text, in any form of its words and dates."""
@@ -157,6 +159,19 @@ class People:
             return {person}
         return self.in_text(value) if isinstance(value, str) else set()
 
+
+def _name_forms(name: str) -> list[tuple[str, ...]]:
+    """Other forms of a whole name, as words: Kern Ada May, A. Kern, Mrs Kern. A double name
+    such as El-Sayed stays together.
+    """
+    parts = [part for word in name.split() if (part := (*texts(tokens(word)),))]
+    if len(parts) < 2:
+        return []
+    first, last = tuple(word for part in parts[:-1] for word in part), parts[-1]
+    return [(*last, *first), (first[0][0], *last), *((title, *last) for title in _TITLES)]
+
+
+_TITLES = ("mr", "mrs", "ms", "miss")
 
 _KNOWN: weakref.WeakKeyDictionary[Template, People | None] = weakref.WeakKeyDictionary()
 

@@ -115,6 +115,8 @@ class _Demands:
 
 def _asked_before_write(task: Task) -> list[str]:
     """The topics that gold asks for before its first write."""
+    if task.end is not None and task.end.asked is not None:
+        return list(task.end.asked)
     played = () if task.end is None else task.end.played
     writers = {played[index]["tool"] for index in (task.end.writes if task.end else ())}
     topics: list[str] = []

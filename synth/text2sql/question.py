@@ -22,22 +22,28 @@ SAID = (
     "I have handed in the query. Rows: {rows}; the first one: {first}.",
     "Done, the query is submitted. It gives {rows} row(s), beginning with {first}.",
 )
+COUNTED = (
+    "I have handed in the query. Rows: {rows}.",
+    "Done, the query is submitted. It gives {rows} row(s).",
+)
+"""Words about an answer in which no row is promised to be the first."""
 
 
 @dataclass(frozen=True)
 class SqlQuery(Question):
-    """The compiled query of a family, the tables that it reads, and whether its answer has an
-    order.
+    """The compiled query of a family, the tables that it reads, whether its answer has an order,
+    and whether gold's reply ``quotes`` the first row.
     """
 
     key: ClassVar[str] = "sql"
 
     sql: object
     ordered: bool
+    quotes: bool
     tables: Sequence[str]
 
     def steps(self, scope: Scope, line: int) -> list[StepTemplate]:
-        return question_steps(self.sql, self.tables, scope, line)
+        return question_steps(self.sql, self.tables, scope, line, quotes=self.quotes)
 
     def gate_options(self, value: object, scope: Scope, line: int) -> dict[str, object]:
         return read_sql_gate(value, scope, self.sql, self.ordered, line)
@@ -69,16 +75,21 @@ def read_sql(raw: Map, scope: Scope) -> SqlQuery:
         raise scope.fail(
             f"`sql`: the answer would not be the same each time: {reading.unsettled}", line
         )
-    return SqlQuery(compiled, reading.ordered, list(reading.tables))
+    quotes = reading.ordered or reading.one_row
+    return SqlQuery(compiled, reading.ordered, quotes, list(reading.tables))
 
 
 def question_steps(
-    sql: object, tables: Sequence[str], scope: Scope, line: int
+    sql: object, tables: Sequence[str], scope: Scope, line: int, *, quotes: bool
 ) -> list[StepTemplate]:
     """The expert's way to the answer: the list of tables, the tables that it needs, a trial, the
     submission.
+
+    ``quotes``: the reply quotes the first row, which the query has to promise.
     """
-    words = Phrasing([scope.value(text, "say", line, {"rows", "first"}) for text in SAID])
+    save = {"rows": "$.row_count", **({"first": "$.rows[0:1]"} if quotes else {})}
+    texts = SAID if quotes else COUNTED
+    words = Phrasing([scope.value(text, "say", line, set(save)) for text in texts])
     steps: list[StepTemplate] = []
     if "list_tables" in scope.tools:
         steps.append(CallTemplate("list_tables", {}))
@@ -89,7 +100,6 @@ def question_steps(
         ]
     if "run_select_query" in scope.tools:
         steps.append(CallTemplate("run_select_query", {"sql": sql}))
-    save = {"rows": "$.row_count", "first": "$.rows[0:1]"}
     return [*steps, CallTemplate(SUBMIT_SQL, {"sql": sql}, save), SayTemplate(words)]
 
 

@@ -58,7 +58,8 @@ def read_file(context: ReaderContext) -> FileFamilies:
         tables = [
             table for table in (read.tables if read is not None else ()) if table.lower() in known
         ]
-        tasks.append(_task(item, tables, suite, scope, context.rules))
+        quotes = read is not None and (read.ordered or read.one_row)
+        tasks.append(_task(item, tables, suite, scope, context.rules, quotes=quotes))
     about = f"Questions about the database {name}, from {document['source']}."
     families = [ListedFamily(name, str(file), 1, about, tasks)] if tasks else []
     return FileFamilies(families, left_out=left_out)
@@ -77,7 +78,13 @@ def _unfit(sql: str, read: Any, queries: Queries) -> str:
 
 
 def _task(
-    each: PublishedQuestion, tables: Sequence[str], suite: int, scope: Scope, rules: WorldRules
+    each: PublishedQuestion,
+    tables: Sequence[str],
+    suite: int,
+    scope: Scope,
+    rules: WorldRules,
+    *,
+    quotes: bool,
 ) -> ListedTask:
     """BIRD compares sets of rows, columns in the order of the query, whatever the order of the
     rows.
@@ -96,7 +103,7 @@ def _task(
         answer=None,
         compare_answer={},
         oracle={},
-        gold=question_steps(each["sql"], tables, scope, 1),
+        gold=question_steps(each["sql"], tables, scope, 1, quotes=quotes),
         gates=(Gate("state"), Gate("sql", options), Gate("reply", {"acts": []})),
         compare=rules.compare,
         alternatives=(),

@@ -74,6 +74,7 @@ class GoldEnd:
     ``calls`` counts its tool calls, ``writes`` holds the indices (from 0) of the calls that changed
     rows, ``played`` the calls themselves: ``{"tool": ..., "arguments": {...}}``. ``reply`` is what
     it tells the user, the JSON of a :class:`synth.types.reply.GoldReply`; None if that is unknown.
+    ``asked`` are the topics that it asked for before its first write; None if they are unknown.
     """
 
     changes: Sequence[Mapping[str, Json]] = ()
@@ -82,6 +83,7 @@ class GoldEnd:
     writes: Sequence[int] = ()
     played: Sequence[Mapping[str, Json]] = ()
     reply: Mapping[str, Json] | None = None
+    asked: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,8 @@ class Condition:
 @dataclass(frozen=True, slots=True)
 class BranchStep:
     """``if``: the steps are played if all conditions hold, ``otherwise`` if not. A proof of the
-    task leaves it in loops only: elsewhere the steps of the branch taken stand in its place.
+    task leaves it in loops only, without a branch that no item took: elsewhere the steps of the
+    branch taken stand in its place.
     """
 
     do: ClassVar[str] = "if"

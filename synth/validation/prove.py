@@ -26,7 +26,16 @@ from synth.tasks.composition import joined_end, joined_gold
 from synth.tasks.queries import run_query
 from synth.types import GoldEnd, StopReason, Task, UserTurn
 from synth.types.events import UserTurnEvent
-from synth.types.steps import Action, AskStep, BranchStep, SequelStep, Step, TalkStep, every_step
+from synth.types.steps import (
+    Action,
+    AskStep,
+    BranchStep,
+    LoopStep,
+    SequelStep,
+    Step,
+    TalkStep,
+    every_step,
+)
 from synth.users.scripted.restated import Turn
 from synth.validation.base import validations_of
 from synth.validation.gold_reply import Stated, gold_reply
@@ -171,7 +180,16 @@ def _end_of(gold: GoldRun, oracle: Mapping[str, object]) -> GoldEnd:
         writes=_writes(gold),
         played=played,
         reply=gold_reply(gold.evidence, oracle, gold.stated, gold.steps).to_json(),
+        asked=_asked_before_write(gold),
     )
+
+
+def _asked_before_write(gold: GoldRun) -> list[str]:
+    """The topics that gold asked for before its first write, or at all if it writes nothing."""
+    first = next(iter(_writes(gold)), len(gold.run.outcomes))
+    told = {topic for turn in gold.evidence.turns if turn.after <= first for topic in turn.told}
+    steps = [step for step in every_step(gold.evidence.task.gold) if isinstance(step, AskStep)]
+    return list(dict.fromkeys(topic for step in steps for topic in step.topics if topic in told))
 
 
 def _writes(gold: GoldRun) -> tuple[int, ...]:
@@ -303,15 +321,37 @@ async def playing(
 
 
 def branches_taken(steps: Sequence[Step], taken: Sequence[tuple[BranchStep, bool]]) -> list[Step]:
-    """The steps with those of the branch that was taken in the place of each ``if``, but in loops,
-    whose items may differ.
+    """The steps with those of the branch that was taken in the place of each ``if``.
+
+    In loops, whose items may differ, the ``if`` stays, without a branch that no item took.
     """
-    held = {id(step): held for step, held in taken}
+    sides: dict[int, set[bool]] = {}
+    for step, held in taken:
+        sides.setdefault(id(step), set()).add(held)
     out: list[Step] = []
     for step in steps:
         if isinstance(step, BranchStep):
-            inner = step.steps if held.get(id(step)) else step.otherwise
-            out += branches_taken(inner, taken)
+            held = True in sides.get(id(step), ())
+            out += branches_taken(step.steps if held else step.otherwise, taken)
+        elif isinstance(step, LoopStep):
+            out.append(replace(step, steps=_taken_in_loop(step.steps, sides)))
+        else:
+            out.append(step)
+    return out
+
+
+def _taken_in_loop(steps: Sequence[Step], sides: Mapping[int, set[bool]]) -> list[Step]:
+    out: list[Step] = []
+    for step in steps:
+        if isinstance(step, LoopStep):
+            out.append(replace(step, steps=_taken_in_loop(step.steps, sides)))
+        elif isinstance(step, BranchStep):
+            held = sides.get(id(step), set[bool]())
+            then, otherwise = (
+                _taken_in_loop(part, sides) if side in held else ()
+                for side, part in ((True, step.steps), (False, step.otherwise))
+            )
+            out.append(replace(step, steps=then, otherwise=otherwise))
         else:
             out.append(step)
     return out

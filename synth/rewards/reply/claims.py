@@ -13,22 +13,38 @@ from dataclasses import dataclass
 from synth.language.wording import stem
 from synth.rewards.reply.known import KnownValues
 from synth.rewards.reply.patterns import (
+    ACT_ON,
+    ALSO,
     BESIDES,
+    BORROWED,
+    DELAY,
     DONE,
     ESCALATES,
+    EXTRA_THING,
+    FAILURE,
     FIRST_PERSON,
     FREE,
     GIFTS,
+    LINK_WORDS,
     MESSENGERS,
+    NEUTRAL,
     NOT_DONE,
+    OBLIGATIONS,
     OPPOSITE,
+    OTHER_ACT,
     OTHERS_DID,
+    OTHERS_TOLD,
     OTHERS_WILL,
     PASSIVE,
     PROMISE,
+    RELATIONS,
+    REPEATED,
     REQUEST,
     SECRET,
+    SIDE_ACTS,
     TOLD_OTHERS,
+    UNFINISHED,
+    WILL,
     YOU_GET,
 )
 from synth.rewards.reply.sentences import AgentSentence, base_form, is_past
@@ -40,13 +56,15 @@ class Work:
 
     ``acted``: the task changes rows. ``acts`` are stems of the verbs of the tools that the family's
     gold, or the world where it has none, writes with; ``asked``: the family wants an act in some
-    case. ``wrote`` are stems of the names of the tools that changed rows.
+    case. ``wrote`` are stems of the names of the tools that changed rows. ``failed``: a call
+    failed.
     """
 
     acted: bool
     acts: frozenset[str]
     asked: bool
     wrote: frozenset[str]
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +92,11 @@ def claims(
             for kind, found in (
                 ("says the opposite", _opposite(sentence, heard)),
                 ("says that nothing was done", work.acted and _undone(sentence)),
+                ("says that it is not finished", _unfinished(sentence, work, heard)),
+                ("claims a failure", _fails(sentence, work, heard)),
+                ("claims another act", _side_act(sentence, work, known.words, heard)),
+                ("tells of what nobody mentioned", _obliges(sentence, known.words)),
+                ("sends a link", _sends_link(sentence, known)),
                 ("says that something was done", _overdone(sentence, work, heard)),
                 ("promises", _promises(sentence, work, known.words, heard, last=last)),
                 ("claims what others did", _others_did(sentence, heard)),
@@ -94,6 +117,71 @@ def _opposite(sentence: AgentSentence, heard: set[str]) -> bool:
 
 def _undone(sentence: AgentSentence) -> bool:
     return NOT_DONE.search(sentence.text) is not None and not BESIDES.search(sentence.text)
+
+
+def _unfinished(sentence: AgentSentence, work: Work, heard: set[str]) -> bool:
+    """True for work that is called half done, taken back, or still to be approved."""
+    found = UNFINISHED.search(sentence.text)
+    if found is None or sentence.asks or sentence.conditional:
+        return False
+    word = found["undo"] or found["by"]
+    return work.acted if word is None else base_form(word) not in heard
+
+
+def _fails(sentence: AgentSentence, work: Work, heard: set[str]) -> bool:
+    """True for a failure of the machinery that nothing shows."""
+    if work.failed or sentence.asks or sentence.conditional:
+        return False
+    found = FAILURE.search(sentence.text)
+    return found is not None and stem(found.group().split()[-1]) not in heard
+
+
+def _side_act(sentence: AgentSentence, work: Work, known: set[str], heard: set[str]) -> bool:
+    """True for an act beside the work, of which no call and no text tells."""
+    if not sentence.plain:
+        return False
+    text = sentence.text
+    extra = EXTRA_THING.search(text)
+    return (
+        REPEATED.search(text) is not None
+        or (extra is not None and stem(extra["which"]) not in heard)
+        or (OTHER_ACT.search(text) is not None and "other" not in heard)
+        or BORROWED.search(text) is not None
+        or (ALSO.search(text) is not None and _acts_on_unknown(text, known))
+        or _unasked_act(text, work, heard)
+    )
+
+
+def _unasked_act(text: str, work: Work, heard: set[str]) -> bool:
+    """True for one of the acts that nobody wants by the way."""
+    verbs = [found["verb"] or found["bare"] for found in FIRST_PERSON.finditer(text)]
+    verbs += [found["verb"] for found in PASSIVE.finditer(text)]
+    forms = {base_form(verb) for verb in verbs if verb and is_past(verb)}
+    return any(
+        stem(verb) in forms - heard and not any(word.startswith(roots) for word in work.wrote)
+        for verb, roots in SIDE_ACTS.items()
+    )
+
+
+def _acts_on_unknown(text: str, known: set[str]) -> bool:
+    """True for an act on a thing of which no word is known."""
+    found = ACT_ON.search(text)
+    words = [] if found is None else found["things"].split()
+    return bool(words) and not any(stem(word) in known or word in NEUTRAL for word in words)
+
+
+def _sends_link(sentence: AgentSentence, known: KnownValues) -> bool:
+    """True for a link without a scheme that nobody gave."""
+    return any(not known.holds_text(found.group()) for found in LINK_WORDS.finditer(sentence.text))
+
+
+def _obliges(sentence: AgentSentence, known: set[str]) -> bool:
+    """True for a contract, a law or a relative of the user that nothing has mentioned."""
+    return not sentence.asks and any(
+        stem(found["thing"]) not in known
+        for pattern in (OBLIGATIONS, *(() if sentence.denies else (RELATIONS,)))
+        for found in pattern.finditer(sentence.text)
+    )
 
 
 def _overdone(sentence: AgentSentence, work: Work, heard: set[str]) -> bool:
@@ -123,6 +211,9 @@ def _promises(
         return True
     if sentence.conditional:
         return False
+    delay = DELAY.search(text) if WILL.search(text) else None
+    if delay is not None and stem(delay["unit"]) not in known:
+        return True
     if last and PROMISE.search(text):
         return True
     if OTHERS_WILL.search(text) and not any(word.startswith(ESCALATES) for word in work.wrote):
@@ -141,11 +232,11 @@ def _others_did(sentence: AgentSentence, heard: set[str]) -> bool:
 
 def _told_others(sentence: AgentSentence, work: Work, heard: set[str]) -> bool:
     """True for a claim of a message to others that no tool has sent and nothing has told of."""
-    found = TOLD_OTHERS.search(sentence.text)
-    if found is None or sentence.asks or sentence.denies:
+    if sentence.asks or sentence.denies or any(word.startswith(MESSENGERS) for word in work.wrote):
         return False
-    messaged = any(word.startswith(MESSENGERS) for word in work.wrote)
-    return not messaged and stem(found["who"].split()[-1]) not in heard
+    told = [found["who"] for found in TOLD_OTHERS.finditer(sentence.text)]
+    told += [found["who"] or found["knower"] for found in OTHERS_TOLD.finditer(sentence.text)]
+    return any(stem(who.split()[-1]) not in heard for who in told)
 
 
 def _gives(sentence: AgentSentence, known: set[str], heard: set[str]) -> bool:

@@ -11,7 +11,14 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any, cast
 
-from synth.language.values import MEASURES, StatedValue, plain_number, same_day, values_in
+from synth.language.values import (
+    MEASURES,
+    StatedValue,
+    plain_number,
+    same_day,
+    spelled_numbers,
+    values_in,
+)
 from synth.language.wording import MONEY, fold, stem, texts, tokens
 from synth.rewards.base import Evidence
 from synth.types import GoldEnd
@@ -20,6 +27,10 @@ from synth.types.reply import GoldReply
 FREE = 12
 """Whole numbers up to this one need no source, unless they measure something."""
 
+_OF_MONEY = frozenset(
+    stem(word) for word in ("cents", "euros", "dollars", "price", "fee", "cost", "refund", "money")
+)
+"""Words of which a world with money has at least one, unless it has an amount with its currency."""
 _ALWAYS = ("24/7", "100%", "100 %")
 _SHORT = 300
 _MOST = 400_000
@@ -53,6 +64,7 @@ class _Heard:
     numbers: frozenset[str]
     days: frozenset[str]
     times: frozenset[str]
+    money: bool
 
 
 @lru_cache(maxsize=64)
@@ -61,6 +73,7 @@ def _heard(text: str) -> _Heard:
     for value in values_in(text):
         for reading in value.readings:
             readings.get(value.kind, set[str]()).update(reading)
+    readings["number"] |= {value.readings[0][0] for value in spelled_numbers(text)}
     years = {day[:4] for day in readings["date"] if day[:4].isdigit()}
     return _Heard(
         fold(text),
@@ -68,6 +81,7 @@ def _heard(text: str) -> _Heard:
         frozenset(readings["number"] | years),
         frozenset(readings["date"]),
         frozenset(readings["time"]),
+        any(value.unit in MONEY.values() for value in values_in(text)),
     )
 
 
@@ -88,6 +102,7 @@ class KnownValues:
     """Numbers of days in rules and requests, by which a day may be computed from another."""
 
     today: str = ""
+    money: bool = False
 
     @classmethod
     def of(cls, evidence: Evidence) -> KnownValues:
@@ -145,6 +160,7 @@ class KnownValues:
         self.numbers |= heard.numbers
         self.days |= heard.days
         self.times |= heard.times
+        self.money = self.money or heard.money
 
     def read(self, data: Any) -> None:
         """Take JSON data, with the lengths of its lists, sums of their numbers and counts of equal
@@ -192,9 +208,15 @@ def unknown_values(text: str, known: KnownValues) -> list[StatedValue]:
     """The values of a text that nobody gave and that do not follow from given ones."""
     if not known.texts:
         return []
-    values = list(values_in(text))
+    values = [*values_in(text), *(value for value in spelled_numbers(text) if _is_figure(value))]
     stated = [value for value in values if _given(value, text, known)]
     return [value for value in values if value not in stated and not _follows(value, stated, known)]
+
+
+def _is_figure(value: StatedValue) -> bool:
+    """True for a spelled number that means a quantity: not "one of them", "a hundred percent"."""
+    number = int(value.readings[0][0])
+    return number > FREE and number != 100
 
 
 def _given(value: StatedValue, text: str, known: KnownValues) -> bool:
@@ -210,6 +232,8 @@ def _known_part(part: str, value: StatedValue, text: str, known: KnownValues) ->
         return any(same_day(part, day) or same_day(day, part) for day in known.days)
     if value.kind == "time":
         return any(time[:5] == part for time in known.times)
+    if value.unit in MONEY.values() and not (known.money or known.words & _OF_MONEY):
+        return False
     if part in known.numbers or _enumerates(value, text) or _always(value, text):
         return True
     return _known_number(part, value.unit, known)

@@ -252,7 +252,8 @@ class _Judgement:
         acted = any(
             one.changes and one.task.end is not None and one.task.end.changes for one in requests
         )
-        return Work(acted, frozenset(acts), bool(wanted), frozenset(wrote))
+        failed = any(not call.ok for one in requests for call in one.calls)
+        return Work(acted, frozenset(acts), bool(wanted), frozenset(wrote), failed)
 
 
 def _user_texts(evidence: Evidence) -> list[str]:

@@ -213,6 +213,20 @@ ASKS = re.compile(
 )
 """Words that make a sentence without a question mark a request for agreement."""
 
+_OTHER = (
+    r"(?:alternatives?|substitutes?|something (?:else|similar|different|comparable)"
+    r"|(?:an)?other (?:options?|choices?|possibilit\w+|solutions?|ones?)"
+    r"|(?:different|similar|comparable) (?:options?|ones?))"
+)
+OTHER_WORDS = re.compile(rf"\b{_OTHER}\b")
+"""Words for something in the place of another thing."""
+OTHER_OFFER = re.compile(
+    r"\b(?:(?:would|do) you (?:like|want|prefer)|(?:shall|should|may|can|could) (?:i|we)"
+    rf"|are you interested in|interested in|how about|what about)\b[^.?!\n]{{0,60}}?\b{_OTHER}\b"
+    rf"|\b(?:let me know|tell me) (?:if|whether) you[^.?!\n]{{0,40}}?\b{_OTHER}\b"
+)
+"""Offers of something in the place of what the user wants."""
+
 CLOSING = re.compile(
     r"""
       \b(?:anything|something|what|how|who)\b(?:\ \w+){0,4}?\ else\b | \belse\ (?:i|we)\ can\b | \bany\ other\ way\b
@@ -310,6 +324,22 @@ SAMPLES: tuple[tuple[re.Pattern[str], tuple[str, ...], tuple[str, ...]], ...] = 
     (PREFERENCE, ("would you like a window seat?",), ("would you like me to book it?",)),
     (AGREEMENT, ("is that right?", "shall i go ahead?", "reply with yes"), ("what is your name?",)),
     (ASKS, ("please do", "let me know"), ("it is done.",)),
+    (OTHER_WORDS, ("an alternative", "something similar"), ("the other order",)),
+    (
+        OTHER_OFFER,
+        (
+            "would you like an alternative?",
+            "shall i offer you something else?",
+            "are you interested in other options?",
+            "should i look for a similar one?",
+            "let me know if you want an alternative.",
+        ),
+        (
+            "would you like a blue one?",
+            "is there anything else?",
+            "shall i cancel it? alternatives cost more.",
+        ),
+    ),
     (
         CLOSING,
         ("is there anything else?", "have a nice day", "feel free to ask"),

@@ -36,8 +36,8 @@ the agent:
 
 Of several conditions, a yes goes to all that a proposal meets, and its turn names the tools that
 they cover; a correction is by the nearest. A later wish (``then``) comes in the place of a yes, of
-the end, or once something is refused; with a fresh one, a new request, the conversation begins
-anew for the user.
+the end, or once something is refused, which the offer of an alternative says too; with a fresh
+one, a new request, the conversation begins anew for the user.
 
 Text between a model's reasoning tags is not read. The user never ends in a turn that tells or
 consents. Everything is a function of the role, the seed and the agent's words.
@@ -56,6 +56,7 @@ from synth.types import Consent, UserRole, UserTurn
 from synth.users.base import User, UserConversation
 from synth.users.scripted.hearing import Sentence, sentences, spoken
 from synth.users.scripted.idle import OFFER, REFUSES, idle
+from synth.users.scripted.phrases import OTHER_OFFER, OTHER_WORDS
 from synth.users.scripted.restated import Turn, contradicted
 from synth.users.scripted.topics import about, about_by_value, compares, restates
 
@@ -101,6 +102,11 @@ THAT_IS_RIGHT = (
     "Yes, that's right.",
     "Yes, that is correct.",
     "Yes, exactly.",
+)
+NO_THANKS = (
+    "No, thank you.",
+    "No, thanks, I only want what I asked for.",
+    "No, nothing else, thank you.",
 )
 GO_ON = (
     "Okay, thank you.",
@@ -181,7 +187,7 @@ class ScriptedConversation(UserConversation):
         turn, agreed = self._weigh(text, found, asking)
         if agreed:
             return self._later_wish("proposed") or self._consent(agreed, turn.asking)
-        if REFUSES.search(fold(text)) and not self._topics(turn)[0]:
+        if _refuses(text) and not self._topics(turn)[0]:
             return self._later_wish("refused") or self._inform(turn)
         return self._inform(turn)
 
@@ -314,7 +320,7 @@ class ScriptedConversation(UserConversation):
         """Answer a turn that asks nothing: end the conversation, or let the agent go on."""
         match idle(text, first=self._first):
             case "settles":
-                refused = REFUSES.search(fold(text)) and self._later_wish("refused")
+                refused = _refuses(text) and self._later_wish("refused")
                 return refused or self._later_wish("done") or UserTurn(ends=True)
             case "announces":
                 return self._be_patient(UserTurn(self._draw(GO_ON)))
@@ -329,9 +335,18 @@ class ScriptedConversation(UserConversation):
             return replace(self._bring_nothing(correction), corrects=True)
         if wish := self._later_wish("proposed"):
             return wish
+        if self._offers_other(turn.text):
+            return self._bring_nothing(self._draw(NO_THANKS))
         acts = any(sentence.acts for sentence in turn.asking)
         words = GO_AHEAD if acts else THAT_IS_RIGHT
         return self._be_patient(UserTurn(self._draw(words), consents=True))
+
+    def _offers_other(self, text: str) -> bool:
+        """Tell whether something is offered in the place of what the user wants; a user who said
+        such words wants just that.
+        """
+        opening = fold(self._role.opening)
+        return OTHER_OFFER.search(fold(text)) is not None and not OTHER_WORDS.search(opening)
 
     def _be_patient(self, turn: UserTurn) -> UserTurn:
         self._idle += 1
@@ -497,6 +512,12 @@ class ScriptedConversation(UserConversation):
 
     def _draw(self, texts: Sequence[str]) -> str:
         return texts[derive_seed(self._seed, len(self._messages)) % len(texts)]
+
+
+def _refuses(text: str) -> bool:
+    """Tell whether a turn refuses something, in plain words or by an offer of something else."""
+    folded = fold(text)
+    return REFUSES.search(folded) is not None or OTHER_OFFER.search(folded) is not None
 
 
 def _distance(reading: tuple[Consent | None, _AgentTurn]) -> tuple[bool, int]:

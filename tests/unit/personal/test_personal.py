@@ -125,3 +125,13 @@ class TestPeople:
         kinds = {kind for values in found.raw.values() for kind, _ in values}
         assert kinds == {"name", "email", "address"}
         assert {table for table, _ in found.raw} == {"customers"}
+
+
+@pytest.mark.parametrize(
+    "text", ["Fatima El-Sayed", "El-Sayed, Fatima", "F. El-Sayed", "Mrs El-Sayed"]
+)
+def test_a_name_is_found_in_each_of_its_forms(text: str):
+    people = People([])
+    people.add("Fatima El-Sayed", "name", ("patients", "1"))
+    assert people.in_text(f"It was {text} who had it.") == {("patients", "1")}
+    assert people.in_text("It was G. El-Sayed, of the Sayed family.") == set()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from envs.tools.sql.critic import read_query
 from envs.world.loader import load_world
 from synth.errors import TaskError
 from synth.tasks.families import FamilyTasks
@@ -50,6 +51,40 @@ def test_gold_looks_before_it_asks(tmp_path: Path):
         ("submit_sql", None),
     ]
     assert isinstance(task.gold[-1], ReplyStep)
+
+
+@pytest.mark.parametrize(
+    ("family", "quotes"), [("days", True), ("average", False), ("guests", True)]
+)
+def test_a_row_is_quoted_only_where_one_is_promised_to_be_the_first(
+    tmp_path: Path, family: str, quotes: bool
+):
+    """By an order, or because there is one row only."""
+    reply = tasks_of(source(tmp_path), family)[0].gold[-1]
+    assert isinstance(reply, ReplyStep)
+    assert ("first" in reply.always) is quotes
+    assert "rows" in reply.always
+
+
+@pytest.mark.parametrize(
+    ("sql", "one_row"),
+    [
+        ("SELECT count(*) FROM t", True),
+        ("SELECT round(avg(a), 2), 'x' FROM t WHERE b = 1", True),
+        ("WITH x AS (SELECT a FROM t) SELECT max(a) FROM x", True),
+        ("SELECT EXISTS (SELECT 1 FROM t)", True),
+        ("SELECT a FROM t ORDER BY a LIMIT 1", True),
+        ("SELECT a FROM t", False),
+        ("SELECT a, count(*) FROM t GROUP BY a", False),
+        ("SELECT sum(a) OVER () FROM t", False),
+        ("SELECT (SELECT max(a) FROM t), b FROM t", False),
+        ("SELECT max(a) FROM t UNION SELECT min(a) FROM t", False),
+    ],
+)
+def test_a_query_of_one_row(sql: str, one_row: bool):
+    reading = read_query(sql)
+    assert reading is not None
+    assert reading.one_row is one_row
 
 
 def test_the_hint_stands_in_the_request_and_the_query_does_not(tmp_path: Path):

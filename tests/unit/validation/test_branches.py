@@ -98,3 +98,49 @@ def test_cases_over_varied_slots(tmp_path: Path):
 def test_a_condition_names_varied_slots_only(tmp_path: Path):
     with pytest.raises(Exception, match="case later: the query binds :dy, which is no slot"):
         check(tmp_path / "w", CASES.replace("< :day", "< :dy"))
+
+
+IN_LOOP = """\
+families:
+- id: renew_each
+  ground: {key: member_id, sql: "SELECT DISTINCT member_id, name, born FROM members JOIN loans USING (member_id)"}
+  user:
+    says: "I am {name}, born {born}. Renew what I have: what is due by 15 March until 2026-03-30, what is due later until another day."
+    knows: {until: {says: "Until 2026-05-04.", words: [which day, how long]}}
+  gates: [state, {no_write_before: [ask]}]
+  gold:
+  - find_member: {name: "{name}", born: "{born}"}
+    save: {member: {one: "$.members[*].member_id"}}
+  - list_loans: {member_id: $member}
+    save: {loans: "$.loans[*]"}
+  - for_each:
+      loan: $loans
+      do:
+      - if: "$loan.due <= '2026-03-15'"
+        do:
+        - renew: {loan_id: $loan.loan_id, due: "2026-03-30"}
+        else:
+        - ask: until
+        - renew: {loan_id: $loan.loan_id, due: "2026-05-04"}
+  - say: "Everything is renewed."
+"""
+
+
+def test_gates_ask_in_a_loop_only_for_the_branches_taken(tmp_path: Path):
+    """Who has nothing that is due later need not be asked for the other day before a write."""
+    report = check(tmp_path / "w", IN_LOOP)
+    assert (report.problems, report.surviving, report.honest_lost) == ([], [], [])
+    assert report.tasks == 2
+
+
+def test_gates_ask_in_the_order_in_which_a_loop_is_played(tmp_path: Path):
+    """The first item comes to the question before the second one comes to the write above it. Who
+    plays the items in another order writes first, which the report says.
+    """
+    report = check(tmp_path / "w", IN_LOOP.replace("<= '2026-03-15'", "> '2026-03-10'"))
+    assert (report.problems, report.surviving) == ([], [])
+    assert report.agents["act without talking"] > 0
+    (lost,) = report.honest_lost
+    assert "tasks.yaml:9: " in lost
+    assert "writes_otherwise loses 1 of 2 tasks" in lost
+    assert "before the user had told until" in lost

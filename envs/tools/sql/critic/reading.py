@@ -25,6 +25,7 @@ class QueryReading:
     query has ORDER BY.
 
     ``unsettled`` says why the answer is not the same each time (None where nothing says so).
+    ``one_row`` is true where its text promises one row at most: totals without GROUP BY, LIMIT 1.
     ``ranked`` is the query without LIMIT and with its sort keys as further columns, for finding
     ties: None where it sorts nothing or its keys cannot be shown. ``first`` and ``many`` are OFFSET
     and LIMIT.
@@ -36,6 +37,7 @@ class QueryReading:
     ranked: str | None
     first: int = 0
     many: int | None = None
+    one_row: bool = False
 
 
 def read_query(sql: str, dialect: str = "sqlite") -> QueryReading | None:
@@ -58,7 +60,24 @@ def read_query(sql: str, dialect: str = "sqlite") -> QueryReading | None:
         ranked=None if ranked is None else ranked.sql(dialect=DIALECTS.get(dialect, dialect)),
         first=first or 0,
         many=many,
+        one_row=many == 1 or _is_total(statement),
     )
+
+
+def _is_total(statement: exp.Query) -> bool:
+    """True for a SELECT of values over all rows that it reads, or of no table at all."""
+    if not isinstance(statement, exp.Select) or statement.args.get("group") is not None:
+        return False
+    if not any(isinstance(part, exp.From) for part in statement.args.values()):
+        return True
+    return any(_holds_aggregate(item) for item in statement.expressions)
+
+
+def _holds_aggregate(item: exp.Expr) -> bool:
+    """True for an aggregate function, but not for one of a window or of a query within."""
+    if isinstance(item, exp.Window | exp.Query):
+        return False
+    return isinstance(item, exp.AggFunc) or any(map(_holds_aggregate, item.iter_expressions()))
 
 
 def _number(query: exp.Expr, name: str) -> int | None:

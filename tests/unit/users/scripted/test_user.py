@@ -15,6 +15,7 @@ from synth.users.scripted.user import (
     GO_AHEAD,
     GO_ON,
     LONG_PATIENCE,
+    NO_THANKS,
     NOTHING_TO_ADD,
     PATIENCE,
     SAY_WHAT,
@@ -418,6 +419,10 @@ LATER = UserRole(
     [
         ("I'm sorry, I cannot refund to a new card.", [0, 1]),
         ("That is not possible, unfortunately. Would you like something else instead?", [0, 1]),
+        ("Would you like an alternative?", [0, 1]),
+        ("Shall I offer you another option?", [0, 1]),
+        ("A new card does not work here. Can I suggest something else?", [0, 1]),
+        ("Should I go ahead with the refund?", []),
         ("Your kettle is refunded to the new card.", [1]),
         ("Let me look that up.", []),
     ],
@@ -427,3 +432,18 @@ def test_an_alternative_is_brought_once_something_is_refused(words: str, brought
     turns = [conversation.decide(text) for text in (words, "The refund is booked.")]
     found = [turn.then for turn in turns if turn.then is not None]
     assert found == (brought or [1])
+
+
+@pytest.mark.parametrize(
+    ("opening", "agrees"),
+    [
+        ("Refund my kettle to my new card.", False),
+        ("My kettle is gone. Please find me something similar.", True),
+    ],
+)
+def test_nobody_wants_what_nobody_asked_for(opening: str, agrees: bool):
+    """An offer in the place of the wish is declined, unless it is the wish."""
+    (turn,) = hear(UserRole(opening=opening), "Would you like something similar?")
+    assert turn.consents is agrees
+    assert (turn.text in NO_THANKS) is not agrees
+    assert not turn.ends
