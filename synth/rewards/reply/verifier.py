@@ -242,18 +242,18 @@ class _Judgement:
         acts = {
             base_form(part) for name in wanted or writers for part in name.lower().split("_")[:1]
         }
-        wrote = {
-            part
-            for one in requests
-            for call in one.calls
-            if call.changes
-            for part in call.name.lower().split("_")
-        }
-        acted = any(
-            one.changes and one.task.end is not None and one.task.end.changes for one in requests
+        calls = [call for one in requests for call in one.calls]
+        wrote = {part for call in calls if call.changes for part in call.name.lower().split("_")}
+        failed = any(not call.ok for call in calls)
+        return Work(
+            any(map(_acted, requests)), frozenset(acts), bool(wanted), frozenset(wrote), failed
         )
-        failed = any(not call.ok for one in requests for call in one.calls)
-        return Work(acted, frozenset(acts), bool(wanted), frozenset(wrote), failed)
+
+
+def _acted(request: Evidence) -> bool:
+    """True if rows changed, and gold changes some."""
+    end = request.task.end
+    return bool(request.changes and end is not None and end.changes)
 
 
 def _user_texts(evidence: Evidence) -> list[str]:
