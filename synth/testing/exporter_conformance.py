@@ -76,6 +76,8 @@ def sample_rows() -> list[dict[str, Any]]:
                 "verdicts": [{"verifier": "state", "score": float(index % 2), "reason": "equal"}],
                 "sampling": {"temperature": 0.5},
                 "model": "scripted",
+                "parent_id": None,
+                "branch_step": None,
             }
         )
     return rows
