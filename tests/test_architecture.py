@@ -94,6 +94,7 @@ HEAVY_COMMAND = "a mistake in a command is reported without the code of runs"
 HUB_EXTRA = "huggingface_hub and detect-secrets are an extra"
 OPTIONS = "the `openai` package is heavy, and options are checked without it"
 
+PARQUET = "a recorded run is read with pyarrow, which a dry run does without"
 LAZY = {
     ("envs/environments/executable.py", "envs.tools.sql.critic.masked:masked"): CRITIC,
     ("envs/tools/sql/tool_set.py", "envs.tools.sql.critic.on_connection:criticise_on"): CRITIC,
@@ -113,6 +114,8 @@ LAZY = {
     ): DRIVER,
     ("envs/sandboxes/mariadb/engine.py", "envs.sandboxes.mariadb.sandbox:MariaDBTemplate"): DRIVER,
     ("synth/models/openai/factory.py", "synth.models.openai.model:OpenAIModel"): OPTIONS,
+    ("synth/runner/prepare.py", "synth.runner.branching.plan:branch_plan"): PARQUET,
+    ("synth/runner/prepare.py", "synth.runner.branching.plan:parents_world"): PARQUET,
     ("synth/dataset/reader.py", "synth.dataset.query:matching"): "DuckDB is an extra",
     (
         "synth/api/exporting.py",

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from envs.world.loader import World, load_world
 from synth.config.options import Gathering
@@ -20,13 +20,15 @@ from synth.foundation.consent import Consent, refuse
 from synth.foundation.hashing import digest
 from synth.foundation.shipped import find_world, world_extension, world_names
 from synth.foundation.tempdirs import Scratch
-from synth.plugins import REWARDS, Extension, PluginError
+from synth.plugins import REWARDS, Extension, PluginError, resolve
 from synth.rewards import check_reward_families
-from synth.runner.branching.plan import BranchPlan, branch_plan, parents_world
 from synth.runner.plan import Plan
 from synth.runner.provenance import records
 from synth.runner.setup import RunSettings, WorkerSetup, resolve_settings, with_extensions
 from synth.tasks.base import TaskPool, TaskSource
+
+if TYPE_CHECKING:
+    from synth.runner.branching.plan import BranchPlan
 
 LISTED = 20
 """The number of skipped questions that a note names."""
@@ -123,11 +125,14 @@ def prepare(
 def _prepare_branches(config: RunConfig, world_path: Path | None, consent: Consent) -> PreparedRun:
     """A run that goes on from turns of a recorded one, in the recorded world."""
     settings = resolve_settings(config)
-    plan, home = branch_plan(config.branch, config.tasks.samples, config.seed), None
+    make = resolve("synth.runner.branching.plan:branch_plan")
+    plan: BranchPlan = make(config.branch, config.tasks.samples, config.seed)
+    home = None
     if world_path is None:
         home = Scratch("world")
         folder = home.path / config.world_folder
-        world_path = parents_world(plan.dataset.path, folder, consent)
+        unpack = resolve("synth.runner.branching.plan:parents_world")
+        world_path = Path(unpack(plan.dataset.path, folder, consent))
     world = load_world(world_path)
     names = {name for index in range(plan.tasks) for name in plan.task(index).gate_names}
     settings = with_extensions(settings, config, [*world.extensions, *_extensions_of(names)])
