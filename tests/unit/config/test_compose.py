@@ -8,6 +8,8 @@ from synth.config.compose import compose, print_config
 from synth.config.schema import from_yaml
 from synth.errors import ConfigProblems
 
+pytestmark = pytest.mark.slow
+
 
 def one(*overrides, **options):
     (composed,) = compose(overrides, **options)

@@ -23,6 +23,8 @@ from synth.dataset.store.writer import RunWriter
 from synth.errors import DatasetError, OperatorError, ResumeRefused
 from tests.unit.dataset.rows import IDENTITY, error, row
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[4]
 LAYOUT = Layout((("train", 10),), 4)
 
