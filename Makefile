@@ -22,7 +22,7 @@ test:
 
 # Everything that CI runs; server tests want SYNTH_TEST_POSTGRES_URL and SYNTH_TEST_MYSQL_URL.
 test-all:
-	$(PYTEST)
+	$(RUN) pytest -n 3 --dist loadfile
 
 test-long:
 	$(RUN) pytest -m long

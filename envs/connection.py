@@ -233,10 +233,10 @@ def open_engine(
 def _connect_in_time(dialect: Any, record: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """PyMySQL bounds the connect by its timeout, but neither the greeting nor the login."""
     connection = dialect.loaded_dbapi.connect(**kwargs, defer_connect=True)
-    own = connection._read_timeout  # noqa: SLF001
+    read_timeout = connection._read_timeout  # noqa: SLF001
     connection._read_timeout = connection.connect_timeout  # noqa: SLF001
     connection.connect()
-    connection._read_timeout = own  # noqa: SLF001
+    connection._read_timeout = read_timeout  # noqa: SLF001
     return connection
 
 

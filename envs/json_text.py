@@ -10,17 +10,19 @@ from collections.abc import Callable
 from typing import Any
 
 
-def _made_once() -> Callable[[Any], str]:
+def _made_once(*, sort_keys: bool) -> Callable[[Any], str]:
     """``JSONEncoder.encode`` with its inner encoder built once. It builds one for each call, which
     takes longer than most texts do.
     """
-    plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    plain = json.JSONEncoder(
+        sort_keys=sort_keys, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+    )
     make: Any = getattr(json.encoder, "c_make_encoder", None)
     if make is None:  # a Python without the C part of json
         return plain.encode
     escape: Any = json.encoder.encode_basestring  # type: ignore[attr-defined]
     pieces: Callable[[Any, int], tuple[str, ...]] = make(
-        None, plain.default, escape, None, ":", ",", False, False, False
+        None, plain.default, escape, None, ":", ",", sort_keys, False, False
     )
     return lambda value: "".join(pieces(value, 0))
 
@@ -30,12 +32,10 @@ lenient: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False, separators=
 ``NaN``, ``Infinity`` and ``-Infinity``.
 """
 
-canonical: Callable[[Any], str] = json.JSONEncoder(
-    sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
-).encode
+canonical = _made_once(sort_keys=True)
 """Like :data:`compact`, with sorted keys: equal values give equal text."""
 
-compact = _made_once()
+compact = _made_once(sort_keys=False)
 """The text of a JSON value. Raises TypeError for what is no JSON, ValueError for NaN and
 infinities, and RecursionError for what is nested too deeply or holds itself (ValueError on a Python
 without the C part of json).

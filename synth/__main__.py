@@ -1,3 +1,4 @@
+# PYTHON_ARGCOMPLETE_OK
 """Entry point of the command line: find the command, run it, and turn an error into one message.
 
 A command is imported only when it is called, so that ``synth --help`` answers at once.
@@ -72,6 +73,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "push": ("synth.cli.push", "publish a run on the Hugging Face Hub, with its card"),
     "pull": ("synth.cli.pull", "fetch a published run, to inspect and replay it"),
     "list": ("synth.cli.extensions", "list worlds, models, users and other extensions"),
+    "completion": ("synth.cli.completion", "print the script that completes commands in a shell"),
     "serve-model": (
         "synth.cli.serve_model",
         "serve the expert, or a recorded run, as an OpenAI-compatible endpoint",
@@ -124,7 +126,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "trust it": ("check", "replay", "grade"),
     "train on it": ("eval", "branch", "serve-env"),
     "worlds and databases": ("new", "play", "reseed", "schema", "clean"),
-    "extend and serve": ("list", "serve-model", "serve-agent", "mcp"),
+    "extend and serve": ("list", "completion", "serve-model", "serve-agent", "mcp"),
 }
 """The commands as the help groups them; one that is in no group is shown last."""
 
@@ -165,6 +167,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     0 done; 1 failed or different; 2 something to mend first (arguments, paths, config, world,
     tasks, dataset, key, endpoint); 130 interrupted.
     """
+    if argv is None and {"_ARGCOMPLETE", "COMP_LINE", "COMP_POINT"} <= os.environ.keys():
+        resolve(f"{COMMANDS['completion'][0]}:answer")(
+            COMMANDS
+        )  # a shell asks, and the process ends here
     given = list(sys.argv[1:] if argv is None else argv)
     options = given[: given.index("--")] if "--" in given else given
     debug = "--debug" in options

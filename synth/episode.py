@@ -23,12 +23,12 @@ import copy
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from envs.audit import Audit, digest_of
+from envs.closing import Closing
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import SandboxError
 from envs.metrics import Execution
@@ -85,7 +85,7 @@ class Score:
         return self.reward is not None and solved(self.verdicts)
 
 
-class Episode:
+class Episode(Closing):
     """One task on one fresh sandbox, with its user. Single use; close it, or use it as a context
     manager.
 
@@ -163,13 +163,6 @@ class Episode:
         ``run`` and ``stream`` take ``episode.say`` beside the messages, so that the user answers.
         """
         identity = identity or RolloutIdentity(self.task.id, 0, self.task.seed, self.task.id)
-        limits = limits or AgentLimits()
-        if requests := len(self.task.parts):
-            limits = replace(
-                limits,
-                max_turns=limits.max_turns * requests,
-                max_tool_calls=limits.max_tool_calls * requests,
-            )
         return ReactAgent(
             lambda tools: model.start(self.task, tools, identity.seed),
             ToolInterface(
@@ -181,7 +174,7 @@ class Episode:
                 self._settle,
                 self.utter,
             ),
-            limits,
+            (limits or AgentLimits()).for_requests(self.task.request_count),
             middlewares=middlewares,
             identity=identity,
             event_stream=event_stream,
@@ -355,27 +348,25 @@ class Episode:
         parsed = box.parse(call)
         if isinstance(parsed, ToolResult):
             return ToolOutcome(call, parsed, parsed.content())
-        arguments = parsed[1]
+        result = self._received(parsed[1], call.id)
+        return ToolOutcome(call, result, result.content(), parsed[1])
+
+    def _received(self, arguments: dict[str, Any], call_id: str) -> ToolResult:
+        """Keep the answer to the present request, the first one that is handed in."""
+        answer: dict[str, Any] | ToolResult | None = arguments
         if self.task.form is not None:
             task = self.task.parts[self._request] if self.task.parts else self.task
-            due = due_answer(task, arguments, call.id)
-            if isinstance(due, ToolResult):
-                return ToolOutcome(call, due, due.content(), arguments)
-            if due is None:
-                result = ToolResult({"status": "received"})
-                return ToolOutcome(call, result, result.content(), arguments)
-            handed_in = due
-        else:
-            handed_in = arguments
-        if self._request in self._answers:
-            result = ToolResult.failure(
+            answer = due_answer(task, arguments, call_id)
+        if isinstance(answer, ToolResult):
+            return answer
+        if answer is not None and self._request in self._answers:
+            return ToolResult.failure(
                 "An answer was handed in already; the first one counts.", category="duplicate"
             )
-        else:
+        if answer is not None:
             # A copy, so that a holder of the outcome cannot change the answer.
-            self._answers[self._request] = copy.deepcopy(handed_in)
-            result = ToolResult({"status": "received"})
-        return ToolOutcome(call, result, result.content(), arguments)
+            self._answers[self._request] = copy.deepcopy(answer)
+        return ToolResult({"status": "received"})
 
     def __repr__(self) -> str:
         state = "over" if self.done else "open"
@@ -482,17 +473,6 @@ class Episode:
 
     def close(self) -> None:
         self._environment.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 async def _in_thread(call: Callable[[], T]) -> tuple[T, bool]:

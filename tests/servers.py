@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
 
 import pytest
 
 from envs.plugins import ENGINES
+from envs.sandboxes.base import DatabaseTarget, Template, find_engine
 
 VARIABLES = {
     "postgresql": "SYNTH_TEST_POSTGRES_URL",
@@ -35,3 +39,17 @@ def server(engine: str) -> str:
     if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
         pytest.fail(words)
     pytest.skip(words)
+
+
+@contextmanager
+def template_of(engine: str, statements: Sequence[str]) -> Generator[Template]:
+    """A template on the engine, filled by these statements."""
+
+    def fill(connection: Any) -> None:
+        cursor = connection.cursor()
+        for statement in statements:
+            cursor.execute(statement)
+
+    target = DatabaseTarget(server(engine) if engine in VARIABLES else None)
+    with closing(find_engine(engine).build(fill, target)) as template:
+        yield template

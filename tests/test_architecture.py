@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 # named without its wing. Rooms on one floor never import each other.
 FLOORS: dict[str, list[set[str]]] = {
     "envs": [
-        {"json_text", "errors"},
+        {"json_text", "errors", "closing", "quoting"},
         {"types", "clock", "plugins"},
         {"metrics", "audit", "connection", "processes", "scripts", "sql_errors"},
         {"sandboxes"},
@@ -56,12 +56,15 @@ DOORS = {
         "synth/config/compose.py",
         "synth/config/overrides.py",
         "synth/config/sweep.py",
+        "synth/config/structured.py",
     ],
     "omegaconf": ["synth/config/compose.py"],
     "ray": ["synth/runner/runtimes/ray.py", "synth/telemetry/ray_metrics.py"],
+    "argcomplete": ["synth/cli/completion.py"],
     "openai": ["synth/models/openai/request_template.py"],
     "pyarrow": ["synth/dataset/"],
     "duckdb": ["synth/dataset/"],
+    "fsspec": ["synth/dataset/fsspec_filesystem.py"],
     "jinja2": ["synth/dataset/exporters/rendering/"],
     "tokenizers": ["synth/dataset/exporters/rendering/"],
     "faker": ["synth/tasks/fake.py"],
@@ -107,6 +110,7 @@ LAZY = {
         "synth.text2sql.validation:SqlValidation",
     ): "rollouts are judged without the code of proofs and attacks",
     ("synth/tasks/domains.py", "synth.tasks.fake:fake_values"): "faker is heavy, few worlds use it",
+    ("synth/personal/formats.py", "synth.tasks.fake:first_names"): "faker is heavy",
     ("envs/sandboxes/sqlite/engine.py", "envs.sandboxes.sqlite.sandbox:SqliteTemplate"): DRIVER,
     (
         "envs/sandboxes/postgres/engine.py",
@@ -117,6 +121,7 @@ LAZY = {
     ("synth/runner/prepare.py", "synth.runner.branching.plan:branch_plan"): PARQUET,
     ("synth/runner/prepare.py", "synth.runner.branching.plan:parents_world"): PARQUET,
     ("synth/dataset/reader.py", "synth.dataset.query:matching"): "DuckDB is an extra",
+    ("synth/dataset/upload.py", "synth.dataset.fsspec_filesystem:open_url"): "fsspec is an extra",
     (
         "synth/api/exporting.py",
         "synth.dataset.exporters.rendering.gate:RenderGate",
@@ -151,6 +156,10 @@ LAZY = {
     ("synth/cli/new.py", "synth.generation.source:Extract"): COPIES,
     ("synth/cli/new.py", "synth.generation.source:from_files"): COPIES,
     ("synth/cli/new.py", "synth.generation.source:from_url"): COPIES,
+    (
+        "synth/cli/completion.py",
+        "synth.cli.override_completion:completions",
+    ): "commands and options are completed without the config",
     ("synth/cli/run.py", "synth.config.compose:compose"): HEAVY_COMMAND,
     ("synth/cli/run.py", "synth.config.compose:describe"): HEAVY_COMMAND,
     ("synth/cli/run.py", "synth.config.compose:print_config"): HEAVY_COMMAND,
@@ -179,6 +188,7 @@ IMPORTERS = {
 """Files that may use `importlib` (its `metadata` and `resources` are free), with the reason."""
 
 HEAVY = (
+    "argcomplete",
     "hydra",
     "omegaconf",
     "ray",

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -160,6 +161,23 @@ def test_the_tutorial_on_text_to_sql_does_what_it_says(tmp_path: Path):
     assert set(rewards[0]) == {1.0}
     assert mistakes > 5
     assert "Questions" in command("inspect", "out/sql", cwd=tmp_path).stdout
+
+
+def test_the_family_of_the_first_tutorial_proves_itself_and_its_slip_is_named(tmp_path: Path):
+    text = (ROOT / "docs/tutorials/first-world.md").read_text("utf-8")
+    (family,) = re.findall(r"<!-- family: loans_of -->\n```yaml\n(.*?)```", text, re.DOTALL)
+    world = shutil.copytree(ROOT / "examples/library", tmp_path / "library")
+    tasks = (world / "tasks.yaml").read_text("utf-8")
+    check = ("check", str(world), "--families", "loans_of")
+    (world / "tasks.yaml").write_text(tasks + family, "utf-8")
+    done = command(*check, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    slip = family.replace("$.loans[*]", "$.loan[*]")
+    assert slip != family
+    (world / "tasks.yaml").write_text(tasks + slip, "utf-8")
+    done = command(*check, cwd=tmp_path)
+    assert done.returncode == 1
+    assert re.search(r"tasks.yaml:\d+: family loans_of: the oracle", done.stdout)
 
 
 def deployed() -> list[str]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self
 
+from envs.closing import Closing
 from envs.tools.tool import Tool
 from envs.types import ToolCall, ToolOutcome
 
 
-class BaseEnvironment(ABC):
+class BaseEnvironment(Closing):
     """A world alive, for one rollout.
 
     It is single-use: opened, called, closed; there is no reset. A call never raises for what the
@@ -40,18 +39,3 @@ class BaseEnvironment(ABC):
     @abstractmethod
     def call(self, call: ToolCall) -> ToolOutcome:
         """Execute one tool call."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Release everything. Safe to call twice."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

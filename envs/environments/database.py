@@ -91,7 +91,7 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
     @property
     def tools(self) -> Sequence[Tool]:
         """The tools of the toolbox; those that take SQL say which SQL."""
-        return _speaking(self.toolbox, self.sandbox.dialect)
+        return _with_dialect(self.toolbox, self.sandbox.dialect)
 
     def _names(self) -> Collection[str]:
         columns = (column.name for table in self._tables.values() for column in table.columns)
@@ -134,14 +134,14 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
         self.sandbox.close()
 
 
-SPOKEN = {"sqlite": "SQLite", "postgresql": "PostgreSQL", "mysql": "MariaDB"}
+DIALECT_NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL", "mysql": "MariaDB"}
 """The names of SQL dialects as a model knows them."""
 
 
 @lru_cache(maxsize=64)
-def _speaking(toolbox: Toolbox, dialect: str) -> Sequence[Tool]:
+def _with_dialect(toolbox: Toolbox, dialect: str) -> Sequence[Tool]:
     """The tools, those of free SQL with the dialect in their descriptions."""
-    name = SPOKEN.get(dialect, dialect)
+    name = DIALECT_NAMES.get(dialect, dialect)
     return tuple(
         replace(tool, description=f"{tool.description.rstrip()} The database is {name}.")
         if tool.free_sql and name.lower() not in tool.description.lower()

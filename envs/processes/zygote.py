@@ -154,6 +154,6 @@ def _as_it_travels(error: BaseException) -> BaseException:
     """The error, or its name and words where it does not survive pickling."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
-    except Exception:
+    except Exception:  # pickling runs the code of whoever wrote the error, which may raise anything
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from envs.errors import ScriptError
+from envs.quoting import backticked
 from envs.reseed.base import MARKER, ReseedRefused, Scripts
-from envs.reseed.mariadb_guard import Guard, quoted, run
+from envs.reseed.mariadb_guard import Guard, run
 from envs.reseed.objects import Touch, qualified_names, touches
 from envs.scripts import run_script
 
@@ -127,7 +128,8 @@ class MySQLReseed:
                 self._mark({key: name for key, (_, name) in made.items()})
         tables = sorted(name for kind, name in made.values() if kind == "TABLE")
         return statements, {
-            name: int(self._rows(f"SELECT count(*) FROM {quoted(name)}")[0][0]) for name in tables
+            name: int(self._rows(f"SELECT count(*) FROM {backticked(name)}")[0][0])
+            for name in tables
         }
 
     def _load(self, database: str, doomed: Sequence[tuple[str, str]]) -> int:
@@ -293,7 +295,7 @@ class MySQLReseed:
     def _drop(self, objects: Sequence[tuple[str, str]]) -> None:
         self._rows("SET @synth_checks = @@foreign_key_checks, foreign_key_checks = 0")
         for kind, name in objects:
-            self._rows(f"DROP {kind} IF EXISTS {quoted(name)}")
+            self._rows(f"DROP {kind} IF EXISTS {backticked(name)}")
         self._rows("SET foreign_key_checks = @synth_checks")
 
     def _rows(self, statement: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:

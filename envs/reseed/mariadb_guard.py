@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from envs.quoting import backticked
 from envs.reseed.base import ReseedRefused
 
 _PATIENCE_S = 10
@@ -27,7 +28,7 @@ class Guard:
         self._connect = connect
         # a sequence gives out numbers to whoever may read it
         self._wanted = [
-            f"{quoted(database)}.{quoted(name)} {'WRITE' if kind == 'SEQUENCE' else 'READ'}"
+            f"{backticked(database)}.{backticked(name)} {'WRITE' if kind == 'SEQUENCE' else 'READ'}"
             for database, name, kind in sorted(tables)
         ]
         self._pooled: Any = None
@@ -77,8 +78,3 @@ def run(connection: Any, statement: str, *parameters: Any) -> Sequence[tuple[Any
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters or None)
         return cursor.fetchall()
-
-
-def quoted(name: str) -> str:
-    """A name as MySQL quotes it."""
-    return "`" + name.replace("`", "``") + "`"

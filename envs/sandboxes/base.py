@@ -17,6 +17,7 @@ from typing import Any, Literal, Self
 
 import sqlalchemy
 
+from envs.closing import Closing
 from envs.errors import DatabaseConfigError
 from envs.plugins import ENGINES, PluginError
 from envs.processes import Pool
@@ -58,7 +59,7 @@ class Transaction(ABC):
         """Undo everything when the block ends, also where no exception leaves it."""
 
 
-class Sandbox(ABC):
+class Sandbox(Closing):
     """The database of one rollout. It never travels between processes, and two threads may not use
     it at once, except as ``concurrent_reads`` allows.
     """
@@ -113,17 +114,6 @@ class Sandbox(ABC):
     def close(self) -> None:
         """Drop the database. Safe to call twice."""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
 
 class TestSuiteDatabases:
     """Further databases of a template's schema, in which a query has to be right as well.
@@ -139,6 +129,7 @@ class TestSuiteDatabases:
         self._make = make
         self._lock = threading.Lock()
         self._built: dict[int, Template] = {}
+        self._end: int | None = None
 
     def __iter__(self) -> Iterator[Template]:
         """Yield them all, the same ones in the same order each time.
@@ -147,9 +138,12 @@ class TestSuiteDatabases:
         """
         for index in itertools.count():
             with self._lock:
+                if index == self._end:
+                    return
                 if index not in self._built:
                     made = self._make(index)
                     if made is None:
+                        self._end = index
                         return
                     self._built[index] = made
                 template = self._built[index]

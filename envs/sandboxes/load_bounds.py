@@ -25,9 +25,9 @@ TOO_LARGE = "the scripts fill more than {:,.0f} bytes"
 def bounded_load(filled: Callable[[], int], end: Callable[[], None]) -> Generator[None]:
     """Run the block, which loads a template, within LOAD_S and LOAD_BYTES.
 
-    ``filled`` tells the size of the database so far, ``end`` ends the session that loads; both are
-    called from another thread. Raises ScriptError, with the place of the statement, where a bound
-    is passed.
+    ``filled`` returns the bytes of the database so far, ``end`` ends the session that loads; both
+    are called from another thread. Raises ScriptError, with the place of the statement, where a
+    bound is passed.
     """
     done = threading.Event()
     broken: list[str] = []

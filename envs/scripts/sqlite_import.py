@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envs.errors import ScriptError
+from envs.quoting import quoted
 from envs.scripts.engines import ScriptEngine
 from envs.scripts.read import read_script
 
@@ -84,16 +85,16 @@ def import_rows(engine: ScriptEngine, wanted: Import, path: Path) -> None:
     row that is refused.
     """
     rows = _rows(path, wanted)
-    table = _quoted(wanted.table)
+    table = quoted(wanted.table)
     columns = [row[1] for row in engine.rows(f"PRAGMA table_info({table})")]
     if not columns:
         _, columns = next(rows, (0, list[str]()))
         if not columns:
             raise ScriptError("has no row that could name the columns of a new table", path)
         engine.execute(
-            f"CREATE TABLE {table} ({', '.join(f'{_quoted(name)} TEXT' for name in columns)})"
+            f"CREATE TABLE {table} ({', '.join(f'{quoted(name)} TEXT' for name in columns)})"
         )
-    names = ", ".join(map(_quoted, columns))
+    names = ", ".join(map(quoted, columns))
     statement = f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})"
     cursor = engine.connection.cursor()
     engine.execute("SAVEPOINT envs_import")
@@ -128,7 +129,3 @@ def _arguments(words: str) -> list[str]:
         return shlex.split(words)
     except ValueError:
         return words.split()
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -33,7 +33,7 @@ _CONSTRAINTS = (
     re.compile(r"for column (?:`[^`]+`\.)?`(?P<table>[^`]+)`\.`(?P<column>[^`]+)`"),
     re.compile(r"for column '(?P<column>[^']+)'"),
 )
-"""How SQLite and MariaDB say what was broken; PostgreSQL sends it apart from its words."""
+"""How SQLite and MariaDB say what was broken; PostgreSQL sends it beside its words."""
 
 _KEY = re.compile(r"\((?P<columns>[^()]+)\)=\(")
 """The columns of a key in PostgreSQL's details, in whatever language."""
@@ -77,8 +77,8 @@ def _named(facts: Facts, category: ErrorCategory) -> Iterator[tuple[str, str]]:
 
 
 def _of_violation(facts: Facts, category: ErrorCategory) -> dict[str, str | None]:
-    told = {name: value for name, value in facts.named.items() if value is not None}
-    names: dict[str, str | None] = {**_by_words(facts), **told}
+    sent = {name: value for name, value in facts.named.items() if value is not None}
+    names: dict[str, str | None] = {**_by_words(facts), **sent}
     if category is ErrorCategory.NOT_NULL_VIOLATION and (column := required_column(facts)):
         names["column"] = column.rpartition(".")[2]
     if "column" not in names and (key := _KEY.search(facts.detail)):

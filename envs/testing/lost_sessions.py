@@ -65,6 +65,7 @@ def _in_a_nested_block(db: Connection, end: End) -> None:
         run(db, WRITES[1])
 
 
+# Executors of careless authors: they swallow whatever there is.
 def _swallowed(db: Connection, end: End) -> None:
     end()
     with suppress(Exception):

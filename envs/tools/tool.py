@@ -16,6 +16,7 @@ Schemas keep to the subset that OpenAI's strict mode, Mistral and vLLM all accep
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import re
@@ -275,7 +276,7 @@ def schema_of(hint: Any) -> dict[str, Json]:
 
 
 def _annotated(hint: Any, extras: Sequence[object]) -> dict[str, Json]:
-    """Keywords that say the type stand for the hint's own."""
+    """The schema of the hint with these keywords; keywords with a `type` take its place."""
     given: dict[str, Json] = {}
     for extra in extras:
         if isinstance(extra, Mapping):
@@ -360,11 +361,19 @@ def _broken_schema(schema: object) -> str:
     if not isinstance(schema, Mapping):
         return f"must be a JSON Schema, not {schema!r}"
     try:
-        json.dumps(schema, allow_nan=False)
+        text = json.dumps(dict(cast("Mapping[str, Any]", schema)), allow_nan=False)
     except (TypeError, ValueError) as error:
         return f"is no JSON: {error}; write dates and the like as text"
+    return _broken_schema_text(text)
+
+
+@functools.lru_cache(maxsize=1_024)
+def _broken_schema_text(text: str) -> str:
+    """As :func:`_broken_schema`, once for each text: a tool is linted where it is made, and in each
+    toolbox.
+    """
     try:
-        Draft202012Validator.check_schema(dict(cast("Mapping[str, Any]", schema)))
+        Draft202012Validator.check_schema(json.loads(text))
     except jsonschema.SchemaError as error:
         path = ".".join(str(part) for part in error.absolute_path)
         return f"is no JSON Schema: {f'{path}: ' if path else ''}{error.message}"

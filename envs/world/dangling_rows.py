@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from envs.errors import ScriptError
+from envs.quoting import quoted
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.scripts.run import Watch, run_script
 
@@ -28,10 +29,10 @@ def check_rows(connection: Any, schema: Path, seed: Path) -> None:
     table, row_id, parent, number = broken
     if row_id is None:  # a table without rowid
         raise ScriptError(f"a row of {table} breaks its foreign key to {parent}", seed)
-    keys = connection.execute(f"PRAGMA foreign_key_list({_quoted(table)})").fetchall()
+    keys = connection.execute(f"PRAGMA foreign_key_list({quoted(table)})").fetchall()
     columns = [key[3] for key in sorted(keys, key=lambda key: key[1]) if key[0] == number]
-    where = f"FROM {_quoted(table)} WHERE rowid = ?"
-    listed = ", ".join(map(_quoted, columns))
+    where = f"FROM {quoted(table)} WHERE rowid = ?"
+    listed = ", ".join(map(quoted, columns))
     cells = connection.execute(f"SELECT {listed} {where}", (row_id,)).fetchone()
     values = ", ".join(f"{name}={cell!r}" for name, cell in zip(columns, cells, strict=True))
     message = f"a row of {table} breaks a foreign key: {values} is in no row of {parent}"
@@ -56,8 +57,3 @@ def _watch(connection: Any, query: str, row_id: int, found: list[tuple[Path, int
             found.append((file, line))
 
     return watch
-
-
-def _quoted(name: str) -> str:
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'

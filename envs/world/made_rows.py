@@ -15,9 +15,10 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 Row = dict[str, Any]
+T = TypeVar("T")
 
 TRIES = 200
 """The number of times that a row is drawn before it is left out."""
@@ -72,7 +73,7 @@ class Choice:
     weights: Mapping[Any, int]
 
     def draw(self, draw: Draw) -> Any:
-        return draw.random.choices([*self.weights], [*self.weights.values()])[0]
+        return _weighted(self.weights, draw.random)
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ class Form:
     weights: Mapping[str, int]
 
     def draw(self, draw: Draw) -> str:
-        form = draw.random.choices([*self.weights], [*self.weights.values()])[0]
+        form = _weighted(self.weights, draw.random)
         letters = {
             "#": "0123456789",
             "@": "ABCDEFGHJKLMNPQRSTUVWXYZ",
@@ -213,13 +214,14 @@ class Mix:
 
 @dataclass(frozen=True)
 class Link:
-    """A foreign key. ``fan_out`` maps a number of rows to the number of parents that have so many;
-    a table that refers to itself refers to rows before it.
+    """A foreign key from ``columns`` to ``parent_columns`` of ``table``. ``fan_out`` maps a number
+    of rows to the number of parents that have so many; ``nulls`` is the share of rows without a
+    parent. A table that refers to itself refers to rows before it.
     """
 
     columns: Sequence[str]
     table: str
-    there: Sequence[str]
+    parent_columns: Sequence[str]
     fan_out: Mapping[int, int]
     nulls: float = 0.0
 
@@ -235,7 +237,9 @@ class Lookup:
 
 @dataclass(frozen=True)
 class MadeTable:
-    """A table of ``count`` rows. ``rules`` are conditions in SQLite's SQL that each row meets."""
+    """A table of ``count`` rows. ``rules`` are conditions in SQLite's SQL that each row meets,
+    ``partial`` columns that are unique among the rows that meet a condition.
+    """
 
     name: str
     count: int
@@ -244,6 +248,7 @@ class MadeTable:
     mix: Mix | None = None
     unique: Sequence[Sequence[str]] = ()
     rules: Sequence[str] = ()
+    partial: Sequence[tuple[Sequence[str], str]] = ()
 
 
 def made_rows(
@@ -254,12 +259,12 @@ def made_rows(
     Raises ValueError for a table of which no row could be drawn.
     """
     made: dict[str, list[Row]] = {}
-    with closing(sqlite3.connect(":memory:")) as judge:
+    with closing(sqlite3.connect(":memory:")) as checker:
         for table in tables:
             if isinstance(table, Lookup):
                 rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
             else:
-                rows = _TableMaker(table, universe, random, made, judge).rows()
+                rows = _TableMaker(table, universe, random, made, checker).rows()
             made[table.name] = rows
             for row in rows:
                 yield table.name, row
@@ -273,14 +278,14 @@ class _TableMaker:
     universe: int
     random: Random
     made: Mapping[str, list[Row]]
-    judge: sqlite3.Connection
+    checker: sqlite3.Connection
     pools: list[list[Row]] = field(default_factory=list[list[Row]])
     taken: list[set[tuple[Any, ...]]] = field(default_factory=list[set[tuple[Any, ...]]])
 
     def rows(self) -> list[Row]:
         out: list[Row] = []
         self.pools = [self._parents(link) for link in self.table.links]
-        self.taken = [set() for _ in self.table.unique]
+        self.taken = [set() for _ in [*self.table.unique, *self.table.partial]]
         for _ in range(self.table.count):
             row = next(filter(None, (self._row(out) for _ in range(TRIES))), None)
             if row is not None:
@@ -315,14 +320,18 @@ class _TableMaker:
             if column not in row:
                 inner = maker.maker if isinstance(maker, Maybe) and column in given else maker
                 row[column] = inner.draw(draw)
-        if not self._is_new(row) or not self._meets(row):
+        if not self._is_new(row) or not self._meets(row, self.table.rules):
             return None
         self._take(row, chosen)
         return dict(sorted(row.items()))
 
     def _keys(self, row: Row) -> list[tuple[Any, ...]]:
         """The row's values of each unique constraint."""
-        return [tuple(_folded(row[c]) for c in columns) for columns in self.table.unique]
+        sets = [*self.table.unique]
+        sets += [
+            columns if self._meets(row, [rule]) else () for columns, rule in self.table.partial
+        ]
+        return [tuple(_folded(row[c]) for c in columns) or (None,) for columns in sets]
 
     def _is_new(self, row: Row) -> bool:
         keys = zip(self._keys(row), self.taken, strict=True)
@@ -341,8 +350,7 @@ class _TableMaker:
         mix = self.table.mix
         if mix is None:
             return {}
-        values = self.random.choices([*mix.weights], [*mix.weights.values()])[0]
-        return dict(zip(mix.columns, values, strict=True))
+        return dict(zip(mix.columns, _weighted(mix.weights, self.random), strict=True))
 
     def _refer(self, link: Link, pool: list[Row], given: set[str], draw: Draw) -> int | None:
         """Set the columns of a link; returns the place of the parent in the pool, -1 for none of
@@ -350,12 +358,14 @@ class _TableMaker:
         """
         row, own = draw.row, link.table == self.table.name
         candidates = draw.rows if own else pool
-        pairs = list(zip(link.columns, link.there, strict=True))
-        fixed = [(column, there) for column, there in pairs if column in row]
+        pairs = list(zip(link.columns, link.parent_columns, strict=True))
+        fixed = [(column, parent_column) for column, parent_column in pairs if column in row]
         places = [
             place
             for place in (range(len(candidates)) if fixed else self._any(candidates))
-            if all(candidates[place][there] == row[column] for column, there in fixed)
+            if all(
+                candidates[place][parent_column] == row[column] for column, parent_column in fixed
+            )
         ]
         if self._is_none(link, given, row) or (own and link.nulls and not places):
             row.update(dict.fromkeys(link.columns, None) | row)
@@ -363,8 +373,12 @@ class _TableMaker:
         if not places:
             return None
         place = self.random.choice(places)
-        row.update((column, candidates[place][there]) for column, there in pairs)
+        row.update((column, candidates[place][parent_column]) for column, parent_column in pairs)
         return -1 if own else place
+
+    def _any(self, candidates: Sequence[Row]) -> list[int]:
+        """The place of one of the rows, drawn."""
+        return [self.random.randrange(len(candidates))] if candidates else []
 
     def _is_none(self, link: Link, given: set[str], row: Row) -> bool:
         """True if the row shall have no parent."""
@@ -373,17 +387,18 @@ class _TableMaker:
             return first in row and row[first] is None
         return bool(link.nulls) and self.random.random() < link.nulls
 
-    def _any(self, candidates: Sequence[Row]) -> list[int]:
-        return [self.random.randrange(len(candidates))] if candidates else []
-
-    def _meets(self, row: Row) -> bool:
-        """True if the row meets the rules of its table; what is unknown is no breach, as in SQL."""
-        if not self.table.rules:
+    def _meets(self, row: Row, rules: Sequence[str]) -> bool:
+        """True if the row meets the rules; what is unknown is no breach, as in SQL."""
+        if not rules:
             return True
         names = ", ".join(f'? AS "{column.replace(chr(34), chr(34) * 2)}"' for column in row)
-        conditions = " AND ".join(f"COALESCE(({rule}), 1)" for rule in self.table.rules)
-        found = self.judge.execute(f"SELECT {conditions} FROM (SELECT {names})", [*row.values()])
+        conditions = " AND ".join(f"COALESCE(({rule}), 1)" for rule in rules)
+        found = self.checker.execute(f"SELECT {conditions} FROM (SELECT {names})", [*row.values()])
         return bool(found.fetchone()[0])
+
+
+def _weighted(weights: Mapping[T, int], random: Random) -> T:
+    return random.choices([*weights], [*weights.values()])[0]
 
 
 def _between(marks: Sequence[float], random: Random) -> float:

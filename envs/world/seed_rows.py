@@ -30,6 +30,7 @@ from typing import Any, cast
 import sqlalchemy
 
 from envs.errors import WorldError
+from envs.quoting import quoted
 from envs.scripts import Dialect
 from envs.scripts.engines import ScriptEngine, engine_for
 from envs.sql_errors import nearest
@@ -270,8 +271,7 @@ class _Loader:
         """A name in quotes; a statement with parameters, unless it is ``plain``, wants its percent
         signs doubled.
         """
-        quote = "`" if self._dialect == "mysql" else '"'
-        text = quote + name.replace(quote, quote * 2) + quote
+        text = quoted(name, "`" if self._dialect == "mysql" else '"')
         return text if plain or self._dialect == "sqlite" else text.replace("%", "%%")
 
     def _bound(self, value: Any) -> Any:

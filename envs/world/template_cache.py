@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Generator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Self
 
+from envs.closing import Closing
 from envs.errors import SandboxError
 from envs.sandboxes.base import DatabaseTarget, Template
 from envs.world.loader import World
@@ -20,7 +19,7 @@ enough.
 """
 
 
-class Templates:
+class Templates(Closing):
     """Not safe for use by two threads. Close it, or use it as a context manager. ``place`` is a
     server engine's.
     """
@@ -82,17 +81,6 @@ class Templates:
         self._closed = True
         while self._open:
             _close(self._open.popitem()[1])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _close(template: Template) -> None:

@@ -9,16 +9,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy.exc import DataError, IntegrityError, NotSupportedError, ProgrammingError
+
 from envs.audit import Audit
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import WorldError
 from envs.plugins import ENGINES, Extension
 from envs.processes import pool_of
 from envs.sandboxes.base import DatabaseTarget, Template, TestSuiteDatabases, find_engine
+from envs.sandboxes.server import altered_rows as server_rows
 from envs.sandboxes.sqlite.row_subsets import row_subset
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.sandboxes.sqlite.shifted_columns import renamed_keys, shifted_columns
-from envs.scripts import run_script
+from envs.scripts import Dialect, run_script
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
 from envs.types import Limits, Pins
@@ -35,6 +38,14 @@ SUBPROCESS_SERVICE = "envs.world.subprocess_service"
 
 SUITE_UNIVERSES = 4
 """The most other universes that queries are judged on."""
+
+ALTERATIONS: tuple[Callable[[Any, Dialect], None], ...] = (
+    *(partial(server_rows.row_subset, part=part, parts=2) for part in range(2)),
+    *(partial(server_rows.row_subset, part=part, parts=8) for part in (0, 3, 6)),
+    *(partial(server_rows.exchanged_rows, step=step) for step in (1, 3)),
+    *(partial(server_rows.shifted_columns, bit=bit) for bit in range(4)),
+)
+"""Changes to a database on a server, each of which makes another one that queries are judged on."""
 
 COPIES: tuple[Callable[[bytes], bytes], ...] = (
     *(partial(row_subset, part=part, parts=2) for part in range(2)),
@@ -125,9 +136,23 @@ class World:
         where a statement fails, :class:`~envs.errors.WorldError` with those of a refused row, and
         :class:`~envs.errors.DatabaseConfigError` for a missing server or driver.
         """
-        kind = find_engine(engine)
         if self.databases:
             return self._file_template(engine, universe)
+        template = self._build(engine, universe, place)
+        template.siblings = TestSuiteDatabases(
+            partial(self._sibling, template, engine, universe, place)
+        )
+        return template
+
+    def _build(
+        self,
+        engine: str,
+        universe: int,
+        place: DatabaseTarget | None,
+        alter: Callable[[Any, Dialect], None] | None = None,
+    ) -> Template:
+        """A template from the world's scripts. ``alter`` changes what they have loaded."""
+        kind = find_engine(engine)
         schema, seed = self.script("schema", engine), self.script("seed", engine)
         rows = self.seed_rows(universe) if universe else None
 
@@ -139,12 +164,10 @@ class World:
                     check_rows(connection, schema, seed)
             else:
                 insert_rows(connection, rows, kind.dialect)
+            if alter is not None:
+                alter(connection, kind.dialect)
 
-        template = kind.build(load, place or DatabaseTarget())
-        template.siblings = TestSuiteDatabases(
-            partial(self._sibling, template, engine, universe, place)
-        )
-        return template
+        return kind.build(load, place or DatabaseTarget())
 
     def _file_template(self, engine: str, universe: int) -> Template:
         """The template of one of the SQLite files."""
@@ -173,17 +196,24 @@ class World:
     ) -> Template | None:
         """The database of a test suite with this number, counted from 0; None after the last.
 
-        Other universes come first, then copies with fewer rows or other values (on SQLite).
+        Other universes come first, then copies with fewer rows or other values. A server's database
+        that cannot be changed so ends the suite.
         """
         if self.universes and index < SUITE_UNIVERSES:
             other = index + 1 if index + 1 < universe or not universe else index + 2
             return self.template(engine, other, place)
         copy = index - (SUITE_UNIVERSES if self.universes else 0)
-        if not isinstance(template, SqliteTemplate) or copy >= len(COPIES):
+        if isinstance(template, SqliteTemplate):
+            if copy >= len(COPIES):
+                return None
+            image = COPIES[copy](template.image)
+            return SqliteTemplate.from_image(image, loose_quotes=bool(self.databases))
+        if copy >= len(ALTERATIONS) or not find_engine(engine).needs_server:
             return None
-        return SqliteTemplate.from_image(
-            COPIES[copy](template.image), loose_quotes=bool(self.databases)
-        )
+        try:
+            return self._build(engine, universe, place, ALTERATIONS[copy])
+        except (DataError, IntegrityError, NotSupportedError, ProgrammingError):
+            return None
 
     def environment(
         self,

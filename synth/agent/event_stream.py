@@ -102,13 +102,13 @@ class EventStream:
         return subscription
 
     async def _call(self, listener: Listener, subscription: Subscription) -> None:
-        apart = not inspect.iscoroutinefunction(listener)
+        in_thread = not inspect.iscoroutinefunction(listener)
         try:
             async for event in subscription:
-                called = await asyncio.to_thread(listener, event) if apart else listener(event)
+                called = await asyncio.to_thread(listener, event) if in_thread else listener(event)
                 if called is not None:
                     await called
-        except Exception:
+        except Exception:  # a stranger's code, whose fault must not end the rollout
             _log.exception("a listener of the agent's events failed and hears no more")
             subscription.end()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from envs.types import ErrorStyle, ToolOutcome
@@ -16,7 +16,7 @@ from synth.types.events import RecordedEvent, UserTurnEvent
 class AgentLimits:
     """Limits of one rollout, and the handling of malformed calls; None does not limit.
 
-    Turns and tool calls are those of each request of a composed task.
+    Turns and tool calls are those of each request of a composed task, see :meth:`for_requests`.
 
     ``max_total_tokens`` counts input and output of all requests to the model, side questions
     included, and ``max_cost_usd`` their cost as far as it is known. With ``count_user`` both
@@ -36,6 +36,14 @@ class AgentLimits:
     count_user: bool = False
     text_calls: Literal["off", "refuse", "parse"] = "refuse"
     repair: bool = False
+
+    def for_requests(self, count: int) -> AgentLimits:
+        """The limits of a conversation with so many requests."""
+        return replace(
+            self,
+            max_turns=self.max_turns * count,
+            max_tool_calls=self.max_tool_calls * count,
+        )
 
 
 @dataclass

@@ -20,9 +20,9 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, cast
 
+from envs.closing import Closing
 from envs.world.loader import load_world
 from envs.world.template_cache import Templates
 from synth.api.threads import call
@@ -45,7 +45,7 @@ _TYPES: Mapping[str, Any] = {
 }
 
 
-class TrlTasks:
+class TrlTasks(Closing):
     """``count`` proved tasks of a world (a shipped name or a folder) and their environments.
 
     Only families without a user who answers can be played: TRL has no turn for one. ``families``
@@ -121,17 +121,6 @@ class TrlTasks:
     def close(self) -> None:
         """Let go of the template. Environments that are open break."""
         self._held.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class TrlRollout:

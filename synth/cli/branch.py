@@ -47,7 +47,7 @@ def main(argv: list[str]) -> int:
 
     Raises OperatorError, ConfigProblems, DatasetError, UntrustedCode and the errors of worlds.
     """
-    options = _parser().parse_intermixed_args(argv)
+    options = make_parser().parse_intermixed_args(argv)
     config = _config(options)
     if options.dry_run:
         _show(config, as_json=options.json)
@@ -123,7 +123,8 @@ def _show(config: RunConfig, *, as_json: bool) -> None:
     print(f"{plan.tasks} points, {plan.jobs} rollouts; nothing was played")
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth branch",
         description="Go on from turns of recorded rollouts: each branch replays the turns before in"

@@ -17,10 +17,8 @@ examples:
 """
 
 
-def main(argv: list[str]) -> int:
-    """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
-    prints.
-    """
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth card",
         description="Write the whole card of a sealed run, README.md with its plots in card/, from"
@@ -31,7 +29,14 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("path", type=Path, metavar="DIR", help="a run's directory")
     add_against(parser)
-    options = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
+    prints.
+    """
+    options = make_parser().parse_args(argv)
     facts = read_facts(options.path, options.against)
     written = write_card(facts, licences(facts))
     for line in facts.overlap.lines():

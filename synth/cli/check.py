@@ -6,10 +6,11 @@ import argparse
 import json
 import os
 import shlex
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 
 from envs.errors import EnvsError
@@ -20,7 +21,7 @@ from synth.cli.suspects import show_suspects
 from synth.config.database_target import engine_of, target_of
 from synth.config.quoting import quoted_value
 from synth.errors import OperatorError, SynthError
-from synth.foundation.shipped import configs_dir, examples_dir, find_world
+from synth.foundation.shipped import configs_dir, examples_dir, find_world, version
 from synth.models.base import Sampling
 from synth.models.openai.endpoint import Endpoint
 from synth.plugins import HONEST_AGENTS, MODELS
@@ -47,7 +48,9 @@ WATCH_S = 0.3
 
 def main(argv: list[str]) -> int:
     """Check one world; 0 when every family proves itself, 1 when one does not."""
-    arguments = _parser().parse_args(argv)
+    arguments = make_parser().parse_args(argv)
+    if not arguments.json:
+        print(f"synth {version()}: checking {arguments.world}", file=sys.stderr, flush=True)
     return _watch(arguments) if arguments.watch else _check(arguments)
 
 
@@ -80,7 +83,10 @@ def _check(arguments: argparse.Namespace) -> int:
 
     cache = None if arguments.no_cache else ReportCache(world, options.key)
     started = time.monotonic()
-    report = check_world(world.path, options, done, arguments.workers or os.cpu_count() or 1, cache)
+    workers = arguments.workers or os.cpu_count() or 1
+    said = f"proving the families of {world.name}"
+    with nullcontext() if arguments.json else screen.working(said):
+        report = check_world(world.path, options, done, workers, cache)
     if arguments.json:
         _dump(world, options, report)
     else:
@@ -120,7 +126,8 @@ def _place(arguments: argparse.Namespace) -> DatabaseTarget:
     return target_of(engine, arguments.dsn_env_var, arguments.sandbox, "--dsn-env-var")
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth check",
         description="Prove a world's task families: gold works and is reachable, laziness and"
@@ -319,7 +326,12 @@ def _print(report: FamilyReport, screen: Screen) -> None:
     surviving = (f"surviving {item}" for item in report.surviving)
     for line in [*report.problems, *surviving, *report.honest_lost]:
         screen.line(line, indent=5)
-    for note in report.notes:
+    notes = list(report.notes)
+    if report.ok and not any((report.killed, report.equivalent, report.other_ends)):
+        notes.append(
+            "no mutant applies: only what the agent says is judged; `answer` would be, too"
+        )
+    for note in notes:
         screen.line(f"note: {note}", "yellow", indent=5)
 
 

@@ -36,7 +36,7 @@ class _Place:
 
 def main(argv: list[str]) -> int:
     """Run the command; returns 0, or 1 where something stays or a given server cannot be used."""
-    options = _parser().parse_args(argv)
+    options = make_parser().parse_args(argv)
     places = [_files(dry_run=options.dry_run)]
     targets = [(driver_of(parse_url(url)), url) for url in options.url]
     for engine, url in targets or [(engine, None) for engine in SERVERS]:
@@ -50,7 +50,8 @@ def main(argv: list[str]) -> int:
     return 1 if failed or stays else 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth clean",
         description="Drop the databases, roles and files that dead runs left behind.\n\n"
@@ -96,5 +97,5 @@ def _words(place: _Place, *, dry_run: bool) -> str:
     lines = [f"{place.place}: {len(place.found)} {verb}"]
     for name in place.found:
         stays = not dry_run and name in place.left
-        lines.append(f"  {name}{' stays: a statement still runs there' if stays else ''}")
+        lines.append(f"  {name}{' stays: the server could not drop it yet' if stays else ''}")
     return "\n".join(lines) + "\n"

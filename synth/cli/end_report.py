@@ -30,10 +30,11 @@ def conclude(report: RunReport, *, as_json: bool) -> int:
 
 
 def exit_code(report: RunReport) -> int:
-    """0 complete, 3 partial or empty, 130 interrupted."""
+    """0 complete, 3 partial, empty or not uploaded, 130 interrupted."""
     if report.reason == "interrupted":
         return INTERRUPTED
-    return PARTIAL if report.status == "partial" or not report.totals.rows else 0
+    short = report.status == "partial" or not report.totals.rows or report.upload_problem
+    return PARTIAL if short else 0
 
 
 def to_json(report: RunReport) -> dict[str, object]:
@@ -58,6 +59,8 @@ def to_json(report: RunReport) -> dict[str, object]:
         ],
         "tools": report.tools.to_json(),
         "warnings": list(report.warnings),
+        "uploaded": report.uploaded,
+        "upload_problem": report.upload_problem,
     }
 
 
@@ -78,6 +81,10 @@ def _lines(report: RunReport) -> Iterator[str]:
     yield from _failures(report)
     if report.status == "partial":
         yield f"stopped: {report.reason or 'some rollouts broke'}"
+    if report.uploaded:
+        yield f"uploaded to {report.uploaded}"
+    if report.upload_problem:
+        yield f"not uploaded, and whole in {where}: {report.upload_problem}"
     yield from _next(report, where)
 
 
@@ -91,6 +98,9 @@ def _headline(report: RunReport) -> str:
         return f"{report.status}, but every conversation outgrew the model's context"
     if totals.scored and totals.reward == 0:
         return f"{report.status}, but no rollout has a reward above 0"
+    if report.given_up:
+        rollouts = "1 rollout is" if report.given_up == 1 else f"{report.given_up:,} rollouts are"
+        return f"{report.status}, but {rollouts} given up"
     return report.status
 
 
@@ -130,8 +140,8 @@ def _next(report: RunReport, where: str) -> Iterator[str]:
     totals = report.totals
     bad = totals.scored > totals.successes or bool(report.failures)
     steps = [f"synth inspect {where}" + (" --failed" if bad else "")]
-    if report.status == "partial":
-        steps.insert(0, f"synth run --resume {where}")
+    if report.status == "partial" or report.upload_problem:
+        steps.insert(0, " ".join(["synth run --resume", where, *report.higher]))
     elif totals.rows:
         steps.append(f"synth view {where}")
         steps.append(f"synth export {where} --to trl-sft")

@@ -52,7 +52,7 @@ def main(argv: list[str]) -> int:
 
     Raises OperatorError, ConfigProblems, DatasetError, and the errors of worlds and tasks.
     """
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_intermixed_args(argv)
     if options.compare is not None:
         if options.world is not None:
@@ -155,7 +155,8 @@ def _print(document: Mapping[str, Any], page: str, *, as_json: bool) -> None:
     print_document(document, show, as_json=as_json)
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth eval",
         description="Ask a model held-out tasks of a world, and report pass@1, pass@k and pass^k"

@@ -39,7 +39,7 @@ def main(argv: list[str]) -> int:
     """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
     prints.
     """
-    options = _parser().parse_args(argv)
+    options = make_parser().parse_args(argv)
     exporter = make_exporter(
         options.to, _options(options.option), options.view, options.unit, ("--option ", "--view")
     )
@@ -115,7 +115,8 @@ class _Parser(argparse.ArgumentParser):
         return super().format_help()
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = _Parser(
         prog="synth export",
         description="Write a dataset's rows in the form that a trainer or a service reads.\n\n"

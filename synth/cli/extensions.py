@@ -45,7 +45,7 @@ class Row:
 
 def main(argv: list[str]) -> int:
     """List the extensions; 0, or 1 if two distributions claim one name."""
-    options = _parser().parse_args(argv)
+    options = make_parser().parse_args(argv)
     points = _points(options.kind)
     rows: list[Row] = []
     errors: list[str] = []
@@ -64,7 +64,8 @@ def main(argv: list[str]) -> int:
     return 1 if errors else 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth list",
         description="List worlds, models, users and every other kind of extension.",

@@ -1,18 +1,17 @@
-"""``synth run --resume`` of a run that is complete: it is said at once, and nothing is opened."""
+"""``synth run --resume`` of a run that is complete: it is said without the code of runs."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from synth.dataset.published import is_uploaded
 from synth.dataset.store.manifest import read_manifest
 from synth.dataset.store.run_info import RunFiles
-
-PARQUET_ENDS_WITH = b"PAR1"
 
 
 def say_if_complete(directory: Path, *, as_json: bool) -> bool:
@@ -25,8 +24,11 @@ def say_if_complete(directory: Path, *, as_json: bool) -> bool:
         return False
     manifest = read_manifest(directory)
     counts: Mapping[str, Any] = manifest["counts"]
-    whole = all(_is_whole(directory / entry["path"]) for entry in manifest["shards"])
+    whole = all(_is_whole(directory / entry["path"], entry) for entry in manifest["shards"])
     if manifest["status"] != "complete" or counts["errors"] or not whole:
+        return False
+    url = manifest["identity"]["more"].get("config", {}).get("output", {}).get("upload")
+    if url is not None and not is_uploaded(directory, url):
         return False
     if as_json:
         fields = {"directory": str(directory), "status": "complete", "rows": counts["rows"]}
@@ -40,11 +42,10 @@ def say_if_complete(directory: Path, *, as_json: bool) -> bool:
     return True
 
 
-def _is_whole(shard: Path) -> bool:
-    """True if the file is there and ends as a Parquet file does."""
+def _is_whole(shard: Path, entry: Mapping[str, Any]) -> bool:
+    """True if the file is there, with the content that the manifest describes."""
     try:
         with shard.open("rb") as file:
-            file.seek(-len(PARQUET_ENDS_WITH), os.SEEK_END)
-            return file.read() == PARQUET_ENDS_WITH
+            return hashlib.file_digest(file, "sha256").hexdigest() == entry["sha256"]
     except OSError:
         return False

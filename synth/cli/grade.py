@@ -30,10 +30,8 @@ SHOWN = 20
 """Lines of a kind that are printed; --json has them all."""
 
 
-def main(argv: list[str]) -> int:
-    """Grade a run directory; 0 when every reward stays, 1 when one changed or could not be judged
-    again.
-    """
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth grade",
         description="Judge a dataset's trajectories again: their calls are done again on fresh"
@@ -57,7 +55,14 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     add_trust(parser)
-    arguments = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Grade a run directory; 0 when every reward stays, 1 when one changed or could not be judged
+    again.
+    """
+    arguments = make_parser().parse_args(argv)
     if arguments.where is not None and not arguments.where.strip():
         raise OperatorError("--where is empty; leave it out to grade every row")
     world = None if arguments.world is None else find_world(arguments.world)

@@ -54,7 +54,7 @@ def main(argv: list[str]) -> int:
     """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
     prints.
     """
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(argv)
     lists = (options.failed, options.columns is not None, options.limit is not None)
     if options.show is not None and any(lists):
@@ -128,7 +128,8 @@ def _follow(path: Path, *, as_json: bool) -> None:
         _summary(dataset, as_json=False)
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth inspect",
         description="Show what is in a dataset: a run's directory (finished, going on or killed)"

@@ -51,7 +51,7 @@ TURNS = 100
 
 def main(argv: list[str]) -> int:
     """Serve until the client leaves, or until SIGINT or SIGTERM; returns 0."""
-    options = _parser().parse_intermixed_args(argv)
+    options = make_parser().parse_intermixed_args(argv)
     check_limits(options)
     if find_module("mcp") is None or find_module("uvicorn") is None:
         raise OperatorError("synth mcp needs the MCP SDK: pip install 'synth-worlds[mcp]'")
@@ -65,7 +65,8 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth mcp",
         description="Serve a world over the Model Context Protocol, so that any agent can play its"

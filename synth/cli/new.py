@@ -29,20 +29,26 @@ examples:
   synth new my_shop --from schema.sql --dry-run        what it would write
   synth new my_shop --from-url postgresql://me@localhost/shop --rows 2000 --tables orders,customers
   synth new my_shop --dsn-env-var SHOP_URL --keep-column products.name
+  synth new my_shop --dsn-env-var SHOP_URL --mask-column orders.memo --mask-column orders.who=name
 """
 
 
 def main(argv: list[str]) -> int:
     """Write a new world; returns 0. Raises OperatorError for bad input."""
-    options = _parser().parse_args(argv)
+    options = make_parser().parse_args(argv)
     path, screen = Path(options.path).expanduser().resolve(), Screen()
     refuse_existing(path)
     if not (options.files or options.url or options.dsn_env_var):
         return _copy(path, screen, options)
     patterns = _names(options.patterns)
+    what = " ".join(options.files) if options.files else "the database"
+    screen.line(f"reading {what}")
     source: Source = _source(options)
     for decision in source.decisions:
         screen.line(decision.line, indent=2)
+
+    for note in source.notes:
+        screen.line(note, "yellow")
 
     def progress(line: str) -> None:
         screen.line(line, indent=2)
@@ -78,7 +84,8 @@ def _names(text: str | None) -> list[str] | None:
     return [TASK_GENERATORS.find(name.strip()).name for name in text.split(",")]
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth new",
         description="Write a new world: a copy of the smallest one, or tools, rules and proved"
@@ -122,6 +129,15 @@ def _parser() -> argparse.ArgumentParser:
         help="do not mask this column of a live database, although it looks personal",
     )
     parser.add_argument(
+        "--mask-column",
+        dest="mask",
+        action="append",
+        default=[],
+        metavar="TABLE.COLUMN[=KIND]",
+        help="mask this column of a live database in any case; KIND is name, email, phone, address,"
+        " birth_date, identifier or other (other: letters and digits drawn anew)",
+    )
+    parser.add_argument(
         "--dry-run", action="store_true", help="show what would be written, unproved; write nothing"
     )
     parser.add_argument(
@@ -139,17 +155,16 @@ def _source(options: argparse.Namespace) -> Source:
     """The database that the options name."""
     cut = options.rows is not None or options.tables is not None
     if options.files:
-        if options.keep:
-            raise OperatorError(
-                "--keep-column is for live databases: what is in files is not masked"
-            )
+        if options.keep or options.mask:
+            option = "--keep-column" if options.keep else "--mask-column"
+            raise OperatorError(f"{option} is for live databases: what is in files is not masked")
         part = resolve("synth.generation.source:Extract")(
             options.rows or ROWS, _list(options.tables)
         )
         files = [Path(file) for file in options.files]
         return resolve("synth.generation.source:from_files")(files, part if cut else None)
     part = resolve("synth.generation.source:Extract")(
-        options.rows or ROWS, _list(options.tables), options.keep
+        options.rows or ROWS, _list(options.tables), options.keep, options.mask
     )
     url = options.url
     if options.dsn_env_var:
@@ -171,9 +186,10 @@ def _positive(text: str) -> int:
 
 
 def _copy(path: Path, screen: Screen, options: argparse.Namespace) -> int:
-    if options.rows or options.tables or options.keep or options.patterns:
+    wanted = (options.rows, options.tables, options.keep, options.mask, options.patterns)
+    if any(wanted):
         raise OperatorError(
-            "--rows, --tables, --keep-column and --patterns want a database: --from"
+            "--rows, --tables, --keep-column, --mask-column and --patterns want a database: --from"
         )
     if options.dry_run:
         screen.line(f"would copy the world {SMALLEST} to {path}")

@@ -31,7 +31,7 @@ ReadLine = Callable[[], str | None]
 
 def main(argv: list[str]) -> int:
     """Play one task; 0 if it is solved, 1 if it is not."""
-    arguments = _parser().parse_args(argv)
+    arguments = make_parser().parse_args(argv)
     world = load_world(find_world(arguments.world))
     screen = Screen()
     with world.template(universe=arguments.universe) as template:
@@ -46,7 +46,8 @@ def main(argv: list[str]) -> int:
     return 0 if score.solved else 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth play",
         description="Play a task by hand: you are the agent.",

@@ -18,7 +18,7 @@ examples:
 
 def main(argv: list[str]) -> int:
     """Run the command; returns 0. Raises OperatorError or DatasetError."""
-    options = _parser().parse_args(argv)
+    options = make_parser().parse_args(argv)
     require_hub()
     directory = options.path or Path(options.repo.rpartition("/")[2])
     manifest = resolve("synth.hub.pull:pull")(options.repo, directory, options.revision)
@@ -29,7 +29,8 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth pull",
         description="Fetch a run that was published with `synth push`. Its shards are held against"

@@ -28,7 +28,7 @@ _SHOWN = 20
 
 def main(argv: list[str]) -> int:
     """Run the command; returns 0. Raises OperatorError for what must be mended first."""
-    options = _parser().parse_args(argv)
+    options = make_parser().parse_args(argv)
     if _REPO.fullmatch(options.repo) is None:
         raise OperatorError(f"{options.repo!r} is not of the form organization/name")
     require_hub()
@@ -112,7 +112,8 @@ def add_against(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth push",
         description="Publish a sealed run as a dataset on the Hugging Face Hub ($HF_ENDPOINT,"

@@ -19,8 +19,8 @@ EPILOG = """example:
   synth replay outputs/my_run"""
 
 
-def main(argv: list[str]) -> int:
-    """Replay a run directory; 0 when everything came out as recorded, 1 when something did not."""
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth replay",
         description="Execute a dataset's tool calls again on fresh sandboxes and show every"
@@ -31,7 +31,12 @@ def main(argv: list[str]) -> int:
     parser.add_argument("path", type=Path, metavar="PATH", help="a run directory")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     add_trust(parser)
-    arguments = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Replay a run directory; 0 when everything came out as recorded, 1 when something did not."""
+    arguments = make_parser().parse_args(argv)
     console = Console(stderr=True, highlight=False)
     with ProgressView("replaying", Dataset.open(arguments.path).count, 0, console) as view:
         report = replay(arguments.path, view.advance, consent_by(arguments.trust, view))

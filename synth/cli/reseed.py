@@ -33,7 +33,7 @@ def main(argv: list[str]) -> int:
     """Run the command; returns 0. Raises OperatorError or EnvsError, which the dispatcher
     prints.
     """
-    options = _parser().parse_args(argv)
+    options = make_parser().parse_args(argv)
     report = reseed(
         find_world(options.world),
         url=_url(options),
@@ -68,7 +68,8 @@ def _url(options: argparse.Namespace) -> str | None:
     return url
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth reseed",
         description="(Re)create a world's database from its schema.sql and seed.sql (or"

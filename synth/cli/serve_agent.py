@@ -40,14 +40,15 @@ fresh sandbox. With --record it becomes a row of a dataset, unless it was called
 
 def main(argv: list[str]) -> int:
     """Serve until SIGINT or SIGTERM; returns 0."""
-    options = _parser().parse_intermixed_args(argv)
+    options = make_parser().parse_intermixed_args(argv)
     check_limits(options)
     token = token_of(options.token_env)
     asyncio.run(_serve(prepared(options, model_overrides(options)), options, token))
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth serve-agent",
         description="Let a model work on a world's tasks while you watch: a page for the browser,"

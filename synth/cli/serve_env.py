@@ -35,14 +35,15 @@ one sandbox: it ends with its task, when it is closed, or when nobody uses it fo
 
 def main(argv: list[str]) -> int:
     """Serve until SIGINT or SIGTERM; returns 0."""
-    options = _parser().parse_intermixed_args(argv)
+    options = make_parser().parse_intermixed_args(argv)
     check_limits(options)
     token = token_of(options.token_env)
     asyncio.run(_serve(prepared(options, ["model=scripted"]), options, token))
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth serve-env",
         description="Serve a world as an environment over HTTP: a session is a task in a fresh"

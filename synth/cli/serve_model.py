@@ -35,7 +35,7 @@ def main(argv: list[str]) -> int:
     """Serve until SIGINT or SIGTERM; returns 0. Raises OperatorError before that, which the
     dispatcher prints.
     """
-    options = _parser().parse_intermixed_args(argv)
+    options = make_parser().parse_intermixed_args(argv)
     key = _key(options.api_key_env)
     (composed,) = compose(options.overrides)
     log = logging.getLogger("synth.requests") if options.verbose else None
@@ -47,7 +47,8 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth serve-model",
         description="Serve the scripted expert, or what was said in a recorded run, as an"

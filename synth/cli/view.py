@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
     """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
     prints.
     """
-    options = _parser().parse_args(argv)
+    options = make_parser().parse_args(argv)
     paths = [options.path, *([options.other] if options.other is not None else [])]
     if options.limit is not None and options.limit < 1:
         raise OperatorError(f"--limit is a number of rows of at least 1, not {options.limit}")
@@ -69,7 +69,8 @@ async def _serve(paths: list[Path], port: int) -> None:
         await server.stop()
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="synth view",
         description="Write a dataset as one self-contained HTML page: transcripts beside the row"

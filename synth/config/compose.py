@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -185,8 +185,17 @@ def describe(
     )
 
 
-def _hydra(home: Path) -> AbstractContextManager[None]:
-    return initialize_config_dir(str(home), job_name="synth", version_base="1.3")
+@contextmanager
+def _hydra(home: Path) -> Generator[None]:
+    """Hydra with our configs. Within a Hydra application of the user's, that one is set aside."""
+    instance = GlobalHydra.instance()
+    outer = instance.hydra
+    instance.clear()
+    try:
+        with initialize_config_dir(str(home), job_name="synth", version_base="1.3"):
+            yield
+    finally:
+        GlobalHydra.instance().hydra = outer
 
 
 def _homes(config_name: str, config_dir: Path | None) -> tuple[Path, Path | None]:

@@ -43,12 +43,11 @@ class DatabaseConfig(Section):
     ``package.module:attribute``; an alias becomes the name.
 
     ``dsn_env_var`` names a variable that holds a server's URL, instead of the fields of
-    ``connection`` (None: the server on this machine); a
-    sandbox there is ``pooled`` (undone, used again) or ``cloned`` (dropped). ``read_only``: no tool
-    can write, whatever it declares. ``options`` are those
-    that an engine of your own declares (:attr:`envs.sandboxes.base.Engine.Options`).
-    ``audit`` logs each
-    tool call, at ``audit_level`` debug each statement too (:mod:`envs.audit`).
+    ``connection`` (None: the server on this machine); a sandbox there is ``pooled`` (undone, used
+    again) or ``cloned`` (dropped). ``read_only``: no tool can write, whatever it declares.
+    ``options`` are those that an engine of your own declares
+    (:attr:`envs.sandboxes.base.Engine.Options`). ``audit`` logs each tool call, at ``audit_level``
+    debug each statement too (:mod:`envs.audit`).
     """
 
     engine: EngineName = "sqlite"

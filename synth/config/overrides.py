@@ -41,6 +41,14 @@ from synth.plugins import (
 
 SEARCH_PATH = "hydra.searchpath"
 
+SWEEPS = (
+    "; -m runs the points of a sweep one after the other, into output.dir or output.root; for"
+    " another launcher or sweeper, call synth.run in a Hydra application of your own, as"
+    " examples/hydra_app does"
+)
+
+_OF_SWEEPS = re.compile(r"hydra[./](?:launcher|sweeper|sweep)\b")
+
 _NAMES = re.compile(r"([\w.-]+)['\"]?\s*[:=]")
 """Keys anywhere in an override, those of an inline mapping included: ``model={api_key: ...}``."""
 
@@ -249,7 +257,7 @@ def _checked(override: Override, groups: Groups, *, multirun: bool) -> Override:
     """The override in the form that works whether or not the key stands in a YAML file already."""
     key, line = override.key_or_group, override.input_line
     if override.is_hydra_override() or key == "hydra":
-        raise _Refused(f"{key}: of Hydra's own settings only {SEARCH_PATH} is used here")
+        raise _Refused(_hydras_own(key))
     if override.package is not None:
         raise _Refused(f"{line}: packages (@) are not used here; the group is {key}")
     if override.is_sweep_override():
@@ -275,6 +283,11 @@ def _checked(override: Override, groups: Groups, *, multirun: bool) -> Override:
             )
         return override
     return replace(override, type=OverrideType.FORCE_ADD)
+
+
+def _hydras_own(key: str) -> str:
+    instead = SWEEPS if _OF_SWEEPS.match(key) else ""
+    return f"{key}: of Hydra's own settings only {SEARCH_PATH} is used here{instead}"
 
 
 def _check_sweep(override: Override, groups: Groups, *, multirun: bool) -> None:

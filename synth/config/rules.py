@@ -15,10 +15,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from synth.config.database_rules import database_rule
 from synth.config.prices import missing_prices
-from synth.config.task_source import load_task_source
+from synth.config.task_rules import TASK_RULES
 from synth.config.types import Finding, Plain
 from synth.foundation.credentials import ADVICE, is_secret_key, is_variable_name, looks_secret
-from synth.foundation.suggestions import hint, nearest
 from synth.plugins import (
     CALLBACKS,
     MIDDLEWARES,
@@ -41,9 +40,6 @@ NAMES_OF_VARIABLES = frozenset(
     }
 )
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
-_SPLIT = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-"""The names that `datasets` takes; it keeps `all` for itself."""
-
 _OURS = {
     "model": "name",
     "temperature": "temperature",
@@ -59,7 +55,11 @@ _OURS = {
 
 
 _URLS = frozenset(
-    {*(f"{section}.base_url" for section in _MODEL_SECTIONS), "telemetry.otel.endpoint"}
+    {
+        *(f"{section}.base_url" for section in _MODEL_SECTIONS),
+        "telemetry.otel.endpoint",
+        "output.upload",
+    }
 )
 
 
@@ -110,7 +110,8 @@ def _url_holds_secret(url: str) -> bool:
     named = any(
         is_secret_key(name) or name.lower() in {"key", "sig"} for name, _ in parse_qsl(parts.query)
     )
-    return "@" in parts.netloc or named
+    # In Azure's URLs the name before the @ is a container's.
+    return ("@" in parts.netloc and parts.scheme not in {"abfs", "abfss"}) or named
 
 
 def _world(config: Plain) -> Iterator[Finding]:
@@ -413,93 +414,6 @@ def _budget(config: Plain) -> Iterator[Finding]:
             )
 
 
-def _families(config: Plain) -> Iterator[Finding]:
-    families: list[str] = config["tasks"]["families"] or []
-    for name in sorted({name for name in families if families.count(name) > 1}):
-        yield ("tasks.families",), f"tasks.families: {name!r} is listed twice"
-
-
-def _splits(config: Plain) -> Iterator[Finding]:
-    """A universe is listed once and belongs to one split; a split has a name and a universe."""
-    tasks = config["tasks"]
-    universes: int | list[int] = tasks["universes"]
-    listed = [] if isinstance(universes, int) else universes
-    for universe in sorted({universe for universe in listed if listed.count(universe) > 1}):
-        yield ("tasks.universes",), f"tasks.universes: {universe} is listed twice"
-    splits: dict[str, list[int]] | None = tasks["splits"]
-    if splits is None:
-        return
-    if not splits:
-        yield (
-            ("tasks.splits",),
-            "tasks.splits: names no split; null makes all of it the split train",
-        )
-    for name, own in splits.items():
-        if not _SPLIT.fullmatch(name) or name == "all":
-            why = (
-                "means all of them"
-                if name == "all"
-                else "must be a letter, then up to 63 letters, digits or _"
-            )
-            yield ("tasks.splits",), f"tasks.splits.{name}: the name of a split {why}"
-        if not own:
-            yield (
-                ("tasks.splits",),
-                f"tasks.splits.{name}: has no universe; give it some or leave it out",
-            )
-    yield from _split_universes(splits, universes)
-
-
-def _split_universes(
-    splits: Mapping[str, list[int]], universes: int | list[int]
-) -> Iterator[Finding]:
-    given = [universe for own in splits.values() for universe in own]
-    for universe in sorted({universe for universe in given if given.count(universe) > 1}):
-        places = [name for name, own in splits.items() for _ in range(own.count(universe))]
-        yield (
-            ("tasks.splits",),
-            f"tasks.splits: universe {universe} is given twice, to {' and '.join(places)}",
-        )
-    both = ("tasks.splits", "tasks.universes")
-    if isinstance(universes, int):
-        shown, known = str(universes), set(range(universes))
-        there = f"with tasks.universes={shown} they are numbered from 0 to {universes - 1}"
-    else:
-        shown, known = f"[{','.join(map(str, universes))}]", set(universes)
-        there = f"tasks.universes={shown} lists those that there are"
-    for universe in sorted(set(given) - known):
-        yield both, f"tasks.splits: there is no universe {universe}; {there}"
-    if splits and (missing := sorted(known - set(given))):
-        first = ", ".join(map(str, missing[:8])) + (", ..." if len(missing) > 8 else "")
-        word = "universe" if len(missing) == 1 else "universes"
-        yield both, f"tasks.splits: {word} {first} of tasks.universes={shown} belong to no split"
-
-
-def _held_out(config: Plain) -> Iterator[Finding]:
-    tasks = config["tasks"]
-    held: list[str] = tasks["held_out"] or []
-    for name in sorted({name for name in held if held.count(name) > 1}):
-        yield ("tasks.held_out",), f"tasks.held_out: {name!r} is listed twice"
-    if held and len(tasks["splits"] or ()) < 2:
-        example = "'tasks.splits={train:[0,1,2],test:[3]}' with tasks.universes=4"
-        keys = ("tasks.held_out", "tasks.splits")
-        yield (
-            keys,
-            (
-                "tasks.held_out: held out from the first split, for which there must be a second:"
-                f" {example}"
-            ),
-        )
-    families: list[str] | None = tasks["families"]
-    for name in dict.fromkeys(held) if families else ():
-        if name not in (families or ()):
-            near = hint(nearest(name, families or ()))
-            yield (
-                ("tasks.held_out", "tasks.families"),
-                f"tasks.held_out: {name!r} is not in tasks.families{near}",
-            )
-
-
 def _concurrency(config: Plain) -> Iterator[Finding]:
     model = config["model"]
     least, most = model["min_concurrency"], model["max_concurrency"]
@@ -511,31 +425,11 @@ def _concurrency(config: Plain) -> Iterator[Finding]:
         )
 
 
-def _task_source(config: Plain) -> Iterator[Finding]:
-    tasks = config["tasks"]
-    kind, path = tasks["kind"], tasks["path"]
-    try:
-        source = load_task_source(kind)
-    except PluginError as error:
-        yield ("tasks.kind",), f"tasks.kind: {error}"
-        return
-    keys = ("tasks.kind", "tasks.path")
-    if source.path_is and path is None:
-        yield keys, f"tasks.path: tasks={kind} needs {source.path_is}"
-        return
-    if not source.path_is and path is not None:
-        yield keys, f"tasks.path: tasks={kind} reads no path; leave it null"
-    if source.makes_universes and (tasks["universes"] != 1 or tasks["splits"]):
-        yield (
-            ("tasks.kind", "tasks.universes", "tasks.splits"),
-            f"tasks.universes, tasks.splits: not with tasks={kind}, which makes its own universes",
-        )
-
-
 RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
     _world, _kinds, _endpoint, database_rule, _recording, _extra_body, _mistakes, _middleware,
     _options, _callbacks,
-    _approval, _context, _cost, _concurrency, _budget, _families, _splits, _held_out, _task_source,
+    _approval, _context, _cost, _concurrency, _budget,
+    *TASK_RULES,
 )  # fmt: skip
 VALUE_RULES = (_kinds, _options)
 """Rules about single values; they hold for an incomplete config as well."""

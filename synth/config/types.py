@@ -64,11 +64,7 @@ def branch_at(value: object) -> str:
 
 
 BranchAt = Annotated[str, PlainValidator(branch_at)]
-
-
 Universes = Annotated[int | list[int], PlainValidator(universes)]
-
-
 Style = Literal["terse", "narrating", "parallel", "verifying"]
 """Manners of the scripted expert (:mod:`synth.models.scripted.styles`)."""
 
@@ -79,18 +75,14 @@ def styles(value: object) -> dict[str, float]:
     Raises ValueError for an unknown name and a weight that is not above 0.
     """
     if isinstance(value, str | list):
-        value = dict.fromkeys(cast("list[str]", value if isinstance(value, list) else [value]), 1.0)
+        names = cast("list[object]", value if isinstance(value, list) else [value])
+        value = dict.fromkeys(map(str, names), 1.0)
     weights = cast("dict[object, object]", value if isinstance(value, Mapping) else {})
     known = get_args(Style)
-    for name, weight in weights.items():
-        if (
-            name not in known
-            or type(weight) not in {int, float}
-            or not 0 < cast("float", weight) < 1e9
-        ):
-            weights = {}
-            break
-    if not weights:
+    if not weights or not all(
+        name in known and type(weight) in {int, float} and 0 < cast("float", weight) < 1e9
+        for name, weight in weights.items()
+    ):
         shown = ", ".join(known)
         raise ValueError(
             f"must be one of {shown}, a list of them, or their weights such as"

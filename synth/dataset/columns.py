@@ -13,6 +13,11 @@ SCHEMA_VERSION: Final = 2
 OLDEST_VERSION: Final = 1
 """Oldest version that can still be read."""
 
+PAYERS: Final = ("", "user_", "approver_", "judge_")
+"""Prefixes of the columns of the models of agent, user, approver and judge: each has
+``input_tokens``, ``output_tokens`` and ``cost_usd``.
+"""
+
 Kind = Literal[
     "str",
     "int32",

@@ -1,24 +1,31 @@
-"""Check constraints as choices and bounds of columns."""
+"""Check constraints as choices and bounds of columns, and in the SQL of SQLite."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from synth.generation.names import quoted
+
 Cell = str | int | float
 
 
 @dataclass
 class ColumnRules:
-    """The rules that checks state for one column."""
+    """The rules that checks state for one column. ``low`` and ``high`` are bounds of whole numbers,
+    which may be reached; ``above`` and ``below`` those as they stand, which may not.
+    """
 
     choices: tuple[Cell, ...] = ()
     low: float | None = None
     high: float | None = None
+    above: float | None = None
+    below: float | None = None
 
 
 @dataclass
@@ -81,8 +88,10 @@ def _bound(rule: ColumnRules, low: object, high: object, strict: int = 0) -> boo
     lowest, highest = _literal(low), _literal(high)
     if isinstance(lowest, int | float):
         rule.low = lowest + strict
+        rule.above = lowest if strict else None
     if isinstance(highest, int | float):
         rule.high = highest - strict
+        rule.below = highest if strict else None
     return isinstance(lowest, int | float) or isinstance(highest, int | float)
 
 
@@ -98,7 +107,8 @@ def _literal(node: object) -> Cell | None:
     return float(text) if "." in text else int(text)
 
 
-_PORTABLE = (
+PORTABLE = (
+    exp.Boolean,
     exp.And,
     exp.Or,
     exp.Not,
@@ -131,7 +141,94 @@ def translated(text: str, server: str) -> str | None:
         tree = sqlglot.parse_one(text, read="sqlite")
     except SqlglotError:
         return None
-    if not all(isinstance(node, _PORTABLE) for node in tree.walk()):
+    if not all(isinstance(node, PORTABLE) for node in tree.walk()):
         return None
     dialect = "postgres" if server == "postgresql" else "mysql"
     return tree.sql(dialect=dialect, identify=True)
+
+
+_HOLDABLE = (*PORTABLE, exp.DPipe)
+_PLAIN = (exp.Literal, exp.Boolean, exp.Neg, exp.Null, exp.Paren)
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_EXACT = frozenset({exp.DataType.Type.DECIMAL, exp.DataType.Type.DOUBLE})
+"""Types that keep every number as it is."""
+
+
+def condition(
+    text: str, dialect: str, columns: Collection[str], value: str | None = None
+) -> str | None:
+    """A condition or a sum in SQLite; None if SQLite would not decide it alike, or if it names a
+    column beside ``columns``. ``value`` is the column that VALUE of a domain stands for.
+    """
+    tree = _parsed(text, dialect)
+    if tree is None:
+        return None
+    for name in list(tree.find_all(exp.Column)):
+        if value is not None and name.name.upper() == "VALUE":
+            name.replace(exp.column(value))
+    if not all(isinstance(node, _HOLDABLE) for node in tree.walk()):
+        return None
+    if not {name.name for name in tree.find_all(exp.Column)} <= set(columns):
+        return None
+    for identifier in tree.find_all(exp.Identifier):
+        identifier.set("quoted", quoted(identifier.name) != identifier.name)
+    return tree.unnest().sql(dialect="sqlite")
+
+
+def default(text: str, dialect: str) -> str | None:
+    """A default that is one plain value, in SQLite; None for any other."""
+    tree = _parsed(text, dialect)
+    if tree is None or not all(isinstance(node, _PLAIN) for node in tree.walk()):
+        return None
+    return tree.unnest().sql(dialect="sqlite")
+
+
+def columns_of(text: str) -> set[str]:
+    """The columns that a condition of SQLite names; none if it cannot be read."""
+    try:
+        tree = sqlglot.parse_one(text, read="sqlite")
+    except SqlglotError:
+        return set()
+    return {column.name for column in tree.find_all(exp.Column)}
+
+
+def qualified(text: str, alias: str) -> str:
+    """A condition of SQLite about the row of an alias."""
+    tree = sqlglot.parse_one(text, read="sqlite")
+    for column in tree.find_all(exp.Column):
+        column.set("table", exp.to_identifier(alias))
+    return tree.sql(dialect="sqlite")
+
+
+def _parsed(text: str, dialect: str) -> exp.Expr | None:
+    """The tree of an expression without casts that change nothing, in parentheses."""
+    try:
+        tree: exp.Expr = exp.Paren(this=sqlglot.parse_one(text, read=dialect))
+    except SqlglotError:
+        return None
+    for node in reversed(list(tree.find_all(exp.Cast, exp.Introducer))):
+        bare = node.expression if isinstance(node, exp.Introducer) else _without_cast(node)
+        if bare is not None:
+            node.replace(bare)
+    for node in list(tree.find_all(exp.EQ)):
+        listed = node.expression.this.unnest() if isinstance(node.expression, exp.Any) else None
+        if isinstance(listed, exp.Array):
+            node.replace(exp.In(this=node.this.unnest(), expressions=listed.expressions))
+    return tree
+
+
+def _without_cast(cast: exp.Cast) -> exp.Expr | None:
+    """The operand of a cast, if SQLite gives the same without it."""
+    inner, target = cast.this.unnest(), cast.to
+    if not (isinstance(inner, exp.Literal) and inner.is_string):
+        text = target.is_type(*exp.DataType.TEXT_TYPES) or target.is_type("array")
+        return inner if text or target.this in _EXACT else None
+    literal = str(inner.this)
+    if target.is_type(*exp.DataType.NUMERIC_TYPES):
+        return sqlglot.parse_one(literal) if _NUMBER.fullmatch(literal) else None
+    if target.is_type(*exp.DataType.TEMPORAL_TYPES):
+        return inner if _MOMENT.fullmatch(literal) else None
+    if target.is_type(*exp.DataType.TEXT_TYPES) or target.this is exp.DataType.Type.USERDEFINED:
+        return inner
+    return None

@@ -11,9 +11,11 @@ from typing import Literal
 
 from sqlalchemy import Engine
 
+from envs.quoting import quoted
 from synth.generation.checks import translated
-from synth.generation.learn import checks_of, written
+from synth.generation.learn import checks_of
 from synth.generation.sample import ALL_ROWS, sample
+from synth.generation.schema_sql import partial_indexes
 from synth.generation.snapshot import LiveColumn, LiveTable, Rows, live_tables
 
 Server = Literal["postgresql", "mariadb"]
@@ -37,7 +39,9 @@ def server_files(engine: Engine, seed: str) -> dict[str, str]:
     tables = live_tables(engine, None)
     rows, checks = sample(engine, tables, ALL_ROWS), checks_of(engine, tables)
     for table in tables:
-        if written(table) != table.names:
+        sums = [column.computed for column in table.columns if column.computed]
+        left_out = any("(computed:" in column for column in table.left_out)
+        if left_out or any(translated(one, server) is None for one in sums for server in SERVERS):
             raise Unportable(f"{table.name} has a column that the database computes")
     out = dict[str, str]()
     for server in SERVERS:
@@ -85,11 +89,20 @@ class _Writer:
                 parts.append(f"FOREIGN KEY ({self.names(columns)}) {words}")
         parts += [f"CHECK ({text})" for check in checks if (text := self.check(check))]
         body = ",\n".join(f"  {part}" for part in parts)
-        return f"CREATE TABLE {self.quoted(table.name)} (\n{body}\n{_END[self.server]}\n"
+        create = f"CREATE TABLE {self.quoted(table.name)} (\n{body}\n{_END[self.server]}\n"
+        return create + "".join(self.index(table, *one) for one in partial_indexes(table))
+
+    def index(self, table: LiveTable, name: str, columns: Sequence[str], where: str) -> str:
+        """A unique index of some rows, which PostgreSQL has and MariaDB has not."""
+        condition = translated(where, self.server)
+        listed = self.names(columns)
+        if self.server == "mariadb" or condition is None:
+            return f"-- Not held here: {listed} of {table.name} is unique where {where}.\n"
+        head = f"CREATE UNIQUE INDEX {self.quoted(name)} ON {self.quoted(table.name)}"
+        return f"{head} ({listed}) WHERE {condition};\n"
 
     def quoted(self, name: str) -> str:
-        mark = '"' if self.server == "postgresql" else "`"
-        return mark + name.replace(mark, mark * 2) + mark
+        return quoted(name, '"' if self.server == "postgresql" else "`")
 
     def names(self, columns: Sequence[str]) -> str:
         return ", ".join(self.quoted(column) for column in columns)
@@ -101,19 +114,18 @@ class _Writer:
         values = [row[column.name] for row in self.rows.by_table[table.name]]
         kind = self.type(column, [value for value in values if value is not None], indexed)
         null = "" if column.nullable and column.name not in table.key else " NOT NULL"
-        default = self.default(table, column)
+        if column.computed is not None:
+            sum_ = translated(column.computed, self.server)
+            return f"{self.quoted(column.name)} {kind} GENERATED ALWAYS AS ({sum_}) STORED"
+        default = self.default(column, kind)
         return f"{self.quoted(column.name)} {kind}{default}{null}"
 
-    def default(self, table: LiveTable, column: LiveColumn) -> str:
+    def default(self, column: LiveColumn, kind: str) -> str:
         """The default, if it is a plain value."""
-        given = table.table.c[column.name].server_default
-        text = str(getattr(given, "arg", "")) if given is not None else ""
-        plain = text.replace(".", "", 1).removeprefix("-").isdecimal() or (
-            len(text) > 1 and text[0] == text[-1] == "'" and "\\" not in text
-        )
-        if not plain or column.type == "BOOLEAN":
-            return ""
-        return f" DEFAULT {text}"
+        text = column.default or ""
+        if kind == "BOOLEAN":
+            text = {"1": "TRUE", "0": "FALSE"}.get(text, text)
+        return f" DEFAULT {text}" if text and "\\" not in text else ""
 
     def type(self, column: LiveColumn, values: Sequence[object], indexed: set[str]) -> str:
         if column.type == "BOOLEAN" and all(value in (0, 1) for value in values):
@@ -132,7 +144,7 @@ class _Writer:
             return "BIGINT"
         if column.type == "REAL":
             return "DOUBLE PRECISION" if self.server == "postgresql" else "DOUBLE"
-        return f"NUMERIC(20, {max(2, 2, *map(_places, values))})"
+        return f"NUMERIC(20, {max([2, *map(_places, values)])})"
 
 
 def _mariadb_text(column: LiveColumn, texts: Sequence[str], indexed: set[str]) -> str:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, permutations
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -50,6 +50,7 @@ COMBINATIONS = 60
 DATES = frozenset({"date", "moment"})
 Personal = Mapping[tuple[str, str], str]
 Rows = Sequence[Mapping[str, Any]]
+Value = TypeVar("Value", float, str)
 Foreign = tuple[tuple[str, ...], str, tuple[str, ...]]
 
 
@@ -158,6 +159,7 @@ class _Learner:
             mix,
             list(dict.fromkeys(unique)),
             list(dict.fromkeys([*checks, *self._orders(free)])),
+            [(list(columns), where) for columns, where in self.live.partials],
         )
 
     def _empty(self, later: Sequence[Foreign]) -> set[str]:
@@ -179,9 +181,9 @@ class _Learner:
     def _dates(self, columns: Sequence[str]) -> list[str]:
         """The columns of dates in the order of time, those that are always there first."""
 
-        def rank(column: str) -> tuple[float, float]:
+        def rank(column: str) -> tuple[bool, float]:
             seconds = [_seconds(value) for value in self._values(column)]
-            return -len(seconds) / max(1, len(self.rows)) > -1, sum(seconds) / max(1, len(seconds))
+            return len(seconds) < len(self.rows), sum(seconds) / max(1, len(seconds))
 
         return sorted((c for c in columns if self._is_date(c)), key=rank)
 
@@ -303,9 +305,9 @@ class _Learner:
             if role[low] != role[high]:
                 continue
             pairs = [(r[low], r[high]) for r in self.rows if None not in (r[low], r[high])]
-            if len(pairs) > 4 and all(a <= b for a, b in pairs):
-                overlap = max(a for a, _ in pairs) > min(b for _, b in pairs)
-                out += [f"{quoted(low)} <= {quoted(high)}"] * overlap
+            ordered = len(pairs) > 4 and all(a <= b for a, b in pairs)
+            if ordered and max(a for a, _ in pairs) > min(b for _, b in pairs):
+                out.append(f"{quoted(low)} <= {quoted(high)}")
         return out
 
 
@@ -328,8 +330,8 @@ def _number(values: Sequence[float]) -> Number:
     return Number(_marks(values), None if whole else max(1, *places) if places else 2)
 
 
-def _marks(values: Sequence[float]) -> list[float]:
-    """The quantiles of some numbers, the least and the greatest among them."""
+def _marks(values: Sequence[Value]) -> list[Value]:
+    """The quantiles of some values, the least and the greatest among them: at least two."""
     ordered = sorted(values)
     count = min(MARKS, len(ordered))
     places = [round(i * (len(ordered) - 1) / max(1, count - 1)) for i in range(count)]
@@ -343,10 +345,7 @@ def _seconds(text: object) -> float:
 
 
 def _when(values: Sequence[str]) -> When:
-    ordered = sorted(values)
-    count = min(MARKS, len(ordered))
-    marks = [ordered[round(i * (len(ordered) - 1) / max(1, count - 1))] for i in range(count)]
-    marks = marks if len(marks) > 1 else [*marks, *marks]
+    marks = _marks(values)
     if len(values[0]) == 10:
         return When(marks)
     seconds = [int(_seconds(value)) for value in values]

@@ -41,7 +41,7 @@ def text_maker(
         return Email(people, () if people else _fake("last_name"))
     if kind == "name" or holds_people(name, texts):
         return _name(name)
-    codes = _clock(texts) or _forms(texts)
+    codes = _codes(kind, texts)
     if codes is not None:
         return codes
     provider = "street_address" if kind == "address" else PROVIDERS.get(name)
@@ -120,6 +120,17 @@ def _forms(texts: Sequence[str]) -> Form | None:
             return None
         out[code] += len(same)
     return Form(dict(out))
+
+
+def _codes(kind: str | None, texts: Sequence[str]) -> When | Form | None:
+    return _clock(texts) or _forms(texts) or _letters(kind, texts)
+
+
+def _letters(kind: str | None, texts: Sequence[str]) -> Form | None:
+    """The usual forms of personal numbers and logins, none of whose letters is kept."""
+    if kind not in {"identifier", "phone"}:
+        return None
+    return Form(dict(Counter(map(_form, texts)).most_common(FORMS)))
 
 
 def _code(form: str, same: Sequence[str]) -> str | None:

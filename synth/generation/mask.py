@@ -2,79 +2,127 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import random
-import string
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from envs.types import Column, Table
+from envs.world.world_file import PERSONAL_KINDS
 from synth.errors import OperatorError
 from synth.foundation.suggestions import hint, nearest
+from synth.generation.made_up import MadeUp
 from synth.generation.names import snake
+from synth.generation.real_values import RealValues
 from synth.generation.reflect import SECRET
-from synth.generation.snapshot import LiveTable, Rows, Value
+from synth.generation.snapshot import LiveColumn, LiveTable, Rows
 from synth.personal.guess import guess_columns
-from synth.tasks.fake import fake_values
 
-Make = Callable[[int], Sequence[object]]
+Kinds = Mapping[tuple[str, str], str]
 
-SHIFT = 900
-"""The most days by which a day of birth is moved."""
+LOOKED_AT = 500
+"""The most values of a column that a guess looks at."""
+
+_PROSE = re.compile(
+    r"memo|notes?|comments?|remarks?|descriptions?|messages?|subject|text|details?|reason|body"
+)
+"""Words in the names of columns of free text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The decision on one text column: ``masked`` as personal data of a kind, or kept."""
+    """The decision on one column: ``masked`` as personal data of a kind, or kept. ``replaced``
+    counts the values of a kept column in which personal values were replaced; ``prose`` tells that
+    it holds sentences.
+    """
 
     column: str
     kind: str | None
     masked: bool
+    replaced: int = 0
+    prose: bool = False
 
     @property
     def line(self) -> str:
-        if self.kind is None:
-            return f"{self.column}: kept"
-        return f"{self.column}: {self.kind}, {'masked' if self.masked else 'kept as you asked'}"
+        if self.kind is not None:
+            return f"{self.column}: {self.kind}, {'masked' if self.masked else 'kept as you asked'}"
+        found = f", known personal values masked in {self.replaced}" if self.replaced else ""
+        return f"{self.column}: kept{found}{' (free text: read it)' if self.prose else ''}"
 
 
-def mask(tables: Sequence[LiveTable], rows: Rows, keep: Sequence[str], seed: int) -> list[Decision]:
-    """Replace the values of personal columns in the sample; returns a decision for each column
-    that holds text or is personal.
-
-    One real value becomes one made-up value in all columns of its name, so that references hold.
-    Raises OperatorError for a column to keep that does not exist.
+@dataclass(frozen=True, slots=True)
+class MaskedSample:
+    """What masking gave: the tables, with clean comments; a decision for each column that holds
+    text or is personal; the kinds of the personal columns.
     """
-    kinds = personal_kinds(tables, rows)
-    known = {f"{table.name}.{column.name}" for table in tables for column in table.columns}
+
+    tables: Sequence[LiveTable]
+    decisions: Sequence[Decision]
+    personal: Kinds
+
+
+def mask(
+    tables: Sequence[LiveTable],
+    rows: Rows,
+    keep: Sequence[str],
+    seed: int,
+    also: Sequence[str] = (),
+) -> MaskedSample:
+    """Replace the values of personal columns in the sample, and where other texts repeat them.
+
+    ``keep`` names columns that stay, ``also`` columns to mask, as ``table.column`` or
+    ``table.column=kind``. One real value becomes one made-up value of its kind in all columns, so
+    that references hold. Raises OperatorError for a column or a kind that does not exist.
+    """
+    columns = {f"{t.name}.{c.name}": (t, c) for t in tables for c in t.columns}
     for name in keep:
-        if name not in known:
-            raise OperatorError(f"--keep-column {name}: no such column{hint(nearest(name, known))}")
-    draw = random.Random(seed)
-    out, made = list[Decision](), dict[str, dict[str, Value]]()
-    for table in tables:
-        for column in table.columns:
-            name = f"{table.name}.{column.name}"
-            kind = kinds.get((table.name, column.name))
-            if kind is None and (column.type != "TEXT" or column.choices):
-                continue
-            masked = kind is not None and name not in keep
-            out.append(Decision(name, kind, masked))
-            if kind is not None and masked:
-                values = made.setdefault(f"{kind} {snake(column.name)}", {})
-                _mask(rows.by_table[table.name], column.name, kind, values, draw)
-    return out
+        _refuse_unknown("--keep-column", name, columns)
+    guessed = personal_kinds(tables, rows)
+    kinds = _with_references(tables, {**guessed, **_asked(also, columns, keep, guessed)})
+    kept = {key for key in kinds if f"{key[0]}.{key[1]}" in keep}
+    kept = {*_with_references(tables, dict.fromkeys(kept, "kept"))}
+    masked = {key: kind for key, kind in kinds.items() if key not in kept}
+    known = _replace(tables, rows, masked, random.Random(seed))
+    decisions = list[Decision]()
+    for name, (table, column) in columns.items():
+        kind = kinds.get((table.name, column.name))
+        if kind is not None:
+            decisions.append(Decision(name, kind, (table.name, column.name) in masked))
+        elif column.type == "TEXT" and not column.choices:
+            decisions.append(_clean(table, column, rows, known, name in keep))
+    return MaskedSample([_clean_comments(table, known) for table in tables], decisions, kinds)
 
 
-def personal_kinds(tables: Sequence[LiveTable], rows: Rows) -> Mapping[tuple[str, str], str]:
-    """The kinds of personal data by table and column, guessed by names and contents."""
+def _replace(
+    tables: Sequence[LiveTable], rows: Rows, masked: Kinds, draw: random.Random
+) -> RealValues:
+    """Replace the values of the masked columns; returns them with what takes their place."""
+    by_name = {table.name: table for table in tables}
+    made = {kind: MadeUp(kind, draw) for kind in PERSONAL_KINDS}
+    for (table, column), kind in masked.items():
+        values = [row[column] for row in rows.by_table[table]]
+        made[kind].learn(column, values, distinct=_is_distinct(by_name[table], column))
+    for (table, column), kind in masked.items():
+        for row in rows.by_table[table]:
+            if row[column] is not None:
+                row[column] = made[kind].values[str(row[column])]
+    known = RealValues(draw)
+    for kind, one in made.items():
+        known.learn(kind, one.values)
+    return known
+
+
+def personal_kinds(tables: Sequence[LiveTable], rows: Rows) -> Kinds:
+    """The kinds of personal data by table and column, guessed by contents and names."""
+    choices = {(table.name, c.name) for table in tables for c in table.columns if c.choices}
     plain = {
         table.name: Table(table.name, tuple(Column(name, "") for name in table.names))
         for table in tables
     }
 
     def some(table: str, column: str) -> Sequence[object]:
-        return [row[column] for row in rows.by_table[table][:50]]
+        values = [row[column] for row in rows.by_table[table] if row[column] is not None]
+        return values[:: max(1, len(values) // LOOKED_AT)]
 
     secrets = {
         (table.name, column.name): "identifier"
@@ -82,78 +130,93 @@ def personal_kinds(tables: Sequence[LiveTable], rows: Rows) -> Mapping[tuple[str
         for column in table.columns
         if column.type == "TEXT" and SECRET.search(snake(column.name))
     }
-    return secrets | guess_columns(plain, some)
+    found = secrets | guess_columns(plain, some)
+    return {key: kind for key, kind in found.items() if key not in choices}
 
 
-def _mask(
-    rows: list[dict[str, Value]],
-    column: str,
-    kind: str,
-    values: dict[str, Value],
-    draw: random.Random,
-) -> None:
-    fresh = list(dict.fromkeys(str(row[column]) for row in rows if row[column] is not None))
-    fresh = [value for value in fresh if value not in values]
-    values |= zip(fresh, _made_up(kind, column, fresh, draw), strict=True)
-    for row in rows:
-        if row[column] is not None:
-            row[column] = values[str(row[column])]
+def _refuse_unknown(option: str, name: str, known: Mapping[str, object]) -> None:
+    if name not in known:
+        raise OperatorError(f"{option} {name}: no such column{hint(nearest(name, known))}")
 
 
-def _made_up(kind: str, column: str, real: Sequence[str], draw: random.Random) -> list[Value]:
-    if kind == "birth_date":
-        return [_moved(value, draw) for value in real]
-    provider = _provider(kind, snake(column))
-    if provider is None:
-        return [_same_form(value, draw) for value in real]
-    fresh = _several(provider, 2 * len(real), draw.randrange(1 << 30))
-    taken = {value.casefold() for value in real}
-    free = [str(value) for value in fresh if str(value).casefold() not in taken]
-    return (
-        [free[index % len(free)] for index in range(len(real))]
-        if free
-        else [_same_form(value, draw) for value in real]
-    )
-
-
-def _provider(kind: str, column: str) -> str | None:
-    if kind == "name":
-        if column.startswith(("first", "given", "fore", "middle")):
-            return "first_name"
-        return "last_name" if column.startswith(("last", "family", "sur", "maiden")) else "name"
-    return {"email": "ascii_safe_email", "address": "street_address"}.get(kind)
-
-
-def _several(provider: str, count: int, seed: int) -> list[object]:
-    """So many values of a provider; where it has not got as many, they come again."""
-    size = count
-    while size:
-        try:
-            values = fake_values(provider, size, "en_US", seed)
-            return [values[index % size] for index in range(count)]
-        except ValueError:
-            size //= 2
-    return []
-
-
-def _moved(value: str, draw: random.Random) -> Value:
-    try:
-        day = dt.date.fromisoformat(value[:10]) + dt.timedelta(draw.randint(-SHIFT, SHIFT))
-    except ValueError:
-        return _same_form(value, draw)
-    return day.isoformat() + value[10:]
-
-
-def _same_form(value: str, draw: random.Random) -> str:
-    """A text of the same form: a digit for a digit, a letter for a letter."""
-    out = ""
-    for letter in value:
-        if letter.isdigit():
-            out += draw.choice(string.digits)
-        elif letter.isalpha():
-            out += draw.choice(
-                string.ascii_uppercase if letter.isupper() else string.ascii_lowercase
+def _asked(
+    also: Sequence[str],
+    columns: Mapping[str, tuple[LiveTable, LiveColumn]],
+    keep: Sequence[str],
+    guessed: Kinds,
+) -> dict[tuple[str, str], str]:
+    """The kinds of the columns that are masked on demand."""
+    out = dict[tuple[str, str], str]()
+    for text in also:
+        name, given, kind = text.partition("=")
+        _refuse_unknown("--mask-column", name, columns)
+        table, column = columns[name]
+        kind = kind if given else guessed.get((table.name, column.name), "other")
+        if kind not in PERSONAL_KINDS:
+            message = f"--mask-column {text}: the kind is one of {', '.join(PERSONAL_KINDS)}"
+            raise OperatorError(message + hint(nearest(kind, PERSONAL_KINDS)))
+        if name in keep:
+            raise OperatorError(f"--mask-column and --keep-column both name {name}: leave one out")
+        if column.choices or column.type == "BOOLEAN":
+            raise OperatorError(
+                f"--mask-column {name}: its values are a fixed set, which the schema lists; leave"
+                " its table out with --tables"
             )
-        else:
-            out += letter
+        out[table.name, column.name] = kind
     return out
+
+
+def _with_references(
+    tables: Sequence[LiveTable], kinds: Mapping[tuple[str, str], str]
+) -> dict[tuple[str, str], str]:
+    """The kinds, and those of the columns that refer to them or that they refer to."""
+    pairs = [
+        ((table.name, here), (target, there))
+        for table in tables
+        for columns, target, others in table.links
+        for here, there in zip(columns, others, strict=True)
+    ]
+    out, before = dict(kinds), dict[tuple[str, str], str]()
+    while before != out:
+        before = dict(out)
+        for pair in pairs:
+            found = [out[column] for column in pair if column in out]
+            if found:
+                out |= dict.fromkeys(pair, min(found))
+    return out
+
+
+def _is_distinct(table: LiveTable, column: str) -> bool:
+    return any(column in one for one in (table.key, *table.uniques))
+
+
+def _clean(
+    table: LiveTable, column: LiveColumn, rows: Rows, known: RealValues, stays: bool
+) -> Decision:
+    """Replace known personal values in the texts of a column that is kept."""
+    found = rows.by_table[table.name]
+    texts = [str(row[column.name]) for row in found if row[column.name] is not None]
+    linked = {*table.key, *(name for columns, _, _ in table.links for name in columns)}
+    prose = column.name not in linked and _is_prose(snake(column.name), texts)
+    count = 0
+    for row in found if not stays else ():
+        value = row[column.name]
+        if isinstance(value, str) and (clean := known.replaced(value, prose=prose)) != value:
+            row[column.name], count = clean, count + 1
+    return Decision(f"{table.name}.{column.name}", None, False, count, prose)
+
+
+def _is_prose(column: str, texts: Sequence[str]) -> bool:
+    """True for a column of free text, by its name or because few texts are the same."""
+    if any(_PROSE.fullmatch(word) for word in column.split("_")):
+        return True
+    several = sum(" " in text.strip() for text in texts)
+    return len(set(texts)) > 0.5 * len(texts) and several > 0.3 * len(texts)
+
+
+def _clean_comments(table: LiveTable, known: RealValues) -> LiveTable:
+    def clean(comment: str | None) -> str | None:
+        return comment and known.replaced(comment, prose=False)
+
+    columns = tuple(replace(column, comment=clean(column.comment)) for column in table.columns)
+    return replace(table, columns=columns, comment=clean(table.comment))

@@ -13,6 +13,8 @@ import inflect
 from sqlalchemy.dialects.mysql.reserved_words import RESERVED_WORDS_MARIADB, RESERVED_WORDS_MYSQL
 from sqlalchemy.dialects.postgresql.base import RESERVED_WORDS
 
+from envs import quoting
+
 _ENGINE = cast("Any", inflect.engine())  # its annotations want its own word type
 
 _TAKEN = frozenset({"db", "limit", "offset", "order_by", "descending", "records", "sql", "found"})
@@ -57,6 +59,59 @@ def snake(name: str) -> str:
     return spaced.strip("_").lower() or "value"
 
 
+_WITH_PLURAL = {
+    "staff_member": "staff personnel",
+    "crew_member": "crew",
+    "{}_item": "equipment furniture luggage baggage hardware merchandise news clothing",
+    "{}_record": "software information data feedback traffic weather research maintenance",
+}
+_UNCOUNTABLE = {
+    word: one.format(word) for one, words in _WITH_PLURAL.items() for word in words.split()
+}
+"""Nouns without a plural, with a word that has one."""
+
+_DATES = {
+    "start": "starts started start begins begin began starting beginning",
+    "end": "ends ended end finishes finished finish ending",
+    "expiry": "expires expired expire expiry",
+    "due": "due",
+}
+_DATE_WORD = {word: noun for noun, words in _DATES.items() for word in words.split()}
+
+
+@cache
+def date_words(label: str, *, day: bool) -> str:
+    """A column of dates as a noun: ``paid_at`` is the paid time, ``starts`` the start date."""
+    bare = re.sub(r"_(?:on|at)$", "", label)
+    stem = " ".join(_DATE_WORD.get(word, word) for word in bare.split("_"))
+    if bare == label and bare.rpartition("_")[2] not in _DATE_WORD and not PARTICIPLE.search(bare):
+        return stem
+    return f"{stem} {'date' if day else 'time'}"
+
+
+_OF_ITSELF = frozenset(
+    """arrived departed died joined graduated resigned retired failed occurred happened expired
+    ended started appeared""".split()  # noqa: SIM905
+)
+"""What a row does, not what is done to it."""
+
+
+@cache
+def date_verb(label: str) -> str:
+    """The participle of a column of dates: ``opened`` for ``opened_on``; empty without one."""
+    bare = re.sub(r"^date_|_(?:on|at|date|time)$", "", label)
+    last = bare.rpartition("_")[2]
+    fitting = PARTICIPLE.search(last) and last not in _OF_ITSELF
+    return bare.replace("_", " ") if fitting else ""
+
+
+PARTICIPLE = re.compile(
+    r"^(?:\w*[a-z]{2}ed|paid|sent|sold|made|taken|built|born|bought|held|seen|given|lost|written"
+    r"|done|begun|shown|set|cut|met|put|read|drawn|known|returned)$"
+)
+"""Words that say what was done to a row: it was opened, it was paid."""
+
+
 @cache
 def noun_of(table: str) -> Noun:
     """The noun of a table, whichever number its name has."""
@@ -65,6 +120,8 @@ def noun_of(table: str) -> Noun:
     one = str(singular) if singular and not last.endswith(("ss", "us", "is")) else last
     many = last if one != last else str(_ENGINE.plural_noun(last))
     prefix = f"{head}_" if head else ""
+    if last in _UNCOUNTABLE:
+        one, many = _UNCOUNTABLE[last], f"{_UNCOUNTABLE[last]}s"
     return Noun(prefix + one, prefix + many)
 
 
@@ -89,4 +146,4 @@ def slot(words: str) -> str:
 def quoted(name: str) -> str:
     """An identifier in SQL, in quotes only where it needs them."""
     plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name) and name not in _RESERVED
-    return name if plain else '"' + name.replace('"', '""') + '"'
+    return name if plain else quoting.quoted(name)

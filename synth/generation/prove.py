@@ -114,10 +114,12 @@ def _check(
 ) -> list[FamilyReport]:
     _write(folder, drafts, now)
     reports = list[FamilyReport]()
+    total = len(drafts)
 
     def done(report: FamilyReport) -> None:
         reports.append(report)
-        progress(f"{'ok  ' if report.ok else 'out '} {report.family}")
+        state = "ok  " if report.ok else "out "
+        progress(f"{state} {report.family} (family {len(reports)} of {total})")
 
     check_world(folder, options, done, workers)
     return reports

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import sqlalchemy
@@ -18,10 +18,16 @@ from synth.generation.shape import Cell, ColumnShape, Kind, Link, Shape, TableSh
 SEEN = 400
 """The values of a column that are looked at."""
 
+CENT = 0.01
+"""The least step from a bound that a number may not reach."""
+
 SECRET = re.compile(r"(?:^|_)(?:password|passwd|pwd|secret|token|salt|pin|api_key)(?:_|$)")
 """Columns that no tool shows."""
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_SEVERAL = re.compile(r"[\[{].*[\]})]|\(.*,.*[\])]", re.DOTALL)
+"""Texts that hold several values: arrays, ranges, JSON. Nobody says them in a request."""
+
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?")
 
 
@@ -53,6 +59,13 @@ def _table(name: str, inspector: Inspector, db: Connection) -> TableShape:
         links=_links(name, inspector),
         uniques=uniques,
         rows=count,
+        partials=_partials(name, inspector),
+        joint=frozenset(
+            str(column)
+            for one in inspector.get_foreign_keys(name)
+            if len(one["constrained_columns"]) > 1
+            for column in one["constrained_columns"]
+        ),
         generated_key=len(key) == 1 and str(whole[0]["type"]).upper() == "INTEGER",
     )
 
@@ -66,6 +79,17 @@ def _uniques(name: str, inspector: Inspector) -> tuple[tuple[str, ...], ...]:
         if index.get("unique") and not index.get("dialect_options")
     ]
     return tuple(dict.fromkeys(tuple(columns) for columns in constraints))
+
+
+def _partials(name: str, inspector: Inspector) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """The unique indexes of some rows: their columns and the condition of these rows."""
+    found = [
+        (tuple(map(str, index["column_names"])), where)
+        for index in inspector.get_indexes(name)
+        if index.get("unique")
+        and (where := str(index.get("dialect_options", {}).get("sqlite_where", "")))
+    ]
+    return tuple(sorted(found))
 
 
 def _links(name: str, inspector: Inspector) -> tuple[Link, ...]:
@@ -104,6 +128,7 @@ def _column(
     choices = rule.choices
     if not choices and kind == "text" and 2 <= distinct <= FEW and given >= 3 * distinct:
         choices = tuple(sorted({str(value) for value in values}))
+    loose = kind != "integer"
     return ColumnShape(
         name=name,
         kind=kind,
@@ -112,12 +137,13 @@ def _column(
         unique=name in unique,
         choices=choices,
         checked=bool(rule.choices),
-        low=rule.low,
-        high=rule.high,
+        low=rule.above + CENT if loose and rule.above is not None else rule.low,
+        high=rule.below - CENT if loose and rule.below is not None else rule.high,
         comment=raw.get("comment"),
         seen=tuple(values),
         distinct=distinct,
         nulls=total - given,
+        computed=bool(raw.get("computed")),
     )
 
 
@@ -135,17 +161,27 @@ def _kind(declared: str, values: Sequence[Cell]) -> Kind:
     """The kind of a column; content decides where SQLite's declared type leaves it open."""
     texts = [value for value in values if isinstance(value, str)]
     if texts and len(texts) == len(values):
-        if all(_DAY.fullmatch(text) for text in texts):
-            return "date"
-        if all(_MOMENT.fullmatch(text) for text in texts):
-            return "moment"
-        return "text"
+        return _text_kind(texts)
     if "BOOL" in declared:
         return "boolean"
     if values and not texts:
         whole = all(isinstance(value, int) for value in values) and "INT" in declared
         return "integer" if whole else "number"
     return _declared_kind(declared)
+
+
+def _text_kind(texts: Sequence[str]) -> Kind:
+    kinds: tuple[tuple[re.Pattern[str], Kind], ...] = (
+        (_DAY, "date"),
+        (_MOMENT, "moment"),
+        (_SEVERAL, "other"),
+    )
+    fitting: Iterator[Kind] = (
+        kind for form, kind in kinds if all(form.fullmatch(text) for text in texts)
+    )
+    for kind in fitting:
+        return kind
+    return "text"
 
 
 def _declared_kind(declared: str) -> Kind:

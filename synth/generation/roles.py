@@ -20,6 +20,11 @@ _QUANTITY = re.compile(
 )
 _STATUS = re.compile(r"(?:^|_)(?:status|state|stage|priority|condition|phase)$")
 _CATEGORY = re.compile(r"(?:^|_)(?:kind|type|category|class|level|genre|rating|method|mode)$")
+_CODE = re.compile(
+    r"(?:^|_)(?:id|years?|code|no|nr|num|number|zip|postcode|phone|version|rank|key|ref|by)$"
+    r"|^(?:year|number|code|no|id)_"
+)
+_FLAG = re.compile(r"^(?:is|has|was|can|did)_|_flag$")
 _FIRST = re.compile(r"^(?:first|given|fore)_?name$")
 _LAST = re.compile(r"^(?:last|family|sur)_?name$")
 _NAMES = (
@@ -57,7 +62,7 @@ def _role(table: TableShape, column: ColumnShape) -> Role:
     name = column.label
     if table.link_of(column.name) is not None:
         return "link"
-    if column.name in table.key and (column.kind != "text" or len(table.key) > 1):
+    if _is_key(table, column):
         return "key"
     if column.kind in {"date", "moment"}:
         return "date"
@@ -72,17 +77,26 @@ def _role(table: TableShape, column: ColumnShape) -> Role:
     return "name" if name in _name_order(table) else "text"
 
 
+def _is_key(table: TableShape, column: ColumnShape) -> bool:
+    own = column.name in table.key and (column.kind != "text" or len(table.key) > 1)
+    return own or column.name in table.joint
+
+
 def _role_of_number(column: ColumnShape) -> Role:
     name = column.label
-    if column.choices:
+    flag = column.distinct <= 2 and set(column.seen) <= {0, 1}
+    if column.choices or _is_code(name) or _FLAG.search(name):
+        return "other"
+    if flag and not _QUANTITY.search(name):
         return "other"
     if _MONEY.search(name):
         return "money"
-    return "quantity" if _QUANTITY.search(name) or not _is_code(name) else "other"
+    return "quantity"
 
 
 def _is_code(name: str) -> bool:
-    return bool(re.search(r"(?:^|_)(?:id|year|code|no|number|zip|phone|version|rank)$", name))
+    """True for a number that names or places something, which nobody adds up or compares."""
+    return bool(_CODE.search(name)) and not name.startswith(("number_of_", "no_of_"))
 
 
 def _name_order(table: TableShape) -> list[str]:

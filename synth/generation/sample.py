@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, Connection, Engine, and_, func, or_, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Text,
+    and_,
+    cast,
+    func,
+    or_,
+    select,
+    tuple_,
+)
 
 from synth.generation.snapshot import LiveTable, Rows, Value, plain
 
@@ -59,7 +70,10 @@ def _some(db: Connection, table: LiveTable, rows: Rows, share: int) -> list[dict
 def _read(
     db: Connection, table: LiveTable, where: ColumnElement[bool] | None, most: int | None
 ) -> list[dict[str, Value]]:
-    columns = [table.table.c[name] for name in table.names]
+    columns = [
+        cast(table.table.c[column.name], Text) if column.as_text else table.table.c[column.name]
+        for column in table.columns
+    ]
     query = select(*columns).order_by(*(table.table.c[name] for name in table.key or table.names))
     if where is not None:
         query = query.where(where)

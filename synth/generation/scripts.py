@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from envs.scripts import split
 
+_TAIL = re.compile(r"\s*;?[ \t]*\n?")
+"""What is left of the line of a statement."""
 _FILLS = re.compile(r"(?:INSERT|REPLACE|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
 
 
@@ -21,7 +23,8 @@ def separate(texts: Sequence[str]) -> tuple[str, str]:
         for statement in split(text, "sqlite"):
             start = text.index(statement.text, position)
             end = start + len(statement.text)
-            end += len(re.match(r"\s*;?[ \t]*\n?", text[end:])[0])  # type: ignore[index]
+            if tail := _TAIL.match(text, end):
+                end = tail.end()
             if statement.kind == "sql" and _FILLS.match(statement.text):
                 kept += text[position:start]
                 rows.append(f"{statement.text};\n")

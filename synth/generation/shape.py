@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from synth.generation.names import Noun, noun_of, snake
+from synth.generation.names import Noun, date_verb, date_words, noun_of, snake
 
 Kind = Literal["integer", "number", "text", "date", "moment", "boolean", "other"]
 
@@ -17,12 +18,16 @@ Role = Literal[
 Cell = str | int | float
 
 
+_RATES = frozenset({"hourly", "daily", "weekly", "monthly", "quarterly", "yearly", "annual"})
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnShape:
     """A column: what may stand in it, and what does.
 
     ``choices`` are the values that a check or the content allows; ``low`` and ``high`` the bounds
     that a check sets. ``seen`` are some of its values, ``distinct`` counts all of them.
+    ``computed`` tells that the database computes it.
     """
 
     name: str
@@ -38,6 +43,7 @@ class ColumnShape:
     seen: tuple[Cell, ...] = ()
     distinct: int = 0
     nulls: int = 0
+    computed: bool = False
     role: Role = "other"
 
     @property
@@ -47,8 +53,16 @@ class ColumnShape:
 
     @property
     def words(self) -> str:
-        """The name as a person says it."""
-        return self.label.replace("_", " ")
+        """The name as a person says it, as a noun: ``issued date`` for the date ``issued_on``."""
+        if self.kind in {"date", "moment"}:
+            return date_words(self.label, day=self.kind == "date")
+        words = re.sub(r"(?<=_)(?:no|nr|num)$", "number", self.label).replace("_", " ")
+        return f"{words} amount" if self.kind == "number" and words in _RATES else words
+
+    @property
+    def verb(self) -> str:
+        """What was done on a date: ``opened`` for ``opened_on``; empty for any other column."""
+        return date_verb(self.label) if self.kind in {"date", "moment"} else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +76,11 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """A table. ``handle`` are the columns by which a person names a row; empty if the key does."""
+    """A table. ``handle`` are the columns by which a person names a row; empty if the key does.
+
+    ``partials`` are unique indexes of some rows (columns, condition), ``joint`` the columns of
+    foreign keys of several columns.
+    """
 
     name: str
     columns: tuple[ColumnShape, ...]
@@ -73,6 +91,8 @@ class TableShape:
     generated_key: bool = False
     comment: str | None = None
     handle: tuple[str, ...] = ()
+    partials: tuple[tuple[tuple[str, ...], str], ...] = ()
+    joint: frozenset[str] = frozenset()
 
     @property
     def noun(self) -> Noun:
@@ -86,6 +106,12 @@ class TableShape:
 
     def link_of(self, column: str) -> Link | None:
         return next((link for link in self.links if link.column == column), None)
+
+    @property
+    def distinct_sets(self) -> list[tuple[str, ...]]:
+        """The columns of the key and of each unique rule, whole or of some rows."""
+        found = [self.key, *self.uniques, *(columns for columns, _ in self.partials)]
+        return [columns for columns in dict.fromkeys(found) if columns]
 
     @property
     def single_key(self) -> str | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import sqlalchemy
@@ -13,11 +14,12 @@ from sqlalchemy.pool import StaticPool
 
 from envs.connection import check, driver_of, open_engine, parse_url
 from synth.errors import OperatorError
-from synth.generation.mask import Decision, mask, personal_kinds
+from synth.generation.mask import Decision, MaskedSample, mask, personal_kinds
+from synth.generation.names import quoted
 from synth.generation.sample import ALL_ROWS, sample
 from synth.generation.schema_sql import write_schema, write_seed
 from synth.generation.scripts import separate
-from synth.generation.snapshot import LiveTable, Rows, live_tables
+from synth.generation.snapshot import LiveTable, Rows, live_tables, views_and_triggers
 
 _CONNECT_S = 10
 
@@ -28,7 +30,8 @@ EMPTY_SEED = "-- schema.sql holds the rows.\n"
 class Source:
     """A database in SQLite, and the scripts that make it again. ``decisions`` tell what became of
     the text columns of a live database; ``personal`` maps table and column to a kind. ``seeded``
-    tells that the schema makes no rows, ``portable`` that the seed is INSERTs of plain values.
+    tells that the schema makes no rows, ``portable`` that the seed is INSERTs of plain values;
+    ``notes`` name the columns that are left out and the rules that are not carried over.
     """
 
     engine: Engine
@@ -38,17 +41,20 @@ class Source:
     personal: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     seeded: bool = True
     portable: bool = True
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Extract:
     """The extract that becomes a world: about so many rows, of these tables (None: all of them)
-    and what they refer to. ``keep`` are columns that are not masked.
+    and what they refer to. ``keep`` are columns that are not masked, ``mask`` columns that are in
+    any case, as ``table.column`` or ``table.column=kind``.
     """
 
     rows: int = 2000
     tables: Sequence[str] | None = None
     keep: Sequence[str] = ()
+    mask: Sequence[str] = ()
 
 
 def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
@@ -57,6 +63,8 @@ def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
     With ``part`` the world has a part of it only. Raises OperatorError for a file that cannot be
     read or executed.
     """
+    for file in files:
+        refuse_dump(file)
     texts = [_read(file) for file in files]
     engine = _load(list(zip(map(str, files), texts, strict=True)))
     if part is not None:
@@ -69,7 +77,8 @@ def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
     for fills in (plain, seed):
         if fills and _loads(schema, fills, tables, rows):
             portable = fills is plain
-            return Source(engine, schema, fills, personal=personal, portable=portable)
+            notes = [one for one in _left_out(tables) if portable and "(computed:" not in one]
+            return Source(engine, schema, fills, personal=personal, portable=portable, notes=notes)
     whole = "\n".join(texts)
     return Source(engine, whole, EMPTY_SEED, personal=personal, seeded=False, portable=False)
 
@@ -110,11 +119,42 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
     """The world's own database, with a part of the rows of another."""
     tables = live_tables(engine, part.tables)
     rows = sample(engine, tables, part.rows)
-    personal = personal_kinds(tables, rows)
-    decisions = mask(tables, rows, part.keep, seed=1) if masked else []
+    if masked:
+        found = mask(tables, rows, part.keep, seed=1, also=part.mask)
+    else:
+        found = MaskedSample(tables, [], personal_kinds(tables, rows))
+    tables = _held(found.tables, rows)
     schema, seed = write_schema(tables), write_seed(tables, rows) or EMPTY_SEED
     loaded = _load([("schema.sql", schema), ("seed.sql", seed)])
-    return Source(loaded, schema, seed, decisions, personal)
+    notes = _left_out(tables)
+    lost = [rule for table in tables for rule in table.lost] + views_and_triggers(engine)
+    notes += [f"not carried over: {'; '.join(lost)}"] if lost else []
+    return Source(loaded, schema, seed, found.decisions, found.personal, notes=notes)
+
+
+def _left_out(tables: Sequence[LiveTable]) -> list[str]:
+    return [f"left out: {column}" for table in tables for column in table.left_out]
+
+
+def _held(tables: Sequence[LiveTable], rows: Rows) -> list[LiveTable]:
+    """The tables without the checks that rows of theirs break, as rows from before a check do."""
+    bare = [replace(table, checks=(), partials=()) for table in tables]
+    loaded = _load([("schema.sql", write_schema(bare)), ("seed.sql", write_seed(bare, rows))])
+    out = list[LiveTable]()
+    with loaded.connect() as db:
+        for table in tables:
+            broken = [
+                check
+                for check in table.checks
+                if db.exec_driver_sql(
+                    f"SELECT 1 FROM {quoted(table.name)} WHERE NOT ({check}) LIMIT 1"
+                ).first()
+            ]
+            kept = tuple(check for check in table.checks if check not in broken)
+            lost = [f"check of {table.name}, which rows break: {check}" for check in broken]
+            out.append(replace(table, checks=kept, lost=(*table.lost, *lost)))
+    loaded.dispose()
+    return out
 
 
 def _load(scripts: Sequence[tuple[str, str]]) -> Engine:
@@ -129,6 +169,35 @@ def _load(scripts: Sequence[tuple[str, str]]) -> Engine:
             raise OperatorError(f"{name}: SQLite cannot run this script: {error}") from error
     raw.commit()
     return engine
+
+
+_DUMPS = (
+    (b"PGDMP", "pg_dump in its own format", "pg_restore --dbname DATABASE"),
+    (b"-- PostgreSQL database", "pg_dump", "psql DATABASE -f"),
+    (b"-- MySQL dump", "mysqldump", "mysql DATABASE <"),
+    (b"-- MariaDB dump", "mariadb-dump", "mariadb DATABASE <"),
+    (b"/*!40101 SET", "mysqldump", "mysql DATABASE <"),
+)
+"""How the dumps of servers begin, what wrote them, and what restores them."""
+
+_HEAD = 2000
+"""The bytes of a file in which a dump says what it is."""
+
+
+def refuse_dump(file: Path) -> None:
+    """Raise OperatorError for the dump of a server, which SQLite cannot execute."""
+    try:
+        with file.expanduser().open("rb") as opened:
+            head = opened.read(_HEAD)
+    except OSError as error:
+        raise OperatorError(f"{file}: cannot be read: {error}") from error
+    for mark, program, restore in _DUMPS:
+        if head.startswith(mark) or (mark != b"PGDMP" and mark in head):
+            raise OperatorError(
+                f"{file} is a dump by {program}, and --from reads scripts for SQLite: restore it"
+                f" into a database ({restore} {shlex.quote(str(file))}), put the URL of that"
+                " database in a variable and run synth new PATH --dsn-env-var NAME"
+            )
 
 
 def _read(file: Path) -> str:

@@ -85,11 +85,16 @@ def role_of(column: str) -> str:
     return name
 
 
+def is_noun(role: str) -> bool:
+    """True for a part that has a name: ``support_rep``, not ``reported_by``."""
+    return not role.endswith("_by")
+
+
 def _updatable(table: TableShape) -> list[ColumnShape]:
     return [
         column
         for column in table.of_role("status", "quantity", "money")
-        if column.name not in table.handle and not column.unique
+        if column.name not in table.handle and not column.unique and not column.computed
     ]
 
 
@@ -101,6 +106,7 @@ def _given(table: TableShape) -> list[ColumnShape]:
         column
         for column in table.columns
         if column.name not in made
+        and not column.computed
         and (
             not (column.nullable or column.has_default)
             or column.name in {*table.handle, *table.key}

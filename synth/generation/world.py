@@ -85,6 +85,7 @@ def make_world(
     if "seed.py" in files and (problem := seed_problem(files)):
         del files["seed.py"]
         notes.append(f"no seed.py: {problem}")
+    progress(f"{len(drafts)} drafts of families to prove")
     options = Options(universes=2 if "seed.py" in files else 1)
     proofs = prove(files, drafts, now, options, progress, workers)
     files["tasks.yaml"] = write_tasks(proofs.kept, now)

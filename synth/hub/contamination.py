@@ -45,8 +45,8 @@ class Benchmark:
     def __init__(self, file: Path) -> None:
         self.name = file.name
         self.found: set[int] = set()
-        self._of: dict[tuple[str, ...], set[int]] = {}
-        self._short: dict[int, set[tuple[str, ...]]] = {}
+        self._texts_by_run: dict[tuple[str, ...], set[int]] = {}
+        self._lengths: set[int] = set()
         self.texts = 0
         try:
             lines = file.read_text("utf-8").splitlines()
@@ -62,20 +62,17 @@ class Benchmark:
         if len(words(text)) < SHORTEST:
             return
         for run in runs(text):
-            if len(run) == WORDS:
-                self._of.setdefault(run, set()).add(self.texts)
-            else:
-                self._short.setdefault(len(run), set()).add(run)
-                self._of.setdefault(run, set()).add(self.texts)
+            self._lengths.add(len(run))
+            self._texts_by_run.setdefault(run, set()).add(self.texts)
         self.texts += 1
 
     def holds(self, text: str) -> bool:
-        """Tell if the text overlaps with one of the file's, and note which."""
+        """True if the text overlaps with one of the file's; ``found`` keeps which."""
         found = words(text)
         hits: set[int] = set()
-        for length in (WORDS, *self._short):
+        for length in self._lengths:
             for start in range(len(found) - length + 1):
-                hits |= self._of.get(tuple(found[start : start + length]), set())
+                hits |= self._texts_by_run.get(tuple(found[start : start + length]), set())
         self.found |= hits
         return bool(hits)
 
@@ -135,7 +132,7 @@ class Contamination:
     def lines(self) -> list[str]:
         """Sentences for the card."""
         splits = sorted(self.tasks, key=lambda split: (split != "train", split))
-        out = [self._between(splits[0], other) for other in splits[1:] if splits[0] != other] or [
+        out = [self._between(splits[0], other) for other in splits[1:]] or [
             "All rows are of one split, so no test rows can overlap with training rows."
         ]
         out += [

@@ -24,16 +24,8 @@ SHIPPED_LICENSE = "apache-2.0"
 """The licence of the worlds that ship."""
 
 _COLUMNS = [
-    *(
-        "trajectory_id",
-        "task_id",
-        "split",
-        "family",
-        "outcome",
-        "reward",
-        "verdicts",
-        "stop_reason",
-    ),
+    *("trajectory_id", "task_id", "split", "family", "outcome", "reward", "verdicts"),
+    "stop_reason",
     *("num_turns", "num_tool_calls", "output_tokens", "messages", "tools", "state_diff"),
     *("call_changes", "events", "submitted", "universe"),
 ]

@@ -12,13 +12,11 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalTokenNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
+from synth.dataset.published import LAST, published_files
 from synth.errors import OperatorError
 
 BATCH_FILES, BATCH_BYTES = 50, 1_000_000_000
 """Bounds of one commit; an interrupted push goes on after the last one."""
-
-LAST = ("README.md", "manifest.json")
-"""What makes a dataset of files; in the last commit, so that half a push claims nothing."""
 
 _OWN = ("data/", "world/", "card/", "errors.parquet", "tasks.parquet")
 """Paths of ours, of which those go that the run does not have."""
@@ -32,15 +30,6 @@ class Pushed:
     uploaded: int
     unchanged: int
     removed: int
-
-
-def published_files(directory: Path) -> list[Path]:
-    """The files of a run that are published: no journal, log or page."""
-    names = ("config.yaml", "tasks.parquet", "errors.parquet", *LAST)
-    files = [directory / name for name in names if (directory / name).is_file()]
-    for folder in ("data", "world", "card"):
-        files += sorted(path for path in (directory / folder).glob("*") if path.is_file())
-    return [file for file in files if not file.name.startswith(".")]
 
 
 def push(

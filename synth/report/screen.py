@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import IO, Any, cast
 
 from rich.cells import cell_len
@@ -133,6 +134,12 @@ class Screen:
             emoji=False,
             highlight=False,
         )
+
+    def working(self, text: str) -> AbstractContextManager[object]:
+        """A spinner beside a text below what is printed, on a terminal only."""
+        if not self.terminal:
+            return nullcontext()
+        return self._console.status(Text(text))
 
     def line(self, text: str = "", style: str = "", *, indent: int = 0) -> None:
         """Print text of one or more lines, wrapped on a terminal only."""

@@ -8,7 +8,7 @@ gold, proved anew on the recorded data.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -130,7 +130,19 @@ def grade(
                 raise OperatorError(
                     f"{directory}: the run has no judge (rewards.judge.name is null)"
                 )
-        return asyncio.run(_grade(recording, world, where, advance, build_judge(setup)))
+        asked = build_judge(setup)
+        work = _grade(recording, world, where, advance, asked)
+        return asyncio.run(_then_close(asked, work))
+
+
+async def _then_close(
+    asked: ModelJudge | None, work: Coroutine[None, None, GradeReport]
+) -> GradeReport:
+    try:
+        return await work
+    finally:
+        if asked is not None:
+            await asked.aclose()
 
 
 async def _grade(
@@ -165,8 +177,6 @@ async def _grade(
             report.graded[row["family"]] = report.graded.get(row["family"], 0) + 1
             report.changes += [change] if change is not None else []
         advance()
-    if asked is not None:
-        await asked.aclose()
     return report
 
 
@@ -183,9 +193,8 @@ class _Votes:
         else:
             cost = JudgeCost()
             verdict = await self.asked.verdict(row["messages"], row["seed"], cost)
-            usd, so_far = cost.to_row()["judge_cost_usd"], self.report.judge_usd
-            if so_far is not None:
-                self.report.judge_usd = so_far + usd if isinstance(usd, float) else None
+            usd, so_far = cost.usd, self.report.judge_usd
+            self.report.judge_usd = None if usd is None or so_far is None else so_far + usd
         self.report.without_votes += verdict.score is None
         return verdict
 

@@ -19,16 +19,14 @@ def evidence_of_requests(evidence: Evidence) -> list[Evidence | None]:
     own calls.
     """
     out: list[Evidence | None] = []
-    before: Evidence | None = None
     starts = [0, *(index + 1 for index in _arrivals(evidence))]
     for number, part in enumerate(evidence.task.parts):
         if number >= len(starts):
             out.append(None)
             continue
         first, end = starts[number], [*starts, len(evidence.turns) + 1][number + 1]
-        before = _request(evidence, number, first, end)
-        before = replace(before, task=part, before=out[-1] if out else None)
-        out.append(before)
+        request = _request(evidence, number, first, end)
+        out.append(replace(request, task=part, before=out[-1] if out else None))
     return out
 
 
@@ -119,8 +117,8 @@ def combined(evidence: Evidence, judged: Sequence[Sequence[Verdict] | None]) -> 
 
 def _of_all(parts: Sequence[tuple[int, Verdict]], starts: Sequence[int]) -> Verdict:
     number, worst = min(parts, key=lambda part: 1.0 if part[1].score is None else part[1].score)
-    told = [(index, item) for index, item in parts if item.score != 1.0] or parts
-    reason = "; ".join(f"request {index + 1}: {item.reason}" for index, item in told)
+    shown = [(index, item) for index, item in parts if item.score != 1.0] or parts
+    reason = "; ".join(f"request {index + 1}: {item.reason}" for index, item in shown)
     detail = {**worst.detail, "request": number + 1}
     wrong = worst.detail.get("first_wrong")
     if wrong is not None and number < len(starts):

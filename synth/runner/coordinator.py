@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -63,6 +62,8 @@ class RunReport:
     ``reason`` says why a partial run stopped; ``given_up`` counts jobs whose errors are terminal.
     ``failures`` are those of the jobs without a row, the commonest first.
     ``tools`` describes the executions of all tool calls of the dataset.
+    ``higher`` are the overrides that raise the budgets which are spent.
+    ``uploaded`` says where the files were sent, ``upload_problem`` why they were not.
     """
 
     directory: Path
@@ -75,6 +76,9 @@ class RunReport:
     tools: ToolExecutions
     warnings: Sequence[str] = ()
     failures: Sequence[Failure] = ()
+    uploaded: str | None = None
+    upload_problem: str | None = None
+    higher: Sequence[str] = ()
 
 
 def make_governor(config: RunConfig, workers: int) -> Governor:
@@ -104,7 +108,7 @@ class Coordinator:
         )
         self.began = time.monotonic()
         self.refuted: TaskError | None = None
-        self.budget: Budget
+        self.budget = Budget(self.config.budget, self.totals)
         self._interrupts = Interrupts(self._drain, self._stop_now)
         keys = {name: key.value for name, key in run.settings.keys.items()}
         self.callbacks = make_callbacks(
@@ -154,7 +158,6 @@ class Coordinator:
             count = runtime.worker_count(settings.workers)
             asks_endpoint = self.run.settings.asks_endpoint
             governor = make_governor(self.config, count) if asks_endpoint else None
-            self.budget = Budget(self.config.budget, self.totals, count * settings.concurrency)
             timer = self._watch_clock()
             dispatcher = Dispatcher(
                 runtime,
@@ -351,18 +354,12 @@ class Coordinator:
         task = Task.from_json(tasks.task(delivery.index // plan.samples))
         planned = plan.job(delivery.index, task)
         counts = self.breaker.counts(delivery)
-        return ErrorRow(
-            trajectory_id=planned.id,
-            task_id=planned.task.id,
-            job_index=planned.index,
-            family=planned.task.family,
-            sample_index=planned.sample,
-            seed=planned.seed,
+        return ErrorRow.of_job(
+            planned,
             error_type=delivery.error_type,
             message=delivery.message,
             retryable=delivery.retryable or not counts,
             model=self.run.settings.model_name,
-            created_at=datetime.now(UTC),
             attempts=None if counts else self.writer.attempts(delivery.index),
         )
 
@@ -389,6 +386,7 @@ class Coordinator:
             tools=ToolExecutions.from_json(manifest["counts"]["tools"]),
             warnings=[*warnings, *self.writer.warnings],
             failures=() if progress.rows == progress.jobs else failures(self.directory),
+            higher=self.budget.higher() if left else (),
         )
 
 

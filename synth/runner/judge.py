@@ -22,6 +22,13 @@ class JudgeCost:
 
     completions: list[Completion] = field(default_factory=list[Completion])
 
+    @property
+    def usd(self) -> float | None:
+        """Cost of the answers, 0 without any; None if a price is unknown."""
+        costs = [completion.cost_usd for completion in self.completions]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if len(known) == len(costs) else None
+
     def to_row(self) -> dict[str, object]:
         """None where nobody judged; the cost is None if the price is unknown."""
         if not self.completions:
@@ -31,12 +38,10 @@ class JudgeCost:
                 "judge_cost_usd": None,
             }
         used = sum((completion.usage for completion in self.completions), Usage())
-        costs = [completion.cost_usd for completion in self.completions]
-        known = [cost for cost in costs if cost is not None]
         return {
             "judge_input_tokens": used.input_tokens,
             "judge_output_tokens": used.output_tokens,
-            "judge_cost_usd": sum(known) if len(known) == len(costs) else None,
+            "judge_cost_usd": self.usd,
         }
 
 

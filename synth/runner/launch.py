@@ -22,6 +22,7 @@ from synth.config.schema import RunConfig, to_yaml
 from synth.config.task_source import load_task_source
 from synth.dataset.store.task_table import write_tasks
 from synth.dataset.store.writer import RunWriter
+from synth.dataset.upload import check_target, upload
 from synth.errors import OperatorError, ResumeRefused
 from synth.foundation.archive import pack_world
 from synth.foundation.consent import (
@@ -72,11 +73,12 @@ def launch(
     for line in run.notes:
         console.print(f"note: {line}", markup=False, soft_wrap=True)
     branched = config.branch.path is not None
-    if (
-        config.env.path is not None and not branched
-    ):  # a resume may come from another working directory
+    if config.env.path is not None and not branched:
+        # A resume may come from another working directory.
         config = replace(config, env=replace(config.env, path=str(run.world.path)))
         run = replace(run, config=config)
+    if config.output.upload is not None:
+        check_target(config.output.upload, run.identity)
     directory = new_directory(config)
     archive, text = pack_world(run.world.path), to_yaml(config).encode()
 
@@ -109,7 +111,7 @@ def launch(
             withdraw(directory)
         raise
     _complete_card(directory, console)
-    return report
+    return _uploaded(report, run, console)
 
 
 def _nothing_done(writer: RunWriter) -> bool:
@@ -161,6 +163,8 @@ def resume(
         if branches := config.branch.path:
             found.check_plan(run, branches)
         found.check_tasks(run)
+        if config.output.upload is not None:
+            check_target(config.output.upload, run.identity)
         writer = RunWriter.resume(
             directory,
             run.layout,
@@ -182,7 +186,24 @@ def resume(
                 _say_how_to_resume(directory, console)
                 raise
     _complete_card(directory, console)
-    return report
+    return _uploaded(report, run, console)
+
+
+def _uploaded(report: RunReport, run: PreparedRun, console: Console) -> RunReport:
+    """Send the files to ``output.upload``, if it is given. The run stays whole where that fails."""
+    url = run.config.output.upload
+    if url is None:
+        return report
+
+    def say(line: str) -> None:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    try:
+        done = upload(report.directory, url, run.identity, say)
+    except OperatorError as error:
+        return replace(report, upload_problem=str(error))
+    counts = f"{done.sent} files sent, {done.unchanged} there already, {done.removed} removed"
+    return replace(report, uploaded=f"{url}: {counts}")
 
 
 def _complete_card(directory: Path, console: Console) -> None:

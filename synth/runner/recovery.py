@@ -19,7 +19,8 @@ import yaml
 
 from envs.errors import WorldError
 from envs.world.loader import world_digest
-from synth.config.schema import RunConfig, difference, fingerprint, from_dict, to_yaml
+from synth.config.fingerprints import difference, fingerprint
+from synth.config.schema import RunConfig, from_dict, to_yaml
 from synth.config.task_source import load_task_source
 from synth.dataset.store.acquire import resumable_info
 from synth.dataset.store.damage import set_aside

@@ -10,7 +10,8 @@ from typing import Any, cast
 import yaml
 
 from envs.world.loader import World
-from synth.config.schema import RunConfig, difference, fingerprint, from_dict, to_dict
+from synth.config.fingerprints import difference, fingerprint
+from synth.config.schema import RunConfig, from_dict, to_dict
 from synth.dataset.store.atomic_files import write_file
 from synth.errors import OperatorError, ResumeRefused
 from synth.types import Message, Task

@@ -19,10 +19,11 @@ from synth.agent.rollout_result import AgentLimits
 from synth.config.agent import ApprovalConfig
 from synth.config.database import DatabaseConfig
 from synth.config.database_target import configured_target
+from synth.config.fingerprints import fingerprint
 from synth.config.options import Gathering, options_for
 from synth.config.prices import prices_of
 from synth.config.rules import walk
-from synth.config.schema import EndpointConfig, RunConfig, fingerprint
+from synth.config.schema import EndpointConfig, RunConfig
 from synth.errors import DatasetError, OperatorError
 from synth.foundation.shipped import version
 from synth.models.base import Sampling
@@ -103,6 +104,7 @@ class RunSettings:
     ``extensions`` are those that the config, the world and its tasks name, each with its
     distribution and version.
     ``keys`` are the values of the environment variables that options of middlewares name.
+    ``preflight`` is False where nothing may be asked before the first rollout.
     ``refusal`` says why no run can ask the model; empty if one can.
     """
 
@@ -120,6 +122,7 @@ class RunSettings:
     config_digest: str
     extensions: tuple[Extension, ...] = ()
     judge: JudgeSetup | None = None
+    preflight: bool = True
     refusal: str = ""
 
     def secrets(self) -> list[str]:
@@ -225,6 +228,7 @@ def resolve_settings(config: RunConfig) -> RunSettings:
         model_name=model_name,
         model_kind=model_extension.name,
         asks_endpoint=asks_endpoint,
+        preflight=config.preflight,
         refusal=str(getattr(model_factory, "refusal", "")),
         user=user,
         judge=judge,
@@ -317,16 +321,21 @@ def _user_setup(config: RunConfig) -> tuple[UserSetup, list[Extension]]:
     options = options_for(factory, asdict(users), users.options, "users.options")
     if not (users.model.name is not None if asks_model is None else asks_model):
         return UserSetup(extension.target, options), [extension]
-    model_extension, model_factory = _load(MODELS, users.model.kind, "users.model.kind")
-    own = users.model.options
-    asks_endpoint = bool(getattr(model_factory, "asks_endpoint", True))
-    model = ModelSetup(
-        model_extension.target,
-        options_for(model_factory, _priced(users.model), own, "users.model.options"),
-        _sampling(users.model),
-        _secret("users.model", users.model.api_key_env) if asks_endpoint else None,
-    )
+    model, model_extension = _model_setup(users.model, "users.model")
     return UserSetup(extension.target, options, model), [extension, model_extension]
+
+
+def _model_setup(section: EndpointConfig, key: str) -> tuple[ModelSetup, Extension]:
+    """The model of a section of the config, which ``key`` names."""
+    extension, factory = _load(MODELS, section.kind, f"{key}.kind")
+    asks_endpoint = bool(getattr(factory, "asks_endpoint", True))
+    model = ModelSetup(
+        extension.target,
+        options_for(factory, _priced(section), section.options, f"{key}.options"),
+        _sampling(section),
+        _secret(key, section.api_key_env) if asks_endpoint else None,
+    )
+    return model, extension
 
 
 def judge_setup(config: RunConfig) -> tuple[JudgeSetup | None, list[Extension]]:
@@ -334,14 +343,7 @@ def judge_setup(config: RunConfig) -> tuple[JudgeSetup | None, list[Extension]]:
     judge = config.rewards.judge
     if judge.name is None:
         return None, []
-    extension, factory = _load(MODELS, judge.kind, "rewards.judge.kind")
-    asks_endpoint = bool(getattr(factory, "asks_endpoint", True))
-    model = ModelSetup(
-        extension.target,
-        options_for(factory, _priced(judge), judge.options, "rewards.judge.options"),
-        _sampling(judge),
-        _secret("rewards.judge", judge.api_key_env) if asks_endpoint else None,
-    )
+    model, extension = _model_setup(judge, "rewards.judge")
     return JudgeSetup(model, judge.rubric or RUBRIC, judge.votes), [extension]
 
 

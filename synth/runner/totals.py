@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from synth.dataset.columns import PAYERS
 from synth.types import Completion
-
-PAYERS = ("", "user_", "approver_", "judge_")
-"""Prefixes of the columns of the models of agent, user, approver and judge."""
 
 TOKENS = tuple(f"{payer}{kind}" for payer in PAYERS for kind in ("input_tokens", "output_tokens"))
 COSTS = tuple(f"{payer}cost_usd" for payer in PAYERS)

@@ -76,7 +76,8 @@ class Worker:
         self._collector: tuple[int, int, int] | None = None
 
     async def start(self) -> list[str]:
-        """Unpack the world and run the preflight of model and user; returns warnings.
+        """Unpack the world and, with ``preflight``, test addresses and keys of model, user and
+        judge; returns warnings.
 
         Raises :class:`~synth.errors.OperatorError` if an extension has another version here than
         in the driver.
@@ -111,12 +112,13 @@ class Worker:
             config_digest=settings.config_digest,
             synth_version=setup.synth_version,
         )
-        warnings += [
-            *await model.preflight(),
-            *await user.preflight(),
-        ]
-        if (judge := self._context.judge) is not None:
-            warnings += await judge.preflight()
+        if settings.preflight:
+            judge = self._context.judge
+            warnings += [
+                *await model.preflight(),
+                *await user.preflight(),
+                *(await judge.preflight() if judge is not None else ()),
+            ]
         model.limiter = self._limiter  # closed until the first grant
         return warnings
 

@@ -68,6 +68,7 @@ def guard(
         except ConnectionError:
             raise
         except Exception:
+            # The boundary to the wire: the client gets no plumbing, the operator all of it.
             log.exception("%s failed", request.path)
             return error_response(500, "server_error", "the server failed; its log says why")
 

@@ -17,9 +17,10 @@ from functools import cached_property
 from synth.foundation.hashing import canonical, derive_seed, digest
 from synth.tasks.base import TaskPool
 from synth.tasks.forms import joint_form
+from synth.tasks.yaml.words import SUBMIT_SQL
 from synth.types import GoldEnd, Sequel, Task, UserRole
 from synth.types.reply import GoldReply
-from synth.types.steps import AskStep, BranchStep, CallStep, LoopStep, SequelStep, Step
+from synth.types.steps import AskStep, CallStep, SequelStep, Step, rewritten
 
 SIZES = (2, 3)
 """Numbers of requests that a composed task may have."""
@@ -52,7 +53,7 @@ def setting(task: Task) -> str:
     """What tasks must have in common to be asked in one conversation: rules, the person who is
     signed in, the day, and the form of answers. Empty for a task that no other can follow.
     """
-    if any(isinstance(step, CallStep) and step.tool == "submit_sql" for step in task.gold):
+    if any(isinstance(step, CallStep) and step.tool == SUBMIT_SQL for step in task.gold):
         return ""  # a query is handed in once
     rules = task.system.replace(clock_line(task.now), "")
     return digest(rules, task.now[:10], task.form, task.universe)
@@ -118,7 +119,7 @@ def joined_gold(parts: Sequence[Task]) -> list[Step]:
         if index:
             steps.append(SequelStep(wishes, "done"))
             wishes += 1
-        steps += _mapped(part.gold, _counted_from(wishes))
+        steps += rewritten(part.gold, _counted_from(wishes))
         wishes += len(part.role.then)
     return steps
 
@@ -155,15 +156,15 @@ def _part(task: Task, index: int, first: Task, draw: int) -> Task:
         ],
     )
 
-    def renamed(step: Step) -> Step:
+    def renamed(step: Step) -> Sequence[Step]:
         if isinstance(step, AskStep):
-            return replace(step, topics=[names[name] for name in step.topics])
-        return step
+            step = replace(step, topics=[names[name] for name in step.topics])
+        return [step]
 
     return replace(
         task,
         prompt=opening,
-        gold=_mapped(task.gold, renamed),
+        gold=rewritten(task.gold, renamed),
         user=user,
         now=first.now,
         system=first.system,
@@ -181,25 +182,11 @@ def _role(parts: Sequence[Task]) -> UserRole:
     return replace(first, then=then)
 
 
-def _counted_from(wishes: int) -> Callable[[Step], Step]:
-    def counted(step: Step) -> Step:
-        return replace(step, index=step.index + wishes) if isinstance(step, SequelStep) else step
+def _counted_from(wishes: int) -> Callable[[Step], Sequence[Step]]:
+    def counted(step: Step) -> Sequence[Step]:
+        return [replace(step, index=step.index + wishes) if isinstance(step, SequelStep) else step]
 
     return counted
-
-
-def _mapped(steps: Sequence[Step], change: Callable[[Step], Step]) -> list[Step]:
-    """The steps with each of them changed, those of loops and branches too."""
-    out: list[Step] = []
-    for step in map(change, steps):
-        if isinstance(step, LoopStep):
-            out.append(replace(step, steps=_mapped(step.steps, change)))
-        elif isinstance(step, BranchStep):
-            inner, other = _mapped(step.steps, change), _mapped(step.otherwise, change)
-            out.append(replace(step, steps=inner, otherwise=other))
-        else:
-            out.append(step)
-    return out
 
 
 def turns(share: Mapping[str, int], index: int) -> tuple[str, int]:

@@ -20,6 +20,7 @@ from synth.tasks.queries import json_value
 from synth.tasks.yaml.scope import nearest
 
 DATES = "faker.providers.date_time"
+PEOPLE = "faker.providers.person"
 
 
 def fake_values(name: str, count: int, locale: str, seed: int) -> list[object]:
@@ -45,6 +46,17 @@ def fake_values(name: str, count: int, locale: str, seed: int) -> list[object]:
         if len(values) == count:
             return list(values.values())
     raise ValueError(f"faker's {name} has no {count} different values; {len(values)} were found")
+
+
+def first_names() -> frozenset[str]:
+    """The first names that faker knows in any country, case folded."""
+    found = set[str]()
+    for locale in sorted({*AVAILABLE_LOCALES} - {"fr_QC"}):  # a deprecated name of fr_CA
+        for provider in Faker(locale, providers=[PEOPLE]).factories[0].get_providers():
+            for name in dir(provider):
+                if name.startswith("first_names") and not callable(getattr(provider, name)):
+                    found.update(str(one).casefold() for one in getattr(provider, name))
+    return frozenset(found)
 
 
 def _provider(faker: Faker, name: str) -> Callable[[], Any]:

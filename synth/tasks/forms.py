@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from synth.errors import TaskError
-from synth.foundation.suggestions import nearest
 from synth.tasks.base import TaskFamily
 from synth.tasks.pools import ListedFamily
 from synth.tasks.yaml.body import Body
 from synth.tasks.yaml.family import Family
+from synth.tasks.yaml.scope import nearest
 
 Field = Mapping[str, Any]
 
@@ -38,9 +38,8 @@ def form_of(
                 _merge(fields[name], field, name, (owners[name], family))
     if unknown := [name for name in descriptions if name not in fields]:
         close = nearest(unknown[0], fields)
-        hint = f"; did you mean {close!r}?" if close else ""
         file = families[0].file if families else None
-        raise TaskError(f"form: no family's answer has the field {unknown[0]!r}{hint}", file)
+        raise TaskError(f"form: no family's answer has the field {unknown[0]!r}; {close}", file)
     for name, description in descriptions.items():
         fields[name]["description"] = description
     if not fields:
@@ -55,14 +54,12 @@ def joint_form(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     fields: dict[str, dict[str, Any]] = {}
     for answer in answers:
         for name, field in answer["properties"].items():
-            if name in fields and any(
-                fields[name].get(key) != field.get(key) for key in ("type", "items")
-            ):
-                return None
-            if name in fields:
-                _join(fields[name], field)
-            else:
+            if name not in fields:
                 fields[name] = dict(field)
+            elif not _same_type(fields[name], field):
+                return None
+            else:
+                _join(fields[name], field)
     return _object(fields)
 
 
@@ -89,15 +86,18 @@ def _fields(family: TaskFamily) -> Iterator[tuple[str, Field]]:
 def _merge(
     known: dict[str, Any], field: Field, name: str, owners: tuple[TaskFamily, TaskFamily]
 ) -> None:
-    for key in ("type", "items"):
-        if known.get(key) != field.get(key):
-            one, other = (_kind(item) for item in (known, field))
-            message = (
-                f"form: the field {name!r} is {one} in {owners[0].id} and {other} in"
-                f" {owners[1].id}: give one of them another name"
-            )
-            raise TaskError(message, owners[1].file, owners[1].line, owners[1].id)
+    if not _same_type(known, field):
+        one, other = (_kind(item) for item in (known, field))
+        message = (
+            f"form: the field {name!r} is {one} in {owners[0].id} and {other} in"
+            f" {owners[1].id}: give one of them another name"
+        )
+        raise TaskError(message, owners[1].file, owners[1].line, owners[1].id)
     _join(known, field)
+
+
+def _same_type(one: Field, other: Field) -> bool:
+    return all(one.get(key) == other.get(key) for key in ("type", "items"))
 
 
 def _join(known: dict[str, Any], field: Field) -> None:

@@ -63,9 +63,14 @@ def select(
     names = list(rows.keys())
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"two columns are named {twice[0]!r}; give one another name with AS")
-    return [
-        {key: json_value(_alike(value)) for key, value in row.items()} for row in rows.mappings()
-    ]
+    return [dict(zip(names, map(_plain, row), strict=True)) for row in rows.fetchall()]
+
+
+def _plain(value: Any) -> object:
+    kind = value.__class__
+    if kind is str or kind is int or value is None:  # most values; a bool is no int here
+        return value
+    return json_value(_alike(value))
 
 
 def _alike(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
+from synth.dataset.columns import PAYERS
 from synth.errors import OperatorError
 from synth.telemetry.base import (
     RolloutFailure,
@@ -15,7 +16,6 @@ from synth.telemetry.base import (
 )
 
 Say = Callable[[str], None]
-_PAYERS = ("", "user_", "approver_")
 
 
 class Callbacks:
@@ -75,10 +75,10 @@ class Callbacks:
 
 
 def spent(stats: Mapping[str, Any]) -> dict[str, Any]:
-    """The tokens and the money of agent, user and approver together."""
-    costs = [cost for payer in _PAYERS if (cost := stats.get(f"{payer}cost_usd")) is not None]
+    """The tokens and the money of agent, user, approver and judge together."""
+    costs = [cost for payer in PAYERS if (cost := stats.get(f"{payer}cost_usd")) is not None]
     return {
-        "input_tokens": sum(stats.get(f"{payer}input_tokens") or 0 for payer in _PAYERS),
-        "output_tokens": sum(stats.get(f"{payer}output_tokens") or 0 for payer in _PAYERS),
+        "input_tokens": sum(stats.get(f"{payer}input_tokens") or 0 for payer in PAYERS),
+        "output_tokens": sum(stats.get(f"{payer}output_tokens") or 0 for payer in PAYERS),
         "cost_usd": sum(costs) if costs else None,
     }

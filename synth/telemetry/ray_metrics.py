@@ -90,7 +90,7 @@ class _RayInstruments:
         self.waiting = Gauge("synth_rollouts_waiting", planned, own)
         scored = "Rewards of finished rollouts."
         self.reward = Histogram("synth_rollout_reward", scored, REWARD_BOUNDS, family)
-        paid = "Tokens of agent, user and approver."
+        paid = "Tokens of agent, user, approver and judge."
         self.tokens = Counter("synth_tokens", paid, (*own, "type"))
         self.cost = Counter("synth_cost_usd", "Known costs of model calls.", own)
         self.calls = Counter("synth_tool_calls", "Tool calls.", family)

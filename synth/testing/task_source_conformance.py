@@ -33,7 +33,7 @@ class TaskSourceConformance(ABC):
 
     def world_folder(self) -> Path:
         """The folder of the world that the tasks are about."""
-        raise NotImplementedError
+        raise NotImplementedError("a source that writes no world needs the folder of one")
 
     @pytest.fixture
     def world(self, tmp_path: Path) -> World:

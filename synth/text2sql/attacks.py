@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envs.plugins import resolve
+from envs.quoting import quoted
 from envs.world.query import QueryResult
 from synth.rewards.base import Ask
 from synth.tasks.yaml.template import sql_literal
@@ -31,21 +32,20 @@ def lazy_queries(
     yield _submitting(gold, "no query", "one row of NULL", "SELECT NULL")
     tables = sorted({act.arguments["table"] for act in acts(gold) if act.name == "describe_table"})
     for table in tables:
-        quoted = _quoted(table)
-        yield _submitting(gold, "whole table", f"all of {table}", f"SELECT * FROM {quoted}")
+        yield _submitting(gold, "whole table", f"all of {table}", f"SELECT * FROM {quoted(table)}")
         yield _submitting(
-            gold, "whole table", f"the count of {table}", f"SELECT COUNT(*) FROM {quoted}"
+            gold, "whole table", f"the count of {table}", f"SELECT COUNT(*) FROM {quoted(table)}"
         )
     if len(answer.rows) <= MOST_ROWS and all(_plain(cell) for row in answer.rows for cell in row):
         rows = ["SELECT " + ", ".join(map(sql_literal, row)) for row in answer.rows]
         known = " UNION ALL ".join(rows)
         yield _submitting(gold, BY_HEART, "the right rows as constants", known)
         for table in tables:
-            counted = ask(f"SELECT COUNT(*) FROM {_quoted(table)}")
+            counted = ask(f"SELECT COUNT(*) FROM {quoted(table)}")
             if not isinstance(counted, QueryResult):
                 continue
             count = counted.rows[0][0]
-            guard = f"(SELECT COUNT(*) FROM {_quoted(table)}) = {count}"
+            guard = f"(SELECT COUNT(*) FROM {quoted(table)}) = {count}"
             guarded = f"SELECT * FROM ({known}) AS known WHERE {guard}"
             yield _submitting(gold, BY_HEART, f"the right rows while {table} has {count}", guarded)
 
@@ -54,11 +54,6 @@ def weaker_queries(gold: Sequence[Move], query: str) -> Iterator[Attack]:
     """The right query with one thing wrong."""
     for label, sql in resolve("envs.tools.sql.critic:weakened")(query):
         yield _submitting(gold, WEAKER, label, sql)
-
-
-def _quoted(table: str) -> str:
-    escaped = table.replace('"', '""')
-    return f'"{escaped}"'
 
 
 def _plain(cell: object) -> bool:

@@ -272,6 +272,11 @@ class Task:
     parts: Sequence[Task] = ()
 
     @property
+    def request_count(self) -> int:
+        """Number of requests: more than one in a composed task."""
+        return max(1, len(self.parts))
+
+    @property
     def submit_parameters(self) -> Mapping[str, Json] | None:
         """The parameters of ``submit`` as the agent is shown them; None: there is no such tool."""
         return self.answer if self.form is None else self.form

@@ -6,8 +6,8 @@ nodes of the notation for names that earlier steps save (see :mod:`synth.tasks.y
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -147,12 +147,7 @@ class Condition:
     negated: bool = False
 
     def to_json(self) -> dict[str, object]:
-        return {
-            "left": self.left,
-            "op": self.op,
-            "right": self.right,
-            "negated": self.negated,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,3 +243,17 @@ def every_step(steps: Sequence[Step]) -> Iterator[Step]:
             yield from every_step(step.steps)
         if isinstance(step, BranchStep):
             yield from every_step(step.otherwise)
+
+
+def rewritten(steps: Sequence[Step], change: Callable[[Step], Sequence[Step]]) -> list[Step]:
+    """The steps with those of ``change`` in the place of each, in loops and branches too."""
+    out: list[Step] = []
+    for step in steps:
+        if isinstance(step, LoopStep):
+            out.append(replace(step, steps=rewritten(step.steps, change)))
+        elif isinstance(step, BranchStep):
+            inner, otherwise = (rewritten(part, change) for part in (step.steps, step.otherwise))
+            out.append(replace(step, steps=inner, otherwise=otherwise))
+        else:
+            out += change(step)
+    return out

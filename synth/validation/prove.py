@@ -30,14 +30,13 @@ from synth.types.steps import (
     Action,
     AskStep,
     BranchStep,
-    LoopStep,
     SequelStep,
-    Step,
     TalkStep,
     every_step,
 )
 from synth.users.scripted.restated import Turn
 from synth.validation.base import validations_of
+from synth.validation.branches import branches_taken
 from synth.validation.gold_reply import Stated, gold_reply
 from synth.validation.source_location import fault
 
@@ -106,19 +105,19 @@ async def _prove_parts(
     async with playing(whole, world, template, limits) as gold:
         for outcome, step in zip(gold.run.outcomes, gold.steps, strict=True):
             if message := _deviation(outcome, step):
-                raise apart(task, message)
+                raise _conflict(task, message)
         if gold.run.stop_reason not in FINISHED:
-            raise apart(task, f"gold does not finish: {gold.run.stop_reason}")
+            raise _conflict(task, f"gold does not finish: {gold.run.stop_reason}")
         if message := _other_wishes(whole, gold):
-            raise apart(task, message)
+            raise _conflict(task, message)
         whole = replace(whole, gold=branches_taken(whole.gold, gold.taken))
         if whole.gold != joined_gold(parts):
-            raise apart(task, "one request changes what another one comes to")
+            raise _conflict(task, "one request changes what another one comes to")
         whole = replace(whole, end=joined_end(parts, _end_of(gold, {})))
         if message := shortfall(whole, gold, world):
-            raise apart(task, f"gold does not earn the full reward: {message}")
+            raise _conflict(task, f"gold does not earn the full reward: {message}")
         if row := shared_row(replace(gold.evidence, task=whole)):
-            raise apart(task, f"two requests change {row}")
+            raise _conflict(task, f"two requests change {row}")
     return whole, gold
 
 
@@ -262,7 +261,7 @@ def _after_no(gold: GoldRun, writes: Sequence[int]) -> str | None:
     )
 
 
-def apart(task: Task, message: str) -> TaskError:
+def _conflict(task: Task, message: str) -> TaskError:
     """The error of a composed task whose parts cannot stand together."""
     return TaskError(f"{message} (composed task {task.id})", family=task.family)
 
@@ -318,43 +317,6 @@ async def playing(
             expert.saved,
             expert.taken,
         )
-
-
-def branches_taken(steps: Sequence[Step], taken: Sequence[tuple[BranchStep, bool]]) -> list[Step]:
-    """The steps with those of the branch that was taken in the place of each ``if``.
-
-    In loops, whose items may differ, the ``if`` stays, without a branch that no item took.
-    """
-    sides: dict[int, set[bool]] = {}
-    for step, held in taken:
-        sides.setdefault(id(step), set()).add(held)
-    out: list[Step] = []
-    for step in steps:
-        if isinstance(step, BranchStep):
-            held = True in sides.get(id(step), ())
-            out += branches_taken(step.steps if held else step.otherwise, taken)
-        elif isinstance(step, LoopStep):
-            out.append(replace(step, steps=_taken_in_loop(step.steps, sides)))
-        else:
-            out.append(step)
-    return out
-
-
-def _taken_in_loop(steps: Sequence[Step], sides: Mapping[int, set[bool]]) -> list[Step]:
-    out: list[Step] = []
-    for step in steps:
-        if isinstance(step, LoopStep):
-            out.append(replace(step, steps=_taken_in_loop(step.steps, sides)))
-        elif isinstance(step, BranchStep):
-            held = sides.get(id(step), set[bool]())
-            then, otherwise = (
-                _taken_in_loop(part, sides) if side in held else ()
-                for side, part in ((True, step.steps), (False, step.otherwise))
-            )
-            out.append(replace(step, steps=then, otherwise=otherwise))
-        else:
-            out.append(step)
-    return out
 
 
 def _stuck(task: Task, world: World, error: GoldStuckError) -> TaskError:

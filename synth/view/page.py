@@ -20,7 +20,10 @@ from synth.view.payload import Payload
 MAX_ROWS = 5_000
 """Rows in one file; above that a browser takes seconds to open it."""
 
-SCRIPTS = ("dom", "rows", "list", "trajectory", "values", "overview", "compare", "main")
+SCRIPTS = (
+    *("dom", "rows", "list", "trajectory", "reasons", "values"),
+    *("overview", "charts", "compare", "main"),
+)
 """Parts of the page's script, in their order."""
 
 

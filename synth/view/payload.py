@@ -163,12 +163,21 @@ def level(levels: Mapping[str, str | int], task: str) -> str | None:
 
 
 def why(verdicts: Iterable[Mapping[str, Any]]) -> str:
-    """What a rollout failed at: the reasons of the verdicts below 1."""
+    """The reasons of the verdicts below 1."""
     return "; ".join(
         f"{verdict['verifier']}: {verdict['reason']}"
         for verdict in verdicts
         if verdict["score"] is None or verdict["score"] < 1
     )
+
+
+def failed_verifiers(verdicts: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The names of the verifiers that failed, or could not judge."""
+    return [
+        str(verdict["verifier"])
+        for verdict in verdicts
+        if verdict["score"] is None or verdict["score"] < 1
+    ]
 
 
 def gold_ends(directory: Path, wanted: set[str]) -> dict[str, object]:
@@ -199,7 +208,7 @@ def _is_plain(event: Mapping[str, Any]) -> bool:
 
 
 def _notes(fields: Sequence[Mapping[str, Any]]) -> list[object]:
-    """What a teacher logged about its own turns, such as the expert's planned mistakes."""
+    """The notes of a teacher about its own turns, such as the expert's planned mistakes."""
     return [
         {"turn": turn, **entry["mistake"]}
         for turn, entry in enumerate(fields)

@@ -22,7 +22,7 @@ from synth.dataset.reader import Dataset
 from synth.dataset.store.task_table import read_levels, read_prompts
 from synth.errors import DatasetError
 from synth.view.page import render
-from synth.view.payload import Payload, describe, exact, gold_ends, level, why
+from synth.view.payload import Payload, describe, exact, failed_verifiers, gold_ends, level, why
 
 INDEX_COLUMNS = (
     "trajectory_id",
@@ -203,6 +203,7 @@ def _indexed(row: dict[str, Any], run: int, prompts: dict[str, str]) -> dict[str
         "parent": row["parent_id"],
         "branch_step": row["branch_step"],
         "why": why(row["verdicts"])[:ASK_CHARACTERS],
+        "wrong": failed_verifiers(row["verdicts"]),
         "failed": [call["tool"] for call in row["executions"] or () if call["category"]],
         "sequence": [exact(call["tool"]) for call in row["executions"] or ()],
         "ask": prompts.get(row["task_id"], "")[:ASK_CHARACTERS],

@@ -1,12 +1,13 @@
 """A Ray cluster on this machine in a process of its own, because Ray reads its settings once per
 process.
 
-Each line ``add`` on its standard input adds a node of one processor; its answer is the process id
-of the node's raylet. The first line is the cluster's address. The end of the input ends it.
+Each line on its standard input is a JSON object with the resources of its own that a further node
+has, beside one processor; the answer is the process id of the node's raylet. The first line is the cluster's address. The end of the input ends it.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import subprocess
@@ -41,10 +42,10 @@ class ClusterProcess:
         )
         self.address = self._answer()
 
-    def add_node(self) -> int:
+    def add_node(self, **resources: float) -> int:
         """Add a node; return the process id of its raylet."""
         assert self._process.stdin is not None
-        self._process.stdin.write("add\n")
+        self._process.stdin.write(json.dumps(resources) + "\n")
         self._process.stdin.flush()
         return int(self._answer())
 
@@ -78,8 +79,8 @@ def main() -> None:
 
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
     print(f"> {cluster.address}", flush=True)
-    for _ in sys.stdin:
-        node = cluster.add_node(num_cpus=1)
+    for line in sys.stdin:
+        node = cluster.add_node(num_cpus=1, resources=json.loads(line))
         print(f"> {node.all_processes['raylet'][0].process.pid}", flush=True)
     cluster.shutdown()
 

@@ -36,16 +36,16 @@ def check(families: list[str]) -> dict[str, FamilyReport]:
 
 
 def test_each_family_of_the_shipped_world_proves_itself(tmp_path: Path):
-    words = ("check", "ehr_db", "--universes", "1", "--tasks", "2", "--json")
+    words = ("check", "ehr_db", "--universes", "1", "--tasks", "1", "--json")
     done = synth(*words, cwd=tmp_path, timeout=550)
     report = json.loads(done.stdout)
     assert done.returncode == 0, done.stdout
     assert report["ok"]
     assert len(report["families"]) >= 8
     for family in report["families"]:
-        assert family["tasks_proved"] >= 2
+        assert family["tasks_proved"] >= 1
         assert {"silence", "dump reads"} <= set(family["lazy_agents_caught"])
-        assert sum(family["mutants_killed"].values()) > 4
+        assert sum(family["mutants_killed"].values()) > 2
         assert family["mutants_surviving"] == []
 
 
@@ -164,7 +164,7 @@ def test_nothing_goes_on_when_a_check_is_ended(
             process.send_signal(number)
         _, told = process.communicate(timeout=60)
         assert process.returncode == (130 if number is signal.SIGINT else -number)
-        assert told == "interrupted\n" or number is signal.SIGKILL
+        assert told.splitlines()[1:] == ["interrupted"] or number is signal.SIGKILL
         for mark in stuck:
             until(lambda pid=int(mark.suffix[1:]): [] if alive(pid) else [pid], 1)
     finally:

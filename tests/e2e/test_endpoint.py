@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -160,7 +161,7 @@ REFUSALS: dict[str, Fault] = {
 
 
 # A run treats these as it treats 400; tests/unit/models/openai/faults.py tries every status.
-SAME_AS_400 = frozenset({"413", "422", "308"})
+SAME_AS_400 = frozenset({"404", "413", "422", "308"})
 
 
 @pytest.mark.parametrize(
@@ -217,7 +218,11 @@ def test_a_request_that_is_refused_beside_others_that_are_answered_is_given_up(s
     options = ("tasks.count=8", "seed=11", "runtime=inline", "runtime.concurrency=1")
     run, env = scripted.parent / "refusing-later", {"LOOPBACK_KEY": KEY}
     with endpoint(Expert(tasks_of(scripted)), refuse_later, KEY) as url:
-        synth("run", *options, f"output.dir={run}", *model(url), cwd=scripted.parent, env=env)
+        done = synth(
+            "run", *options, f"output.dir={run}", *model(url), cwd=scripted.parent, env=env
+        )
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"complete, but \d+ rollouts? (is|are) given up: ", done.stdout)
     manifest = json.loads((run / "manifest.json").read_text())
     assert manifest["status"] == "complete"
     assert manifest["counts"]["rows"] > 0

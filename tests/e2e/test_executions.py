@@ -98,9 +98,9 @@ def test_every_call_that_reached_the_world_is_there(tmp_path: Path):
 
 
 def test_a_run_that_was_interrupted_counts_nothing_twice(tmp_path: Path):
-    options = ("tasks.count=300", "seed=5", "output.rows_per_shard=64", "runtime=inline")
+    options = ("tasks.count=120", "seed=5", "output.rows_per_shard=24", "runtime=inline")
     process = start("run", *options, "output.dir=out", cwd=tmp_path)
-    while process.poll() is None and rows_so_far(tmp_path / "out") < 60:
+    while process.poll() is None and rows_so_far(tmp_path / "out") < 25:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
@@ -114,9 +114,9 @@ def test_a_run_that_was_interrupted_counts_nothing_twice(tmp_path: Path):
 
 
 def test_a_run_that_was_killed_counts_nothing_twice(tmp_path: Path):
-    options = ("tasks.count=300", "seed=5", "output.rows_per_shard=64", "runtime=inline")
+    options = ("tasks.count=120", "seed=5", "output.rows_per_shard=24", "runtime=inline")
     assert synth("run", *options, "output.dir=whole", cwd=tmp_path).returncode == 0
-    assert disturbed(tmp_path, options, kills=3, rows=60, seed=3) >= 1
+    assert disturbed(tmp_path, options, kills=3, rows=25, seed=3) >= 1
     whole, killed = manifest(tmp_path / "whole"), manifest(tmp_path / "killed")
     for each in (whole, killed):
         assert all(metrics["count"] for metrics in each.values())

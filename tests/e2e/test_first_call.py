@@ -37,6 +37,7 @@ class FaultyEndpoint:
     fault: Fault | None = None
     path: str = "/v1/chat/completions"
     asked: list[dict[str, Any]] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)  # paths of GET requests
     url: str = ""
 
     def answer(self, path: str, body: dict[str, Any]) -> tuple[int, object]:
@@ -67,6 +68,7 @@ def served(endpoint: FaultyEndpoint) -> Iterator[FaultyEndpoint]:
             self.reply(*endpoint.answer(self.path, body))
 
         def do_GET(self) -> None:
+            endpoint.read.append(self.path)
             self.reply(404, {"detail": "Not Found"})
 
         def reply(self, status: int, body: object) -> None:
@@ -168,6 +170,7 @@ def test_the_first_call_is_short_has_the_tools_and_is_counted(
     with served(FaultyEndpoint()) as endpoint:
         assert main([*job(endpoint, tmp_path / "out"), "--json"]) == 0
     first, second = endpoint.asked[:2]
+    assert endpoint.read == ["/v1/models"]
     assert first["max_tokens"] == 16
     assert "max_tokens" not in second
     assert first["tools"] == second["tools"]
@@ -182,6 +185,7 @@ def test_preflight_false_skips_it(tmp_path: Path, capsys: pytest.CaptureFixture[
     with served(FaultyEndpoint()) as endpoint:
         assert main(job(endpoint, tmp_path / "out", "preflight=false")) == 0
     assert len(endpoint.asked) == 6
+    assert not endpoint.read, "not even the list of models"
     out = capsys.readouterr().out
     assert out.startswith("complete, but no rollout has a reward above 0")
     assert "--failed" in out

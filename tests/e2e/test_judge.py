@@ -17,6 +17,7 @@ PLAN = (
     *("rewards.judge.name=expert", "rewards.judge.api_key_env=null", "rewards.judge.votes=3"),
     "rewards.judge.price_input_usd_per_mtok=100.0",
     "rewards.judge.price_output_usd_per_mtok=1000.0",
+    "rewards.judge.max_retries=1",
 )
 ASKED, SAID = 40, 4
 

@@ -118,15 +118,16 @@ def test_five_hundred_questions(tmp_path: Path):
     check(tmp_path, tasks, analyst)
 
 
-def test_five_hundred_questions_in_contexts_cut_short(tmp_path: Path):
+@pytest.mark.parametrize("count", [120, pytest.param(500, marks=pytest.mark.long)])
+def test_questions_in_contexts_cut_short(tmp_path: Path, count: int):
     """The same, with turns summarised and results put aside on most rollouts."""
-    tasks, analyst = played(tmp_path, 500, 2, *LOW)
+    tasks, analyst = played(tmp_path, count, 2, *LOW)
     check(tmp_path, tasks, analyst)
     rows = stable_rows(tmp_path / "asked")
     compacted = [any(each["event"] == "compaction" for each in row["events"]) for row in rows]
     put_aside = [any("offloaded" in each for each in row["events"]) for row in rows]
-    assert sum(compacted) > 450
-    assert sum(put_aside) > 450
+    assert sum(compacted) > 0.9 * count
+    assert sum(put_aside) > 0.9 * count
     assert analyst.summaries >= sum(compacted)
     assert analyst.read >= sum(put_aside)
 

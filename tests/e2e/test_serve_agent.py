@@ -143,14 +143,20 @@ async def test_in_a_browser_a_person_approves_answers_and_sees_the_rows(tmp_path
         pytest.skip("there is no chromium on this machine")
     async with page_of(tmp_path, width) as page:
         await page.wait_for_selector("#task option", state="attached")
+        await page.select_option("#task", index=0)
+        assert await page.evaluate("location.hash") == "#job=0"
         await page.select_option("#user", "person")
         await page.click("#go")
         await page.click("text=Approve")
-        await page.wait_for_selector("article.changes")
-        assert 'due: null -> "2026-04-03"' in await page.inner_text("article.changes")
+        await page.wait_for_selector(".changes")
+        assert 'due: null -> "2026-04-03"' in await page.inner_text(".changes")
         await page.fill("#words", "Thank you. <b>Bye</b>")
         await page.click("#end")
         await page.wait_for_selector("text=reward 0")
+        assert await page.inner_text("#status") == "It is over: the user ended the conversation."
+        assert await page.inner_text("#user option >> nth=0") == "scripted"
+        assert "You approved it." in await page.inner_text("article.call")
+        await page.wait_for_selector("#next")
         text = await page.inner_text("#log")
         assert "<script>window.owned = 1</script>" in text
         assert "\\u202e" in text

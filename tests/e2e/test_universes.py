@@ -42,7 +42,7 @@ SPLITS = {"train": [0, 1, 2], "test": [3]}
 OPTIONS = ("tasks.universes=4", "tasks.splits={train:[0,1,2],test:[3]}", "runtime=inline")
 WORLDS = ("world", "ehr_db", "shop")
 # The small world's seed.sql has rows for 60 tasks only: the other universes make up for it.
-SHARES = {"world": (220, 80), "ehr_db": (300, 100), "shop": (300, 100)}
+SHARES = {"world": (220, 80), "ehr_db": (150, 50), "shop": (150, 50)}
 HELD_OUT = {"world": "price", "ehr_db": "record_vitals_round", "shop": "stock_count"}
 
 Table = set[tuple[Any, ...]]

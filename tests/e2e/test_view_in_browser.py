@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,32 +14,16 @@ import pytest
 
 from synth.cli.view import main
 from synth.view.server import ViewServer
+from tests.e2e import chromium
+from tests.e2e.chromium import opened
 from tests.sample_rows import all_kinds, failed, row, says, user, write_run
 
-CHROMIUM = next(
-    (found for name in ("chromium", "google-chrome", "chrome") if (found := shutil.which(name))),
-    None,
-)
-if CHROMIUM is None and os.environ.get("SYNTH_REQUIRE_BROWSER"):
-    pytest.fail("SYNTH_REQUIRE_BROWSER is set and there is no chromium", pytrace=False)
-if CHROMIUM is None:
-    pytest.skip("there is no chromium on this machine", allow_module_level=True)
-
-sync_api = pytest.importorskip("playwright.sync_api")
+sync_api = chromium.sync_api()
 
 HOSTILE = (
     "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>"
     "<a href='javascript:window.owned=1'>click</a> \u202ereversed\u202c \x1b[31m zero\u200bwidth"
 )
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -56,16 +38,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = folder / "view.html"
     main([str(run), str(run), "--out", str(out)])
     return out
-
-
-def opened(browser: Any, folder: Path, *runs: Path) -> Any:
-    """The page of one or two runs."""
-    out = folder / "view.html"
-    main([*map(str, runs), "--out", str(out)])
-    page = browser.new_context().new_page()
-    page.goto(out.as_uri())
-    page.wait_for_selector("body[data-ready]")
-    return page
 
 
 @contextmanager
@@ -121,6 +93,7 @@ def test_row_changes_stand_beside_the_call_that_made_them(page: Any):
 
 
 def test_a_filter_narrows_the_list(page: Any):
+    page.click("text=Filters")
     page.select_option("select[aria-label=Outcome]", "failure")
     assert "4 of 14" in page.inner_text(".count")
     assert set(page.locator(".item").evaluate_all("items => items.map(i => i.className)")) == {
@@ -209,9 +182,7 @@ def test_branches_are_a_tree(browser: Any, tmp_path: Path):
     first |= {"parent_id": root["trajectory_id"], "branch_step": 2}
     second |= {"parent_id": first["trajectory_id"], "branch_step": 1}
     page = opened(browser, tmp_path, write_run(tmp_path / "run", [root, first, second]))
-    assert page.locator(".tree .node a:first-child").all_inner_texts() == [
-        *("root", "from turn 2", "from turn 1")
-    ]
+    assert nodes_of(page) == [*("root", "sample 0, from turn 2", "sample 0, from turn 1")]
     page.click("text=from turn 2")
     page.wait_for_selector("text=/messages are those of the parent/")
     assert page.locator(".tree ul ul .node").count() == 1
@@ -221,22 +192,25 @@ def test_branches_of_another_run_are_in_its_tree(browser: Any, tmp_path: Path):
     root, first, second = row(0, task_id="t"), row(1, task_id="t"), row(2, task_id="t")
     for index, branch in enumerate((first, second)):
         branch |= {"parent_id": root["trajectory_id"], "branch_step": 1, "job_index": index}
+        branch["sample_index"] = index
     parents = write_run(tmp_path / "run", [root])
     branches = write_run(tmp_path / "branches", [first, second])
     page = opened(browser, tmp_path, parents, branches)
-    assert nodes_of(page) == ["root", "from turn 1", "from turn 1"]
+    assert nodes_of(page) == ["root", "sample 0, from turn 1", "sample 1, from turn 1"]
     page.click("text=from turn 1 >> nth=0")
     page.wait_for_selector("text=/messages are those of the parent/")
     page = opened(browser, tmp_path, branches)
-    assert nodes_of(page) == ["from turn 1", "from turn 1"]
+    assert nodes_of(page) == ["sample 0, from turn 1", "sample 1, from turn 1"]
     assert "in another run" in page.inner_text(".tree")
 
 
 def nodes_of(page: Any) -> list[str]:
-    return page.locator(".tree .node a:first-child").all_inner_texts()
+    texts = page.locator(".tree .node a:first-child").all_inner_texts()
+    return [text.replace("\u00a0", " ") for text in texts]
 
 
 def test_rewards_are_filtered_and_failures_say_why_in_the_list(page: Any):
+    page.click("text=Filters")
     page.select_option("select[aria-label=Reward]", "between 0 and 1")
     assert "2 of 14" in page.inner_text(".count")
     page.select_option("select[aria-label=Reward]", "0")
@@ -281,6 +255,15 @@ def test_nothing_is_wider_than_the_screen(
         page.wait_for_selector(".tiles")
         assert page.evaluate("document.querySelector('.detail').scrollWidth") <= size[0], key
     context.close()
+
+
+def test_the_skip_link_leads_to_the_transcript_and_stays_there(page: Any):
+    page.locator(".item").nth(2).click()
+    address = page.url
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "detail"
+    assert page.url == address
 
 
 def test_every_control_has_a_name(page: Any):

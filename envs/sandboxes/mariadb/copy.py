@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from envs.quoting import backticked
 from envs.sandboxes.mariadb.schema import MariaDBTable, Schema
-from envs.sandboxes.mariadb.server import MariaDBServer, quoted
+from envs.sandboxes.mariadb.server import MariaDBServer
 
 Entry = tuple[int, Any, Any]
 """(table's number, image before, image after)."""
@@ -38,12 +39,14 @@ def _rows(template: str, schema: Schema) -> Iterable[str]:
     yield from schema.creates
     for shape in schema.shapes.values():
         order = (
-            f" ORDER BY {', '.join(map(quoted, shape.key_columns))}" if shape.key_columns else ""
+            f" ORDER BY {', '.join(map(backticked, shape.key_columns))}"
+            if shape.key_columns
+            else ""
         )
         yield "SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'"
         yield (
-            f"INSERT INTO {quoted(shape.name)} ({shape.names()})"
-            f" SELECT {shape.names()} FROM {template}.{quoted(shape.name)}{order}"
+            f"INSERT INTO {backticked(shape.name)} ({shape.names()})"
+            f" SELECT {shape.names()} FROM {template}.{backticked(shape.name)}{order}"
         )
 
 
@@ -79,10 +82,10 @@ def _watch(schema: Schema, name: str, log: str) -> Iterable[str]:
                 name,
             )
         if shape.number in cascaded:
-            yield f"CREATE TABLE {log}.s{shape.number} LIKE {quoted(shape.name)}"
+            yield f"CREATE TABLE {log}.s{shape.number} LIKE {backticked(shape.name)}"
             yield (
                 f"INSERT INTO {log}.s{shape.number} ({shape.names()}) SELECT {shape.names()}"
-                f" FROM {quoted(shape.name)}"
+                f" FROM {backticked(shape.name)}"
             )
 
 
@@ -93,7 +96,7 @@ def _rest(server: MariaDBServer, schema: Schema, name: str) -> Iterable[str]:
     yield "SET sql_mode = ''"
     yield from schema.routines
     for view, text in schema.views:
-        yield f"CREATE DEFINER = {server.owner}@'%' VIEW {quoted(view)} AS {text}"
+        yield f"CREATE DEFINER = {server.owner}@'%' VIEW {backticked(view)} AS {text}"
 
 
 def _trigger(
@@ -101,7 +104,7 @@ def _trigger(
 ) -> str:
     who = f"DEFINER = {definer}@'%' " if definer else ""
     return (
-        f"CREATE {who}TRIGGER {quoted(name)} {time} {event} ON {quoted(table)} FOR EACH ROW"
+        f"CREATE {who}TRIGGER {backticked(name)} {time} {event} ON {backticked(table)} FOR EACH ROW"
         f" IF SUBSTRING_INDEX(USER(), '@', 1) = '{login}' THEN {body.rstrip().rstrip(';')}; END IF"
     )
 
@@ -148,12 +151,14 @@ class Log:
         None for a row that does not exist.
         """
         shape = self._schema.shapes[number]
-        seed, here = f"{self._name}_log.s{number}", f"{self._name}.{quoted(shape.name)}"
-        same = " AND ".join(f"s.{quoted(key)} = h.{quoted(key)}" for key in shape.key_columns)
-        equal = " AND ".join(
-            f"BINARY s.{quoted(name)} <=> BINARY h.{quoted(name)}" for name in shape.columns
+        seed, here = f"{self._name}_log.s{number}", f"{self._name}.{backticked(shape.name)}"
+        same = " AND ".join(
+            f"s.{backticked(key)} = h.{backticked(key)}" for key in shape.key_columns
         )
-        first = quoted(shape.key_columns[0])
+        equal = " AND ".join(
+            f"BINARY s.{backticked(name)} <=> BINARY h.{backticked(name)}" for name in shape.columns
+        )
+        first = backticked(shape.key_columns[0])
         both = f"{shape.names('s.')}, {shape.names('h.')}"
         rows = self._server.peek(
             f"SELECT s.{first} IS NOT NULL, h.{first} IS NOT NULL, {both} FROM {seed} s LEFT JOIN"
@@ -175,12 +180,12 @@ class Log:
 
 def put(shape: MariaDBTable, database: str, old: Any, new: Any) -> list[tuple[str, Sequence[Any]]]:
     """Return the statements that turn the row ``old`` into ``new``; None means no such row."""
-    table = f"{database}.{quoted(shape.name)}"
+    table = f"{database}.{backticked(shape.name)}"
     out: list[tuple[str, Sequence[Any]]] = []
     if old is not None:
         columns = shape.key_columns or shape.columns
         values = shape.key_of(old) if shape.key_columns else old
-        where = " AND ".join(f"{quoted(name)} <=> %s" for name in columns)
+        where = " AND ".join(f"{backticked(name)} <=> %s" for name in columns)
         out.append((f"DELETE FROM {table} WHERE {where} LIMIT 1", values))
     if new is not None:
         out.append(

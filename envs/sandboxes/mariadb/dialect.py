@@ -16,8 +16,8 @@ from pymysql import err
 from sqlalchemy.dialects.mysql.pymysql import MySQLDialect_pymysql
 
 from envs.errors import SandboxError
+from envs.quoting import backticked
 from envs.sandboxes.contained import sandbox_engine
-from envs.sandboxes.mariadb.server import quoted
 from envs.sandboxes.mariadb.session import MariaDBSession, row_limit_error
 from envs.sandboxes.mariadb.statement_guard import DENIED, Insertion, read_insertion
 from envs.sandboxes.server.call_connection import (
@@ -81,7 +81,7 @@ class MariaDBCall(CallSession):
         self.session.say("SET insert_id = 0")
 
     def quoted(self, name: str) -> str:
-        return quoted(name)
+        return backticked(name)
 
     def ended_error(self) -> BaseException:
         return err.ProgrammingError("the tool call is over; its connection cannot be used any more")

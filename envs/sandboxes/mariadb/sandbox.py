@@ -21,13 +21,14 @@ import sqlalchemy
 from pymysql import err
 
 from envs.errors import SandboxError
+from envs.quoting import backticked
 from envs.sandboxes.base import Kind
 from envs.sandboxes.contained import wrapped
 from envs.sandboxes.load_bounds import bounded_load
 from envs.sandboxes.mariadb.copy import Log, copy, put
 from envs.sandboxes.mariadb.dialect import SAVEPOINT, MariaDBCall, make_engine
 from envs.sandboxes.mariadb.schema import MariaDBTable, content_digest, read_schema, read_seeds
-from envs.sandboxes.mariadb.server import MariaDBServer, quoted, servers
+from envs.sandboxes.mariadb.server import MariaDBServer, servers
 from envs.sandboxes.mariadb.session import MariaDBSession
 from envs.sandboxes.mariadb.statement_guard import DENIED, Insertion
 from envs.sandboxes.mariadb.wire import too_large_error
@@ -137,7 +138,7 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
                 _, first = shape.counter
                 if present.get(shape.name) != first:
                     self.server.ask(
-                        f"ALTER TABLE {slot.name}.{quoted(shape.name)} AUTO_INCREMENT = {first}"
+                        f"ALTER TABLE {slot.name}.{backticked(shape.name)} AUTO_INCREMENT = {first}"
                     )
 
 
@@ -230,8 +231,8 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
         counter = self._next.get(insertion.table)
         if counter is None or not insertion.generates(counter[0], self._positions[insertion.table]):
             return None
-        column, least = quoted(counter[0]), counter[1]
-        table = quoted(insertion.table)
+        column, least = backticked(counter[0]), counter[1]
+        table = backticked(insertion.table)
         return (
             f"SET insert_id = (SELECT GREATEST(COALESCE(MAX({column}) + 1, 1), {least}) FROM"
             f" {table})"

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from envs.errors import WorldError
+from envs.quoting import backticked
 from envs.sandboxes.foreign_keys import ColumnReference, references_of
-from envs.sandboxes.mariadb.server import MariaDBServer, quoted
+from envs.sandboxes.mariadb.server import MariaDBServer
 from envs.types import Column, Table
 
 _OTHER_ENGINE = re.compile(r"\bENGINE=(?!InnoDB)\w+", re.IGNORECASE)
@@ -49,7 +50,7 @@ class MariaDBTable:
         return image
 
     def names(self, prefix: str = "") -> str:
-        return ", ".join(f"{prefix}{quoted(name)}" for name in self.columns)
+        return ", ".join(f"{prefix}{backticked(name)}" for name in self.columns)
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,7 @@ def _log_type(column: _ColumnRow) -> str:
 
 
 def _create(server: MariaDBServer, database: str, table: str) -> str:
-    text = str(server.ask(f"SHOW CREATE TABLE {database}.{quoted(table)}")[0][1])
+    text = str(server.ask(f"SHOW CREATE TABLE {database}.{backticked(table)}")[0][1])
     if found := _OTHER_ENGINE.search(text):  # such a table does not follow a rollback
         text = _TABLE_OPTIONS.sub("", text[: found.start()] + "ENGINE=InnoDB" + text[found.end() :])
     return text
@@ -221,7 +222,7 @@ def _read_routines(server: MariaDBServer, database: str) -> list[str]:
         " ORDER BY routine_type, routine_name"
     )
     return [
-        str(server.ask(f"SHOW CREATE {kind} {database}.{quoted(str(name))}")[0][2])
+        str(server.ask(f"SHOW CREATE {kind} {database}.{backticked(str(name))}")[0][2])
         for kind, name in found
     ]
 
@@ -297,7 +298,7 @@ def content_digest(server: MariaDBServer, database: str, schema: Schema) -> str:
     )
     for shape in schema.shapes.values():
         row = ", ".join(
-            f"COALESCE(HEX(CAST({quoted(name)} AS BINARY)), '-')" for name in shape.columns
+            f"COALESCE(HEX(CAST({backticked(name)} AS BINARY)), '-')" for name in shape.columns
         )
         half = (
             f"COALESCE(SUM(CAST(CONV(SUBSTRING(MD5(CONCAT_WS(',', {row})), {{at}}, 15), 16, 10)"
@@ -305,7 +306,7 @@ def content_digest(server: MariaDBServer, database: str, schema: Schema) -> str:
         )
         sums = server.ask(
             f"SELECT COUNT(*), {half.format(at=1)}, {half.format(at=16)} FROM"
-            f" {database}.{quoted(shape.name)}"
+            f" {database}.{backticked(shape.name)}"
         )
         total.update(repr((shape.name, [str(value) for value in sums[0]])).encode())
     return total.hexdigest()[:16]
@@ -316,7 +317,7 @@ def read_seeds(
 ) -> dict[int, Sequence[tuple[Any, ...]]]:
     """The rows of the tables without a key, in their order."""
     return {
-        number: server.ask(f"SELECT {shape.names()} FROM {database}.{quoted(shape.name)}")
+        number: server.ask(f"SELECT {shape.names()} FROM {database}.{backticked(shape.name)}")
         for number, shape in schema.shapes.items()
         if not shape.key_columns
     }

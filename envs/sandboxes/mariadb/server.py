@@ -61,11 +61,6 @@ MAX_CHANGED_BYTES = 128_000_000
 
 _NO_SUCH_THREAD = 1094
 
-
-def quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
-
-
 _DRIVER = Driver[BoundedConnection](BoundedConnection.fileno, BoundedConnection.drop)
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import psycopg
 
-from envs.sandboxes.postgres.schema import WORLD, ask, quoted
+from envs.quoting import quoted
+from envs.sandboxes.postgres.schema import WORLD, ask
 from envs.types import Pins
 
 _TYPES = {

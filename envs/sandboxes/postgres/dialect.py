@@ -17,8 +17,8 @@ from psycopg.pq import TransactionStatus
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from envs.errors import SandboxError
+from envs.quoting import quoted
 from envs.sandboxes.contained import sandbox_engine
-from envs.sandboxes.postgres.server import quoted
 from envs.sandboxes.postgres.session import PostgresSession, row_limit_error
 from envs.sandboxes.server.call_connection import (
     CallSession,

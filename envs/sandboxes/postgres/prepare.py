@@ -13,17 +13,18 @@ how much memory a session takes.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
 import psycopg
 import sqlalchemy
 
-from envs.connection import connect_args, driver_args, parse_url
+from envs.connection import DatabaseConnectionConfig, connect_args, driver_args
 from envs.errors import DatabaseConfigError
+from envs.quoting import quoted
 from envs.sandboxes.postgres.base_database import GROUP, PARAMETERS, furnish, prepared_name
-from envs.sandboxes.postgres.schema import ask, quoted
+from envs.sandboxes.postgres.schema import ask
+from envs.sandboxes.postgres.server import first_line
 from envs.sandboxes.postgres.template_objects import grant_loading
 
 _OWNER = f"{GROUP}_owner"
@@ -61,7 +62,7 @@ def prepare(url: sqlalchemy.URL, role: str) -> str:
                     grant_loading(base, GROUP, "WITH GRANT OPTION")
                 ask(admin, f"ALTER DATABASE {name} IS_TEMPLATE true")
     except psycopg.Error as error:
-        raise DatabaseConfigError(f"PostgreSQL refused: {str(error).splitlines()[0]}") from None
+        raise DatabaseConfigError(f"PostgreSQL refused: {first_line(error)}") from None
     return name
 
 
@@ -99,10 +100,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parser.parse_args(arguments)
     try:
-        url = os.environ.get(options.dsn_env_var)
-        if not url:
-            raise DatabaseConfigError(f"the variable {options.dsn_env_var} is not set")
-        name = prepare(parse_url(url), options.role)
+        url = DatabaseConnectionConfig(dsn_env_var=options.dsn_env_var).url()
+        name = prepare(url, options.role)
     except DatabaseConfigError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2

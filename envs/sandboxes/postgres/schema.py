@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 from psycopg.adapt import Transformer
 
+from envs.quoting import quoted
 from envs.sandboxes.foreign_keys import ColumnReference, references_of
 from envs.types import Column, Table
 
@@ -183,10 +184,6 @@ class PostgresTable:
             f"INSERT INTO {self.path} ({names}) OVERRIDING SYSTEM VALUE"
             f" SELECT {values} FROM (SELECT r::{self.path} AS v FROM unnest($1) r OFFSET 0) g"
         )
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def ask(db: psycopg.Connection[Any], sql: str, *values: Any) -> psycopg.Cursor[Any]:

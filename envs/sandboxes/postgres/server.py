@@ -66,10 +66,6 @@ connected.
 """
 
 
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def literal(text: str) -> str:
     """A string literal that reads alike whatever standard_conforming_strings says."""
     return " E'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
@@ -162,7 +158,7 @@ class PostgresServer(AdminSession):
                 raise SandboxError(
                     "the server has no connection left for another sandbox"
                 ) from None
-            raise self.unreachable(_first_line(error)) from None
+            raise self.unreachable(first_line(error)) from None
 
     def new_template(self) -> str:
         name = self.new_database("t")
@@ -222,12 +218,12 @@ class PostgresServer(AdminSession):
 
         Zeros where the session is gone, and for the memory where the server's machine has no /proc.
         """
+        memory = (
+            f"pg_read_file('/proc/{pid}/statm', 0, 200, true)"
+            if self._superuser
+            else f"{GROUP}.memory({pid})"
+        )
         try:
-            memory = (
-                f"pg_read_file('/proc/{pid}/statm', 0, 200, true)"
-                if self._superuser
-                else f"{GROUP}.memory({pid})"
-            )
             rows = self._say(
                 self._watch,
                 f"SELECT {memory}, pg_database_size(datid) FROM pg_stat_activity WHERE pid = {pid}",
@@ -350,7 +346,7 @@ class PostgresServer(AdminSession):
                     raise SandboxError(
                         "the connection to the PostgreSQL server was lost"
                     ) from error
-                words = f"PostgreSQL refused: {_first_line(error)}"
+                words = f"PostgreSQL refused: {first_line(error)}"
                 if not self._started and isinstance(error, errors.InsufficientPrivilege):
                     raise DatabaseConfigError(words) from error
                 raise SandboxError(words) from error
@@ -358,8 +354,8 @@ class PostgresServer(AdminSession):
 
 
 def _is_superuser(connection: psycopg.Connection[Any]) -> bool:
-    """Whether the administrator is a superuser. Raises DatabaseConfigError for one that is neither
-    that nor prepared.
+    """True for a superuser, False for a role that a superuser has prepared. Raises
+    DatabaseConfigError for any other.
     """
     row = connection.execute(
         "SELECT rolsuper, rolcreatedb AND rolcreaterole AND"
@@ -379,7 +375,8 @@ def _is_superuser(connection: psycopg.Connection[Any]) -> bool:
     return row is None or bool(row[0])
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """The first line of an error's words that is not blank."""
     return next((line for line in str(error).splitlines() if line.strip()), "no reason given")
 
 

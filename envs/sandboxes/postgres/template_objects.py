@@ -19,8 +19,9 @@ from typing import Any
 
 import psycopg
 
+from envs.quoting import quoted
 from envs.sandboxes.postgres.clock import MOMENT, pin_defaults
-from envs.sandboxes.postgres.schema import WORLD, PostgresTable, ask, quoted
+from envs.sandboxes.postgres.schema import WORLD, PostgresTable, ask
 
 FUNCTIONS_DENIED = (
     r"lo\_%",

@@ -11,6 +11,7 @@ import sqlalchemy
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.exc import InvalidRequestError
 
+from envs.quoting import quoted
 from envs.sandboxes.contained import (
     UNIT,
     ContainedConnection,
@@ -77,17 +78,17 @@ class CallConnection(ContainedConnection):
 
     def savepoint(self, name: str) -> None:
         self.call.check()
-        self._session.speak(f"SAVEPOINT {_quoted(name)}")
+        self._session.speak(f"SAVEPOINT {quoted(name)}")
 
     def release(self, name: str) -> None:
         self.call.check()
-        self._session.speak(f"RELEASE {_quoted(name)}")
+        self._session.speak(f"RELEASE {quoted(name)}")
 
     def rollback_to(self, name: str) -> None:
         if (
             not self.call.ended and self.call.broken is None
         ):  # a broken transaction took its savepoints with it
-            self._session.speak(f"ROLLBACK TO {_quoted(name)}")
+            self._session.speak(f"ROLLBACK TO {quoted(name)}")
 
     def close_cursors(self) -> None:
         """Close all cursors: a statement that still has rows to give keeps a transaction from
@@ -96,10 +97,6 @@ class CallConnection(ContainedConnection):
         for cursor in self.call.cursors:
             cursor.close(True)
         self.call.cursors.clear()
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 class SqliteSandboxDialect(ContainedTransactions, SQLiteDialect_pysqlite):

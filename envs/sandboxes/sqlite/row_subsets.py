@@ -17,6 +17,8 @@ from dataclasses import dataclass
 
 import apsw
 
+from envs.quoting import quoted
+
 _ROWIDS = ("rowid", "_rowid_", "oid")
 
 _PRIME = 2_654_435_761
@@ -70,11 +72,6 @@ def row_subset(image: bytes, part: int, parts: int) -> bytes:
         return raw.serialize("main")
     finally:
         raw.close()
-
-
-def quoted(name: str) -> str:
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'
 
 
 def _tables(raw: apsw.Connection) -> Iterator[_Table]:

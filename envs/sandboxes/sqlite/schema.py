@@ -16,6 +16,7 @@ from typing import Any
 import apsw
 
 from envs.errors import WorldError
+from envs.quoting import quoted
 from envs.sandboxes.foreign_keys import ColumnReference, references_of
 from envs.types import Column, Table
 
@@ -26,10 +27,6 @@ another order.
 
 _ORDINARY, _GENERATED = 0, (2, 3)
 """Values of ``hidden`` in PRAGMA table_xinfo."""
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 @dataclass(frozen=True)

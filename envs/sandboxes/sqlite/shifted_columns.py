@@ -1,8 +1,8 @@
 """Copies of a SQLite database whose rows have exchanged some of their values, so that every entity
 is still there and a query about it has another answer.
 
-Each table keeps its number of rows, and each column its set of values: references lead to rows that
-exist, and unique columns stay unique.
+Each column keeps its set of values: references lead to rows that exist, and unique columns stay
+unique. Only a row that is no longer unique by several columns together is left out.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 
 import apsw
 
-from envs.sandboxes.sqlite.row_subsets import quoted
+from envs.quoting import quoted
 
 MOST_ROWS = 100_000
 """Rows of a table beyond which it is left as it is: its rows are held in memory."""
@@ -77,7 +77,7 @@ def _shift(raw: apsw.Connection, table: str, step: int, moves: Callable[[int, bo
     offset = max(1, len(rows) * step // 7 % len(rows))
     raw.execute(f"DELETE FROM main.{quoted(table)}")
     marks = ", ".join("?" * len(columns))
-    # Rows that are no longer unique are left out.
+    # The double of a row by a constraint of several columns is left out.
     raw.executemany(
         f"INSERT OR IGNORE INTO main.{quoted(table)} ({names}) VALUES ({marks})",
         [

@@ -10,23 +10,6 @@ from synth.dataset.executions import ToolExecutions
 from synth.dataset.statistics import RowStatistics, all_statistics
 from synth.dataset.store.layout import Layout
 
-COUNTED_COLUMNS: Final = (
-    "job_index",
-    "family",
-    "outcome",
-    "stop_reason",
-    "reward",
-    "verdicts",
-    "input_tokens",
-    "output_tokens",
-    "cost_usd",
-    "user_cost_usd",
-    "approver_cost_usd",
-    "judge_cost_usd",
-    "executions",
-)
-"""The columns that :meth:`RunCounts.add_row` reads."""
-
 _SUMS: Final = (
     "input_tokens",
     "output_tokens",
@@ -35,6 +18,18 @@ _SUMS: Final = (
     "approver_cost_usd",
     "judge_cost_usd",
 )
+
+COUNTED_COLUMNS: Final = (
+    "job_index",
+    "family",
+    "outcome",
+    "stop_reason",
+    "reward",
+    "verdicts",
+    *_SUMS,
+    "executions",
+)
+"""The columns that :meth:`RunCounts.add_row` reads."""
 
 
 @dataclass(slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Self
 
 from synth.dataset.sanitize import INT64, sanitize
 from synth.dataset.store.wire import RowError, json_text
 from synth.errors import DatasetError
+from synth.types import Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,33 @@ class ErrorRow:
     model: str
     created_at: datetime
     attempts: int | None = None
+
+    @classmethod
+    def of_job(
+        cls,
+        job: Job,
+        *,
+        error_type: str,
+        message: str,
+        retryable: bool,
+        model: str,
+        attempts: int | None = None,
+    ) -> Self:
+        """The error of a job's rollout, as of now."""
+        return cls(
+            trajectory_id=job.id,
+            task_id=job.task.id,
+            job_index=job.index,
+            family=job.task.family,
+            sample_index=job.sample,
+            seed=job.seed,
+            error_type=error_type,
+            message=message,
+            retryable=retryable,
+            model=model,
+            created_at=datetime.now(UTC),
+            attempts=attempts,
+        )
 
     def __post_init__(self) -> None:
         if self.created_at.tzinfo is None:

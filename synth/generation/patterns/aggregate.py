@@ -10,7 +10,7 @@ from synth.generation.patterns.answers import field_of
 from synth.generation.patterns.base import Draft, Named, Sketch, family, nameable, query
 from synth.generation.patterns.look_up import oracle_key
 from synth.generation.shape import ColumnShape, Link, TableShape
-from synth.generation.toolset import role_of
+from synth.generation.toolset import is_noun, role_of
 
 SHORT = 12
 """The most rows of a list that a reply names."""
@@ -22,7 +22,10 @@ def families_of(sketch: Sketch) -> Iterator[tuple[Named, TableShape, Link]]:
         (Named(sketch.tools[parent.name], "p"), child, link)
         for parent in sketch.tables
         for child, link in sketch.shape.children(parent.name)
-        if child.rows and nameable(sketch.tools[parent.name]) and parent.key == (link.target,)
+        if child.rows
+        and nameable(sketch.tools[parent.name])
+        and parent.key == (link.target,)
+        and is_noun(role_of(link.column))
     ]
     yield from sorted(pairs, key=lambda pair: (not pair[0].by_name, -pair[1].rows))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from synth.generation.checks import columns_of, qualified
 from synth.generation.names import parameter, quoted, slot
 from synth.generation.shape import Shape, TableShape
 from synth.generation.toolset import TableTools, closed
@@ -169,6 +170,35 @@ def open_only(sketch: Sketch, table: TableShape, alias: str = "t") -> list[str]:
     name = f"{alias}.{quoted(column.name)}"
     null = f" OR {name} IS NULL" if column.nullable else ""
     return [f"({name} NOT IN ({listed}){null})" if null else f"{name} NOT IN ({listed})"]
+
+
+def not_taken(table: TableShape, column: str, value: str, alias: str = "t") -> list[str]:
+    """Conditions under which no other row has the values that a row has with another ``value`` of a
+    column, which is SQL.
+    """
+    out = list[str]()
+    whole = [(columns, "") for columns in [table.key, *table.uniques]]
+    for columns, where in [*whole, *table.partials]:
+        if column not in columns and column not in columns_of(where or "1"):
+            continue
+        same = [
+            f"taken.{quoted(one)} = {value if one == column else f'{alias}.{quoted(one)}'}"
+            for one in columns
+        ]
+        other = " OR ".join(f"taken.{quoted(k)} <> {alias}.{quoted(k)}" for k in table.key)
+        more = [f"({where})"] if where else []
+        rows = " AND ".join([*same, f"({other})", *more])
+        free = f"NOT EXISTS (SELECT 1 FROM {quoted(table.name)} taken WHERE {rows})"
+        apart = where and column not in columns_of(where)
+        out.append(f"(NOT ({qualified(where, alias)}) OR {free})" if apart else free)
+    return out
+
+
+def placed(table: TableShape, column: str) -> bool:
+    """True for a column that a unique rule or a foreign key of several columns looks at."""
+    looked = {name for columns in table.distinct_sets for name in columns}
+    looked |= {name for _, where in table.partials for name in columns_of(where)}
+    return column in looked | table.joint
 
 
 def joined(*parts: str) -> str:

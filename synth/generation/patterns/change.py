@@ -15,11 +15,12 @@ from synth.generation.patterns.base import (
     joined,
     literal,
     nameable,
+    not_taken,
     open_only,
     query,
 )
 from synth.generation.shape import ColumnShape, Link, TableShape
-from synth.generation.toolset import closed, role_of
+from synth.generation.toolset import closed, is_noun, role_of
 
 
 def change(sketch: Sketch) -> Iterator[Draft]:
@@ -45,7 +46,7 @@ def columns_to_change(sketch: Sketch, *, consent: bool) -> Iterator[tuple[Named,
             fitting = [
                 table.column(name)
                 for name in row.tools.updates
-                if sketch.needs_consent(table, name) is consent
+                if sketch.needs_consent(table, name) is consent and name not in table.joint
             ]
             found += [(rank, -table.rows, row, c) for rank, c in enumerate(fitting)]
     found.sort(key=lambda item: item[:2])
@@ -75,7 +76,12 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     ground = query(
         [f"{key} AS task_key", *row.select, f"{value} AS new_value"],
         [row.source, *joins],
-        [*row.conditions, *open_only(sketch, table), *limits],
+        [
+            *row.conditions,
+            *open_only(sketch, table),
+            *limits,
+            *not_taken(table, column.name, value),
+        ],
     )
     call: Step = {
         str(row.tools.update): {**row.key_arguments(), parameter(column.name): "{new_value}"}
@@ -137,6 +143,7 @@ def movable(sketch: Sketch, table: TableShape, link: Link) -> tuple[Named, Named
     prefix = "new_" + role_of(link.column)
     row, other = Named(tools), Named(sketch.tools[parent.name], "n", prefix)
     named = nameable(other.tools) and other.by_name and parent.key == (link.target,)
+    named = named and is_noun(role_of(link.column)) and link.column not in table.joint
     return (row, other) if named else None
 
 
@@ -159,7 +166,13 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
                 f" MAX(x.{quoted(link.target)}) FROM {quoted(link.table)} x))"
             ),
         ],
-        [*row.conditions, *parent.conditions, *open_only(sketch, table), *itself],
+        [
+            *row.conditions,
+            *parent.conditions,
+            *open_only(sketch, table),
+            *itself,
+            *not_taken(table, link.column, target),
+        ],
     )
     role = role_of(link.column).replace("_", " ")
     steps: list[Step] = [

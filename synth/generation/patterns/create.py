@@ -17,21 +17,25 @@ from synth.generation.patterns.base import (
     literal,
     nameable,
     open_only,
+    placed,
     query,
 )
 from synth.generation.patterns.values import domain_of, new_texts
 from synth.generation.shape import ColumnShape, Link, TableShape
-from synth.generation.toolset import role_of
+from synth.generation.toolset import is_noun, role_of
 
 
 @dataclass
 class _Plan:
-    """The makings of a new row: parents that the user names, and values that vary."""
+    """The makings of a new row: parents that the user names, and values that vary. ``numbers`` maps
+    slots to columns that take the next free number.
+    """
 
     parents: list[tuple[Link, Named]] = field(default_factory=list[tuple[Link, Named]])
     vary: dict[str, Mapping[str, object]] = field(default_factory=dict[str, Mapping[str, object]])
     arguments: dict[str, object] = field(default_factory=dict[str, object])
     words: list[str] = field(default_factory=list[str])
+    numbers: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def create(sketch: Sketch) -> Iterator[Draft]:
@@ -51,6 +55,8 @@ def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | Non
         column, link = table.column(name), table.link_of(name)
         if name == without:
             continue
+        if name in table.joint:
+            return None
         if link is not None:
             parent = Named(sketch.tools[link.table], f"p{len(plan.parents)}", role_of(name))
             owner = sketch.shape.tables[link.table]
@@ -59,14 +65,22 @@ def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | Non
             plan.parents.append((link, parent))
             plan.arguments[parameter(name)] = parent.reference(link.target)
             continue
-        domain = domain_of(table, column, sketch.now)
-        if domain is None:
-            return None
         slot = f"new_{parameter(name)}"
-        plan.vary[slot] = domain
+        if _is_numbered(table, column):
+            plan.numbers[slot] = name
+        elif (domain := domain_of(table, column, sketch.now)) is not None:
+            plan.vary[slot] = domain
+        else:
+            return None
         plan.arguments[parameter(name)] = f"{{{slot}}}"
         plan.words.append(f"{column.words} {{{slot}}}")
     return plan
+
+
+def _is_numbered(table: TableShape, column: ColumnShape) -> bool:
+    """True for a whole number that tells rows apart: a new row takes the next one."""
+    apart = any(column.name in columns for columns in table.distinct_sets)
+    return apart and column.kind == "integer" and not column.choices and column.high is None
 
 
 def _create(sketch: Sketch, table: TableShape) -> Draft | None:
@@ -74,8 +88,12 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
     plan = plan_of(sketch, table)
     if tools.create is None or plan is None or not plan.parents:
         return None
+    free = _free(table, plan, tools.given)
+    if free is None:
+        return None
     under = " and ".join(
-        f"the {role_of(link.column).replace('_', ' ')} {parent.value}"
+        ("the " if is_noun(role_of(link.column)) else "")
+        + f"{role_of(link.column).replace('_', ' ')} {parent.value}"
         for link, parent in plan.parents
     )
     details = f": {', '.join(plan.words)}" if plan.words else ""
@@ -92,7 +110,7 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
         "create",
         parameter(noun.one),
         f"Create {a(noun.words)} under what it belongs to.",
-        _ground(table, plan),
+        _ground(table, plan, free),
         [
             f"Please add {a(noun.words)} for {under}{details}.",
             f"We need a new {noun.words} under {under}{details}. Can you enter it?",
@@ -107,29 +125,64 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
     )
 
 
-def _ground(table: TableShape, plan: _Plan) -> str:
-    """Every choice of parents, bounded where there are several; those that are free where they
-    are the key.
-    """
+def _ground(table: TableShape, plan: _Plan, free: Sequence[str]) -> str:
+    """Every choice of parents, bounded where there are several; those that are ``free``."""
     parents = [parent for _, parent in plan.parents]
     where = [condition for parent in parents for condition in parent.conditions]
-    linked = {link.column for link, _ in plan.parents}
-    if any(one and set(one) <= linked for one in [*table.uniques, table.key]):
-        where.append(_unused(table, plan))
     keys = joined(*(parent.key for parent in parents))
+    numbers = [f"({_next(table, plan, one)}) AS {slot}" for slot, one in plan.numbers.items()]
+    named = [column for parent in parents for column in parent.select]
     ground = query(
-        [f"{keys} AS task_key", *(column for parent in parents for column in parent.select)],
+        [f"{keys} AS task_key", *named, *numbers],
         [parents[0].source, *(f"CROSS JOIN {parent.source}" for parent in parents[1:])],
-        where,
+        [*where, *free],
     )
     return ground if len(parents) == 1 else f"{ground}ORDER BY 1 LIMIT 400\n"
 
 
-def _unused(table: TableShape, plan: _Plan) -> str:
-    same = " AND ".join(
-        f"taken.{quoted(link.column)} = {parent.col(link.target)}" for link, parent in plan.parents
-    )
-    return f"NOT EXISTS (SELECT 1 FROM {quoted(table.name)} taken WHERE {same})"
+def _next(table: TableShape, plan: _Plan, column: str) -> str:
+    """SQL for the next number of a column: among the rows of the same parents, if these and the
+    number together tell rows apart.
+    """
+    sets = [set(columns) for columns in table.distinct_sets if column in columns]
+    shared = set[str].intersection(*sets)
+    same = [
+        f"taken.{quoted(link.column)} = {parent.col(link.target)}"
+        for link, parent in plan.parents
+        if link.column in shared
+    ]
+    where = f" WHERE {' AND '.join(same)}" if same else ""
+    top = f"SELECT COALESCE(MAX(taken.{quoted(column)}), 0) + 1"
+    return f"{top} FROM {quoted(table.name)} taken{where}"
+
+
+def _free(table: TableShape, plan: _Plan, given: Sequence[str]) -> list[str] | None:
+    """Conditions under which a new row is like no other where rows must differ; None if no choice
+    of parents sees to that.
+    """
+    out, numbered = list[str](), set(plan.numbers.values())
+    parents = {link.column: parent.col(link.target) for link, parent in plan.parents}
+    rules = [(columns, "") for columns in dict.fromkeys([*table.uniques, table.key])]
+    for columns, where in [*rules, *table.partials]:
+        shapes = [table.column(name) for name in columns]
+        if any(_is_new(table, column, given, numbered) for column in shapes):
+            continue
+        same = [f"taken.{quoted(one)} = {parents[one]}" for one in columns if one in parents]
+        if not same:
+            return None
+        rows = " AND ".join([*same, *([f"({where})"] if where else [])])
+        out.append(f"NOT EXISTS (SELECT 1 FROM {quoted(table.name)} taken WHERE {rows})")
+    return out
+
+
+def _is_new(
+    table: TableShape, column: ColumnShape, given: Sequence[str], numbered: set[str]
+) -> bool:
+    """True for a column whose value in a new row no other row has: made up, numbered or null."""
+    if column.name not in given:
+        return column.name in table.key or (column.nullable and not column.has_default)
+    made_up = column.kind == "text" and not column.choices and table.link_of(column.name) is None
+    return made_up or column.name in numbered
 
 
 def refuse_taken(sketch: Sketch) -> Iterator[Draft]:
@@ -151,7 +204,9 @@ def _refuse_taken(sketch: Sketch, table: TableShape) -> Draft | None:
     if column is None or tools.create is None:
         return None
     plan, fresh = plan_of(sketch, table, column.name), new_texts(table, column)
-    return _taken(table, column, tools.create, plan, fresh) if plan and not plan.parents else None
+    if plan is None or plan.parents or plan.numbers:
+        return None
+    return _taken(table, column, tools.create, plan, fresh)
 
 
 def _taken(
@@ -221,6 +276,8 @@ def _several(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
     if (
         column is None
         or link.column not in row.tools.assign
+        or placed(table, link.column)
+        or not is_noun(role_of(link.column))
         or column.name not in parents.filters
         or not nameable(row.tools)
         or parent.key != (link.target,)

@@ -18,7 +18,7 @@ from synth.generation.patterns.base import (
     query,
 )
 from synth.generation.shape import ColumnShape, Link, TableShape
-from synth.generation.toolset import role_of
+from synth.generation.toolset import is_noun, role_of
 
 
 def look_up(sketch: Sketch) -> Iterator[Draft]:
@@ -58,7 +58,7 @@ def worth_asking(table: TableShape) -> list[ColumnShape]:
         if column.role == role and column.distinct > 1 and column.kind not in {"boolean", "other"}
     ]
     short = [c for c in fitting if all(len(str(value)) <= 60 for value in c.seen)]
-    return [c for c in short if c.name not in table.handle]
+    return [c for c in short if c.name not in table.handle and is_noun(c.label)]
 
 
 def _own(sketch: Sketch, table: TableShape) -> Draft | None:
@@ -103,8 +103,8 @@ def _ask(
         f"Find {row.table.noun.words} and read its {words}.",
         ground,
         [
-            f"What is the {words} of {row.words}?",
-            f"Please look up {row.words} and tell me the {words}.",
+            _question(asked, row.words),
+            f"Please look up {row.words} and tell me {_wanted(asked)}.",
             f"{row.words}: {words}?",
         ],
         [
@@ -119,6 +119,25 @@ def _ask(
             for field, c in zip(fields, asked, strict=True)
         },
     )
+
+
+def _question(asked: Sequence[ColumnShape], words: str) -> str:
+    """A question for the values of a row: when it was paid, what its amount is."""
+    first, *others = asked
+    parts = [
+        f"When was {words} {first.verb}" if first.verb else f"What is the {first.words} of {words}"
+    ]
+    parts += [
+        f"when was it {column.verb}" if column.verb else f"what is its {column.words}"
+        for column in others
+    ]
+    if not any(column.verb for column in asked):
+        return f"What is the {' and the '.join(c.words for c in asked)} of {words}?"
+    return f"{', and '.join(parts)}?"
+
+
+def _wanted(asked: Sequence[ColumnShape]) -> str:
+    return " and ".join(f"when it was {c.verb}" if c.verb else f"the {c.words}" for c in asked)
 
 
 def _paths(sketch: Sketch, table: TableShape) -> Iterator[tuple[TableShape, list[Link]]]:
@@ -141,7 +160,8 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
     asked = _at_end(end)
     steps_possible = all(sketch.tools[link.table].get for link in links)
     reached = all(sketch.shape.tables[link.table].key == (link.target,) for link in links)
-    if not nameable(row.tools) or asked is None or not (steps_possible and reached):
+    nouns = all(is_noun(role_of(link.column)) for link in links)
+    if not nameable(row.tools) or asked is None or not (steps_possible and reached and nouns):
         return None
     source, where = [row.source], [*row.conditions]
     steps, last = [*row.find()], row
@@ -166,7 +186,11 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
         f"Follow {len(links)} links from {table.noun.words} to its {role}.",
         query([f"{row.key} AS task_key", *row.select, key], source, where),
         [
-            f"What is the {words} of {row.words}?",
+            (
+                f"When was the {chain} of {row.words} {asked.verb}?"
+                if asked.verb
+                else f"What is the {words} of {row.words}?"
+            ),
             f"I need the {words} for {row.words}. Can you find it?",
             f"For {row.words}, please tell me the {words}.",
         ],

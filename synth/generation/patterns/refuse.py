@@ -16,6 +16,7 @@ from synth.generation.patterns.base import (
     literal,
     nameable,
     open_only,
+    placed,
     query,
 )
 from synth.generation.patterns.change import columns_to_change, new_value
@@ -97,7 +98,7 @@ def refuse_state(sketch: Sketch) -> Iterator[Draft]:
             value, _, limits = new_value(row, others[0])
             call = {str(row.tools.update): {parameter(others[0].name): "{new_value}"}}
             yield _refuse_state(row, found, others[0].words, value, limits, call)
-        elif sketch.needs_consent(table, found[0].name) is False:
+        elif not (sketch.needs_consent(table, found[0].name) or placed(table, found[0].name)):
             yield _refuse_status(row, found)
 
 

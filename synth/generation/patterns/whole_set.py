@@ -7,7 +7,16 @@ from itertools import islice
 
 from synth.generation.names import parameter, quoted
 from synth.generation.patterns.aggregate import SHORT, families_of
-from synth.generation.patterns.base import Draft, Named, Sketch, Step, family, literal, query
+from synth.generation.patterns.base import (
+    Draft,
+    Named,
+    Sketch,
+    Step,
+    family,
+    literal,
+    placed,
+    query,
+)
 from synth.generation.shape import ColumnShape, Link, TableShape
 from synth.generation.toolset import closed
 
@@ -29,7 +38,11 @@ def _target(sketch: Sketch, child: TableShape) -> tuple[ColumnShape, object] | N
     if len(child.key) != 1:
         return None
     columns = [child.column(name) for name in sketch.tools[child.name].updates]
-    free = [column for column in columns if not sketch.needs_consent(child, column.name)]
+    free = [
+        column
+        for column in columns
+        if not sketch.needs_consent(child, column.name) and not placed(child, column.name)
+    ]
     for column in free:
         value = _other_value(child, column)
         if value is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any, cast
 
+from envs.json_text import lenient
 from synth.language.values import (
     MEASURES,
     StatedValue,
@@ -111,9 +113,7 @@ class KnownValues:
         for text in (task.system, task.prompt, *(turn.text for turn in evidence.turns)):
             known.hear(text)
         known.spans = {int(item) for item in known.numbers if item.isdigit() and int(item) <= 3660}
-        for tool in evidence.tools:
-            for leaf in leaves(tool):
-                known.hear(str(leaf).replace("_", " "))
+        known.add(_known_of_tools(lenient(evidence.tools)))
         for text in gold_reply(task.end).said:
             known.hear(text)
         known.read(dict(task.oracle))
@@ -146,6 +146,7 @@ class KnownValues:
         self.words |= other.words
         self.texts |= other.texts
         self.spans |= other.spans
+        self.money = self.money or other.money
 
     def hear(self, text: str) -> None:
         """Take a text."""
@@ -202,6 +203,15 @@ class KnownValues:
         """Tell whether words stand, as whole ones, in something that is known."""
         pattern = re.compile(rf"\b{re.escape(words)}\b")
         return any(pattern.search(known) for known in self.texts)
+
+
+@lru_cache(maxsize=64)
+def _known_of_tools(tools: str) -> KnownValues:
+    """The values in the schemas of tools, given as JSON."""
+    known = KnownValues()
+    for leaf in leaves(json.loads(tools)):
+        known.hear(str(leaf).replace("_", " "))
+    return known
 
 
 def unknown_values(text: str, known: KnownValues) -> list[StatedValue]:

@@ -89,34 +89,10 @@ ACT_ON = re.compile(
 )
 """An act of the agent, and the thing that it is about."""
 NEUTRAL = frozenset(
-    [
-        *("record", "records", "entry", "entries", "detail", "details", "request", "step", "file"),
-        *(
-            "case",
-            "search",
-            "lookup",
-            "look",
-            "check",
-            "note",
-            "match",
-            "matches",
-            "result",
-            "list",
-        ),
-        *("system", "tool", "tools", "database", "change", "update", "mistake", "error", "moment"),
-        *(
-            "question",
-            "answer",
-            "reply",
-            "message",
-            "thing",
-            "things",
-            "summary",
-            "overview",
-            "bit",
-        ),
-        *("second", "minute", "few", "couple", "lot", "reason", "way", "time", "rules", "policy"),
-    ]
+    """record records entry entries detail details request step file case search lookup look check
+    note match matches result list system tool tools database change update mistake error moment
+    question answer reply message thing things summary overview bit second minute few couple lot
+    reason way time rules policy""".split()  # noqa: SIM905
 )
 """Things of an assistant's own work."""
 BORROWED = re.compile(

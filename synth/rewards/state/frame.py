@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from envs.quoting import quoted
 from envs.sandboxes.row_changes import ROWID
 from envs.types import RowChange, Table
 from synth.rewards.base import Query
@@ -119,7 +120,7 @@ class _Images:
 
     def _quoted(self, name: str) -> str:
         mark = "`" if self._engine in {"mysql", "mariadb"} else '"'
-        return f"{mark}{name.replace(mark, 2 * mark)}{mark}"
+        return quoted(name, mark)
 
 
 def _native(value: Any) -> Any:

@@ -15,6 +15,9 @@ from synth.runner.setup import WorkerSetup, Workload
 RAY_START_S = 8.0
 """Seconds from the start of a local Ray to the first rollout of its first worker."""
 
+GAIN = 0.85
+"""The share of the time in this process below which Ray is worth its processes."""
+
 ROLLOUT_S = 0.012
 """CPU seconds of one proof or rollout: typed tools on SQLite, no endpoint."""
 
@@ -82,10 +85,10 @@ def choose(
         return "ray", f"Ray {where}, as runtime.{asked[0]} is set"
     alone, beside = seconds(setup, 1), RAY_START_S + seconds(setup, cpus)
     rollouts = _counted(setup.workload)
-    if alone <= beside:
+    if GAIN * alone <= beside:
         return "inline", (
-            f"{rollouts} in this process: about {alone:.0f} s, less than Ray takes to start"
-            " (runtime=ray for Ray)"
+            f"{rollouts} in this process: about {alone:.0f} s, on Ray with its start {beside:.0f} s"
+            " (runtime=ray for that)"
         )
     return "ray", (
         f"{rollouts} on Ray, {cpus} workers: about {beside:.0f} s, in this process {alone:.0f} s"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import socket
 import time
 from collections.abc import Awaitable, Coroutine, Generator, Mapping, Sequence
@@ -27,6 +28,7 @@ import ray.exceptions
 
 from synth.config.types import MoreThanZero
 from synth.errors import OperatorError, WorkerHeld, WorkerLost
+from synth.foundation.shipped import DISTRIBUTION, version
 from synth.runner.rate_limits import Grant
 from synth.runner.runtimes.base import Runtime, WorkerHandle
 from synth.runner.setup import WorkerSetup
@@ -92,6 +94,8 @@ class RayWorker(WorkerHandle):
             cause = getattr(error, "cause", None)
             raise (cause if isinstance(cause, Exception) else error) from None
         except ray.exceptions.RayError as error:  # the actor, its node, Ray itself
+            if lacking := lacking_module(str(error)):
+                raise OperatorError(lacking) from None
             raise WorkerLost(f"a worker process ended: {str(error).splitlines()[0]}") from None
 
     async def _watched(self, asking: Coroutine[Any, Any, T]) -> T:
@@ -216,6 +220,26 @@ class RayRuntime(Runtime):
         if self._ours and _RAY.is_initialized():
             _RAY.shutdown()
         self._ours = False
+
+
+def lacking_module(words: str) -> str | None:
+    """The operator's message if Ray says in ``words`` that a node lacks a module, else None."""
+    missing = re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", words)
+    if missing is None:
+        return None
+    node = re.search(r"\bip=([^,)\s]+)", words)
+    where = f"the node {node[1]}" if node else "a node"
+    name = missing[1].partition(".")[0]
+    if name in {"synth", "envs"}:
+        return (
+            f"runtime.address: {where} of the cluster has no synth: install the same wheel of"
+            f" {DISTRIBUTION} on every node, use one image, or let Ray install it:"
+            f" 'runtime.runtime_env={{pip:[{DISTRIBUTION}=={version()}]}}'"
+        )
+    return (
+        f"runtime.address: {where} of the cluster lacks the module {name}, which this run needs:"
+        " install it on every node, or bring it with runtime.runtime_env"
+    )
 
 
 def worker_resources(resources: Mapping[str, float]) -> dict[str, Any]:

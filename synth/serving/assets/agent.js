@@ -2,10 +2,19 @@
 // Whatever comes from the server is shown as text: nothing is ever parsed as HTML.
 const at = (id) => document.getElementById(id);
 const token = new URLSearchParams(location.search).get("token") || "";
-history.replaceState(null, "", location.pathname);
+history.replaceState(null, "", location.pathname + location.hash);
 const auth = { Authorization: `Bearer ${token}` };
 let session = null;
 let draft = null;
+const cards = new Map(); // the article of each call, by its id
+
+const STOPS = {
+  finished: "the agent finished", user_ended: "the user ended the conversation", max_turns: "the agent ran out of turns",
+  max_tool_calls: "the agent ran out of tool calls", token_budget: "the tokens ran out", time_budget: "the time ran out",
+  cost_budget: "the money ran out", truncated: "an answer of the model was cut off", context_overflow: "the conversation outgrew the context",
+  empty_reply: "the model said nothing", refused: "the model refused", model_error: "the model could not be asked",
+  environment_error: "the environment broke",
+};
 
 // Control and bidirectional characters are shown by their numbers, so that text cannot mislead.
 const visible = (text) =>
@@ -24,6 +33,18 @@ function element(tag, text, kind) {
 // Words are read as prose; JSON and rows are set in a fixed width, long ones folded.
 function show(kind, title, text, prose) {
   const entry = element("article", undefined, kind);
+  at("log").append(entry);
+  return fill(entry, title, text, prose);
+}
+
+// A further part of the article of a call: what it waits for, its result, the rows that it changed.
+function part(event, kind, title, text, prose) {
+  const entry = element("section", undefined, kind);
+  (cards.get(event.call.id) || show("call", event.call.name, "")).append(entry);
+  return fill(entry, title, text, prose);
+}
+
+function fill(entry, title, text, prose) {
   entry.append(element("h2", title));
   const body = prose ? element("p", text, "prose") : element("pre", text);
   if (!prose && text.length > FOLDED) {
@@ -31,7 +52,6 @@ function show(kind, title, text, prose) {
     fold.append(element("summary", `${text.length.toLocaleString("en-US")} characters: ${text.replace(/\s+/g, " ").slice(0, 80)} ...`), body);
     entry.append(fold);
   } else entry.append(body);
-  at("log").append(entry);
   entry.scrollIntoView({ block: "end" });
   return entry;
 }
@@ -53,9 +73,10 @@ function change(row) {
   const key = Object.entries(row.key).map(([name, found]) => `${name}=${value(found)}`);
   const before = row.before || {};
   const after = row.after || {};
-  const columns = Object.keys({ ...before, ...after }).map((name) => {
+  const values = row.op === "insert" ? after : before;
+  const columns = Object.keys({ ...before, ...after }).filter((name) => row.op === "update" || values[name] !== null).map((name) => {
     if (row.op === "update") return `  ${name}: ${value(before[name])} -> ${value(after[name])}`;
-    return `  ${name}: ${value(row.op === "insert" ? after[name] : before[name])}`;
+    return `  ${name}: ${value(values[name])}`;
   });
   return [`${row.op} ${row.table}(${key.join(", ")})`, ...columns].join("\n");
 }
@@ -82,17 +103,24 @@ async function attempt(work) {
 }
 
 function approval(event) {
-  const entry = show("wanted", `may it call ${event.call.name}? (${event.risk})`, pretty(event.call.arguments));
+  status("Waiting for you: may the agent make this call?");
+  const entry = part(event, "wanted", "May it be called?", `It is a call of the kind “${event.risk}”, and waits for you.`, true);
   const actions = element("div", undefined, "actions");
-  const decide = (approve) => async () => {
+  const decide = (approve) => () => attempt(async () => {
     for (const button of actions.children) button.disabled = true;
-    await attempt(() =>
-      request("POST", `/api/sessions/${session}/approvals`, { call: event.call.id, approve }),
-    );
-  };
+    try {
+      await request("POST", `/api/sessions/${session}/approvals`, { call: event.call.id, approve });
+      entry.replaceChildren(element("p", approve ? "You approved it." : "You refused it."));
+      entry.className = "decided";
+      status("The agent works.");
+    } finally {
+      for (const button of actions.children) button.disabled = false;
+    }
+  });
   for (const [text, approve] of [["Approve", true], ["Refuse", false]]) {
     const button = element("button", text);
     button.type = "button";
+    if (approve) button.className = "primary";
     button.addEventListener("click", decide(approve));
     actions.append(button);
   }
@@ -106,11 +134,11 @@ function score(event) {
     return `${sign} ${verdict.verifier}${verdict.gate ? "" : ` ${verdict.score}`}: ${verdict.reason}`;
   });
   const reward = event.reward === undefined ? "no reward" : `reward ${event.reward}`;
-  show(event.outcome === "success" ? "score" : "wanted", `${event.outcome}, ${reward}`, lines.join("\n"));
+  show(event.outcome === "success" ? "score" : "wanted", `${event.outcome}, ${reward}`, lines.join("\n"), true);
 }
 
 const shown = {
-  agent_start: () => status("the agent works"),
+  agent_start: () => status("The agent works."),
   content_delta: (event) => {
     if (event.delta.kind !== "content") return;
     draft = draft || show("agent", "agent, writing", "");
@@ -122,20 +150,24 @@ const shown = {
     if (event.completion.reasoning_content) show("agent", "reasoning", event.completion.reasoning_content);
     if (event.completion.content) show("agent", "agent", event.completion.content, true);
   },
-  tool_call: (event) => show("call", `call ${event.call.name}`, pretty(event.call.arguments)),
-  tool_result: (event) => show("result", `result of ${event.call.name}`, pretty(event.content)),
-  row_changes: (event) => show("changes", `rows changed by ${event.call.name}`, event.changes.map(change).join("\n")),
+  tool_call: (event) => cards.set(event.call.id, show("call", event.call.name, pretty(event.call.arguments))),
+  tool_result: (event) => part(event, "result", "result", pretty(event.content)),
+  row_changes: (event) => part(event, "changes", "rows changed", event.changes.map(change).join("\n")),
   approval_request: approval,
   user_turn_request: () => {
     at("reply").hidden = at("user").value !== "person";
-    if (!at("reply").hidden) at("words").focus();
+    if (at("reply").hidden) return;
+    status("Waiting for your reply.");
+    at("words").focus();
   },
   user_reply: (event) => {
     at("reply").hidden = true;
-    show("user", "user", event.ends ? `${event.text} (ends the conversation)`.trim() : event.text, true);
+    status("The agent works.");
+    if (event.text) show("user", "user", event.text, true);
+    if (event.ends) at("log").append(element("p", "The user ends the conversation.", "note"));
   },
   agent_error: (event) => show("wanted", event.error.type, event.error.message),
-  agent_finish: (event) => status(`finished: ${event.stop_reason || "called off"}`),
+  agent_finish: (event) => status(event.stop_reason ? `It is over: ${STOPS[event.stop_reason] || event.stop_reason}.` : "It was called off."),
   score,
 };
 
@@ -161,6 +193,8 @@ at("start").addEventListener("submit", (submitted) => {
   submitted.preventDefault();
   attempt(async () => {
     at("log").replaceChildren();
+    at("after").hidden = true;
+    cards.clear();
     at("go").disabled = true;
     try {
       const asked = { job: Number(at("task").value), approval: at("approval").value, user: at("user").value };
@@ -170,6 +204,8 @@ at("start").addEventListener("submit", (submitted) => {
       if (opened.system) show("", "policy", opened.system);
       show("user", "user", opened.prompt, true);
       await follow(session);
+      at("after").hidden = false;
+      at("after").scrollIntoView({ block: "end" });
     } finally {
       at("go").disabled = false;
       at("stop").disabled = true;
@@ -194,14 +230,26 @@ at("reply").addEventListener("submit", (submitted) => {
 });
 at("end").addEventListener("click", () => answer(true));
 
+at("task").addEventListener("change", () => history.replaceState(null, "", `#job=${at("task").value}`));
+at("again").addEventListener("click", () => at("start").requestSubmit());
+at("next").addEventListener("click", () => {
+  const tasks = at("task");
+  tasks.selectedIndex = (tasks.selectedIndex + 1) % tasks.options.length;
+  tasks.dispatchEvent(new Event("change"));
+  at("start").requestSubmit();
+});
+
 attempt(async () => {
   const world = await request("GET", "/api/world");
   at("world").textContent = visible(world.world);
-  at("model").textContent = visible(`model ${world.model}, ${world.tools.length} tools`);
+  at("model").textContent = visible(`Model ${world.model}, ${world.tools.length}\u00a0tools`);
   for (const task of world.tasks) {
     const option = element("option", `${task.family}: ${task.prompt}`.slice(0, 120));
     option.value = task.job;
     at("task").append(option);
   }
-  status(world.recording ? "choose a task and start; sessions are recorded" : "choose a task and start; nothing is recorded");
+  at("user").options[0].textContent = visible(world.user_model === "scripted" ? "scripted" : `simulated by ${world.user_model}`);
+  const linked = /^#job=(\d+)$/.exec(location.hash); // an address can name the task
+  if (linked && world.tasks.some((task) => String(task.job) === linked[1])) at("task").value = linked[1];
+  status(world.recording ? "Choose a task and start. Sessions are recorded." : "Choose a task and start. Nothing is recorded.");
 });

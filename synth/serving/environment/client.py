@@ -3,10 +3,13 @@
 One client is one session at a time, on one connection; it belongs to one thread::
 
     env = EnvClient("http://127.0.0.1:8770", token)
-    first = env.reset(task=3)
+    begun = env.reset(task=3)
+    messages, done = begun["messages"], False
     while not done:
-        step = env.step(message=policy(first["messages"], first["tools"]))
-    print(env.close()["reward"])
+        message = policy(messages, begun["tools"])
+        step = env.step(message=message)
+        messages, done = [*messages, message, *step["messages"]], step["done"]
+    print(step["reward"])
 """
 
 from __future__ import annotations
@@ -42,8 +45,8 @@ class EnvClient:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise OperatorError(f"{url!r} is not the address of a server")
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else None
-        connect = kind or http.client.HTTPConnection
+        secure = parts.scheme == "https"
+        connect = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         self._connection = connect(parts.hostname, parts.port, timeout=timeout_s)
         self._base, self._token = parts.path.rstrip("/"), token
         self.session: str | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 import secrets
 import time
 from collections import OrderedDict
@@ -23,6 +24,8 @@ from synth.runner.rollout import outcome_of
 from synth.serving.live.session import SessionError
 from synth.serving.live.world import LiveWorld
 from synth.types import Message, Task
+
+_log = logging.getLogger(__name__)
 
 SWEEP_S: Final = 1.0
 """Seconds between two looks for leases that have ended."""
@@ -135,7 +138,7 @@ class EnvSessions:
             raise SessionError("busy", "this session is in the middle of a step")
         async with session.busy:
             session.used = time.monotonic()
-            limits = self._live.context.agent
+            limits = self._live.context.agent.for_requests(session.episode.task.request_count)
             try:
                 follow = await session.episode.step(message)
             except EnvsError:
@@ -181,7 +184,7 @@ class EnvSessions:
             self._tasks[number] = asyncio.ensure_future(self._live.task(number))
         try:
             return await asyncio.shield(self._tasks[number])
-        except Exception:
+        except Exception:  # whatever it was, the next session tries again
             self._tasks.pop(number, None)
             raise
 
@@ -220,7 +223,10 @@ class EnvSessions:
         self._ended[session.name] = session.ending()
         while len(self._ended) > KEPT * self._at_once:
             self._ended.popitem(last=False)
-        session.resources.close()
+        try:
+            session.resources.close()
+        except EnvsError:  # the session is over all the same, and other leases have to end, too
+            _log.exception("the sandbox of task %s was not given back", session.index)
 
     async def _sweep(self) -> None:
         """End the leases that nobody uses. What was done in them is not judged."""

@@ -59,6 +59,7 @@ class SupervisedSessions:
         return {
             "world": live.run.world.name,
             "model": live.context.model.name,
+            "user_model": "scripted" if live.context.user is None else live.context.user.name,
             "recording": self._recorder is not None,
             "tasks": [
                 {"job": index * samples, "family": task.family, "prompt": task.prompt}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
@@ -79,18 +78,12 @@ class Recorder:
         typed = isinstance(error, SynthError | EnvsError)
         return self._writer.add_error(
             job.index,
-            ErrorRow(
-                trajectory_id=job.id,
-                task_id=job.task.id,
-                job_index=job.index,
-                family=job.task.family,
-                sample_index=job.sample,
-                seed=job.seed,
+            ErrorRow.of_job(
+                job,
                 error_type=type(error).__name__ if typed else "UnexpectedError",
                 message=self._scrubber.message(broken(error)),
                 retryable=error.retryable if typed else True,
                 model=self._model,
-                created_at=datetime.now(UTC),
             ),
         )
 
@@ -103,7 +96,7 @@ class Recorder:
 
 
 def broken(error: BaseException) -> str:
-    """What broke a session, for its operator."""
+    """The error that broke a session, for its operator."""
     typed = isinstance(error, SynthError | EnvsError)
     return str(error) if typed else f"{type(error).__name__}: {error}"
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
-from typing import cast
+from typing import Any, cast
 
 from synth.errors import TaskError
 from synth.tasks.yaml.scope import Scope
@@ -29,29 +30,9 @@ _ADVICE = (
 )
 
 
-@dataclass(frozen=True)
-class ConditionText:
-    """A condition as it is compiled, with nodes for names; ``op`` is None for a lone operand."""
-
-    left: object
-    op: str | None = None
-    right: object = None
-    negated: bool = False
-
-    @property
-    def values(self) -> list[object]:
-        return [self.left, self.right]
-
-    def filled(self, slots: Mapping[str, object]) -> Condition:
-        """The condition of one task, with the slots filled in."""
-        left, right = fill([self.left, self.right], "$slot", slots)
-        return Condition(left, self.op, right, self.negated)
-
-
-def compile_conditions(
-    raw: object, scope: Scope, line: int, saved: set[str]
-) -> list[ConditionText]:
-    """Compile the condition of an ``if``, or a list of them that all must hold.
+def compile_conditions(raw: object, scope: Scope, line: int, saved: set[str]) -> list[Condition]:
+    """Compile the condition of an ``if``, or a list of them that all must hold; names of slots and
+    saved values become nodes.
 
     Raises :class:`~synth.errors.TaskError` for what cannot be read.
     """
@@ -61,7 +42,7 @@ def compile_conditions(
     return [_compiled(text, scope, line, saved) for text in texts]
 
 
-def _compiled(text: object, scope: Scope, line: int, saved: set[str]) -> ConditionText:
+def _compiled(text: object, scope: Scope, line: int, saved: set[str]) -> Condition:
     found = _CONDITION.fullmatch(text) if isinstance(text, str) else None
     if found is None or (found["no"] and found["op"]):
         raise scope.fail(f"`if` cannot be read: {text!r}; {_ADVICE}", line)
@@ -71,7 +52,7 @@ def _compiled(text: object, scope: Scope, line: int, saved: set[str]) -> Conditi
     ]
     if not any(isinstance(operand, Mapping) for operand in operands):
         raise scope.fail(f"`if` compares nothing of this task: {text!r}; {_ADVICE}", line)
-    return ConditionText(operands[0], found["op"], operands[1], bool(found["no"]))
+    return Condition(operands[0], found["op"], operands[1], bool(found["no"]))
 
 
 def _operand(text: str) -> object:
@@ -82,6 +63,12 @@ def _operand(text: str) -> object:
     if text[0] in "${":
         return text
     return float(text) if "." in text else int(text)
+
+
+def filled(condition: Condition, slots: Mapping[str, object]) -> Condition:
+    """The condition of one task: the slots have their values."""
+    left, right = fill([condition.left, condition.right], "$slot", slots)
+    return replace(condition, left=left, right=right)
 
 
 def holds(condition: Condition, names: Mapping[str, object]) -> bool:
@@ -111,8 +98,8 @@ def _contains(items: object, item: object) -> bool:
     raise TaskError(f"`in` looks into a list or a text, not into {text_of(items)[:80]!r}")
 
 
-def _ordered(compare: Callable[[object, object], bool]) -> Operator:
-    def operator(left: object, right: object) -> bool:
+def _ordered(compare: Callable[[Any, Any], bool]) -> Operator:
+    def ordered(left: object, right: object) -> bool:
         one, other = _number(left), _number(right)
         if one is not None and other is not None:
             return compare(one, other)
@@ -123,7 +110,7 @@ def _ordered(compare: Callable[[object, object], bool]) -> Operator:
             f"`if` cannot order {shown}: numbers compare with numbers, texts with texts"
         )
 
-    return operator
+    return ordered
 
 
 def _number(value: object) -> Decimal | None:
@@ -138,10 +125,10 @@ def _number(value: object) -> Decimal | None:
 OPERATORS: Mapping[str, Operator] = {
     "==": _equal,
     "!=": lambda left, right: not _equal(left, right),
-    "<": _ordered(lambda left, right: cast("Decimal", left) < cast("Decimal", right)),
-    "<=": _ordered(lambda left, right: cast("Decimal", left) <= cast("Decimal", right)),
-    ">": _ordered(lambda left, right: cast("Decimal", left) > cast("Decimal", right)),
-    ">=": _ordered(lambda left, right: cast("Decimal", left) >= cast("Decimal", right)),
+    "<": _ordered(operator.lt),
+    "<=": _ordered(operator.le),
+    ">": _ordered(operator.gt),
+    ">=": _ordered(operator.ge),
     "in": lambda left, right: _contains(right, left),
     "not in": lambda left, right: not _contains(right, left),
 }

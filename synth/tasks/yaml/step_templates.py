@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from synth.foundation.hashing import derive_seed
-from synth.tasks.yaml.conditions import ConditionText
+from synth.tasks.yaml.conditions import filled as filled_condition
 from synth.tasks.yaml.saves import Save, fill_save
 from synth.tasks.yaml.template import fill, names_in
 from synth.tasks.yaml.user import question
@@ -19,6 +19,7 @@ from synth.types.steps import (
     AskStep,
     BranchStep,
     CallStep,
+    Condition,
     ConfirmStep,
     LoopStep,
     ReplyStep,
@@ -119,14 +120,14 @@ class BranchTemplate:
     """``if``: the steps of a condition, and those to play otherwise."""
 
     do: ClassVar[str] = "if"
-    conditions: Sequence[ConditionText]
+    conditions: Sequence[Condition]
     steps: Sequence[StepTemplate]
     otherwise: Sequence[StepTemplate] = ()
     line: int = field(default=1, compare=False, repr=False)
 
     @property
     def values(self) -> list[object]:
-        return [value for condition in self.conditions for value in condition.values]
+        return [value for one in self.conditions for value in (one.left, one.right)]
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,7 @@ def realise(
                 inner = realise(step.steps, slots, case, draw, asked)
                 out.append(LoopStep(step.name, fill(step.over, "$slot", slots), inner, step.line))
             case BranchTemplate():
-                conditions = [condition.filled(slots) for condition in step.conditions]
+                conditions = [filled_condition(one, slots) for one in step.conditions]
                 inner, otherwise = (
                     realise(part, slots, case, draw, asked) for part in (step.steps, step.otherwise)
                 )

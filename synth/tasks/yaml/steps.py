@@ -12,7 +12,7 @@ from envs.tools.sql import BUILTIN
 from synth.tasks.yaml.conditions import compile_conditions
 from synth.tasks.yaml.json_path import CompiledPath, joined_path, singular
 from synth.tasks.yaml.models import STEP_WORDS
-from synth.tasks.yaml.saves import COMPUTED, Save
+from synth.tasks.yaml.saves import COMPUTED, Save, is_path
 from synth.tasks.yaml.scope import Scope, nearest
 from synth.tasks.yaml.source_map import Map, Seq
 from synth.tasks.yaml.step_templates import (
@@ -269,7 +269,7 @@ def _save(raw: Json, scope: Scope, saved: set[str], line: int) -> Save:
         "$compute": word,
         "of": [
             _path(operand, scope, saved, line)
-            if isinstance(operand, str) and operand.startswith(("$.", "$["))
+            if isinstance(operand, str) and is_path(operand)
             else scope.value(operand, f"save {word}", line, saved)
             for operand in operands
         ],

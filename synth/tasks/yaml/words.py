@@ -21,9 +21,10 @@ DIFFICULTIES = ("simple", "moderate", "challenging")
 """BIRD's levels, easiest first."""
 
 SUBMIT, SUBMIT_SQL = "submit", "submit_sql"
+"""The tools by which an answer, and the query that gives one, are handed in."""
+
 TODAY = "today"
 """The saved name of the task's day, which is known from the start unless it is a slot."""
-"""The tools by which an answer, and the query that gives one, are handed in."""
 
 FAMILY_ID = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$")
 NAME = re.compile(r"^[A-Za-z_]\w*$")

@@ -99,7 +99,7 @@ class _Instruments:
             explicit_bucket_boundaries_advisory=names.REWARD_BOUNDS,
         )
         self.tokens = meter.create_counter(
-            names.TOKENS, "{token}", "Tokens of agent, user and approver."
+            names.TOKENS, "{token}", "Tokens of agent, user, approver and judge."
         )
         self.money = meter.create_counter(names.MONEY, "USD", "Known costs of model calls.")
         self.tool_calls = meter.create_counter(names.TOOL_CALLS, "{call}", "Tool calls.")

@@ -12,7 +12,7 @@ from synth.models.base import Conversation
 from synth.models.scripted.expert import ExpertConversation, Play
 from synth.models.scripted.styles import BESIDE
 from synth.types import Completion, Task
-from synth.types.steps import Action, AskStep, BranchStep, ConfirmStep, LoopStep, ReplyStep, Step
+from synth.types.steps import Action, AskStep, ConfirmStep, ReplyStep, Step, rewritten
 from synth.validation.honest.base import HonestAgent, ProvedTask
 
 Turns = Generator[Completion, str]
@@ -145,22 +145,8 @@ class _Rewording(HonestAgent):
 
     async def start(self, proved: ProvedTask) -> Conversation | None:
         gold = list(proved.task.gold)
-        steps = self.reworded(gold, proved.task)
+        steps = rewritten(gold, lambda step: self.step(step, proved.task))
         return None if steps == gold else proved.expert(steps)
-
-    def reworded(self, steps: Sequence[Step], task: Task) -> list[Step]:
-        out: list[Step] = []
-        for step in steps:
-            if isinstance(step, LoopStep):
-                out.append(replace(step, steps=self.reworded(step.steps, task)))
-            elif isinstance(step, BranchStep):
-                inner, otherwise = (
-                    self.reworded(part, task) for part in (step.steps, step.otherwise)
-                )
-                out.append(replace(step, steps=inner, otherwise=otherwise))
-            else:
-                out += self.step(step, task)
-        return out
 
     def step(self, step: Step, task: Task) -> Sequence[Step]:
         """The steps in the place of one of gold's."""

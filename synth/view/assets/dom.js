@@ -39,6 +39,9 @@ function marked(text, needle) {
   return nodes;
 }
 
+// A name that may wrap after its underscores.
+const breakable = (name) => name.split(/(?<=_)/).flatMap((part, place) => (place ? [document.createElement("wbr"), part] : [part]));
+
 function h(tag, props, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props || {})) {

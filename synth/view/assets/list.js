@@ -9,12 +9,14 @@ function listPanel() {
   const where = served ? h("input", { type: "search", class: "mono", placeholder: "SQL: num_turns > 8 AND reward < 1", "aria-label": "SQL condition over the columns",
     onchange: () => { state.filters.where = where.value; searched().then(replace); } }) : null;
   const selects = h("div", { class: "selects" });
-  const folded = h("details", { open: window.innerWidth > NARROW }, h("summary", {}, "Filters"), where, selects);
+  const folded = h("details", {}, h("summary", {}, "Filters"), selects);
+  const sort = h("div", { class: "sort" });
+  const chips = h("div", { class: "chips" });
   const count = h("div", { class: "count", role: "status" });
   const rows = h("div", { class: "rows", role: "list", "aria-label": "Trajectories" });
   const scroll = h("div", { class: "scroll", onscroll: () => drawRows(scroll, rows) }, rows);
-  const list = h("aside", { class: "list", "aria-label": "Trajectories" }, h("div", { class: "filters" }, search, folded, count), scroll);
-  list.parts = { search, where, selects, folded, count, rows, scroll };
+  const list = h("aside", { class: "list", "aria-label": "Trajectories" }, h("div", { class: "filters" }, search, where, h("div", { class: "narrow" }, folded, sort), chips, count), scroll);
+  list.parts = { search, where, selects, folded, sort, chips, count, rows, scroll };
   new ResizeObserver(() => drawRows(scroll, rows)).observe(scroll);
   return list;
 }
@@ -38,12 +40,14 @@ function clear() {
 }
 
 function drawList(list) {
-  const { search, where, selects, folded, count, rows, scroll } = list.parts;
+  const { search, where, selects, folded, sort, chips, count, rows, scroll } = list.parts;
   if (document.activeElement !== search) search.value = state.filters.q;
   if (where && document.activeElement !== where) where.value = state.filters.where;
   const focused = document.activeElement.dataset.filter;
-  selects.replaceChildren(...FILTERS.map(filterSelect).filter(Boolean), sortSelect());
-  if (focused) selects.querySelector(`[data-filter="${focused}"]`)?.focus();
+  selects.replaceChildren(...FILTERS.map(filterSelect).filter(Boolean));
+  sort.replaceChildren(sortSelect());
+  chips.replaceChildren(...FILTERS.filter(([name]) => state.filters[name]).map(chip));
+  if (focused) list.querySelector(`[data-filter="${focused}"]`)?.focus();
   const active = Object.values(state.filters).filter(Boolean).length;
   const narrowing = active - (state.filters.q ? 1 : 0);
   folded.querySelector("summary").textContent = narrowing ? `Filters (${narrowing})` : "Filters";
@@ -73,16 +77,21 @@ function drawRows(scroll, rows) {
   if (focused) [...rows.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus({ preventScroll: true });
 }
 
+// What tells a row from its siblings, where its reason takes the place of its facts.
+function which(row) {
+  const parts = [data.runs.length > 1 ? data.runs[row.run].name : null, samplesOf(row).length > 1 || row.parent ? from(row) : null].filter(Boolean);
+  return parts.length ? h("span", { class: "which" }, parts.join(", ")) : null;
+}
+
 function listItem(row, place, current) {
-  const samples = (byTask.get(`${row.run}/${row.task}`) || []).length;
-  const facts = [samples > 1 ? `sample ${row.sample}` : null, counted(row.turns, "turn"), counted(row.calls, "call"), row.errors ? counted(row.errors, "error") : null].filter(Boolean);
+  const facts = [data.runs.length > 1 ? data.runs[row.run].name : null, samplesOf(row).length > 1 || row.parent ? from(row) : null, counted(row.turns, "turn"), counted(row.calls, "call"), row.errors ? counted(row.errors, "error") : null].filter(Boolean);
   const item = h("div", { class: `item ${row.outcome}`, role: "listitem", "aria-posinset": place + 1, "aria-setsize": state.shown.length },
     h("a", { href: address("rows", row.ref), "aria-current": row.ref === current ? "true" : null },
-      h("div", { class: "first" }, h("span", { class: "family" }, label(row)),
+      h("div", { class: "first" }, h("span", { class: "family" }, label(row)), row.why ? which(row) : null,
         h("span", { class: "num" }, h("span", { class: "sign", "aria-hidden": "true" }, SIGNS[row.outcome] || "?"),
           h("span", { class: "spoken" }, `${row.outcome}, reward `), row.reward === null ? "unscored" : row.reward.toFixed(2))),
       h("div", { class: "ask" }, row.ask.slice(0, 160)),
-      row.why ? h("div", { class: "why-line" }, row.why.slice(0, 160)) : h("div", { class: "meta" }, facts.join(" · "))));
+      row.why ? h("div", { class: "why-line" }, readable(row.why).slice(0, 160)) : h("div", { class: "meta" }, facts.join(" · "))));
   item.style.top = `${place * HEIGHT}px`;
   return item;
 }
@@ -114,6 +123,12 @@ function filterSelect(filter) {
     onchange: (event) => { state.filters[name] = event.target.value; replace(); } },
     h("option", { value: "" }, text + ": all"),
     options.map(([value, count]) => h("option", { value, selected: state.filters[name] === value }, `${value} (${number(count)})`)));
+}
+
+// A filter in force, to be seen and taken away while the filters are folded.
+function chip([name, text]) {
+  const drop = () => { state.filters[name] = ""; replace(); document.querySelector("input[type=search]").focus(); };
+  return h("button", { class: "pill accent chip", "aria-label": `Remove the filter ${text}: ${state.filters[name]}`, onclick: drop }, `${text}: ${state.filters[name]}`, h("span", { "aria-hidden": "true" }, "×"));
 }
 
 function sortSelect() {

@@ -50,7 +50,7 @@ function drawTop() {
     h("nav", { class: "tabs", "aria-label": "Views" },
       tabs.map(([view, text]) => h("a", { href: address(view), "aria-current": state.view === view ? "page" : null }, text))),
     h("button", { class: "icon", title: "Light or dark (t)", "aria-label": "Switch between light and dark", onclick: theme }, "◐"),
-    h("button", { class: "icon", title: "Keyboard shortcuts (?)", "aria-label": "Keyboard shortcuts", onclick: help }, "?"),
+    h("button", { class: "icon", title: "Keys and words (?)", "aria-label": "Keys and words", onclick: help }, "?"),
   );
 }
 
@@ -64,9 +64,15 @@ function theme() {
 const KEYS = [["j / k", "next and previous trajectory"], ["/", "search"], ["o", "overview"], ["l", "back to the list"],
   ["c", "compare two runs"], ["b", "best sample beside the worst"], ["t", "light or dark"], ["?", "this help"], ["Esc", "leave the search, close this"]];
 
+const MEANINGS = [["gate", WORDS.gate], ["score", WORDS.score], ["state", "The gate over the rows at the end: missing rows are in the reference solution's end and not in this one, collateral rows the other way round."],
+  ["reply", "The gate over all that the agent says: what the user asked to learn, and nothing that is not so."], ["reads_only", "The gate over whose data the agent reads."],
+  ["planned mistake", WORDS.mistake], ["recovery", WORDS.recovery], ["not trained on", WORDS.untrained], ["blame", `Who is at fault for a failure. ${WORDS["by rule"]}`], ["gold", "The reference solution of the task, executed on the same rows."],
+  ["pass@k", "The chance that at least one of k samples of a task passes."], ["pass^k", "The chance that all k samples pass."], ["interval", "In brackets behind a share: 95\u00a0% (Wilson), as if all rollouts were independent."]];
+
 function help() {
   const dialog = document.getElementById("help");
-  dialog.replaceChildren(h("h1", {}, "Keyboard"), h("dl", {}, KEYS.map(([key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)])),
+  const list = (pairs) => h("dl", {}, pairs.map(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
+  dialog.replaceChildren(h("h1", { tabindex: "-1", autofocus: true }, "Help"), h("h2", {}, "Keyboard"), list(KEYS.filter(([key]) => key !== "c" || data.runs.length > 1).map(([key, text]) => [h("kbd", {}, key), text])), h("h2", {}, "Words"), list(MEANINGS),
     h("button", { class: "icon", onclick: () => dialog.close() }, "Close"));
   dialog.showModal();
 }
@@ -137,6 +143,7 @@ async function start() {
   read();
   await searched();
   watch(5000);
+  document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); document.getElementById("detail").focus(); });
   addEventListener("hashchange", moved);
   addEventListener("keydown", onKey);
   draw();

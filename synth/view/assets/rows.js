@@ -24,19 +24,19 @@ const FILTERS = [
   ["blame", "Blame", (row) => (row.blame ? [row.blame] : [])],
 ];
 const SORTS = {
-  plan: ["Plan order", (a, b) => a.order - b.order],
-  low: ["Lowest reward", (a, b) => rank(a) - rank(b) || a.order - b.order],
-  high: ["Highest reward", (a, b) => rank(b) - rank(a) || a.order - b.order],
-  turns: ["Most turns", (a, b) => b.turns - a.turns || a.order - b.order],
-  errors: ["Most tool errors", (a, b) => b.errors - a.errors || a.order - b.order],
-  tokens: ["Most tokens", (a, b) => (b.output_tokens || 0) - (a.output_tokens || 0) || a.order - b.order],
-  cost: ["Most expensive", (a, b) => (b.cost || 0) - (a.cost || 0) || a.order - b.order],
+  plan: ["Sort: plan order", (a, b) => a.order - b.order],
+  low: ["Sort: lowest reward", (a, b) => rank(a) - rank(b) || a.order - b.order],
+  high: ["Sort: highest reward", (a, b) => rank(b) - rank(a) || a.order - b.order],
+  turns: ["Sort: most turns", (a, b) => b.turns - a.turns || a.order - b.order],
+  errors: ["Sort: most tool errors", (a, b) => b.errors - a.errors || a.order - b.order],
+  tokens: ["Sort: most tokens", (a, b) => (b.output_tokens || 0) - (a.output_tokens || 0) || a.order - b.order],
+  cost: ["Sort: most expensive", (a, b) => (b.cost || 0) - (a.cost || 0) || a.order - b.order],
 };
 const rank = (row) => (row.reward === null ? 2 : row.reward);
 const label = (row) => (row.case ? `${row.family} (${row.case})` : row.family);
-const percent = (share) => (100 * share).toFixed(1) + " %";
+const percent = (share) => (100 * share).toFixed(1) + "\u00a0%";
 const number = (value) => (value === null || value === undefined ? "-" : value.toLocaleString("en-US"));
-const counted = (count, one, many) => `${number(count)} ${count === 1 ? one : many || one + "s"}`;
+const counted = (count, one, many) => `${number(count)}\u00a0${count === 1 ? one : many || one + "s"}`;
 
 // A page with data reads it from itself; a page without asks the server that it came from.
 const token = new URLSearchParams(location.search).get("token");
@@ -64,6 +64,7 @@ function prepare(row, order) {
     row.sequence = row.messages.flatMap((m) => (m.tool_calls || []).map((c) => c.function.name));
     row.ask = (row.messages.find((m) => m.role === "user") || {}).content || "";
     row.why = failing(row).map((verdict) => `${verdict.verifier}: ${verdict.reason}`).join("; ");
+    row.wrong = failing(row).map((verdict) => verdict.verifier);
     row.failed = failedTools(row);
   }
   row.used = [...new Set(row.sequence)];
@@ -165,9 +166,9 @@ async function fetchRow(row) {
 }
 
 // ---- address
-function address(view, id, other) {
+function address(view, id, other, filters = state.filters) {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(state.filters)) if (value) query.set(name, value);
+  for (const [name, value] of Object.entries(filters)) if (value) query.set(name, value);
   if (state.sort !== "plan") query.set("sort", state.sort);
   const tail = query.size ? "?" + query : "";
   if (view === "rows") return id ? `#/row/${encodeURIComponent(id)}${tail}` : `#/${tail}`;

@@ -33,23 +33,29 @@ function cell(value, kind) {
   return h("span", { class: kind }, text.length > 400 ? text.slice(0, 400) + " ..." : text);
 }
 
-function change(entry) {
+// A changed row; `twin` is another state of the same row, and what differs between them stands out.
+function change(entry, twin) {
   const before = entry.before || {};
   const after = entry.after || {};
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const apart = (name) => twin && JSON.stringify((twin.after || {})[name]) !== JSON.stringify(after[name]);
   const differs = (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]);
-  const shown = entry.op === "update" ? names.filter(differs) : names;
+  const value = (name) => (entry.op === "delete" ? before : after)[name];
+  const empty = entry.op === "update" ? [] : names.filter((name) => value(name) === null);
+  const shown = entry.op === "update" ? names.filter(differs) : names.filter((name) => !empty.includes(name) || apart(name));
+  const nulls = empty.filter((name) => !shown.includes(name));
   const key = Object.entries(entry.key || {}).map(([name, value]) => `${name}=${value !== null && value.$int ? value.$int : value}`).join(", ");
   return h("div", { class: "change" },
     h("div", { class: "op" }, h("span", { class: entry.op }, entry.op), entry.table, h("span", { class: "key" }, key)),
-    h("table", { class: "diff" }, h("tbody", {}, shown.map((name) => h("tr", {}, h("th", { scope: "row" }, name),
+    h("table", { class: "diff" }, h("tbody", {}, shown.map((name) => h("tr", { class: apart(name) ? "apart" : null }, h("th", { scope: "row" }, name),
       entry.op === "insert" ? null : h("td", {}, cell(before[name], "old")),
-      entry.op === "delete" ? null : h("td", {}, cell(after[name], "new")))))));
+      entry.op === "delete" ? null : h("td", {}, cell(after[name], "new")))))),
+    nulls.length ? h("div", { class: "none" }, "null: ", nulls.join(", ")) : null);
 }
 
 function against(row, verdict) {
   // A verifier of somebody's own may keep anything under these names.
-  const entriesOf = (value) => (Array.isArray(value) ? value : []);
+  const entriesOf = (value) => (Array.isArray(value) ? value.filter((entry) => entry && typeof entry === "object") : []);
   const detail = (verdict && verdict.detail) || {};
   const missing = entriesOf(detail.missing);
   const collateral = entriesOf(detail.collateral);
@@ -61,15 +67,18 @@ function against(row, verdict) {
     [`Not wanted (${stray.length})`, "bad", collateral],
     [`As expected (${right.length})`, "good", right],
   ].filter(([, , entries]) => entries.length);
+  const place = (entry) => JSON.stringify([entry.table, entry.op, entry.key]);
+  const other = new Map(missing.map((entry) => [place(entry), entry]));
+  const twins = new Map(collateral.filter((entry) => other.has(place(entry))).flatMap((entry) => [[entry, other.get(place(entry))], [other.get(place(entry)), entry]]));
   const played = gold ? gold.played || [] : [];
   return [
     groups.length ? h("div", { class: "against" }, groups.map(([title, kind, entries]) => h("div", { class: "card" },
-      h("div", { class: "who" }, h("span", { class: `pill ${kind}` }, title)), entries.map(change))))
+      h("div", { class: "who" }, h("span", { class: `pill ${kind}` }, title)), entries.map((entry) => change(entry, twins.get(entry))))))
       : h("p", { class: "none" }, "No row changed, and none should have."),
     gold ? h("details", { class: "fold" }, h("summary", {}, `Gold: ${counted(played.length, "call")}, ${counted((gold.changes || []).length, "row change")}`),
       h("div", { class: "against" },
         h("div", { class: "card" }, h("div", { class: "label" }, "calls"), played.map((call) => h("div", {}, h("code", {}, call.tool, " "), json(call.arguments)))),
-        h("div", { class: "card" }, h("div", { class: "label" }, "row changes"), (gold.changes || []).length ? gold.changes.map(change) : h("div", { class: "none" }, "none")))) : null,
+        h("div", { class: "card" }, h("div", { class: "label" }, "row changes"), (gold.changes || []).length ? gold.changes.map((entry) => change(entry)) : h("div", { class: "none" }, "none")))) : null,
   ];
 }
 
@@ -82,7 +91,7 @@ function answers(row) {
 
 function extras(row) {
   const tools = data.tools[row.tools] || [];
-  const fold = (title, content) => h("details", { class: "fold" }, h("summary", {}, title), h("div", { class: "card" }, content));
+  const fold = (title, content) => h("details", { class: "fold reference" }, h("summary", {}, title), h("div", { class: "card" }, content));
   return [
     fold(`${counted(tools.length, "tool")} offered`, tools.map((tool) => h("details", { class: "fold" },
       h("summary", {}, h("code", {}, tool.function.name), " ", (tool.function.description || "").split("\n")[0]), json(tool.function.parameters)))),

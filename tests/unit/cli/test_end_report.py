@@ -58,6 +58,19 @@ def test_no_reward_anywhere_is_not_complete_without_a_word(
     assert "--failed" in out
 
 
+@pytest.mark.parametrize(("count", "words"), [(1, "1 rollout is"), (2, "2 rollouts are")])
+def test_nor_is_a_run_that_gave_rollouts_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], count: int, words: str
+):
+    kinds = [Failure("ModelRefusedRequest", "HTTP 400: too long", count)]
+    some = report(tmp_path, scored([1.0] * (4 - count)), failures=kinds, given_up=count)
+    assert conclude(some, as_json=False) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"complete, but {words} given up: {4 - count} of 4 rollouts")
+    assert "HTTP 400: too long" in out
+    assert "--failed" in out
+
+
 def test_nor_is_every_context_overflow(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     totals = scored([0.0] * 4, context_overflow=4)
     conclude(report(tmp_path, totals), as_json=False)

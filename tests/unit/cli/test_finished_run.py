@@ -23,12 +23,16 @@ def test_a_complete_run_is_said_at_once(tmp_path: Path, capsys: pytest.CaptureFi
     assert "synth.runner" not in imported_by("run", "--resume", str(run))
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty", "gone"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "gone", "flipped"])
 def test_a_damaged_shard_is_something_to_go_on_with(tmp_path: Path, damage: str):
     run = write_run(tmp_path / "run", [row(0), row(1)])
     (shard,) = (run / "data").glob("*.parquet")
     if damage == "gone":
         shard.unlink()
+    elif damage == "flipped":
+        data = bytearray(shard.read_bytes())
+        data[len(data) // 2] ^= 1
+        shard.write_bytes(data)
     else:
         os.truncate(shard, 0 if damage == "empty" else shard.stat().st_size - 10)
     assert not say_if_complete(run, as_json=False)

@@ -130,6 +130,8 @@ def test_everything_wrong_is_said_at_once():
         "model=opnai",
         "output.dir=a,b",
         "hydra.run.dir=x",
+        "hydra/launcher=joblib",
+        "hydra.sweep.dir=x",
         "env@world=ehr_db",
         "~tasks.count",
         "model={name: x}",
@@ -148,6 +150,8 @@ def test_everything_wrong_is_said_at_once():
             " 'output.dir=[a,b]'"
         ),
         "hydra.run.dir: of Hydra's own settings only hydra.searchpath is used here",
+        "hydra/launcher: of Hydra's own settings only hydra.searchpath is used here; -m runs",
+        "hydra.sweep.dir: of Hydra's own settings only hydra.searchpath is used here; -m runs",
         "env@world=ehr_db: packages (@)",
         "~tasks.count: a key cannot be taken away",
         "model={name: x}: takes one of: openai, replay, scripted",

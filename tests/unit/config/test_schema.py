@@ -5,13 +5,11 @@ import pickle
 
 import pytest
 
+from synth.config.fingerprints import EXCLUDED, difference, fingerprint
 from synth.config.rules import notices
 from synth.config.schema import (
-    EXCLUDED,
     KEYS,
     RunConfig,
-    difference,
-    fingerprint,
     flat,
     from_dict,
     from_yaml,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 import yaml
 
 from synth.hub.facts import RunFacts, read_facts
-from synth.hub.scan import personal_values, scan
+from synth.hub.scan import scan
+from synth.personal.formats import personal_values
 from tests.sample_rows import error_row, row, says, user, write_run
 
 KEY = "AKIAQYLPMN5HFIQR7XYA"
@@ -61,6 +63,7 @@ def test_personal_data_counts_where_nobody_gave_it(tmp_path: Path):
     )
     facts.world_text = {
         "world.yaml": "columns: {patients.mail: {pii: email}}",
+        "schema.sql": "CREATE TABLE patients (mail TEXT);",
         "seed.sql": f"INSERT INTO patients VALUES ('{given}');",
     }
     found = [finding for finding in scan(facts) if finding.personal]
@@ -71,9 +74,48 @@ def test_personal_data_counts_where_nobody_gave_it(tmp_path: Path):
     assert kinds == ["an e-mail address", "an e-mail address that nobody gave"]
 
 
+def test_a_column_that_is_not_declared_counts_in_the_seed_and_in_results(tmp_path: Path):
+    mails = [f"{name}@clinic.org" for name in ("zoe", "ida", "jon", "eva", "kim", "lou")]
+    rows = [{"mail": mail, "tel": "+49 30 901820 77"} for mail in mails]
+    reply = {"role": "tool", "tool_call_id": "c9", "name": "t", "content": json.dumps(rows)}
+    facts = facts_of(tmp_path, says("Look."), reply, says("Done."))
+    values = ", ".join(f"('{row['mail']}', '{row['tel']}')" for row in rows)
+    facts.world_text = {
+        "world.yaml": "columns: {patients.tel: {pii: phone}}",
+        "schema.sql": "CREATE TABLE patients (mail TEXT, tel TEXT);",
+        "seed.sql": f"INSERT INTO patients VALUES {values};",
+    }
+    seed = "world/seed.sql, in a column that world.yaml does not declare as personal"
+    assert {(one.kind, one.place) for one in scan(facts)} == {
+        ("an e-mail address", seed),
+        ("an e-mail address that the world does not declare", "results of tools, field mail"),
+    }
+    both = "columns: {patients.tel: {pii: phone}, patients.mail: {pii: email}}"
+    facts.world_text |= {"world.yaml": both}
+    assert scan(facts) == []
+
+
+def test_another_universe_is_declared_by_the_names_of_its_fields(tmp_path: Path):
+    content = json.dumps({"tel": "+49 30 901820 77", "fax": "+49 30 901820 99"})
+    reply = {"role": "tool", "tool_call_id": "c9", "name": "t", "content": content}
+    facts = facts_of(tmp_path, says("Look."), reply, says("Done."))
+    facts.world_text = {"world.yaml": "columns: {patients.tel: {pii: phone}}"}
+    assert [one.place for one in scan(facts)] == ["results of tools, field fax"]
+
+
+def test_a_script_of_the_world_writes_no_file(tmp_path: Path):
+    facts = facts_of(tmp_path, says("All is well."))
+    file = tmp_path / "made.db"
+    facts.world_text = {"schema.sql": f"ATTACH '{file}' AS other; CREATE TABLE other.t (a);"}
+    assert scan(facts) == []
+    assert not file.exists()
+
+
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
+        ("call (212) 736-5000 or", "a telephone number"),
+        ("call +1 212 555-0143 or 212-555-0199", None),
         ("call +49 30 901820 77", "a telephone number"),
         ("DE89 3704 0044 0532 0130 00", "a bank account (IBAN)"),
         ("4111 1111 1111 1111", "a card number"),

@@ -75,6 +75,45 @@ class TestColumns:
             "fname": "name",
         }
 
+    @pytest.mark.parametrize(
+        ("column", "values", "kind"),
+        [
+            ("mail_addr", ["a@b.org", "c@d.org", "none"], "email"),
+            ("kontakt", ["0171 1234567", "030/901820"], "phone"),
+            ("reached_by", ["+44 20 7946 0991", "(212) 736-5000"], "phone"),
+            ("tel", ["7301846", "7301999"], "phone"),
+            ("account", ["DE89 3704 0044 0532 0130 00"], "identifier"),
+            ("paid_with", ["4111 1111 1111 1111"], "identifier"),
+            ("who", ["Ida Nowak", "van den Berg, Anna", "Dr. Priya Sharma"], "name"),
+            ("vorname", ["Ida", "Jon", "Anna", "Peter", "Maria"], "name"),
+            ("login", ["ida.n", "jon7"], "identifier"),
+            ("id_document", ["L01X4711"], "identifier"),
+            ("plate", ["AB-C 123"], "identifier"),
+            ("birth_year", [1970, 1981], "birth_date"),
+            ("payer_name", ["Xq Zwv"], "name"),
+            ("destination", ["San Jose", "Santa Cruz", "New Delhi", "Addis Ababa"], None),
+            ("colour", ["Ruby", "Amber", "Jade", "Violet", "Rose", "Olive"], None),
+            ("author", ["Jane Austen", "Mark Twain"], None),
+            ("title", ["Annie Hall", "Jackie Brown"], None),
+            ("code", ["2024-000123", "2024-000124"], None),
+            ("isbn", ["0306406152", "978-0306406157"], None),
+            ("ip", ["192.168.100.200", "10.10.100.201"], None),
+            ("size", ["100 200 300", "120 220 320"], None),
+            ("placed", ["2024-03-01", "2024-03-02"], None),
+            ("last_login", ["2024-03-01 10:00"], None),
+            ("owner", ["Sales Team", "Core Platform"], None),
+            ("licence", ["MIT", "GPL-3.0"], None),
+            ("passport_id", [100000, 100001], None),
+            ("month", ["April", "May", "June", "January", "August"], None),
+        ],
+    )
+    def test_contents_come_first_and_things_have_no_personal_name(
+        self, column: str, values: list[object], kind: str | None
+    ):
+        table = Table("entries", (Column(column, ""),))
+        found = guess_columns({"entries": table}, lambda *_: values)
+        assert found.get(("entries", column)) == kind
+
     def test_a_declaration_takes_the_place_of_the_guess(self, tmp_path: Path):
         text = "columns:\n  patients.name: {pii: name}\n"
         found = people(copy(tmp_path, "ehr_db", text))

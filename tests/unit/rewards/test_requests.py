@@ -8,6 +8,7 @@ import pytest
 
 from envs.types import RowChange
 from synth.rewards.base import CallRecord, Evidence, TurnRecord, Utterance
+from synth.rewards.reply.known import KnownValues, unknown_values
 from synth.rewards.requests import combined, evidence_of_requests, net_changes
 from synth.types import Sequel, Task, UserRole, Verdict
 
@@ -97,3 +98,10 @@ def test_a_gate_passes_if_it_passes_for_each_request():
 def test_a_score_is_the_mean_over_requests():
     low, high = (Verdict("brief", score, "", gate=False) for score in (0.5, 1.0))
     assert combined(evidence(), [[low], [high], [high]])[0].score == pytest.approx(2.5 / 3)
+
+
+def test_an_amount_of_an_earlier_request_is_known_in_the_next():
+    first = Evidence(Task("1", "one", "shop", "Take 45.50 € for it.", ()), (), (), None)
+    second = Evidence(Task("2", "two", "shop", "And who came?", ()), (), (), None, before=first)
+    assert unknown_values("You gave 45.50 €.", KnownValues.of(second)) == []
+    assert unknown_values("You gave 46.50 €.", KnownValues.of(second))

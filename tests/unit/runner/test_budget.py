@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from synth.config.schema import BudgetConfig
-from synth.runner.budget import Budget
+from synth.runner.budget import FIRST, Budget
 from synth.runner.totals import Totals
 
 
@@ -40,7 +40,7 @@ def test_each_budget_is_reached_by_its_own_measure(
     budget: BudgetConfig, one: dict[str, Any], named: str
 ):
     totals = Totals()
-    limit = Budget(budget, totals, 8)
+    limit = Budget(budget, totals)
     for _ in range(3):
         totals.add(one)
         assert limit.reached() is None
@@ -50,14 +50,22 @@ def test_each_budget_is_reached_by_its_own_measure(
 
 
 def test_without_a_budget_there_is_always_room():
-    limit = Budget(BudgetConfig(minutes=1.0), Totals(), 2)
+    limit = Budget(BudgetConfig(minutes=1.0), Totals())
     assert limit.reached() is None
     assert limit.has_room(1000)
 
 
-def test_before_anything_is_known_no_more_is_out_than_can_be_in_flight():
-    limit = Budget(BudgetConfig(tokens=10), Totals(), 8)
-    assert [limit.has_room(out) for out in (0, 7, 8)] == [True, True, False]
+def test_a_few_rollouts_find_out_what_one_costs():
+    limit = Budget(BudgetConfig(tokens=10), Totals())
+    assert [limit.has_room(out) for out in (0, FIRST - 1, FIRST)] == [True, True, False]
+
+
+def test_a_resume_goes_on_with_twice_the_budgets_that_are_spent():
+    totals = Totals()
+    limit = Budget(BudgetConfig(usd=0.05, tokens=1000, turns=99), totals)
+    assert limit.higher() == []
+    totals.add(cost(usd=0.06, tokens=1000, turns=3))
+    assert limit.higher() == ["budget.usd=0.12", "budget.tokens=2000"]
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -66,7 +74,7 @@ def test_the_end_is_overshot_by_no_more_than_the_last_rollouts_are_dear(seed: in
     percent above it.
     """
     chance, totals = random.Random(seed), Totals()
-    limit = Budget(BudgetConfig(tokens=100_000), totals, 64)
+    limit = Budget(BudgetConfig(tokens=100_000), totals)
     out = 0
     while limit.reached() is None:
         while out < 64 and limit.has_room(out):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from synth.config.schema import fingerprint, from_dict
+from synth.config.fingerprints import fingerprint
+from synth.config.schema import from_dict
 from synth.errors import OperatorError, ResumeRefused
 from synth.plugins import Extension
 from synth.runner.provenance import check_installed, check_unchanged, records

@@ -23,6 +23,7 @@ def run_of(
     model: str = REMOTE,
     samples: int = 1,
     database: Mapping[str, object] | None = None,
+    compose: Mapping[int, float] | None = None,
     **agent: object,
 ) -> PreparedRun:
     world = folder / "talk"
@@ -34,7 +35,12 @@ def run_of(
             {
                 "env": {"path": str(world)},
                 "model": {"kind": model, "name": "client"},
-                "tasks": {"count": count, "samples": samples, "families": list(families)},
+                "tasks": {
+                    "count": count,
+                    "samples": samples,
+                    "families": list(families),
+                    "compose": compose,
+                },
                 "database": dict(database or {}),
                 "agent": agent,
             }

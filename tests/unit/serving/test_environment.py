@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from envs.errors import SandboxError
 from synth.models.scripted.expert import ExpertConversation
 from synth.serving.environment.client import EnvClient, EnvError
 from synth.serving.environment.server import serve_env
@@ -45,8 +46,10 @@ async def served(
     idle_s: float = 60.0,
     longest_s: float = 600.0,
     max_turns: int = 30,
+    families: Sequence[str] = ("plan_asked",),
+    compose: Mapping[int, float] | None = None,
 ) -> AsyncIterator[Served]:
-    run = run_of(folder, ("plan_asked",), count=4, model="scripted", max_turns=max_turns)
+    run = run_of(folder, families, count=4, model="scripted", max_turns=max_turns, compose=compose)
     async with open_live(run) as live:
         sessions = EnvSessions(live, at_once=at_once, idle_s=idle_s, longest_s=longest_s)
         async with serve_env(sessions, TOKEN) as url:
@@ -108,14 +111,14 @@ async def test_the_sessions_of_a_task_share_it_and_nothing_else(tmp_path: Path):
 
 
 async def test_leases_end_and_a_score_can_be_asked_for_again(tmp_path: Path):
-    async with served(tmp_path, at_once=2, idle_s=0.4) as world:
+    async with served(tmp_path, at_once=2, idle_s=4.0) as world:
         idle, used = world.client(), world.client()
         await asyncio.to_thread(idle.reset, 0)
         name = (await asyncio.to_thread(used.reset, 1))["session"]
         with pytest.raises(EnvError, match="2 sessions are open"):
             await asyncio.to_thread(world.client().reset)
-        for _ in range(5):
-            await asyncio.sleep(0.2)
+        for _ in range(11):
+            await asyncio.sleep(0.4)
             await asyncio.to_thread(lambda: used.step(tool="nothing"))
         with pytest.raises(EnvError, match="this session is over: idle") as error:
             await asyncio.to_thread(lambda: idle.step(text="hello"))
@@ -132,6 +135,21 @@ async def test_leases_end_and_a_score_can_be_asked_for_again(tmp_path: Path):
         assert world.sessions.open == 0
 
 
+async def test_a_sandbox_that_cannot_be_given_back_holds_up_no_other_lease(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    def broken() -> None:
+        raise SandboxError("the server is gone")
+
+    async with served(tmp_path, idle_s=0.3) as world:
+        name = (await asyncio.to_thread(world.client().reset, 0))["session"]
+        world.sessions._open[name].resources.callback(broken)
+        await asyncio.to_thread(world.client().reset, 1)
+        await asyncio.sleep(0.7)
+        assert world.sessions.open == 0
+    assert "the sandbox of task 0 was not given back" in caplog.text
+
+
 async def test_turns_are_limited(tmp_path: Path):
     async with served(tmp_path, max_turns=2) as world:
         env = world.client()
@@ -141,6 +159,16 @@ async def test_turns_are_limited(tmp_path: Path):
         assert (last["done"], last["stop_reason"], last["reward"]) == (True, "max_turns", 0.0)
         with pytest.raises(EnvError, match="over"):
             await asyncio.to_thread(lambda: env.step(tool="x"))
+
+
+async def test_a_composed_task_has_the_turns_of_each_request(tmp_path: Path):
+    families = ("plan_asked", "price")
+    async with served(tmp_path, max_turns=2, families=families, compose={2: 1.0}) as world:
+        env = world.client()
+        assert "+" in (await asyncio.to_thread(env.reset, 0))["family"]
+        steps = [await asyncio.to_thread(lambda: env.step(tool="x")) for _ in range(4)]
+        assert [step["done"] for step in steps] == [False, False, False, True]
+        assert steps[-1]["stop_reason"] == "max_turns"
 
 
 @pytest.mark.parametrize(

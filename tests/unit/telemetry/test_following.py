@@ -26,6 +26,8 @@ STATS_OF_ONE: dict[str, Any] = dict.fromkeys(STATS) | {
     "user_input_tokens": 5,
     "cost_usd": 0.25,
     "approver_cost_usd": 0.5,
+    "judge_output_tokens": 3,
+    "judge_cost_usd": 0.125,
 }
 
 
@@ -61,7 +63,7 @@ def started(*callbacks: tuple[str, RunCallback]) -> tuple[Callbacks, list[str]]:
     return following, lines
 
 
-def test_tokens_and_money_are_those_of_all_three_models():
+def test_tokens_and_money_are_those_of_all_models():
     noting = Noting()
     following, _ = started(("noting", noting))
     following.finished(7, STATS_OF_ONE)
@@ -70,7 +72,7 @@ def test_tokens_and_money_are_those_of_all_three_models():
     following.end("stopped", "again")
     _, rollout, failure, end = noting.heard
     assert (rollout.job_index, rollout.reward, rollout.tool_errors) == (7, 0.5, 1)
-    assert (rollout.input_tokens, rollout.output_tokens, rollout.cost_usd) == (15, 4, 0.75)
+    assert (rollout.input_tokens, rollout.output_tokens, rollout.cost_usd) == (15, 7, 0.875)
     assert (failure.error_type, failure.input_tokens, failure.cost_usd) == ("ModelTimeout", 0, None)
     assert (end.status, end.directory) == ("complete", Path("out"))
 

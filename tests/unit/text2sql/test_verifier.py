@@ -11,6 +11,7 @@ import pytest
 
 import synth
 from synth.types import Verdict
+from tests.servers import server
 from tests.unit.asking_world import asking_world, with_tasks
 
 pytestmark = pytest.mark.slow
@@ -81,6 +82,47 @@ def test_a_constant_that_happens_to_match(world: Path):
         verdict, reward = judged(world, "guests", sql)
         assert (verdict.detail["execution"], verdict.detail["suite"], reward) == (True, False, 0.0)
         assert "by chance" in verdict.reason
+
+
+PORTABLE = "SUM(guests) FROM bookings WHERE substr(day, 1, 7) = :month"
+
+
+@pytest.mark.parametrize(
+    "database",
+    ["postgres", "mariadb"],
+)
+@pytest.mark.parametrize("guard", ["", " FROM (SELECT COUNT(*) AS n FROM rooms) AS r WHERE n = 6"])
+def test_a_constant_on_a_server(
+    tmp_path: Path, database: str, guard: str, monkeypatch: pytest.MonkeyPatch
+):
+    """A world without a seed.py has changed copies of its rows on a server, too."""
+    # MariaDB reads || as OR.
+    month = with_tasks("SUM(guests) FROM bookings WHERE day LIKE :month || '-%'", PORTABLE)
+    world = asking_world(tmp_path / "rooms", month)
+    monkeypatch.setenv(
+        "DSN_OF_THE_TEST", server({"postgres": "postgresql"}.get(database, database))
+    )
+
+    async def hand_in(episode: synth.Episode, sql: str) -> None:
+        await episode.call("submit_sql", {"sql": sql})
+        await episode.say("Done.")
+
+    rewards: list[float | None] = []
+    for constant in (False, True):
+        with synth.open(
+            world, family="guests", database=database, dsn_env_var="DSN_OF_THE_TEST"
+        ) as episode:
+            sql = episode.task.gates[1].options["query"]
+            outcome = asyncio.run(episode.call("run_select_query", {"sql": sql}))
+            (due,) = outcome.result.output["rows"][0]
+            asyncio.run(hand_in(episode, f"SELECT {due}{guard}" if constant else sql))
+            score = episode.score()
+            rewards.append(score.reward)
+            (verdict,) = (one for one in score.verdicts if one.verifier == "sql")
+            assert verdict.detail["execution"]
+            assert verdict.detail["suite"] is not constant
+            assert verdict.detail["known_answer_possible"] is (None if constant else False)
+    assert rewards == [1.0, 0.0]
 
 
 def test_plain_execution_accuracy_is_a_choice(tmp_path: Path):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from synth.config.schema import difference, from_dict, problems
+from synth.config.fingerprints import difference
+from synth.config.schema import from_dict, problems
 from synth.errors import OperatorError
 from synth.models.base import Model
 from synth.runner.build import build_user

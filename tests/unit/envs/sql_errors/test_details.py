@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
 from sqlalchemy import Connection, text
 
 from envs.environments.database import DatabaseExecutableEnvironment
-from envs.sandboxes.base import DatabaseTarget, Template, find_engine
+from envs.sandboxes.base import Template
 from envs.tools.tool import tool
 from envs.tools.toolbox import Toolbox
 from envs.types import Pins, ToolCall
-from tests.servers import VARIABLES, server
+from tests.servers import template_of
 
 SCHEMA = (
     """CREATE TABLE author (id INTEGER PRIMARY KEY, name VARCHAR(40) NOT NULL,
@@ -26,17 +25,9 @@ SCHEMA = (
 )
 
 
-def fill(connection: Any) -> None:
-    cursor = connection.cursor()
-    for statement in SCHEMA:
-        cursor.execute(statement)
-
-
 @pytest.fixture(scope="module", params=["sqlite", "postgresql", "mariadb"])
 def template(request: pytest.FixtureRequest) -> Iterator[Template]:
-    engine: str = request.param
-    target = DatabaseTarget(server(engine) if engine in VARIABLES else None)
-    with closing(find_engine(engine).build(fill, target)) as built:
+    with template_of(request.param, SCHEMA) as built:
         yield built
 
 

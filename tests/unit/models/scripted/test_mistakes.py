@@ -17,8 +17,9 @@ from envs.types import Limits
 from envs.world.loader import load_world
 from envs.world.template_cache import Templates
 from synth.agent.rollout_result import AgentLimits
+from synth.config.fingerprints import fingerprint
 from synth.config.rules import notices
-from synth.config.schema import fingerprint, from_dict, to_dict
+from synth.config.schema import from_dict, to_dict
 from synth.errors import ConfigProblems
 from synth.foundation.perturbations import MISTAKE_KINDS
 from synth.models.base import Model, Sampling

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from synth.errors import TaskError
-from synth.tasks.yaml.conditions import all_hold, compile_conditions
+from synth.tasks.yaml.conditions import all_hold, compile_conditions, filled
 from synth.tasks.yaml.scope import Scope
 
 SCOPE = Scope("tasks.yaml", "f", slots=frozenset({"genre", "budget"}))
@@ -41,14 +41,14 @@ NAMES = {
 )
 def test_conditions(text: str, held: bool):
     compiled = compile_conditions(text, SCOPE, 7, set(NAMES))
-    conditions = [condition.filled(SLOTS) for condition in compiled]
+    conditions = [filled(condition, SLOTS) for condition in compiled]
     assert all_hold(conditions, NAMES) is held
 
 
 def test_all_of_several():
     texts = ["$price < {budget}", "$kind == 'poem'"]
     compiled = compile_conditions(texts, SCOPE, 7, set(NAMES))
-    assert not all_hold([condition.filled(SLOTS) for condition in compiled], NAMES)
+    assert not all_hold([filled(condition, SLOTS) for condition in compiled], NAMES)
 
 
 @pytest.mark.parametrize(
@@ -75,4 +75,4 @@ def test_a_condition_that_is_none(raw: object, message: str):
 def test_what_does_not_compare():
     compiled = compile_conditions("$tags < 3", SCOPE, 7, set(NAMES))
     with pytest.raises(TaskError, match="`if` cannot order 'a, b' and '3'"):
-        all_hold([condition.filled({}) for condition in compiled], NAMES)
+        all_hold([filled(condition, {}) for condition in compiled], NAMES)

@@ -7,7 +7,8 @@ from typing import Any
 import apsw
 import pytest
 
-from envs.sandboxes.sqlite.row_subsets import quoted, row_subset
+from envs.quoting import quoted
+from envs.sandboxes.sqlite.row_subsets import row_subset
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 
 SCRIPT = """

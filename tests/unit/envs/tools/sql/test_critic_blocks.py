@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
 
 from envs.environments.database import DatabaseExecutableEnvironment
-from envs.sandboxes.base import DatabaseTarget, Template, find_engine
+from envs.sandboxes.base import Template
 from envs.tools.sql import sql_tools
 from envs.tools.tool_sets import OptionError, find_tool_set, make_tools
 from envs.tools.toolbox import Toolbox
 from envs.types import Pins, ToolCall, ToolResult
-from tests.servers import VARIABLES, server
+from tests.servers import template_of
 
 SCHEMA = (
     "CREATE TABLE author (id INTEGER PRIMARY KEY, name VARCHAR(40) NOT NULL)",
@@ -25,17 +24,9 @@ SCHEMA = (
 ALL = ["write_in_reader", "missing_name", "whole_table", "unjoined_tables", "ungrouped_column"]
 
 
-def fill(connection: Any) -> None:
-    cursor = connection.cursor()
-    for statement in SCHEMA:
-        cursor.execute(statement)
-
-
 @pytest.fixture(scope="module", params=["sqlite", "postgresql", "mariadb"])
 def template(request: pytest.FixtureRequest) -> Iterator[Template]:
-    engine: str = request.param
-    target = DatabaseTarget(server(engine) if engine in VARIABLES else None)
-    with closing(find_engine(engine).build(fill, target)) as built:
+    with template_of(request.param, SCHEMA) as built:
         yield built
 
 

@@ -1,0 +1,13 @@
+"""Names in SQL, quoted."""
+
+from __future__ import annotations
+
+
+def quoted(name: str, mark: str = '"') -> str:
+    """A name in quotation marks: those of standard SQL, SQLite and PostgreSQL, or other ones."""
+    return mark + name.replace(mark, 2 * mark) + mark
+
+
+def backticked(name: str) -> str:
+    """A name as MariaDB and MySQL quote it."""
+    return quoted(name, "`")
