@@ -180,7 +180,7 @@ def test_the_version_of_a_gate_is_recorded_and_a_resume_with_another_refused(
     site: dict[str, str], world: Path, tmp_path: Path
 ):
     (world / "tasks.yaml").write_text(TASKS.replace("= 'Emma'", "< 'M'"), "utf-8")
-    settings = ("env.path=world", "tasks.count=2", "runtime=inline", "runtime.concurrency=1")
+    settings = ("env.path=world", "tasks.count=2", "tasks.samples=4", "runtime=inline")
     done = synth("run", *settings, "budget.turns=1", "output.dir=out", cwd=tmp_path, env=site)
     assert done.returncode == 3, done.stderr
     assert extensions(tmp_path) == {("reward", "few_calls", "synth-library-kit 1.2")}
