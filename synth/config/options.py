@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
@@ -45,8 +46,7 @@ def parse_options(kind: type[Options], raw: Mapping[str, Any], prefix: str) -> O
     ``prefix`` is the config key that holds them, such as ``agent.options.my_package:make``.
     Raises :class:`ConfigProblems` with one line for each problem, each naming the full key.
     """
-    adapter = TypeAdapter(kind)
-    known = list(adapter.json_schema().get("properties", {}))
+    adapter, known = _adapter(kind)
     lines = [
         f"{prefix}.{key}: unknown key{hint(nearest(str(key), known))}"
         f" (known: {', '.join(known) or 'none'})"
@@ -61,6 +61,13 @@ def parse_options(kind: type[Options], raw: Mapping[str, Any], prefix: str) -> O
     if lines:
         raise ConfigProblems(lines)
     return parsed
+
+
+@lru_cache(maxsize=256)
+def _adapter(kind: type[Any]) -> tuple[TypeAdapter[Any], list[str]]:
+    """What validates options of this kind, and the keys that it knows."""
+    adapter = TypeAdapter(kind)
+    return adapter, list(adapter.json_schema().get("properties", {}))
 
 
 def load_extension(point: ExtensionPoint, name: str, key: str) -> Any:

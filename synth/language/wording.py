@@ -111,8 +111,8 @@ def fold(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text).translate(_PLAIN).lower()
     if not plain.isascii():
         apart = unicodedata.normalize("NFD", plain)
-        bare = "".join(sign for sign in apart if unicodedata.category(sign) != "Mn")
-        plain = unicodedata.normalize("NFC", bare)
+        marks = {ord(sign): None for sign in set(apart) if unicodedata.category(sign) == "Mn"}
+        plain = unicodedata.normalize("NFC", apart.translate(marks))
     return _EMPHASIS.sub("", _BULLET.sub(r"\1-", plain))
 
 
@@ -217,6 +217,7 @@ def texts(found: Sequence[Token]) -> list[str]:
     return [item.text for item in found]
 
 
+@lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """Return a word without its ending: that of "orders" and "ordered" is the same."""
     for ending in ("ing", "ed", "es", "e", "s"):

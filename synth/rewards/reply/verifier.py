@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 from synth.errors import ConfigProblems
@@ -230,10 +231,13 @@ class _Judgement:
                 yield "says, yet must not", phrase
 
     def _claims(self, said: Sequence[str]) -> Iterator[Claim]:
-        heard = {
+        yield from claims(said, sentences, self._work(), self.known, self._heard_words)
+
+    @cached_property
+    def _heard_words(self) -> set[str]:
+        return {
             stem(word) for text in self._heard_texts() for word in texts(tokens(text[:100_000]))
         }
-        yield from claims(said, sentences, self._work(), self.known, heard)
 
     def _work(self) -> Work:
         requests, writers = self.evidence.so_far, self.evidence.writers
