@@ -7,6 +7,7 @@ A command is imported only when it is called, so that ``synth --help`` answers a
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 import traceback
@@ -23,6 +24,7 @@ from synth.errors import (
     SynthError,
     TaskError,
 )
+from synth.foundation.collector import THRESHOLDS
 from synth.foundation.credentials import redact
 from synth.foundation.shipped import version
 from synth.foundation.suggestions import hint, nearest
@@ -167,6 +169,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     0 done; 1 failed or different; 2 something to mend first (arguments, paths, config, world,
     tasks, dataset, key, endpoint); 130 interrupted.
     """
+    if argv is None:  # a process of its own
+        gc.set_threshold(*THRESHOLDS)
     if argv is None and {"_ARGCOMPLETE", "COMP_LINE", "COMP_POINT"} <= os.environ.keys():
         resolve(f"{COMMANDS['completion'][0]}:answer")(
             COMMANDS

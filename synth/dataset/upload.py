@@ -99,7 +99,7 @@ class _Target:
             if record.type == FileType.NotFound:
                 self._refuse_files()
                 return
-            with self._filesystem.open_input_stream(self._at(RECORD)) as stream:
+            with self._filesystem.open_input_stream(self._at(RECORD), compression=None) as stream:
                 text = stream.read()
         try:
             found = cast("Mapping[str, Any]", json.loads(text))
@@ -133,7 +133,7 @@ class _Target:
             self._filesystem.create_dir(self._at(name).rpartition("/")[0], recursive=True)
             with (
                 file.open("rb") as source,
-                self._filesystem.open_output_stream(self._at(name)) as sink,
+                self._filesystem.open_output_stream(self._at(name), compression=None) as sink,
             ):
                 shutil.copyfileobj(source, sink, _CHUNK)
         self._note(name, digest)
@@ -157,7 +157,7 @@ class _Target:
         record = {"run": self._run, "env": self._env, "files": self.arrived}
         with _operators(self.url):
             self._filesystem.create_dir(self._path, recursive=True)
-            with self._filesystem.open_output_stream(self._at(RECORD)) as sink:
+            with self._filesystem.open_output_stream(self._at(RECORD), compression=None) as sink:
                 sink.write(json.dumps(record, indent=1).encode())
 
     def _at(self, name: str) -> str:

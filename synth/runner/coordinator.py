@@ -102,6 +102,7 @@ class Coordinator:
         self.setup = replace(setup, workload=self._workload(), session=session)
         self.stop = StopSignal()
         self.totals = Totals()
+        self.open_jobs: set[int] = set()
         settings = self.config.runtime
         self.breaker = Breaker(
             settings.breaker_window, settings.breaker_rate, accepted=writer.progress.rows > 0
@@ -204,9 +205,8 @@ class Coordinator:
 
     def _drain(self) -> None:
         self.stop.reason = "interrupted"
-        self.console.print(
-            "Finishing what is in flight; once more to stop at once.", highlight=False
-        )
+        what = _counted(len(self.open_jobs), "rollout") if self.open_jobs else "the work"
+        self._say(f"Finishing {what} in flight; Ctrl-C once more stops at once.")
 
     def _stop_now(self) -> None:
         self.stop.now = True
@@ -232,7 +232,8 @@ class Coordinator:
             if answer.kind != "probed" or not answer.error_type:
                 continue
             if not answer.retryable:
-                raise OperatorError(refused(answer, self.config.model.base_url))
+                found = refused(answer, self.config.model.base_url)
+                raise OperatorError("\n".join([found, *dispatcher.warnings]))
             self._say(f"warning: the first call failed, which may pass: {answer.message}")
 
     async def _prove(self, dispatcher: Dispatcher) -> None:
@@ -292,7 +293,7 @@ class Coordinator:
         """Play every job that has no row yet."""
         tasks = TaskTable(self.directory / TASKS_FILE)
         plan, rows_per_shard = self.run.plan, self.config.output.rows_per_shard
-        open_jobs: set[int] = set()
+        open_jobs = self.open_jobs
 
         def work() -> Iterator[Assignment]:
             for index in self.writer.unaccounted():

@@ -29,6 +29,7 @@ from synth.errors import (
     TaskError,
 )
 from synth.foundation.archive import unpack_world
+from synth.foundation.collector import THRESHOLDS
 from synth.foundation.tempdirs import Scratch
 from synth.runner.audit_files import AuditBook
 from synth.runner.build import (
@@ -49,13 +50,6 @@ from synth.runner.totals import spent, stats_of
 from synth.runner.worker_messages import Assignment, Collected, Delivery
 from synth.types import Job
 from synth.validation.prove import prove
-
-COLLECTOR = (50_000, 20, 10)
-"""Thresholds of Python's garbage collector while a worker runs.
-
-Python's defaults traverse all rollouts in flight so often that with a thousand of them a call costs
-half as much again; a rollout leaves almost no garbage that only the collector can find.
-"""
 
 
 class Worker:
@@ -85,9 +79,9 @@ class Worker:
         setup, settings = self._setup, self._setup.settings
         self._loop = asyncio.get_running_loop()
         check_installed(settings.extensions, f"worker {worker_id()}")
-        if gc.get_threshold() != COLLECTOR:
+        if gc.get_threshold() != THRESHOLDS:
             self._collector = gc.get_threshold()
-            gc.set_threshold(*COLLECTOR)
+            gc.set_threshold(*THRESHOLDS)
         self._scratch = Scratch("worker")
         folder = self._scratch.path / setup.world_name
         world = load_world(unpack_world(setup.world_archive, folder))

@@ -21,10 +21,10 @@ from typing import Any
 
 import openai
 
+from synth.foundation.collector import THRESHOLDS
 from synth.models.openai.endpoint import Endpoint
 from synth.models.openai.model import OpenAIModel
 from synth.runner import event_loop
-from synth.runner.worker import COLLECTOR
 from synth.types import Task
 from tests.bench.endpoint import endpoint
 
@@ -141,7 +141,7 @@ async def measure(lane: Lane, in_flight: int, conversations: int, calls: int = T
 
 
 async def main(url: str, *, with_default: bool) -> None:
-    gc.set_threshold(*COLLECTOR)  # as a worker sets it, for both
+    gc.set_threshold(*THRESHOLDS)  # as a worker sets it, for both
     print(f"{'us of CPU per call':28}{'synth':>8}{'openai default':>16}{'ratio':>8}")
     for prompt_bytes in (4_000, 40_000):
         for in_flight in (64, 1_024):

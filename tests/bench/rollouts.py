@@ -34,6 +34,7 @@ from synth.agent.middleware.base import MiddlewareHome, MiddlewareMaker
 from synth.agent.react import AgentLimits
 from synth.config.telemetry import OtelConfig
 from synth.dataset.store.wire import encode, to_wire
+from synth.foundation.collector import THRESHOLDS
 from synth.foundation.shipped import find_world
 from synth.models.openai.endpoint import Endpoint
 from synth.models.openai.model import OpenAIModel
@@ -41,7 +42,6 @@ from synth.models.scripted.expert import ScriptedModel
 from synth.runner import event_loop
 from synth.runner.plan import Plan
 from synth.runner.rollout import RolloutContext, play
-from synth.runner.worker import COLLECTOR
 from synth.serving.completion_json import whole
 from synth.tasks.families import FamilyTasks
 from synth.telemetry.otel.spans import make as make_spans
@@ -130,7 +130,7 @@ def traced(stage: RolloutContext, url: str, *, contents: bool) -> tuple[str, Mid
 async def main(
     in_flight: int, rollouts: int, *, profile: bool, alone: bool = False, spans: bool = False
 ) -> None:
-    gc.set_threshold(*COLLECTOR)  # as a worker sets it, for every lane
+    gc.set_threshold(*THRESHOLDS)  # as a worker sets it, for every lane
     task, stage = await longest_task()
     completions, row = await recorded(task, stage)
     opening, tools = row["messages"][:2], row["tools"]

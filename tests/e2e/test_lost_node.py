@@ -60,7 +60,7 @@ def test_a_run_goes_on_without_a_lost_node_takes_a_new_one_and_drains(
     cluster.add_node()
     wait_for_words(process, "A new worker has started: 2 are at work.")
     interrupt(process)
-    wait_for_words(process, "Finishing what is in flight")
+    wait_for_words(process, "in flight; Ctrl-C once more")
     process.communicate(timeout=120)
     assert process.returncode in (3, 130)
     assert 0 < Dataset.open(place.home / "run").count < JOBS

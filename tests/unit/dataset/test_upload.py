@@ -54,7 +54,10 @@ def empty_memory() -> Iterator[None]:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    return write_run(tmp_path / "run", [row(0), row(1)])
+    run = write_run(tmp_path / "run", [row(0), row(1)])
+    (run / "world").mkdir(exist_ok=True)
+    (run / "world" / "ab.tar.zst").write_bytes(b"which Arrow would compress once more")
+    return run
 
 
 def identity(run: Path) -> RunIdentity:

@@ -6,9 +6,10 @@ import gc
 
 from synth.config.schema import from_dict
 from synth.foundation.archive import pack_world
+from synth.foundation.collector import THRESHOLDS
 from synth.foundation.shipped import find_world
 from synth.runner.prepare import prepare
-from synth.runner.worker import COLLECTOR, Worker
+from synth.runner.worker import Worker
 
 
 async def test_the_garbage_collector_is_as_it_was_once_a_worker_is_closed():
@@ -20,7 +21,7 @@ async def test_the_garbage_collector_is_as_it_was_once_a_worker_is_closed():
     worker = Worker(run.worker_setup(pack_world(find_world("ehr_db"))))
     try:
         await worker.start()
-        assert gc.get_threshold() == COLLECTOR
+        assert gc.get_threshold() == THRESHOLDS
         await worker.close()
         assert gc.get_threshold() == before
         gc.set_threshold(*others)
