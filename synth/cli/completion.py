@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 
 from argcomplete import autocomplete
-from argcomplete.completers import DirectoriesCompleter
+from argcomplete.completers import DirectoriesCompleter, FilesCompleter
 from argcomplete.shell_integration import shellcode
 
 from synth.errors import OperatorError
@@ -30,8 +30,11 @@ for every session:
   fish        synth completion fish > ~/.config/fish/completions/synth.fish
 """
 
-_FILES = frozenset({"DIR", "DIR2", "FILE", "PATH", "FILE|PRESET", "WORLD"})
-"""Names of arguments that are paths. The shell completes them."""
+_FOLDERS = frozenset({"DIR", "DIR2"})
+"""Names of arguments that are folders."""
+
+_FILES = frozenset({"FILE", "PATH", "FILE|PRESET", "WORLD"})
+"""Names of arguments that are any paths."""
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -90,9 +93,26 @@ def _completer(action: argparse.Action) -> Callable[..., Iterable[str]] | None:
     """
     if (found := _BY_NAME.get(action.dest)) is not None:
         return found
-    if action.choices is not None or action.metavar in _FILES:
+    if action.metavar in _FOLDERS | _FILES:
+        return _folders if action.metavar in _FOLDERS else _paths
+    if action.choices is not None:
         return None
     return _listed(())
+
+
+def _folders(prefix: str, **_: object) -> Iterable[str]:
+    return _shown(prefix, DirectoriesCompleter()(prefix))
+
+
+def _paths(prefix: str, **_: object) -> Iterable[str]:
+    return _shown(prefix, FilesCompleter()(prefix))
+
+
+def _shown(prefix: str, paths: Iterable[str]) -> list[str]:
+    """The paths without hidden ones, unless a dot was typed."""
+    if prefix.rpartition("/")[2].startswith("."):
+        return list(paths)
+    return [path for path in paths if not path.rstrip("/").rpartition("/")[2].startswith(".")]
 
 
 def _overrides(prefix: str, parsed_args: argparse.Namespace, **_: object) -> Iterable[str]:
@@ -109,8 +129,7 @@ def _config_names(prefix: str, parsed_args: argparse.Namespace, **_: object) -> 
 
 def _worlds(prefix: str, **_: object) -> Iterable[str]:
     """Names of worlds, and paths of folders."""
-    folders = DirectoriesCompleter()(prefix)
-    return [*world_names(), *_names(WORLDS), *folders]
+    return [*world_names(), *_names(WORLDS), *_folders(prefix)]
 
 
 def _names(point: ExtensionPoint) -> list[str]:
