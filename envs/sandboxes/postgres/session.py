@@ -204,11 +204,14 @@ class PostgresSession:
 
     def _is_lost(self, error: psycopg.Error) -> bool:
         """Return True for an error after which the session is of no use, though the driver may not
-        know it yet: the server's last words come before it hangs up.
+        know it yet: the server's last words come before it hangs up, and a socket that closes
+        while the driver waits for it has words of the driver's own, without a code.
         """
-        if (error.sqlstate or "").startswith(_LAST_WORDS):
+        if error.sqlstate is not None and error.sqlstate.startswith(_LAST_WORDS):
             return True
-        return self.lost and isinstance(error, psycopg.OperationalError)
+        return isinstance(error, psycopg.OperationalError) and (
+            self.lost or error.sqlstate is None
+        )
 
     def _lost_error(self) -> SandboxError:
         self.connection.close()

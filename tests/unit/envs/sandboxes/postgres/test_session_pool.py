@@ -4,10 +4,12 @@ alone.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 
+import psycopg
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
@@ -15,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from envs.errors import SandboxError
 from envs.sandboxes.postgres.sandbox import PostgresSandbox, PostgresTemplate
 from envs.sandboxes.postgres.server import PostgresServer
+from envs.sandboxes.postgres.session import PostgresSession
 from envs.types import Limits, Pins
 from tests.servers import server
 from tests.unit.envs.sandboxes.postgres.test_sandbox import call
@@ -122,3 +125,29 @@ def test_a_read_in_a_further_session_can_neither_write_nor_outstay_its_time(
                 further.connection.execute(text(sql))
         with sandbox.transaction(short) as further:
             assert further.connection.execute(text("SELECT count(*) FROM t")).scalar() == 0
+
+
+@pytest.mark.parametrize("moment", ["first", "within a call"])
+def test_a_socket_that_closes_while_the_driver_waits_is_a_lost_connection(
+    template: PostgresTemplate, monkeypatch: pytest.MonkeyPatch, moment: str
+):
+    """The driver's own error has no code, and its connection does not know yet that it is broken."""
+
+    def closed(*_: object) -> None:
+        raise psycopg.OperationalError("connection socket closed")
+
+    sandbox = template.open(Pins())
+    session: PostgresSession = sandbox._session  # pyright: ignore[reportPrivateUsage]
+
+    def ask() -> None:
+        if moment == "first":
+            monkeypatch.setattr(session.connection, "wait", closed)
+        with sandbox.transaction(READ) as transaction:
+            monkeypatch.setattr(session.connection, "wait", closed)
+            transaction.connection.execute(text("SELECT 1")).one()
+
+    with pytest.raises(SandboxError, match="connection to the sandbox was lost"):
+        ask()
+    monkeypatch.undo()
+    with contextlib.suppress(SandboxError):
+        sandbox.close()
