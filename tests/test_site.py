@@ -177,7 +177,11 @@ def test_the_family_of_the_first_tutorial_proves_itself_and_its_slip_is_named(tm
     (world / "tasks.yaml").write_text(tasks + slip, "utf-8")
     done = command(*check, cwd=tmp_path)
     assert done.returncode == 1
-    assert re.search(r"tasks.yaml:\d+: family loans_of: the oracle", done.stdout)
+    assert re.search(
+        r"tasks.yaml:\d+: family loans_of: the oracle .*; on line \d+, `save` loans with"
+        r" \$\.loan\[\*\]\.loan_id finds nothing",
+        done.stdout,
+    )
 
 
 def deployed() -> list[str]:

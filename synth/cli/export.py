@@ -84,7 +84,9 @@ def main(argv: list[str]) -> int:
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
     else:
         what = "example" if report.examples == 1 else "examples"
-        sys.stdout.write(f"{report.examples} {what} from {report.matched} rows in {report.out}\n")
+        sys.stdout.write(
+            f"{report.examples} {what} from {report.matched} rows, written to {report.out}\n"
+        )
     return 0
 
 

@@ -7,6 +7,7 @@ so that a mistake on the command line is reported at once.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -175,12 +176,21 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+_DASHED_KEY = re.compile(r"--?(\w+(?:\.\w+)+)(?:=(.*))?")
+
+
 def in_hydras_style(argv: Sequence[str]) -> list[str]:
-    """Give ``--cfg`` and ``--info`` their default values where they stand alone, as Hydra does."""
+    """Give ``--cfg`` and ``--info`` their default values where they stand alone, as Hydra does.
+
+    Raises :class:`OperatorError` for a config key that is written as an option.
+    """
     defaults = {"--cfg": ("job", CFG_KINDS), "-c": ("job", CFG_KINDS)}
     defaults |= {"--info": ("all", INFO_KINDS), "-i": ("all", INFO_KINDS)}
     words: list[str] = []
     for index, word in enumerate(argv):
+        if found := _DASHED_KEY.fullmatch(word):
+            value = found[2] or next(iter(argv[index + 1 : index + 2]), "VALUE")
+            raise OperatorError(f"{word}: a config key has no dashes: synth run {found[1]}={value}")
         words.append(word)
         if word in defaults:
             value, known = defaults[word]
@@ -198,4 +208,4 @@ def _choices() -> str:
     """The config groups that most runs choose from, with what ships."""
     names = {label: ", ".join(choices_of(group)) for group, label in SHOWN_GROUPS}
     lines = [f"  {label:<12}{found}" for label, found in names.items()]
-    return "\n".join(["what ships (synth list shows extensions, too):", *lines])
+    return "\n".join(["what ships (`synth list` shows extensions as well):", *lines])

@@ -201,11 +201,11 @@ class Plan:
         """
         out: dict[str, tuple[int, int]] = {}
         for block in self.blocks:
-            most = max(block.share.values(), default=0)
+            equal = sum(block.share.values()) // max(1, len(block.share))
             for name, given in block.share.items():
-                if given == block.source.capacity(name) and most - given > 1:
+                if given == block.source.capacity(name) and given < equal:
                     before = out.get(name, (0, 0))
-                    out[name] = before[0] + given, before[1] + most
+                    out[name] = before[0] + given, before[1] + equal
         return out
 
     def capacity(self, family: str) -> int:

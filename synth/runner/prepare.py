@@ -231,7 +231,7 @@ def _shortfalls(plan: Plan) -> list[str]:
     shown = ", ".join(f"{name} {given} of {due}" for name, (given, due) in found[:LISTED])
     more = f", and {len(found) - LISTED} more" if len(found) > LISTED else ""
     few = "1 family has" if len(found) == 1 else f"{len(found)} families have"
-    return [f"{few} fewer tasks than an equal share; others give the rest: {shown}{more}"]
+    return [f"{few} fewer tasks than an equal share, so others give more: {shown}{more}"]
 
 
 def _refuse_talkative(pools: Sequence[TaskPool]) -> None:

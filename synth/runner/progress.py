@@ -20,6 +20,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.status import Status
+from rich.table import Column
 
 from synth.runner.totals import Totals
 
@@ -113,13 +114,12 @@ class ProgressView:
         if console.is_terminal:
             columns = (
                 TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[more]}"),
+                BarColumn(bar_width=20),
+                MofNCompleteColumn(table_column=Column(no_wrap=True, min_width=9)),
+                TimeRemainingColumn(table_column=Column(no_wrap=True, min_width=7)),
+                TextColumn("{task.fields[more]}", table_column=Column(no_wrap=True, ratio=1)),
             )
-            self._bar = Progress(
-                *columns, TextColumn("ETA"), TimeRemainingColumn(), console=console, transient=True
-            )
+            self._bar = Progress(*columns, console=console, transient=True, expand=True)
 
     def __enter__(self) -> Self:
         if self._bar is not None:

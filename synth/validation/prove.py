@@ -5,7 +5,7 @@ A run proves each of its tasks once, before the first rollout; ``synth check`` a
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,6 +30,7 @@ from synth.types.steps import (
     Action,
     AskStep,
     BranchStep,
+    CallStep,
     SequelStep,
     TalkStep,
     every_step,
@@ -142,6 +143,7 @@ def _check_calls(task: Task, gold: GoldRun, oracle: Mapping[str, object]) -> Non
         if field in answer and not same_answer(oracle[name], answer[field], rule):
             submitted = f"{field}={answer[field]!r}"
             message = f"the oracle {name} says {oracle[name]!r}, gold submits {submitted}"
+            message += "".join(_empty_saves(gold))
             raise _Refuted(message, "oracle", name)
     if message := _other_wishes(task, gold):
         raise _Refuted(message, "gold")
@@ -151,6 +153,16 @@ def _check_calls(task: Task, gold: GoldRun, oracle: Mapping[str, object]) -> Non
     if not task.role.then and (late := _after_no(gold, _writes(gold))):
         message = f"gold calls {late} after the user said no: a case that declines ends"
         raise _Refuted(f"{message} without a write", "gold", late)
+
+
+def _empty_saves(gold: GoldRun) -> Iterator[str]:
+    """What gold saved and is empty, as the likely cause of a wrong answer."""
+    for step, values in gold.saved:
+        for name, value in values.items():
+            if isinstance(step, CallStep) and value in (None, "", [], {}):
+                path = step.save[name]
+                found = f"`save` {name}" + (f" with {path}" if isinstance(path, str) else "")
+                yield f"; on line {step.line}, {found} finds nothing"
 
 
 def _other_wishes(task: Task, gold: GoldRun) -> str | None:

@@ -209,9 +209,7 @@ class PostgresSession:
         """
         if error.sqlstate is not None and error.sqlstate.startswith(_LAST_WORDS):
             return True
-        return isinstance(error, psycopg.OperationalError) and (
-            self.lost or error.sqlstate is None
-        )
+        return isinstance(error, psycopg.OperationalError) and (self.lost or error.sqlstate is None)
 
     def _lost_error(self) -> SandboxError:
         self.connection.close()

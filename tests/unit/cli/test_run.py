@@ -109,3 +109,9 @@ def test_a_primary_config_of_ones_own(capsys, tmp_path):
     assert (shown["seed"], shown["tasks"]["count"], shown["env"]["name"]) == (11, 9, "shop")
     assert main(["run", "--cfg", "job", "--config-name", "nihgtly"]) == 2
     assert "nihgtly" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--tasks.count", "3"], ["--tasks.count=3"], ["-tasks.count=3"]])
+def test_a_key_with_dashes_is_answered_with_the_override(words, capsys):
+    assert main(["run", *words]) == 2
+    assert "a config key has no dashes: synth run tasks.count=3" in capsys.readouterr().err

@@ -216,6 +216,6 @@ def test_cases_must_part_the_rows(tmp_path: Path, allow: str, refuse: str):
 
 def test_a_plan_names_families_with_less_than_an_equal_share(source: FamilyTasks):
     assert Plan.make([source], 3, 1, 7).shortfalls == {}
-    assert Plan.make([source], 9, 1, 7).shortfalls == {"small": (1, 4)}
+    assert Plan.make([source], 9, 1, 7).shortfalls == {"small": (1, 3)}
     plan = Plan.make([source], 60, 1, 7)
-    assert plan.shortfalls == {"small": (1, 53), "twins": (6, 53)}
+    assert plan.shortfalls == {"small": (1, 20), "twins": (6, 20)}
