@@ -39,7 +39,8 @@ def guard(
     """A middleware that admits requests with the token and makes one JSON message of an error.
 
     A page of another site can reach loopback by name, so only requests to one of ``hosts`` are
-    answered; None: to any. The page at the path ``page`` may have the token in its query.
+    answered; None: to any. The page at the path ``page`` may have the token in its query, and a
+    route with a part ``{token}`` has it in its path.
     """
     expected = token.encode()
 
@@ -49,7 +50,9 @@ def guard(
             return error_response(403, "forbidden", "open the address that the server printed")
         scheme, _, given = request.headers.get("Authorization", "").partition(" ")
         if scheme != "Bearer":
-            given = request.query.get("token", "") if page and request.path == page else ""
+            given = request.match_info.get("token", "")
+            if page and request.path == page:
+                given = request.query.get("token", "")
         if not hmac.compare_digest(given.encode("utf-8", "surrogateescape"), expected):
             return error_response(
                 401, "unauthorized", "send the token: Authorization: Bearer TOKEN"

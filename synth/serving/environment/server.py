@@ -3,7 +3,8 @@
 ``POST /sessions`` (``{"task": N}``) leases a sandbox and returns the messages and tools of a task,
 ``POST /sessions/NAME/step`` takes what the agent does and returns what follows it,
 ``DELETE /sessions/NAME`` ends the session and returns its score; ``GET /`` describes the world.
-Every request carries the token, as ``Authorization: Bearer TOKEN``.
+Every request carries the token, as ``Authorization: Bearer TOKEN``. Clients of OpenEnv get
+:mod:`synth.serving.environment.openenv`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
+from synth.serving.environment.openenv import add_openenv
 from synth.serving.environment.sessions import EnvSessions, message_of
 from synth.serving.guarded import LOOPBACK, guard, json_body, json_response
 from synth.serving.live.session import SessionError
@@ -34,6 +36,7 @@ async def serve_env(
     app.router.add_post("/sessions", server.reset)
     app.router.add_post("/sessions/{name}/step", server.step)
     app.router.add_delete("/sessions/{name}", server.close)
+    add_openenv(app, sessions)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:

@@ -1,0 +1,65 @@
+"""OpenEnv's own clients on ``synth serve-env``.
+
+pytest -m long tests/e2e/test_openenv_clients.py
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from synth.dataset.reader import Dataset
+from tests.e2e.command import synth
+from tests.e2e.isolated import make_environment
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
+
+CONSUMER = Path(__file__).with_name("openenv_consumer.py")
+
+
+def test_both_clients_earn_the_reward_of_a_recorded_expert(tmp_path: Path):
+    python = make_environment(tmp_path / "venv", ("openenv-core>=0.3",))
+    done = synth(
+        *("run", "env=library", "tasks.count=1", "runtime=inline", "output.dir=run"), cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    [row] = Dataset.open(tmp_path / "run").rows()
+    actions: list[dict[str, object]] = []
+    for message in row["messages"]:
+        if message["role"] != "assistant":
+            continue
+        calls = [call["function"] for call in message.get("tool_calls") or ()]
+        actions += [
+            {"text": "", "tool": call["name"], "arguments": call["arguments"]} for call in calls
+        ]
+        if not calls:
+            actions.append({"text": message["content"]})
+    (tmp_path / "actions.json").write_text(json.dumps(actions))
+    serving = subprocess.Popen(
+        [sys.executable, "-m", "synth", "serve-env", "library", "--count", "1", "--json"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    try:
+        assert serving.stdout is not None
+        served = json.loads(serving.stdout.readline())
+        address = f"{served['url']}/openenv/{served['token']}"
+        played = subprocess.run(
+            [python, CONSUMER, address, tmp_path / "actions.json"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        serving.terminate()
+        serving.communicate(timeout=60)
+    assert played.returncode == 0, played.stderr[-3000:]
+    generic, by_tools = json.loads(played.stdout)
+    assert generic == {"task": 0, "reward": 1.0, "done": True, "steps": len(actions)}
+    assert (by_tools["reward"], by_tools["done"]) == (1.0, True)
+    assert by_tools["tools"][-1] == "reply_to_user"
