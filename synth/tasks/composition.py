@@ -19,14 +19,12 @@ from synth.tasks.base import TaskPool
 from synth.tasks.forms import joint_form
 from synth.tasks.yaml.words import SUBMIT_SQL
 from synth.types import GoldEnd, Sequel, Task, UserRole
+from synth.types.families import JOIN
 from synth.types.reply import GoldReply
 from synth.types.steps import AskStep, CallStep, SequelStep, Step, rewritten
 
 SIZES = (2, 3)
 """Numbers of requests that a composed task may have."""
-
-JOIN = "+"
-"""Stands between the families in a composed task's ``family``."""
 
 SAMPLE = 200
 """The most tasks of a family among which a partner for another task is looked for."""
