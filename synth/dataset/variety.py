@@ -10,11 +10,13 @@ import json
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
 from envs.json_text import canonical
 from synth.dataset.store.task_table import TaskOrigin, read_origins
+from synth.errors import DatasetError
 from synth.language.near_duplicates import NearDuplicates
 from synth.language.shingles import masked, number_of, run_numbers, shingles, words
 from synth.types.families import JOIN
@@ -86,7 +88,8 @@ class Variety:
     def __init__(self, tasks: Iterable[Path] = ()) -> None:
         self._origins: dict[str, TaskOrigin] = {}
         for file in tasks:
-            self._origins.update(read_origins(file))
+            with suppress(DatasetError):  # reported where tasks are needed
+                self._origins.update(read_origins(file))
         self._tasks: set[str] = set()
         self._requests = _Requests()
         self._wordings = _Requests()
@@ -184,8 +187,8 @@ def variety_table(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows += [
         ("distinct tool sequences", f"{figures['tool_sequences']} of {figures['rows']} rows"),
         ("with arguments", str(figures["tool_sequences_with_arguments"])),
-        ("tool calls", _spread(figures["tool_calls"])),
-        ("user turns", _spread(figures["user_turns"])),
+        ("tool calls of a row", _spread(figures["tool_calls"])),
+        ("user turns of a row", _spread(figures["user_turns"])),
     ]
     if figures["entities"]:
         each_has = f"{figures['tasks_per_entity']:.1f} tasks of a family for one"
@@ -207,4 +210,4 @@ def _spread(counts: Mapping[str, int]) -> str:
             median = value
             break
     values = list(counts)
-    return f"{values[0]} to {values[-1]}, median {median}"
+    return median if len(values) == 1 else f"{values[0]} to {values[-1]}, median {median}"

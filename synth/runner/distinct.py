@@ -21,8 +21,8 @@ SPARE = 4
 
 @dataclass(slots=True)
 class Openings:
-    """The opening requests of a plan so far, of which at most the share ``most`` are near-duplicates
-    of one before them; ``left_out`` counts the tasks that were refused.
+    """The opening requests of a plan so far. At most the share ``most`` are near-duplicates of one
+    before them; ``left_out`` counts the tasks that were refused.
     """
 
     most: float

@@ -108,8 +108,9 @@ class Block:
 
 @dataclass(frozen=True)
 class Plan:
-    """``seed`` is the run's: it chooses which tasks are asked and seeds each job. ``left_out`` counts
-    the tasks that were left out as near-duplicates, ``lacking`` those that no other could replace.
+    """``seed`` is the run's: it chooses which tasks are asked and seeds each job. ``left_out``
+    counts the tasks that were left out as near-duplicates, ``lacking`` those that no other could
+    replace.
     """
 
     blocks: Sequence[Block]
@@ -160,16 +161,14 @@ class Plan:
         count = shares(tasks, dict(sorted(supply.items())))
         sizes = _composed(compose or {}, [count[universe] for _, universe in order])
         openings = None if max_near_duplicates is None else Openings(max_near_duplicates)
-        blocks: list[Block] = []
-        lacking: Counter[str] = Counter()
-        for (split, universe), own in zip(order, sizes, strict=True):
-            pool, capacity = by_universe[universe], capacities[universe]
-            asked = min(count[universe] + lacking[split], supply[universe])
-            lacking[split] += count[universe]
-            blocks.append(_block(pool, split, asked, capacity, own, seed, openings))
-            lacking[split] -= blocks[-1].tasks
+        asked = [
+            _Asked(by_universe[universe], split, count[universe], capacities[universe], own)
+            for (split, universe), own in zip(order, sizes, strict=True)
+        ]
+        blocks = _blocks(asked, seed, openings)
         left_out = openings.left_out if openings is not None else 0
-        plan = cls(blocks, samples, seed, left_out, lacking.total())
+        lacking = tasks - sum(block.tasks for block in blocks)
+        plan = cls(blocks, samples, seed, left_out, lacking)
         if empty := [split for split, own in plan.splits.items() if not own]:
             why = (
                 "every family is held out"
@@ -291,18 +290,34 @@ def _composed(compose: Mapping[int, float], tasks: Sequence[int]) -> list[dict[i
     return out
 
 
-def _block(
-    pool: TaskPool,
-    split: str,
-    tasks: int,
-    capacity: Mapping[str, int],
-    sizes: Mapping[int, int],
-    seed: int,
-    openings: Openings | None = None,
-) -> Block:
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked of a universe: ``tasks`` of its split, composed ones of these ``sizes``."""
+
+    pool: TaskPool
+    split: str
+    tasks: int
+    capacity: Mapping[str, int]
+    sizes: Mapping[int, int]
+
+
+def _blocks(asked: Iterable[_Asked], seed: int, openings: Openings | None) -> list[Block]:
+    """The blocks of all universes. What one lacks is asked of the next ones of its split."""
+    blocks: list[Block] = []
+    lacking: Counter[str] = Counter()
+    for one in asked:
+        tasks = min(one.tasks + lacking[one.split], sum(one.capacity.values()))
+        blocks.append(_block(replace(one, tasks=tasks), seed, openings))
+        lacking[one.split] += one.tasks - blocks[-1].tasks
+    return blocks
+
+
+def _block(one: _Asked, seed: int, openings: Openings | None) -> Block:
     """The block of a universe. Raises :class:`OperatorError` if it has too few families for a
     composed task.
     """
+    pool, split, tasks = one.pool, one.split, one.tasks
+    capacity, sizes = one.capacity, one.sizes
     asked = [name for name, count in capacity.items() if count]
     if sizes and len(asked) < max(sizes):
         raise OperatorError(
