@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from envs.json_text import canonical
+from synth.dataset.store.run_info import RunFiles
 from synth.dataset.store.task_table import TaskOrigin, read_origins
 from synth.errors import DatasetError
 from synth.language.near_duplicates import NearDuplicates
@@ -81,15 +82,15 @@ class _Requests:
 class Variety:
     """Figures of the rows that are added, in the order of the dataset.
 
-    ``tasks`` are the files of the tasks; where a row's task is in none of them, nothing is known
-    about its slots and entities.
+    ``runs`` are the run directories that hold the tasks; where a row's task is in none of them,
+    nothing is known about its slots and entities.
     """
 
-    def __init__(self, tasks: Iterable[Path] = ()) -> None:
+    def __init__(self, runs: Iterable[Path] = ()) -> None:
         self._origins: dict[str, TaskOrigin] = {}
-        for file in tasks:
+        for directory in runs:
             with suppress(DatasetError):  # reported where tasks are needed
-                self._origins.update(read_origins(file))
+                self._origins.update(read_origins(RunFiles(directory).tasks))
         self._tasks: set[str] = set()
         self._requests = _Requests()
         self._wordings = _Requests()

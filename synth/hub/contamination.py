@@ -41,7 +41,7 @@ _SHOWN = 160
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """What a text of a row shares with a text of a benchmark.
+    """The text that a row shares with a benchmark.
 
     ``place`` is the part of the row, such as ``user turn 1``, ``how`` the kind of the overlap,
     ``shared`` the words in common (of a near-duplicate, the row's text), ``text`` the beginning of

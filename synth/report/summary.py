@@ -12,7 +12,6 @@ from typing import Any
 from synth.dataset.executions import ToolExecutions
 from synth.dataset.reader import Dataset
 from synth.dataset.statistics import all_statistics
-from synth.dataset.store.run_info import RunFiles
 from synth.dataset.variety import Variety
 from synth.report.histogram import histogram_of
 from synth.report.rates import PassTally
@@ -164,7 +163,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
 
     Unknown values are null, shares are in [0, 1].
     """
-    tally = _SummaryTally(Variety(RunFiles(path).tasks for path in dataset.paths))
+    tally = _SummaryTally(Variety(dataset.paths))
     for row in dataset.rows(_COLUMNS):
         tally.add(row)
     errors = dataset.errors()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -148,11 +148,7 @@ class Plan:
         _check_families(held, sources)
         order = [(split, universe) for split, own in splits.items() for universe in sorted(own)]
         capacities = {
-            universe: {
-                family.id: by_universe[universe].capacity(family.id)
-                for family in by_universe[universe].families
-                if split != first or family.id not in held
-            }
+            universe: _capacity(by_universe[universe], held if split == first else frozenset())
             for split, universe in order
         }
         supply = {universe: sum(capacity.values()) for universe, capacity in capacities.items()}
@@ -160,24 +156,14 @@ class Plan:
             raise OperatorError(_too_many(tasks, capacities))
         count = shares(tasks, dict(sorted(supply.items())))
         sizes = _composed(compose or {}, [count[universe] for _, universe in order])
-        openings = None if max_near_duplicates is None else Openings(max_near_duplicates)
         asked = [
             _Asked(by_universe[universe], split, count[universe], capacities[universe], own)
             for (split, universe), own in zip(order, sizes, strict=True)
         ]
-        blocks = _blocks(asked, seed, openings)
-        left_out = openings.left_out if openings is not None else 0
+        blocks, left_out = _blocks(asked, seed, max_near_duplicates)
         lacking = tasks - sum(block.tasks for block in blocks)
         plan = cls(blocks, samples, seed, left_out, lacking)
-        if empty := [split for split, own in plan.splits.items() if not own]:
-            why = (
-                "every family is held out"
-                if not sum(supply[split] for split in splits[empty[0]])
-                else "too few tasks"
-            )
-            raise OperatorError(
-                f"tasks.splits: {empty[0]} would get no task of tasks.count={tasks}: {why}"
-            )
+        _check_splits(plan, {split for split, universe in order if supply[universe]})
         return plan
 
     @cached_property
@@ -292,7 +278,7 @@ def _composed(compose: Mapping[int, float], tasks: Sequence[int]) -> list[dict[i
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is asked of a universe: ``tasks`` of its split, composed ones of these ``sizes``."""
+    """The tasks that are asked of a universe, and the sizes of those that are composed."""
 
     pool: TaskPool
     split: str
@@ -301,15 +287,19 @@ class _Asked:
     sizes: Mapping[int, int]
 
 
-def _blocks(asked: Iterable[_Asked], seed: int, openings: Openings | None) -> list[Block]:
-    """The blocks of all universes. What one lacks is asked of the next ones of its split."""
+def _blocks(asked: Iterable[_Asked], seed: int, most: float | None) -> tuple[list[Block], int]:
+    """The blocks of all universes, and the number of tasks that were left out as near-duplicates.
+
+    What a universe lacks is asked of the next ones of its split.
+    """
+    openings = None if most is None else Openings(most)
     blocks: list[Block] = []
     lacking: Counter[str] = Counter()
     for one in asked:
         tasks = min(one.tasks + lacking[one.split], sum(one.capacity.values()))
         blocks.append(_block(replace(one, tasks=tasks), seed, openings))
         lacking[one.split] += one.tasks - blocks[-1].tasks
-    return blocks
+    return blocks, 0 if openings is None else openings.left_out
 
 
 def _block(one: _Asked, seed: int, openings: Openings | None) -> Block:
@@ -344,6 +334,23 @@ def _reduced(sizes: Mapping[int, int], missing: int) -> dict[int, int]:
         out[size] = count - min(count, max(missing, 0))
         missing -= count - out[size]
     return {size: count for size, count in sorted(out.items()) if count}
+
+
+def _capacity(pool: TaskPool, held: frozenset[str]) -> dict[str, int]:
+    """The number of tasks of each family that is not held out."""
+    return {
+        family.id: pool.capacity(family.id) for family in pool.families if family.id not in held
+    }
+
+
+def _check_splits(plan: Plan, supplied: Collection[str]) -> None:
+    """Refuse a split without a task; those of ``supplied`` have families."""
+    if empty := [split for split, own in plan.splits.items() if not own]:
+        why = "too few tasks" if empty[0] in supplied else "every family is held out"
+        asked = plan.tasks + plan.lacking
+        raise OperatorError(
+            f"tasks.splits: {empty[0]} would get no task of tasks.count={asked}: {why}"
+        )
 
 
 def _check_families(held: frozenset[str], sources: Sequence[TaskPool]) -> None:

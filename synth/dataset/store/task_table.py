@@ -208,7 +208,7 @@ def read_prompts(path: Path) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class TaskOrigin:
-    """What a task was made from. ``slots`` and ``key`` are JSON texts; a key is null where the
+    """The origin of a task. ``slots`` and ``key`` are JSON texts; a key is null where the
     family has none.
     """
 

@@ -409,7 +409,7 @@ class RunWriter:
         for number in sorted(self._open):
             self._commit(number)
         self._fault("seal:shards")
-        counts = RunCounts(self.layout, variety=Variety([self.files.tasks]))
+        counts = RunCounts(self.layout, variety=Variety([self.files.directory]))
         shards = survey(self.files, self.layout, self._digests, counts)
         self._write_errors(counts)
         self._fault("seal:errors")
