@@ -19,10 +19,19 @@ from synth.dataset.store.run_info import RunFiles
 from synth.dataset.store.task_table import TaskOrigin, read_origins
 from synth.errors import DatasetError
 from synth.language.near_duplicates import NearDuplicates
-from synth.language.shingles import masked, number_of, run_numbers, shingles, words
+from synth.language.shingles import (
+    SHINGLE,
+    masked,
+    number_of,
+    run_numbers,
+    shingles,
+    words,
+)
 from synth.types.families import JOIN
 
 _DIVISIONS = 16
+_LENGTHS = (2, SHINGLE)
+"""Numbers of words whose distinct runs are counted."""
 _UNREAD = ('{"role":"system"', '{"role":"tool"')
 """How messages begin that hold neither words of the user nor calls."""
 
@@ -32,13 +41,11 @@ class _Runs:
     Li et al., "A Diversity-Promoting Objective Function for Neural Conversation Models", 2016).
     """
 
-    def __init__(self, length: int) -> None:
-        self._length = length
+    def __init__(self) -> None:
         self._numbers = array("Q")
 
-    def add(self, found: list[str]) -> None:
-        if len(found) >= self._length:
-            self._numbers.extend(run_numbers(found, self._length))
+    def add(self, numbers: list[int]) -> None:
+        self._numbers.extend(numbers)
 
     def share(self) -> float | None:
         """The distinct ones among all; None without any. A part of them is in a set at a time."""
@@ -60,16 +67,17 @@ class _Requests:
         self._texts: set[int] = set()
         self._kept = NearDuplicates()
 
-    def add(self, found: list[str]) -> None:
+    def add(self, found: list[str], parts: Iterable[int] | None = None) -> None:
+        """Count a request by its words, and by its shingles where they are known."""
         self.total += 1
         text = number_of(found)
         if text in self._texts:
             self.near += 1
             return
         self._texts.add(text)
-        parts = shingles(found)
-        self.near += self._kept.find(parts) is not None
-        self._kept.add(parts)
+        own = shingles(found) if parts is None else frozenset(parts)
+        self.near += self._kept.find(own) is not None
+        self._kept.add(own)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -94,7 +102,7 @@ class Variety:
         self._tasks: set[str] = set()
         self._requests = _Requests()
         self._wordings = _Requests()
-        self._runs = {length: _Runs(length) for length in (2, 3)}
+        self._runs = {length: _Runs() for length in _LENGTHS}
         self._entities: Counter[int] = Counter()
         self._rows = 0
         self._sequences: set[int] = set()
@@ -121,9 +129,10 @@ class Variety:
             self._add_request(words(said[0]), self._origins.get(task_id))
 
     def _add_request(self, found: list[str], origin: TaskOrigin | None) -> None:
-        self._requests.add(found)
-        for runs in self._runs.values():
-            runs.add(found)
+        numbers = {length: run_numbers(found, length) for length in _LENGTHS}
+        self._requests.add(found, numbers[SHINGLE])
+        for length, runs in self._runs.items():
+            runs.add(numbers[length] if len(found) >= length else [])
         if origin is not None:
             self._wordings.add(masked(found, json.loads(origin.slots)))
             for family, key in _keys(origin):
