@@ -71,6 +71,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "clean": ("synth.cli.clean", "drop databases, roles and files that dead runs left behind"),
     "export": ("synth.cli.export", "write a dataset in the format of a trainer"),
+    "decontaminate": (
+        "synth.cli.decontaminate",
+        "list or leave out the rows that overlap with texts of benchmarks",
+    ),
     "card": ("synth.cli.card", "write the whole card of a run, with a check for contamination"),
     "push": ("synth.cli.push", "publish a run on the Hugging Face Hub, with its card"),
     "pull": ("synth.cli.pull", "fetch a published run, to inspect and replay it"),
@@ -124,7 +128,16 @@ _TO_MEND = (
 
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "make and use data": ("run", "inspect", "view", "export", "card", "push", "pull"),
+    "make and use data": (
+        "run",
+        "inspect",
+        "view",
+        "export",
+        "decontaminate",
+        "card",
+        "push",
+        "pull",
+    ),
     "trust it": ("check", "replay", "grade"),
     "train on it": ("eval", "branch", "serve-env"),
     "worlds and databases": ("new", "play", "reseed", "schema", "clean"),
@@ -134,7 +147,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 EXPERIMENTAL = frozenset(
     {"branch", "eval", "new", "play", "serve-model", "serve-agent", "serve-env", "mcp"}
-    | {"card", "push", "pull"}
+    | {"card", "decontaminate", "push", "pull"}
 )
 """Commands whose options and output may change in any release; the others are stable."""
 

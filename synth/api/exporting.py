@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,8 +15,9 @@ from synth.dataset.exporters.base import MinReward, View
 from synth.dataset.exporters.job import ConversationGate
 from synth.dataset.exporters.rendering.presets import find_preset
 from synth.dataset.exporters.row_policy import Calls, Ids, RowPolicy, Unit
-from synth.dataset.exporters.selection import Errors, RowChoice
+from synth.dataset.exporters.selection import Errors, RowCheck, RowChoice
 from synth.errors import ConfigProblems, OperatorError
+from synth.hub.contamination import BenchmarkCheck, benchmarks
 from synth.plugins import PluginError, resolve
 
 Threshold = float | Literal["exporter", "success"] | None
@@ -35,6 +36,7 @@ def export(
     split: str = "train",
     best: int | None = None,
     errors: Errors = "keep",
+    against: Sequence[str | Path] = (),
     view: View = "full",
     unit: Unit = "rollout",
     calls: Calls | None = None,
@@ -49,10 +51,12 @@ def export(
     ``out`` the file. ``where`` is an SQL condition over the columns, ``min_reward`` the lowest
     reward that is exported (``exporter``: its own choice, successes for those that imitate; None:
     all). ``best`` takes only that many rows of each task, ``errors="drop"`` leaves out rows with a
-    failed call or a turn that must not be trained on. ``view`` is that of rows whose context was
-    compacted; ``unit="turn"`` makes an example of each turn; ``calls`` and ``ids`` are the forms of
-    calls (None: the template's or the target's). ``template`` names a chat template, a preset or a
-    file: rows that it does not render truly are left out. ``options`` are the exporter's own.
+    failed call or a turn that must not be trained on; ``against`` names files or folders with texts
+    of benchmarks, and leaves out the rows that overlap with them. ``view`` is that of rows whose
+    context was compacted; ``unit="turn"`` makes an example of each turn; ``calls`` and ``ids`` are
+    the forms of calls (None: the template's or the target's). ``template`` names a chat template, a
+    preset or a file: rows that it does not render truly are left out. ``options`` are the
+    exporter's own.
     ``out`` appears as a whole or not at all.
 
     Raises:
@@ -61,7 +65,7 @@ def export(
         DatasetError: If there is no dataset, or it cannot be read.
     """
     exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
-    choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors)
+    choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors, not_in(against))
     gate, policy = through_template(exporter, template, RowPolicy(unit, calls, ids))
     return call(
         lambda _: write(load(source), exporter, Path(out), choice, policy, gate, force=force)
@@ -78,6 +82,7 @@ async def aexport(
     split: str = "train",
     best: int | None = None,
     errors: Errors = "keep",
+    against: Sequence[str | Path] = (),
     view: View = "full",
     unit: Unit = "rollout",
     calls: Calls | None = None,
@@ -88,7 +93,7 @@ async def aexport(
 ) -> ExportReport:
     """Export in a thread of its own; arguments and errors are those of :func:`export`."""
     exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
-    choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors)
+    choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors, not_in(against))
     gate, policy = through_template(exporter, template, RowPolicy(unit, calls, ids))
     return await acall(
         lambda _: write(load(source), exporter, Path(out), choice, policy, gate, force=force)
@@ -97,6 +102,14 @@ async def aexport(
 
 def _lowest(exporter: Exporter, min_reward: Threshold) -> MinReward:
     return exporter.min_reward if min_reward == "exporter" else min_reward
+
+
+def not_in(against: Sequence[str | Path]) -> RowCheck | None:
+    """The check that leaves out rows which overlap with texts of benchmarks; None without any.
+
+    Raises :class:`OperatorError` for files that cannot be read or hold no text.
+    """
+    return BenchmarkCheck(benchmarks(map(Path, against))) if against else None
 
 
 def through_template(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from synth.cli.push import add_against
+from synth.cli.against import add_against
 from synth.hub.card import write_card
 from synth.hub.facts import read_facts
 from synth.hub.licences import licences
@@ -28,7 +28,7 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("path", type=Path, metavar="DIR", help="a run's directory")
-    add_against(parser)
+    add_against(parser, "the card says how many rows overlap with them")
     return parser
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import yaml
 
-from synth.api.exporting import make_exporter, through_template
+from synth.api.exporting import make_exporter, not_in, through_template
+from synth.cli.against import add_against
 from synth.dataset.exporters import Exporter, export, find_exporter
 from synth.dataset.exporters.base import MinReward
 from synth.dataset.exporters.rendering.presets import PRESETS
@@ -31,6 +32,7 @@ examples:
   synth export out/ehr --to trl-dpo --option pairs=2            samples of one task, best and worst
   synth export out/ehr --to axolotl --best 1 --errors drop      the cleanest success of each task
   synth export out/ehr --to trl-sft --template llama3.1         one call a turn, every row rendered
+  synth export out/ehr --to trl-sft --against bfcl.jsonl        rows that overlap are left out
   synth export out/ehr --to my_package.my_module:MyExporter
 """
 
@@ -49,6 +51,7 @@ def main(argv: list[str]) -> int:
         options.split,
         options.best,
         options.errors,
+        not_in(options.against),
     )
     gate, policy = through_template(
         exporter, options.template, RowPolicy(options.unit, options.calls, options.ids)
@@ -187,6 +190,7 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="KEY=VALUE",
         help="an option of the exporter (repeatable)",
     )
+    add_against(parser, "rows that overlap with them are left out (see synth decontaminate)")
     parser.add_argument("--split", default="train", help="only rows of this split (default: train)")
     reward = parser.add_mutually_exclusive_group()
     reward.add_argument(

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from synth.cli.against import add_against
 from synth.errors import OperatorError
 from synth.hub.card import write_card
 from synth.hub.facts import read_facts
@@ -99,19 +100,6 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def add_against(parser: argparse.ArgumentParser) -> None:
-    """Add the option of files that rows are held against."""
-    parser.add_argument(
-        "--against",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="texts of a benchmark, one a line, plain or JSON: the card says how many rows share 13"
-        " words in a row with them",
-    )
-
-
 def make_parser() -> argparse.ArgumentParser:
     """The options of the command."""
     parser = argparse.ArgumentParser(
@@ -127,7 +115,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--license", metavar="ID", help="of the data (default: card.license)")
     parser.add_argument("--world-license", metavar="ID", help="of the world")
     parser.add_argument("--teacher-license", metavar="ID", help="of the model's words")
-    add_against(parser)
+    add_against(parser, "the card says how many rows overlap with them")
     parser.add_argument("--private", action="store_true", help="make a new dataset private")
     parser.add_argument(
         "--personal-data-reviewed",

@@ -24,6 +24,7 @@ from synth.config.messages import key_of, problem_line
 from synth.config.rules import RULES, VALUE_RULES, broken_rules, secrets_in
 from synth.config.telemetry import TelemetryConfig
 from synth.config.types import (
+    AnyShare,
     BranchAt,
     Composition,
     MoreThanZero,
@@ -156,7 +157,8 @@ class TasksConfig(Section):
     splits but the first.
 
     ``compose`` is the share of tasks in which two or three families are asked one after another,
-    such as ``{2: 0.3, 3: 0.1}`` (None: there are none).
+    such as ``{2: 0.3, 3: 0.1}`` (None: there are none). ``max_near_duplicates`` is the largest
+    share of tasks whose opening request is a near-duplicate of one before it (None: any).
     """
 
     kind: Text = "families"
@@ -170,6 +172,7 @@ class TasksConfig(Section):
     splits: dict[Text, Annotated[list[Universe], BeforeValidator(alone)]] | None = None
     held_out: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
     compose: Composition | None = None
+    max_near_duplicates: AnyShare | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ Positive = Annotated[int, Strict(), Field(gt=0)]
 NotNegative = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
 MoreThanZero = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
 Share = Annotated[float, Strict(), Field(gt=0, le=1, allow_inf_nan=False)]
+AnyShare = Annotated[float, Strict(), Field(ge=0, le=1, allow_inf_nan=False)]
 Text = Annotated[str, Strict(), Field(min_length=1)]
 Universe = Annotated[int, Strict(), Field(ge=0)]
 

@@ -11,7 +11,12 @@ from typing import Any
 import yaml
 
 from synth.dataset.reader import Dataset
-from synth.dataset.store.card import columns_table, splits_and_configs, table
+from synth.dataset.store.card import (
+    columns_table,
+    splits_and_configs,
+    table,
+    variety_section,
+)
 from synth.errors import SynthError
 from synth.hub.facts import RunFacts, read_facts
 from synth.hub.licences import Licences, licences
@@ -40,6 +45,7 @@ def card_files(facts: RunFacts, declared: Licences, repo: str | None = None) -> 
         _reward(facts),
         _example(facts),
         _distributions(facts, list(plots)),
+        variety_section(facts.manifest),
         _teacher(facts),
         _limits(facts),
         ["## Contamination", "", *(f"- {line}" for line in facts.overlap.lines()), ""],

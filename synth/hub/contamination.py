@@ -1,99 +1,180 @@
 """Overlap of test and training rows, and of rows with texts that a model will be judged by.
 
-Two texts overlap if they share 13 words in a row (a usual bound for benchmarks), or if one of them
-is shorter than that and stands whole in the other. Case and punctuation do not count.
+Two texts overlap if they share 13 words in a row, if one of them has 8 to 12 words and stands whole
+in the other, or if they are near-duplicates from 5 words on. 13 words, and 8 at least, are the
+bounds of GPT-3's check (Brown et al., "Language Models are Few-Shot Learners", 2020, appendix C):
+shorter runs occur by chance. Near-duplicates find what was changed in a word or two, and short
+texts that are the same. Case and punctuation do not count.
 """
 
 from __future__ import annotations
 
-import json
-import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from synth.errors import OperatorError
+from synth.hub.benchmark_texts import BenchmarkText, read_texts
+from synth.language.near_duplicates import NearDuplicates
+from synth.language.shingles import number_of, run_numbers, shingles, words
 
 WORDS = 13
 """Words in a row that count as the same text."""
 
+SHORTEST_RUN = 8
+"""Words that a text needs to be looked for inside another one."""
+
 SHORTEST = 5
 """Words that a text needs to be looked for at all."""
 
-_WORD = re.compile(r"\w+")
+COLUMNS = ("messages", "submitted")
+"""The columns that :func:`said_in` reads."""
+
+IN_A_ROW = f"{WORDS} words in a row"
+WHOLE = "a short text as a whole"
+NEAR = "near-duplicate"
+
+_SHOWN = 160
 
 
-def words(text: str) -> list[str]:
-    """The words of a text, in lower case."""
-    return _WORD.findall(text.casefold())
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """The text that a row shares with a benchmark.
 
+    ``place`` is the part of the row, such as ``user turn 1``, ``how`` the kind of the overlap,
+    ``shared`` the words in common (of a near-duplicate, the row's text), ``text`` the beginning of
+    the benchmark's text and ``file`` its file.
+    """
 
-def runs(text: str) -> Iterator[tuple[str, ...]]:
-    """Each run of 13 words; the whole text if it has fewer."""
-    found = words(text)
-    for start in range(max(1, len(found) - WORDS + 1)):
-        yield tuple(found[start : start + WORDS])
+    benchmark: str
+    place: str
+    how: str
+    shared: str
+    text: str
+    file: str
 
 
 class Benchmark:
-    """Texts of one file: one on each line, plain or as JSON, of which every string counts.
+    """Texts of one file or folder; ``found`` are the numbers of those that overlapped.
 
-    Raises OperatorError for a file that cannot be read or holds no text that can be looked for.
+    Raises OperatorError for what cannot be read or holds no text that can be looked for.
     """
 
-    def __init__(self, file: Path) -> None:
-        self.name = file.name
+    def __init__(self, path: Path) -> None:
+        self.name = path.name or str(path)
         self.found: set[int] = set()
-        self._texts_by_run: dict[tuple[str, ...], set[int]] = {}
+        self._texts: list[tuple[str, Path]] = []
+        self._texts_by_run: dict[int, list[int]] = {}
         self._lengths: set[int] = set()
-        self.texts = 0
-        try:
-            lines = file.read_text("utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise OperatorError(f"--against {file}: {error}") from None
-        for line in lines:
-            for text in _strings(line):
-                self._add(text)
-        if not self.texts:
-            raise OperatorError(f"--against {file}: it holds no text of {SHORTEST} words or more")
+        self._beginnings: set[int] = set()
+        self._near = NearDuplicates()
+        self._known: set[int] = set()
+        for text in read_texts(path):
+            self._add(text)
+        if not self._texts:
+            raise OperatorError(f"--against {path}: it holds no text of {SHORTEST} words or more")
 
-    def _add(self, text: str) -> None:
-        if len(words(text)) < SHORTEST:
+    @property
+    def texts(self) -> int:
+        """The number of different texts."""
+        return len(self._texts)
+
+    def _add(self, entry: BenchmarkText) -> None:
+        found = words(entry.text)
+        if len(found) < SHORTEST or (text := number_of(found)) in self._known:
             return
-        for run in runs(text):
-            self._lengths.add(len(run))
-            self._texts_by_run.setdefault(run, set()).add(self.texts)
-        self.texts += 1
+        self._known.add(text)
+        if len(found) >= SHORTEST_RUN:
+            length = min(WORDS, len(found))
+            self._lengths.add(length)
+            for start, run in enumerate(run_numbers(found, length)):
+                self._texts_by_run.setdefault(run, []).append(self.texts)
+                self._beginnings.add(number_of(found[start : start + SHORTEST_RUN]))
+        self._near.add(shingles(found))
+        self._texts.append((" ".join(entry.text.split())[:_SHOWN], entry.file))
 
-    def holds(self, text: str) -> bool:
-        """True if the text overlaps with one of the file's; ``found`` keeps which."""
+    def overlap(self, text: str, place: str = "") -> Overlap | None:
+        """The first overlap of a text with one of the benchmark's; ``found`` keeps all."""
         found = words(text)
-        hits: set[int] = set()
-        for length in self._lengths:
-            for start in range(len(found) - length + 1):
-                hits |= self._texts_by_run.get(tuple(found[start : start + length]), set())
-        self.found |= hits
-        return bool(hits)
+        first: tuple[int, str, str] | None = None
+        for length, start, numbers in self._shared_runs(found):
+            self.found.update(numbers)
+            if first is None:
+                how = IN_A_ROW if length == WORDS else WHOLE
+                first = numbers[0], how, " ".join(found[start : start + length])
+        if first is None and len(found) >= SHORTEST:
+            number = self._near.find(shingles(found))
+            if number is not None:
+                self.found.add(number)
+                first = number, NEAR, " ".join(text.split())[:_SHOWN]
+        if first is None:
+            return None
+        number, how, shared = first
+        theirs, file = self._texts[number]
+        return Overlap(self.name, place, how, shared, theirs, str(file))
+
+    def _shared_runs(self, found: Sequence[str]) -> Iterator[tuple[int, int, list[int]]]:
+        """Length and start of each run of words that texts of the benchmark have, and those."""
+        if len(found) < SHORTEST_RUN:
+            return
+        for start, beginning in enumerate(run_numbers(found, SHORTEST_RUN)):
+            if beginning not in self._beginnings:
+                continue
+            for length in sorted(self._lengths, reverse=True):
+                if start + length <= len(found):
+                    run = number_of(found[start : start + length])
+                    if numbers := self._texts_by_run.get(run):
+                        yield length, start, numbers
 
 
-def _strings(line: str) -> Iterator[str]:
-    try:
-        value = json.loads(line)
-    except ValueError:
-        value = line
-    yield from _texts_in(value)
+def said_in(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The user's turns, the agent's replies and the strings that it handed in, by their place."""
+    names = {"user": "user turn", "assistant": "reply"}
+    counts: Counter[str] = Counter()
+    for message in row["messages"]:
+        name = names.get(message["role"])
+        if name is not None and message.get("content"):
+            counts[name] += 1
+            yield f"{name} {counts[name]}", message["content"]
+    for text in _strings(row.get("submitted")):
+        yield "answer", text
 
 
-def _texts_in(value: Any) -> Iterator[str]:
+def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for item in cast("Mapping[str, Any]", value).values():
-            yield from _texts_in(item)
+            yield from _strings(item)
     elif isinstance(value, list):
         for item in cast("list[Any]", value):
-            yield from _texts_in(item)
+            yield from _strings(item)
+
+
+def overlaps(row: Mapping[str, Any], held: Sequence[Benchmark]) -> list[Overlap]:
+    """The overlaps of a row's texts with benchmarks, at most one for a text and a benchmark."""
+    return [
+        found
+        for place, text in said_in(row)
+        for benchmark in held
+        if (found := benchmark.overlap(text, place)) is not None
+    ]
+
+
+class BenchmarkCheck:
+    """A check of rows for an export: those that overlap with a benchmark are left out."""
+
+    columns = COLUMNS
+
+    def __init__(self, held: Sequence[Benchmark]) -> None:
+        self._benchmarks = held
+
+    def reason(self, row: Mapping[str, Any]) -> str:
+        """Return why a row is left out; empty if it overlaps with none."""
+        found = overlaps(row, self._benchmarks)
+        return f"shares text with {found[0].benchmark} (--against)" if found else ""
 
 
 @dataclass(slots=True)
@@ -105,29 +186,21 @@ class Contamination:
     """
 
     benchmarks: Sequence[Benchmark] = ()
-    requests: dict[str, set[tuple[str, ...]]] = field(
-        default_factory=dict[str, set[tuple[str, ...]]]
-    )
+    requests: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
     tasks: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     universes: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
-    rows_in: dict[str, int] = field(default_factory=dict[str, int])
+    rows_in: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Look at a row."""
         split = str(row["split"])
-        said = [
-            message["content"]
-            for message in row["messages"]
-            if message["role"] in {"user", "assistant"} and message.get("content")
-        ]
+        said = next((text for _, text in said_in(row)), None)
         self.tasks.setdefault(split, set()).add(row["task_id"])
         self.universes.setdefault(split, set()).add(row["universe"])
-        if said:
-            self.requests.setdefault(split, set()).add(tuple(words(said[0])))
-        for benchmark in self.benchmarks:
-            hits = [benchmark.holds(text) for text in said]
-            if any(hits):
-                self.rows_in[benchmark.name] = self.rows_in.get(benchmark.name, 0) + 1
+        if said is not None:
+            self.requests.setdefault(split, set()).add(number_of(words(said)))
+        found = overlaps(row, self.benchmarks) if self.benchmarks else []
+        self.rows_in.update({overlap.benchmark for overlap in found})
 
     def lines(self) -> list[str]:
         """Sentences for the card."""
@@ -136,8 +209,9 @@ class Contamination:
             "All rows are of one split, so no test rows can overlap with training rows."
         ]
         out += [
-            f"`{benchmark.name}`: {self.rows_in.get(benchmark.name, 0)} rows share {WORDS}"
-            f" words in a row with {len(benchmark.found)} of its {benchmark.texts} texts."
+            f"`{benchmark.name}`: {self.rows_in[benchmark.name]} rows overlap with"
+            f" {len(benchmark.found)} of its {benchmark.texts} texts ({IN_A_ROW}, a text of"
+            f" {SHORTEST_RUN} to {WORDS - 1} words as a whole, or a near-duplicate)."
             for benchmark in self.benchmarks
         ]
         if not self.benchmarks:
@@ -158,6 +232,6 @@ class Contamination:
         )
 
 
-def benchmarks(files: Iterable[Path]) -> list[Benchmark]:
-    """Read the files that rows are held against."""
-    return [Benchmark(file) for file in files]
+def benchmarks(paths: Iterable[Path]) -> list[Benchmark]:
+    """Read the files and folders that rows are held against."""
+    return [Benchmark(path) for path in paths]

@@ -12,9 +12,11 @@ from typing import Any
 from synth.dataset.executions import ToolExecutions
 from synth.dataset.reader import Dataset
 from synth.dataset.statistics import all_statistics
+from synth.dataset.variety import Variety
 from synth.report.histogram import histogram_of
 from synth.report.rates import PassTally
 from synth.report.tool_use import tool_uses
+from synth.types.families import folded
 
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 _USER = ("user_input_tokens", "user_output_tokens", "user_cost_usd")
@@ -98,7 +100,8 @@ class _SummaryPart:
 
 
 class _SummaryTally:
-    def __init__(self) -> None:
+    def __init__(self, variety: Variety) -> None:
+        self.variety = variety
         self.counts = {name: Counter[str]() for name in ("outcome", "stop_reason", "env", "model")}
         self.user_models: Counter[str] = Counter()
         self.families: dict[str, _SummaryPart] = {}
@@ -119,7 +122,7 @@ class _SummaryTally:
         self.first_failed: str | None = None
 
     def family(self, name: str) -> _SummaryPart:
-        return self.families.setdefault(name, _SummaryPart())
+        return self.families.setdefault(folded(name), _SummaryPart())
 
     def split(self, name: str) -> _SummaryPart:
         return self.splits.setdefault(name, _SummaryPart())
@@ -147,6 +150,7 @@ class _SummaryTally:
         for statistics in self.statistics.values():
             statistics.add(row["verdicts"])
         self.executed.add(row["executions"])
+        self.variety.add(row["task_id"], row["messages"])
         self.family(row["family"]).add(row)
         self.split(row["split"]).add(row)
         for use in tool_uses(row["messages"], row["events"]):
@@ -159,7 +163,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
 
     Unknown values are null, shares are in [0, 1].
     """
-    tally = _SummaryTally()
+    tally = _SummaryTally(Variety(dataset.paths))
     for row in dataset.rows(_COLUMNS):
         tally.add(row)
     errors = dataset.errors()
@@ -202,6 +206,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
             for name, calls in _sorted(tally.calls).items()
         ],
         "executions": tally.executed.to_json(),
+        "variety": tally.variety.to_json(),
         "error_categories": _sorted(tally.error_categories),
         "infrastructure_errors": _error_types(errors),
         "tokens": {name.removesuffix("_tokens"): tally.sums[name].to_json() for name in _TOKENS},

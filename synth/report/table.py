@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
+from synth.dataset.variety import variety_table
 from synth.report.histogram import Histogram
 from synth.report.screen import Screen, json_line, safe_line
 
@@ -32,6 +33,9 @@ def show_summary(screen: Screen, summary: Mapping[str, Any]) -> None:
         screen.line(f"warning: {warning}", "yellow")
     screen.table(("", ""), _overview(summary))
     _spreads(screen, summary)
+    if varied := variety_table(summary["variety"]):
+        screen.heading("Variety")
+        screen.table(("", ""), varied)
     if len(summary["splits"]) > 1:
         screen.heading("Splits")
         _parts(screen, "split", summary["splits"])

@@ -15,10 +15,11 @@ from envs.world.loader import World, load_world
 from synth.errors import TaskError
 from synth.foundation.suggestions import hint, nearest
 from synth.rerun.recorded_run import Recording
-from synth.tasks.composition import JOIN, joined
+from synth.tasks.composition import joined
 from synth.tasks.families import FamilyTasks
 from synth.tasks.yaml.source_map import Map, Seq, load_yaml
 from synth.types import Task
+from synth.types.families import JOIN
 
 Json = Any
 

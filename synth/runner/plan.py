@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -19,6 +19,7 @@ from typing import TypeVar
 from synth.errors import OperatorError, TaskError
 from synth.foundation.hashing import derive_seed, digest
 from synth.foundation.suggestions import hint, nearest
+from synth.runner.distinct import Openings, choose_tasks
 from synth.tasks.base import TaskPool
 from synth.tasks.composition import SIZES, Composer, turns
 from synth.types import Job, Task
@@ -47,7 +48,8 @@ def shares(count: int, capacities: Mapping[Name, int]) -> dict[Name, int]:
 @dataclass(frozen=True)
 class Block:
     """The tasks of one universe: how many each family gives, and how many composed tasks of each
-    size there are, which ``composer`` makes.
+    size there are, which ``composer`` makes. ``places`` are the places in the pool of each family's
+    tasks (None: the first ones), ``exhausted`` the families that have no more of them.
     """
 
     source: TaskPool
@@ -55,6 +57,8 @@ class Block:
     share: Mapping[str, int]
     composed: Mapping[int, int] = field(default_factory=dict[int, int])
     composer: Composer | None = None
+    places: Mapping[str, Sequence[int]] | None = None
+    exhausted: frozenset[str] = frozenset()
 
     @property
     def tasks(self) -> int:
@@ -79,7 +83,9 @@ class Block:
         composed = sum(self.composed.values())
         before = index * composed // self.tasks
         if not self.is_composed(index):
-            return self.source.task(*self.place(index - before), seed)
+            family, number = self.place(index - before)
+            place = number if self.places is None else self.places[family][number]
+            return self.source.task(family, place, seed)
         size = self._size(before, composed)
         assert self.composer is not None, "a block with composed tasks has a composer"
         task = self.composer.candidate(before, size, attempt)
@@ -102,11 +108,16 @@ class Block:
 
 @dataclass(frozen=True)
 class Plan:
-    """``seed`` is the run's: it chooses which tasks are asked and seeds each job."""
+    """``seed`` is the run's: it chooses which tasks are asked and seeds each job. ``left_out``
+    counts the tasks that were left out as near-duplicates, ``lacking`` those that no other could
+    replace.
+    """
 
     blocks: Sequence[Block]
     samples: int
     seed: int
+    left_out: int = 0
+    lacking: int = 0
 
     @classmethod
     def make(
@@ -119,11 +130,14 @@ class Plan:
         splits: Mapping[str, Iterable[int]] | None = None,
         held_out: Iterable[str] = (),
         compose: Mapping[int, float] | None = None,
+        max_near_duplicates: float | None = None,
     ) -> Plan:
         """The plan over one source per universe. ``splits`` gives each universe to one split (None:
         all to ``train``); families that are ``held_out`` are asked in all splits but the first, and
         are part of no composed task of it. ``compose`` maps sizes of composed tasks to their share
-        of the tasks.
+        of the tasks. ``max_near_duplicates`` is the largest share of tasks whose opening is a
+        near-duplicate of one before it; what a universe then lacks, the next ones of its split
+        give.
 
         Raises :class:`OperatorError` when the families cannot supply that many distinct tasks, or a
         split gets none.
@@ -134,11 +148,7 @@ class Plan:
         _check_families(held, sources)
         order = [(split, universe) for split, own in splits.items() for universe in sorted(own)]
         capacities = {
-            universe: {
-                family.id: by_universe[universe].capacity(family.id)
-                for family in by_universe[universe].families
-                if split != first or family.id not in held
-            }
+            universe: _capacity(by_universe[universe], held if split == first else frozenset())
             for split, universe in order
         }
         supply = {universe: sum(capacity.values()) for universe, capacity in capacities.items()}
@@ -146,20 +156,14 @@ class Plan:
             raise OperatorError(_too_many(tasks, capacities))
         count = shares(tasks, dict(sorted(supply.items())))
         sizes = _composed(compose or {}, [count[universe] for _, universe in order])
-        blocks = [
-            _block(by_universe[universe], split, count[universe], capacities[universe], own, seed)
+        asked = [
+            _Asked(by_universe[universe], split, count[universe], capacities[universe], own)
             for (split, universe), own in zip(order, sizes, strict=True)
         ]
-        plan = cls(blocks, samples, seed)
-        if empty := [split for split, own in plan.splits.items() if not own]:
-            why = (
-                "every family is held out"
-                if not sum(supply[split] for split in splits[empty[0]])
-                else "too few tasks"
-            )
-            raise OperatorError(
-                f"tasks.splits: {empty[0]} would get no task of tasks.count={tasks}: {why}"
-            )
+        blocks, left_out = _blocks(asked, seed, max_near_duplicates)
+        lacking = tasks - sum(block.tasks for block in blocks)
+        plan = cls(blocks, samples, seed, left_out, lacking)
+        _check_splits(plan, {split for split, universe in order if supply[universe]})
         return plan
 
     @cached_property
@@ -203,7 +207,8 @@ class Plan:
         for block in self.blocks:
             equal = sum(block.share.values()) // max(1, len(block.share))
             for name, given in block.share.items():
-                if given == block.source.capacity(name) and given < equal:
+                ended = name in block.exhausted or given == block.source.capacity(name)
+                if ended and given < equal:
                     before = out.get(name, (0, 0))
                     out[name] = before[0] + given, before[1] + equal
         return out
@@ -220,6 +225,8 @@ class Plan:
                 block.source.universe,
                 list(block.share.items()),
                 *([sorted(block.composed.items())] if block.composer else []),
+                *([list(block.places.items())] if block.places is not None else []),
+                *([block.composer.firsts] if block.composer and block.composer.firsts else []),
             ]
             for block in self.blocks
         ]
@@ -269,17 +276,38 @@ def _composed(compose: Mapping[int, float], tasks: Sequence[int]) -> list[dict[i
     return out
 
 
-def _block(
-    pool: TaskPool,
-    split: str,
-    tasks: int,
-    capacity: Mapping[str, int],
-    sizes: Mapping[int, int],
-    seed: int,
-) -> Block:
+@dataclass(frozen=True)
+class _Asked:
+    """The tasks that are asked of a universe, and the sizes of those that are composed."""
+
+    pool: TaskPool
+    split: str
+    tasks: int
+    capacity: Mapping[str, int]
+    sizes: Mapping[int, int]
+
+
+def _blocks(asked: Iterable[_Asked], seed: int, most: float | None) -> tuple[list[Block], int]:
+    """The blocks of all universes, and the number of tasks that were left out as near-duplicates.
+
+    What a universe lacks is asked of the next ones of its split.
+    """
+    openings = None if most is None else Openings(most)
+    blocks: list[Block] = []
+    lacking: Counter[str] = Counter()
+    for one in asked:
+        tasks = min(one.tasks + lacking[one.split], sum(one.capacity.values()))
+        blocks.append(_block(replace(one, tasks=tasks), seed, openings))
+        lacking[one.split] += one.tasks - blocks[-1].tasks
+    return blocks, 0 if openings is None else openings.left_out
+
+
+def _block(one: _Asked, seed: int, openings: Openings | None) -> Block:
     """The block of a universe. Raises :class:`OperatorError` if it has too few families for a
     composed task.
     """
+    pool, split, tasks = one.pool, one.split, one.tasks
+    capacity, sizes = one.capacity, one.sizes
     asked = [name for name, count in capacity.items() if count]
     if sizes and len(asked) < max(sizes):
         raise OperatorError(
@@ -288,7 +316,41 @@ def _block(
         )
     many = sum(sizes.values())
     composer = Composer(pool, capacity, many, seed) if many else None
-    return Block(pool, split, shares(tasks - many, capacity), sizes, composer)
+    if openings is None:
+        return Block(pool, split, shares(tasks - many, capacity), sizes, composer)
+    most = max(sizes, default=1)
+    chosen = choose_tasks(pool, capacity, tasks - many, most, composer, seed, openings)
+    sizes = _reduced(sizes, many - len(chosen.firsts))
+    many = sum(sizes.values())
+    composer = Composer(pool, capacity, many, seed, chosen.firsts) if many else None
+    share = {name: len(places) for name, places in chosen.places.items()}
+    return Block(pool, split, share, sizes, composer, chosen.places, chosen.exhausted)
+
+
+def _reduced(sizes: Mapping[int, int], missing: int) -> dict[int, int]:
+    """The numbers of composed tasks without the missing ones, the biggest of which go first."""
+    out: dict[int, int] = {}
+    for size, count in sorted(sizes.items(), reverse=True):
+        out[size] = count - min(count, max(missing, 0))
+        missing -= count - out[size]
+    return {size: count for size, count in sorted(out.items()) if count}
+
+
+def _capacity(pool: TaskPool, held: frozenset[str]) -> dict[str, int]:
+    """The number of tasks of each family that is not held out."""
+    return {
+        family.id: pool.capacity(family.id) for family in pool.families if family.id not in held
+    }
+
+
+def _check_splits(plan: Plan, supplied: Collection[str]) -> None:
+    """Refuse a split without a task; those of ``supplied`` have families."""
+    if empty := [split for split, own in plan.splits.items() if not own]:
+        why = "too few tasks" if empty[0] in supplied else "every family is held out"
+        asked = plan.tasks + plan.lacking
+        raise OperatorError(
+            f"tasks.splits: {empty[0]} would get no task of tasks.count={asked}: {why}"
+        )
 
 
 def _check_families(held: frozenset[str], sources: Sequence[TaskPool]) -> None:

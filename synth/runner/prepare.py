@@ -114,11 +114,13 @@ def prepare(
         splits=tasks.splits,
         held_out=tasks.held_out or (),
         compose={int(size): share for size, share in (tasks.compose or {}).items()},
+        max_near_duplicates=tasks.max_near_duplicates,
     )
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
     if config.users.kind == "none":
         _refuse_talkative(pools)
-    notes = [*_skipped_tasks(pools), *_absent_families(pools), *_shortfalls(plan)]
+    notes = [*_skipped_tasks(pools), *_absent_families(pools), *_near_duplicates(plan)]
+    notes += _shortfalls(plan)
     return PreparedRun(config, settings, world, plan, notes, home)
 
 
@@ -221,6 +223,18 @@ def _absent_families(pools: Sequence[TaskPool]) -> list[str]:
         f" ({', '.join(map(str, found[:LISTED]))}{', ...' if len(found) > LISTED else ''})"
         for name, found in where.items()
     ]
+
+
+def _near_duplicates(plan: Plan) -> list[str]:
+    """A note on the tasks that were left out as near-duplicates."""
+    if not plan.left_out:
+        return []
+    note = f"tasks.max_near_duplicates: {plan.left_out} candidate tasks were near-duplicates"
+    if not plan.lacking:
+        return [f"{note}; others took their places"]
+    asked = plan.tasks + plan.lacking
+    found = f"{note}, and not all could be replaced: the plan has {plan.tasks} of {asked} tasks"
+    return [f"{found}; more wordings (`says` in tasks.yaml), families or universes give more"]
 
 
 def _shortfalls(plan: Plan) -> list[str]:

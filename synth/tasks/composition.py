@@ -19,14 +19,12 @@ from synth.tasks.base import TaskPool
 from synth.tasks.forms import joint_form
 from synth.tasks.yaml.words import SUBMIT_SQL
 from synth.types import GoldEnd, Sequel, Task, UserRole
+from synth.types.families import JOIN
 from synth.types.reply import GoldReply
 from synth.types.steps import AskStep, CallStep, SequelStep, Step, rewritten
 
 SIZES = (2, 3)
 """Numbers of requests that a composed task may have."""
-
-JOIN = "+"
-"""Stands between the families in a composed task's ``family``."""
 
 SAMPLE = 200
 """The most tasks of a family among which a partner for another task is looked for."""
@@ -210,13 +208,15 @@ class Composer:
     """The composed tasks of one universe, each a function of its index.
 
     ``capacities`` are the families that may be parts, with the number of their tasks; ``count`` is
-    the number of composed tasks that are asked.
+    the number of composed tasks that are asked. ``firsts`` are the families and places of the tasks
+    that may begin one (None: all).
     """
 
     pool: TaskPool
     capacities: Mapping[str, int]
     count: int
     seed: int
+    firsts: Sequence[tuple[str, int]] | None = None
 
     @cached_property
     def _partners(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
@@ -241,11 +241,13 @@ class Composer:
         return None
 
     def _candidates(self, index: int, size: int) -> Iterator[Task]:
-        for place in range(index, sum(self.capacities.values()), self.count):
-            family, position = turns(self.capacities, place)
+        total = sum(self.capacities.values()) if self.firsts is None else len(self.firsts)
+        for place in range(index, total, self.count):
+            family, position = (
+                turns(self.capacities, place) if self.firsts is None else self.firsts[place]
+            )
             first = self.pool.task(family, position, self.seed)
-            partners = self._partners.get(setting(first), {})
-            others = [name for name in partners if name != family]
+            partners, others = self._others(first)
             if len(others) < size - 1:
                 continue
             for draw in range(DRAWS):
@@ -253,6 +255,15 @@ class Composer:
                 parts = [first, *self._later(partners, others, size - 1, seed)]
                 if shared_form(parts)[0]:
                     yield compose(parts, self.seed)
+
+    def can_begin(self, task: Task, size: int) -> bool:
+        """True if tasks of enough other families can follow the task."""
+        return len(self._others(task)[1]) >= size - 1
+
+    def _others(self, first: Task) -> tuple[Mapping[str, Sequence[int]], list[str]]:
+        """The places of tasks in the setting of the first one, and the other families of them."""
+        partners = self._partners.get(setting(first), {})
+        return partners, [name for name in partners if name != first.family]
 
     def _later(
         self, partners: Mapping[str, Sequence[int]], others: Sequence[str], count: int, seed: int

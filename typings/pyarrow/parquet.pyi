@@ -1,7 +1,7 @@
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pyarrow import Schema, Table
 
@@ -27,6 +27,7 @@ class ParquetFile:
     ) -> None: ...
     def close(self) -> None: ...
     def read(self, columns: Sequence[str] | None = None) -> Table: ...
+    def iter_batches(self, batch_size: int = ...) -> Iterator[Table]: ...
     def read_row_group(self, index: int, columns: Sequence[str] | None = None) -> Table: ...
 
 class ParquetWriter:

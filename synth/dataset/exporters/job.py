@@ -71,7 +71,7 @@ def export(
     is left to export.
     """
     for path in dataset.paths:
-        _check_target(path, out, force=force)
+        check_target(path, out, force=force)
     selection = Selection(dataset, choice or RowChoice())
     rows = _Rows(selection, exporter, policy or RowPolicy(), gate)
     temporary = out.with_name(f".{out.name}.{os.getpid()}.part")
@@ -154,7 +154,10 @@ def _nothing(selection: Selection, left_out: Mapping[str, int]) -> str:
     return "\n".join(lines)
 
 
-def _check_target(source: Path, out: Path, *, force: bool) -> None:
+def check_target(source: Path, out: Path, *, force: bool) -> None:
+    """Raise OperatorError for a file that may not be written: it exists (unless ``force``), or it
+    belongs to the dataset ``source``.
+    """
     root, target = source.resolve(), out.resolve()
     if root.is_dir() and target.is_relative_to(root):
         inside = target.relative_to(root).parts

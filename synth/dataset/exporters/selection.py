@@ -6,7 +6,7 @@ import heapq
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from synth.dataset.exporters.base import MinReward, Row
 from synth.dataset.reader import Dataset
@@ -17,12 +17,23 @@ Errors = Literal["keep", "drop"]
 """Rows with a failed call or a turn that must not be trained on are exported, or left out."""
 
 
+class RowCheck(Protocol):
+    """A check of rows by some of their columns."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    def reason(self, row: Row) -> str:
+        """Return why a row is left out; empty if it is exported."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class RowChoice:
     """The rows that an export takes.
 
     ``where`` is a condition in SQL over the columns; ``best`` takes only that many rows of each
-    task, those with the highest reward and among them the shortest.
+    task, those with the highest reward and among them the shortest. ``against`` is asked last.
     """
 
     where: str | None = None
@@ -30,6 +41,7 @@ class RowChoice:
     split: str = "train"
     best: int | None = None
     errors: Errors = "keep"
+    against: RowCheck | None = None
 
     def reason(self, row: Row) -> str:
         """Return the reason why a row is left out; empty if it is exported."""
@@ -44,14 +56,16 @@ class RowChoice:
             return f"reward below {self.min_reward:g}"
         if self.errors == "drop" and _has_error(row):
             return "an error on the way (--errors drop)"
-        return ""
+        return self.against.reason(row) if self.against is not None else ""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns that :meth:`reason` and the best of a task depend on."""
         light = ("trajectory_id", "task_id", "split", "reward", "outcome")
         ranked = ("num_turns",) if self.best is not None else ()
-        return (*light, *ranked, *(("num_tool_errors", "messages") * (self.errors == "drop")))
+        errors = ("num_tool_errors", "messages") if self.errors == "drop" else ()
+        against = self.against.columns if self.against is not None else ()
+        return tuple(dict.fromkeys((*light, *ranked, *errors, *against)))
 
 
 class Selection:

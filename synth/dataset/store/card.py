@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synth.dataset.columns import COLUMNS
+from synth.dataset.variety import variety_table
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
@@ -75,6 +76,12 @@ def columns_table() -> list[str]:
         for col in COLUMNS
     ]
     return table(("column", "type", "content"), rows)
+
+
+def variety_section(manifest: Mapping[str, Any]) -> list[str]:
+    """The section about variety; empty for a manifest that does not have the figures."""
+    rows = variety_table(manifest["variety"]) if "variety" in manifest else []
+    return ["## Variety", "", *table(("", ""), rows)] if rows else []
 
 
 def table(head: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> list[str]:
@@ -157,6 +164,7 @@ def card(manifest: Mapping[str, Any], *, has_tasks: bool) -> str:
             else ()
         ),
         *table(("family", "rows", "mean reward", "unscored", "errors"), families),
+        *variety_section(manifest),
         *_origin(manifest),
         *_use(),
         "## Columns",

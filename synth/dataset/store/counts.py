@@ -9,6 +9,8 @@ from typing import Any, Final
 from synth.dataset.executions import ToolExecutions
 from synth.dataset.statistics import RowStatistics, all_statistics
 from synth.dataset.store.layout import Layout
+from synth.dataset.variety import Variety
+from synth.types.families import folded
 
 _SUMS: Final = (
     "input_tokens",
@@ -21,6 +23,8 @@ _SUMS: Final = (
 
 COUNTED_COLUMNS: Final = (
     "job_index",
+    "task_id",
+    "messages",
     "family",
     "outcome",
     "stop_reason",
@@ -54,7 +58,7 @@ class _Tally:
 @dataclass(slots=True)
 class RunCounts:
     """Counts of rows and errors. A sum covers the rows in which the number is known; it is null if
-    there are none.
+    there are none. Composed tasks are one family for each number of requests.
     """
 
     layout: Layout
@@ -66,12 +70,14 @@ class RunCounts:
     terminal_errors: int = 0
     statistics: dict[str, RowStatistics] = field(default_factory=all_statistics)
     executed: ToolExecutions = field(default_factory=ToolExecutions)
+    variety: Variety = field(default_factory=Variety)
 
     def add_row(self, row: dict[str, Any]) -> None:
         self.stop_reasons[row["stop_reason"]] += 1
         for statistics in self.statistics.values():
             statistics.add(row["verdicts"])
         self.executed.add(row["executions"])
+        self.variety.add(row["task_id"], row["messages"])
         for tally in self._parts(row):
             tally.rows += 1
             tally.outcomes[row["outcome"]] += 1
@@ -90,7 +96,7 @@ class RunCounts:
 
     def _parts(self, row: dict[str, Any]) -> tuple[_Tally, ...]:
         split = self.splits.setdefault(self.layout.split_of(row["job_index"]), _Tally())
-        return self.total, split, self.families.setdefault(row["family"], _Tally())
+        return self.total, split, self.families.setdefault(folded(row["family"]), _Tally())
 
     def to_json(self) -> dict[str, Any]:
         """Return ``counts`` of the manifest; ``missing`` jobs have neither a row nor an error."""

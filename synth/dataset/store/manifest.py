@@ -53,6 +53,7 @@ def build_manifest(
             "plan": identity.plan_digest,
         },
         "counts": counts.to_json(),
+        "variety": counts.variety.to_json(),
         "versions": versions(),
         "shards": [dict(shard) for shard in shards],
     }

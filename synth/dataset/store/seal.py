@@ -12,7 +12,7 @@ from synth.dataset.store.counts import COUNTED_COLUMNS, RunCounts
 from synth.dataset.store.errors_file import error_tables
 from synth.dataset.store.journal import Segment
 from synth.dataset.store.layout import Layout
-from synth.dataset.store.merge import read_shard
+from synth.dataset.store.part import Part
 from synth.dataset.store.run_info import RunFiles, json_bytes
 from synth.dataset.store.shard import file_digest, write_parquet
 
@@ -30,13 +30,13 @@ def survey(
         path = files.directory / shard.path
         if not path.exists():
             continue
-        rows = read_shard(path, COUNTED_COLUMNS).to_pylist()
-        for row in rows:
-            counts.add_row(row)
+        rows = 0
+        for table in Part(path).tables(COUNTED_COLUMNS):
+            for row in table.to_pylist():
+                counts.add_row(row)
+            rows += table.num_rows
         sha256 = digests.get(shard.number) or file_digest(path)
-        shards.append(
-            {"path": shard.path, "split": shard.split, "rows": len(rows), "sha256": sha256}
-        )
+        shards.append({"path": shard.path, "split": shard.split, "rows": rows, "sha256": sha256})
     return shards
 
 

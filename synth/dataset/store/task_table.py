@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, Final
@@ -203,6 +204,29 @@ def read_prompts(path: Path) -> dict[str, str]:
     with open_parquet(path) as file:
         table = file.read(columns=["task_id", "prompt"])
     return dict(zip(table["task_id"].to_pylist(), table["prompt"].to_pylist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOrigin:
+    """The origin of a task. ``slots`` and ``key`` are JSON texts; a key is null where the
+    family has none.
+    """
+
+    family: str
+    universe: int
+    key: str | None
+    slots: str
+
+
+def read_origins(path: Path) -> Iterator[tuple[str, TaskOrigin]]:
+    """The ids of the tasks and what they were made from; nothing where there is no such file."""
+    if not path.is_file():
+        return
+    with open_parquet(path) as file:
+        for group in range(file.num_row_groups):
+            names = ["task_id", "family", "universe", "key", "slots"]
+            for row in file.read_row_group(group, columns=names).to_pylist():
+                yield row.pop("task_id"), TaskOrigin(**row)
 
 
 def read_levels(path: Path) -> dict[str, str | int]:

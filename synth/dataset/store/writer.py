@@ -35,6 +35,7 @@ from synth.dataset.store.run_info import RunFiles, RunIdentity, RunInfo
 from synth.dataset.store.seal import survey, write_claim, write_errors
 from synth.dataset.store.shard import write_shard
 from synth.dataset.store.wire import RowError, job_index
+from synth.dataset.variety import Variety
 from synth.errors import DatasetError
 
 STEPS: Final = (
@@ -408,7 +409,7 @@ class RunWriter:
         for number in sorted(self._open):
             self._commit(number)
         self._fault("seal:shards")
-        counts = RunCounts(self.layout)
+        counts = RunCounts(self.layout, variety=Variety([self.files.directory]))
         shards = survey(self.files, self.layout, self._digests, counts)
         self._write_errors(counts)
         self._fault("seal:errors")

@@ -54,6 +54,7 @@ def test_a_reader_finds_what_they_want_first(run: Path):
         "How a reward is made",
         "One example",
         "Distributions",
+        "Variety",
         "Teacher and origin",
         "Known limits",
         "Contamination",

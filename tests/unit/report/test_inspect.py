@@ -414,3 +414,14 @@ def test_nothing_is_paged_without_a_pager_or_when_it_is_not_wanted(run, monkeypa
         monkeypatch.setenv("PAGER", pager)
         assert main([str(run), "--show", "0", *options]) == 0
         assert "Noted: 72 bpm" in capsys.readouterr().out
+
+
+def test_composed_tasks_are_one_line_for_each_number_of_requests(tmp_path, capsys):
+    names = ("a+b", "c+a", "a+b+c", "a")
+    rows = [row(index, family=family) for index, family in enumerate(names)]
+    run = write_run(tmp_path / "ehr", rows)
+    main([str(run), "--json"])
+    families = json.loads(capsys.readouterr().out)["families"]
+    found = {part["family"]: part["rows"] for part in families}
+    assert found == {"2 requests": 2, "3 requests": 1, "a": 1}
+    assert set(json.loads((run / "manifest.json").read_text())["counts"]["families"]) == set(found)

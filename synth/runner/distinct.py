@@ -1,0 +1,128 @@
+"""Choice of tasks whose opening requests are not near-duplicates of one another
+(``tasks.max_near_duplicates``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from synth.language.near_duplicates import NearDuplicates
+from synth.language.shingles import number_of, shingles, words
+from synth.tasks.base import TaskPool
+from synth.tasks.composition import Composer
+
+MOST_REFUSED = 200
+"""The tasks of a family that are refused one after another before it counts as exhausted."""
+
+SPARE = 4
+"""First requests that are chosen for each composed task: one that is not proved gets another."""
+
+
+@dataclass(slots=True)
+class Openings:
+    """The opening requests of a plan so far. At most the share ``most`` are near-duplicates of one
+    before them; ``left_out`` counts the tasks that were refused.
+    """
+
+    most: float
+    left_out: int = 0
+    _chosen: int = 0
+    _near: int = 0
+    _texts: set[int] = field(default_factory=set[int])
+    _index: NearDuplicates = field(default_factory=NearDuplicates)
+
+    def take(self, opening: str, *, strict: bool = False) -> bool:
+        """Add an opening if it may be in the plan; ``strict`` refuses every near-duplicate."""
+        found = words(opening)
+        text, parts = number_of(found), shingles(found)
+        is_near = text in self._texts or self._index.find(parts) is not None
+        if is_near and (strict or self._near + 1 > self.most * (self._chosen + 1)):
+            self.left_out += 1
+            return False
+        self._chosen += 1
+        self._near += is_near
+        if text not in self._texts:
+            self._texts.add(text)
+            self._index.add(parts)
+        return True
+
+
+@dataclass(frozen=True)
+class DistinctTasks:
+    """The chosen tasks of one universe: places of each family, in the order of the plan, and the
+    families and places of first requests of composed tasks. ``exhausted`` families had no more.
+    """
+
+    places: Mapping[str, Sequence[int]]
+    firsts: Sequence[tuple[str, int]]
+    exhausted: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Families:
+    """The tasks of families that have not been looked at. Families take turns."""
+
+    pool: TaskPool
+    seed: int
+    capacities: Mapping[str, int]
+    openings: Openings
+    looked_at: dict[str, int] = field(default_factory=dict[str, int])
+    exhausted: set[str] = field(default_factory=set[str])
+
+    def choose(
+        self, count: int, size: int = 1, composer: Composer | None = None
+    ) -> Iterator[tuple[str, int]]:
+        """Yield family and place of the next tasks, at most ``count``; with a composer, only tasks
+        that can begin one of ``size`` requests and that are near-duplicates of none.
+        """
+        chosen = 0
+        while chosen < count and (alive := self._alive()):
+            for family in alive:
+                if chosen == count:
+                    return
+                place = self._next(family, size, composer)
+                if place is None:
+                    self.exhausted.add(family)
+                else:
+                    chosen += 1
+                    yield family, place
+
+    def _alive(self) -> list[str]:
+        return [
+            name for name, size in self.capacities.items() if size and name not in self.exhausted
+        ]
+
+    def _next(self, family: str, size: int, composer: Composer | None) -> int | None:
+        start = self.looked_at.get(family, 0)
+        for place in range(start, min(start + MOST_REFUSED, self.capacities[family])):
+            self.looked_at[family] = place + 1
+            task = self.pool.task(family, place, self.seed)
+            if composer is not None and not composer.can_begin(task, size):
+                continue
+            if self.openings.take(task.prompt, strict=composer is not None):
+                return place
+        return None
+
+
+def choose_tasks(
+    pool: TaskPool,
+    capacities: Mapping[str, int],
+    count: int,
+    size: int,
+    composer: Composer | None,
+    seed: int,
+    openings: Openings,
+) -> DistinctTasks:
+    """Choose ``count`` tasks of a universe, as far as there are so many, and first requests for the
+    composed tasks of ``composer``, which have up to ``size`` requests.
+    """
+    families = _Families(pool, seed, capacities, openings)
+    places: dict[str, list[int]] = {name: [] for name in capacities}
+    for family, place in families.choose(count):
+        places[family].append(place)
+    exhausted = frozenset(families.exhausted)
+    firsts = (
+        [] if composer is None else list(families.choose(SPARE * composer.count, size, composer))
+    )
+    return DistinctTasks(places, firsts, exhausted)
