@@ -40,6 +40,12 @@ class TaskFamily:
         """The honest agents that the family may refuse, each with the reason."""
         return {}
 
+    def inferred(self, task: Task) -> Collection[tuple[str, object]]:
+        """Values of gold's arguments, each with the tool, that an agent works out from what it
+        knows; a proof does not look for their origin.
+        """
+        return ()
+
 
 class TaskPool(ABC):
     """The tasks of one universe of a world.

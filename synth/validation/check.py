@@ -26,6 +26,7 @@ from synth.personal import people_of
 from synth.plugins import HONEST_AGENTS
 from synth.rewards import Evidence, check_reward_families, world_rewards
 from synth.rewards.base import end_state_gone
+from synth.tasks.base import TaskFamily
 from synth.tasks.families import FamilyTasks
 from synth.tasks.yaml.family import Family
 from synth.tasks.yaml.scope import nearest as suggestion
@@ -244,7 +245,7 @@ class FamilyChecker:
             if isinstance(family, Family):
                 check_cases(source, family, SEED)
             for index in range(min(self.options.per_case * len(source.cases(name)), capacity)):
-                case, gold = await self._case(source.task(name, index, SEED))
+                case, gold = await self._case(source.task(name, index, SEED), family)
                 cases.append(case)
                 golds.append(gold)
             count = len(golds)
@@ -270,12 +271,12 @@ class FamilyChecker:
         reads = {tool.name for tool in self.world.tools if tool.read_only}
         return findings([parts_of(gold) for gold in golds]) + writes_nothing(golds, reads)
 
-    async def _case(self, task: Task) -> tuple[Case, GoldRun]:
+    async def _case(self, task: Task, family: TaskFamily) -> tuple[Case, GoldRun]:
         world, limits = self.world, self.options.limits
         with self._templates.use(task.universe) as template:
             task, gold = await prove_and_keep(task, world, template, limits)
             pure = {tool.name for tool in world.tools if tool.pure}
-            for tool, message in ungrounded_arguments(task, gold, pure):
+            for tool, message in ungrounded_arguments(task, gold, pure, family.inferred(task)):
                 raise fault(task, world, message, "gold", tool)
             moves = moves_of(gold.run)
             if message := _ungated(task, moves):
