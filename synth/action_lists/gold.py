@@ -152,12 +152,12 @@ class GoldMaker:
             outcome = self._ahead.call(_tool_call(call.name, call.arguments))
         except ExecutorError as error:
             message = f"{label} breaks the tool: {error.message} ({shown})"
-            raise Refused(Kind.FAILS, message) from None
+            raise Refused(Kind.FAILS_ON_DATA, message) from None
         result = outcome.result
         if not result.ok:
             message = (result.message or "it fails").rstrip(".")
             message = f"{label} fails on the data: {message} ({result.category}; {shown})"
-            raise Refused(Kind.FAILS, message)
+            raise Refused(Kind.FAILS_ON_DATA, message)
         idle = not outcome.changes and not self._ahead.toolbox[call.name].read_only
         if idle and not _hands_over(call):
             message = f"{label} changes nothing: no row differs after it ({shown})"
@@ -220,7 +220,7 @@ class GoldMaker:
             chain = None if prose else self._chain(name, value)
             if chain is None:
                 raise Refused(
-                    Kind.UNKNOWABLE,
+                    Kind.UNKNOWABLE_VALUE,
                     f"{_label(number, call)} uses {name}={value!r}, which nobody could know:"
                     " no text of the scenario says it, and no read tool returns it",
                 )
@@ -228,7 +228,7 @@ class GoldMaker:
             self._add_reads(chain)
             if len(progress.seen) == before or (name, value) in self._unknown(outcome):
                 raise Refused(
-                    Kind.UNKNOWABLE,
+                    Kind.UNKNOWABLE_VALUE,
                     f"{_label(number, call)} uses {name}={value!r}, which no read tool shows",
                 )
 
@@ -293,14 +293,14 @@ class GoldMaker:
             chain = self._chain("", output)
             if chain is None:
                 raise Refused(
-                    Kind.UNSUPPORTED,
+                    Kind.UNSUPPORTED_OUTPUT,
                     f"the output {output!r} is supported by no row: no read tool returns it, and"
                     " no count or sum over what gold reads comes to it",
                 )
             self._add_reads(chain)
         if not progress.ever_written and not progress.required and not entry.outputs:
             raise Refused(
-                Kind.NOTHING,
+                Kind.NOTHING_TO_JUDGE,
                 "nothing can be judged: gold changes no row and no output is expected, so an agent"
                 " that does nothing would earn the full reward",
             )

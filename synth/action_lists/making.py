@@ -11,7 +11,7 @@ from envs.types import Pins
 from envs.world.loader import World
 from synth.action_lists.entries import Entry, ExpectedCall
 from synth.action_lists.gold import Gold, GoldMaker, later_calls, topic_words
-from synth.action_lists.script import DETAILS, IDENTITY, Script, script_of
+from synth.action_lists.script import IDENTITY, WISHES, Script, script_of
 from synth.tasks.yaml.body import Body, WorldRules
 from synth.tasks.yaml.step_templates import CallTemplate, StepTemplate
 from synth.tasks.yaml.user import SequelText, TopicText, UserText
@@ -30,7 +30,7 @@ _IDENTITY_WORDS = (
     "authenticate",
     "identify",
 )
-_DETAIL_WORDS = ("details", "detail", "preference", "prefer", "instructions", "specifics")
+_WISH_WORDS = ("preference", "prefer", "wish", "instructions", "condition")
 
 
 @dataclass(frozen=True)
@@ -47,21 +47,21 @@ def settled_script(entry: Entry, writers: Collection[str]) -> Script:
     """The script of an entry, in which each later sentence is a request that follows a write.
 
     One without a value of its own belongs to the opening, any other that cannot follow a write to
-    the details.
+    the wishes.
     """
     script = script_of(entry.scenario)
     dues = later_calls(entry.calls, script)
     kept: dict[int, list[str]] = {}
-    opening, details = [script.opening], [script.topics.get(DETAILS, "")]
+    opening, wishes = [script.opening], [script.topics.get(WISHES, "")]
     for sentence, due in zip(script.later, dues, strict=True):
         follows = any(call.name in writers for call in entry.calls[: max(due - 1, 0)])
         if due == 0:
             opening.append(sentence)
         elif not follows or (kept and due < max(kept)):
-            details.append(sentence)
+            wishes.append(sentence)
         else:
             kept.setdefault(due, []).append(sentence)
-    topics = {**script.topics, DETAILS: " ".join(filter(None, details))}
+    topics = {**script.topics, WISHES: " ".join(filter(None, wishes))}
     return Script(
         " ".join(opening),
         {name: text for name, text in topics.items() if text},
@@ -94,7 +94,12 @@ def body_of(
     ):
         maker = GoldMaker(entry, script, world, template, draft, ahead, behind)
         gold = maker.make(asks_consent=asks_consent)
-    body = _body(_user(script, gold, entry.calls), rules, gold.steps, _gates(entry, gold))
+    calls = [
+        ExpectedCall(step.tool, step.arguments)
+        for step in gold.steps
+        if isinstance(step, CallTemplate)
+    ]
+    body = _body(_user(script, gold, calls), rules, gold.steps, _gates(entry, gold))
     return MadeBody(body, gold.inferred)
 
 
@@ -139,8 +144,8 @@ def _topic(name: str, text: str, calls: Sequence[ExpectedCall]) -> TopicText:
         )
     named = " and the ".join(words)
     about = f", such as the {named}" if named else ""
-    words = list(dict.fromkeys([*words, *_DETAIL_WORDS]))
-    return TopicText([text], [f"Could you tell me the details{about}?"], words)
+    words = list(dict.fromkeys([*words, *_WISH_WORDS]))
+    return TopicText([text], [f"Could you tell me your preferences{about}?"], words)
 
 
 def _gates(entry: Entry, gold: Gold) -> list[Gate]:

@@ -10,15 +10,17 @@ class Kind(StrEnum):
     """A kind of mistake in a list, as reports count it."""
 
     UNREADABLE = "cannot be read"
-    DUPLICATE = "has the id of another task"
+    DUPLICATE_ID = "has the id of another task"
     UNKNOWN_TOOL = "calls an unknown tool"
     WRONG_ARGUMENTS = "calls a tool with wrong arguments"
-    FAILS = "makes a call that fails on the data"
-    UNKNOWABLE = "uses a value that nobody could know"
+    FAILS_ON_DATA = "makes a call that fails on the data"
+    UNKNOWABLE_VALUE = "uses a value that nobody could know"
     NO_CHANGE = "makes a write that changes nothing"
-    UNSUPPORTED = "expects an output that no row supports"
-    NOTHING = "has nothing to judge"
+    UNSUPPORTED_OUTPUT = "expects an output that no row supports"
+    NOTHING_TO_JUDGE = "has nothing to judge"
     NOT_PROVED = "does not prove itself"
+    WRONG_AGENT_WINS = "lets a lazy or wrong agent win"
+    HONEST_AGENT_LOSES = "lets an honest agent lose"
 
 
 class Refused(Exception):

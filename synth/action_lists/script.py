@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from synth.action_lists.entries import Scenario
 from synth.action_lists.first_person import first_person
 
-IDENTITY, DETAILS = "identity", "details"
+IDENTITY, WISHES = "identity", "wishes"
 """The topics that a user of a list tells when asked."""
 
 _END = re.compile(
@@ -62,15 +62,15 @@ def script_of(scenario: Scenario) -> Script:
     if scenario.divided:
         rest = _Sorted(scenario.instructions)
         opening, known = scenario.request, scenario.known
-        details = [*rest.identity, *rest.requests, *rest.conditions]
+        wishes = [*rest.identity, *rest.requests, *rest.conditions]
     else:
         rest = _Sorted(scenario.request)
         opening = " ".join(rest.requests)
         if not opening:
             opening = scenario.request
             return Script(first_person(opening), {})
-        known, details = " ".join(rest.identity), rest.conditions
-    topics = {IDENTITY: first_person(known), DETAILS: first_person(" ".join(details))}
+        known, wishes = " ".join(rest.identity), rest.conditions
+    topics = {IDENTITY: first_person(known), WISHES: first_person(" ".join(wishes))}
     manner = [scenario.persona, *rest.manner, scenario.unknown]
     return Script(
         first_person(opening),

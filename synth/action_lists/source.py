@@ -13,7 +13,7 @@ from typing import Literal
 from envs.sandboxes.base import Template
 from envs.world.loader import World
 from synth.action_lists.tasks import ListSettings, ListTasks, list_tasks
-from synth.errors import OperatorError
+from synth.errors import OperatorError, TaskError
 from synth.foundation.hashing import digest
 from synth.tasks.base import TaskSource
 
@@ -47,7 +47,12 @@ class ActionListSource(TaskSource):
     ) -> ListTasks:
         settings = self._settings
         identity = digest(_sha256(settings.path), settings.consent)
-        return list_tasks(settings, world, template, families, universe, identity)
+        tasks = list_tasks(settings, world, template, families, universe, identity)
+        if not tasks.families or not tasks.capacity(settings.family):
+            first = f"; the first: {tasks.refused[0]}" if tasks.refused else ""
+            message = f"no task of the list proves itself in {world.name}{first}"
+            raise TaskError(message, str(settings.path), family=settings.family)
+        return tasks
 
 
 def _sha256(path: Path) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +66,10 @@ class ListTasks(FamilyTasks):
 
     refused: Sequence[LeftOut] = ()
 
+    @property
+    def left_out_kinds(self) -> Mapping[str, int]:
+        return Counter(item.kind.name.lower() for item in self.refused)
+
 
 def list_tasks(
     settings: ListSettings,
@@ -77,7 +82,7 @@ def list_tasks(
     """Make and prove the tasks of a list.
 
     Raises :class:`~synth.errors.OperatorError` for a file that cannot be read, and
-    :class:`TaskError` if no task is left.
+    :class:`TaskError` for an unknown family.
     """
     refused: list[LeftOut] = []
     inferred: dict[str, Collection[tuple[str, object]]] = {}
@@ -114,10 +119,6 @@ def list_tasks(
         if reason := asyncio.run(_fault(task, world, template, inferred[name])):
             refused.append(LeftOut(name, Kind.NOT_PROVED, reason))
             del kept[name]
-    if not kept:
-        first = f"; the first: {refused[0]}" if refused else ""
-        message = f"no task of the list proves itself in {world.name}{first}"
-        raise TaskError(message, str(settings.path), family=settings.family)
     out = pool(list(kept.values()), families)
     places = {name: place for place, name in enumerate(entries)}
     out.refused = sorted(refused, key=lambda item: places.get(item.id, -1))
@@ -133,7 +134,7 @@ def _distinct(found: Sequence[Entry | Unreadable], refused: list[LeftOut]) -> di
             refused.append(LeftOut(item.id, Kind.UNREADABLE, item.reason))
         elif item.id in out:
             message = f"the id {item.id!r} stands there twice; the first task with it is kept"
-            refused.append(LeftOut(item.id, Kind.DUPLICATE, message))
+            refused.append(LeftOut(item.id, Kind.DUPLICATE_ID, message))
         else:
             out[item.id] = item
     return out

@@ -20,7 +20,9 @@ class Terse(HonestAgent):
 
     async def start(self, proved: ProvedTask) -> Conversation | None:
         gold = list(proved.task.gold)
-        learnt = proved.task.gate("says") is not None or not proved.evidence.changes
+        reply = proved.task.gate("reply")
+        asked = reply is not None and bool((reply.options or {}).get("must"))
+        learnt = asked or proved.task.gate("says") is not None or not proved.evidence.changes
         steps = _terse(gold, learnt)
         return None if steps == gold else proved.expert(steps)
 
