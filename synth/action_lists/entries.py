@@ -148,9 +148,11 @@ def _parsed(text: str) -> Any:
 
 
 def _id_of(raw: Any, index: int) -> str:
-    fields = cast("Mapping[str, Any]", raw) if isinstance(raw, Mapping) else {}
-    value = fields.get("id", fields.get("task_id"))
-    return str(index) if value is None or isinstance(value, (dict, list)) else str(value)
+    if not isinstance(raw, Mapping):
+        return str(index)
+    fields = cast("Mapping[str, Any]", raw)
+    value: object = fields.get("id", fields.get("task_id"))
+    return str(value) if isinstance(value, (str, int)) and value != "" else str(index)
 
 
 def _entry(raw: Any, name: str, line: int) -> Entry:
@@ -213,9 +215,12 @@ def _texts(value: Any, where: str) -> list[str]:
     if not isinstance(value, list):
         raise EntryError(f"`{where}` must be a list of values, not {value!r:.60}")
     items = cast("list[Any]", value)
-    if bad := [item for item in items if isinstance(item, (dict, list)) or item in (None, "")]:
-        raise EntryError(f"`{where}` holds {bad[0]!r:.60}, which is no value")
-    return [str(item) for item in items]
+    out: list[str] = []
+    for item in items:
+        if not isinstance(item, (str, int, float)) or not str(item).strip():
+            raise EntryError(f"`{where}` holds {item!r:.60}, which is no value")
+        out.append(str(item).strip())
+    return out
 
 
 def _calls(value: Any, where: str) -> list[ExpectedCall]:

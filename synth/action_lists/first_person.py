@@ -26,11 +26,11 @@ _OBJECT = re.compile(
     r"\b(?P<before>to|for|with|from|by|of|about|at|on|upon|give|gives|gave|tell|tells|told|let|lets"
     r"|help|helps|ask|asks|asked|send|sends|sent|offer|offers|offered|charge|charges|charged"
     r"|call|calls|called|refund|refunds|inform|informs|provide|provides|make|makes|show|shows"
-    r"|allow|allows|suits?|bothers?|between) you\b(?! (?:want|need|have|can|will|would|wish|do|did))",
+    r"|allow|allows|suits?|bothers?|between) you\b"
+    r"(?! (?:want|need|have|can|will|would|wish|do|did))",
     re.IGNORECASE,
 )
 _AGENT = re.compile(r"\bthe (?:agent|representative|assistant)(?P<own>'s)?(?: (?P<verb>[a-z]+))?\b")
-_THIRD = re.compile(r"(?:sk|er|ay|ell|ant|uggest|ind|onfirm|eed|equire|o)s$|ies$")
 
 
 def first_person(text: str) -> str:
@@ -55,6 +55,6 @@ def _addressed(found: re.Match[str]) -> str:
     verb = found["verb"] or ""
     if verb in {"is", "has", "does"}:
         verb = {"is": "are", "has": "have", "does": "do"}[verb]
-    elif _THIRD.search(verb):
+    elif verb.endswith("s") and not verb.endswith("ss"):
         verb = f"{verb[:-3]}y" if verb.endswith("ies") else verb[:-1]
     return f"you {verb}".strip()

@@ -22,7 +22,7 @@ from synth.action_lists.refusals import Kind, Refused
 from synth.action_lists.script import IDENTITY, Script
 from synth.action_lists.support import supported
 from synth.action_lists.values import (
-    KnownValues,
+    ValuePool,
     result_values,
     said_days,
     said_values,
@@ -49,7 +49,7 @@ _PROSE = 4
 
 
 @dataclass(frozen=True)
-class Gold:
+class MadeGold:
     """The steps of a gold solution and what its user needs for it: ``consents`` of the first
     request and of each later one, the topics that gold ``asks`` for. ``required`` are calls that
     leave no row, ``inferred`` values of arguments, each with the tool, that follow from what is
@@ -102,7 +102,7 @@ class GoldMaker:
         self.entry, self.script, self.world, self.draft = entry, script, world, draft
         self._ahead, self._behind = ahead, behind
         self._pure = {tool.name for tool in world.tools if tool.pure}
-        self._known = KnownValues()
+        self._known = ValuePool()
         self._search = Search(behind, self._known)
         self._inferred = Inferred(world, draft, template)
         texts = {"": script.opening, **script.topics}
@@ -114,7 +114,7 @@ class GoldMaker:
         self._said = flat("\n".join(texts.values()))
         self._due = later_calls(entry.calls, script)
 
-    def make(self, *, asks_consent: bool) -> Gold:
+    def make(self, *, asks_consent: bool) -> MadeGold:
         """The gold solution. Raises :class:`Refused` with what is wrong with the entry."""
         for number, call in enumerate(self.entry.calls, 1):
             self._check(number, call)
@@ -127,7 +127,7 @@ class GoldMaker:
         for number, (call, outcome) in enumerate(zip(self.entry.calls, outcomes, strict=True), 1):
             self._play(number, call, outcome, asks_consent=asks_consent)
         self._finish()
-        return Gold(
+        return MadeGold(
             progress.steps,
             progress.consents,
             progress.asked,
@@ -275,6 +275,7 @@ class GoldMaker:
             self._progress.steps.append(CallTemplate(read.tool, arguments, line=self.entry.line))
             self._progress.reads.append((read.tool, arguments))
             outcome = self._behind.call(_tool_call(read.tool, arguments))
+            self._unknown(outcome)  # its own inferred arguments are noted
             self._hear(outcome.result.payload(), outcome.content)
 
     def _hear(self, payload: Any, content: str) -> None:

@@ -72,7 +72,7 @@ class Inferred:
 
     def _is_checked(self, outcome: ToolOutcome, path: str, value: float) -> bool:
         """True if the tool refuses a greater amount in the same place."""
-        arguments = cast("dict[str, Any]", copy.deepcopy(dict(outcome.arguments or {})))
+        arguments = copy.deepcopy(dict(outcome.arguments or {}))
         if not _raise(arguments, path, value):
             return False
         pins = Pins(self._draft.now, self._draft.seed)

@@ -1,4 +1,4 @@
-"""The check of a whole list: each task is proved, attacked and played by honest agents, by itself."""
+"""The check of a whole list: each task is proved, attacked and played by honest agents."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import ExecutorError
 from envs.tools.tool import Tool
 from envs.types import ToolCall
-from synth.action_lists.values import KnownValue, KnownValues, result_values, same_value
+from synth.action_lists.values import KnownValue, ValuePool, result_values, same_value
 from synth.foundation.hashing import canonical
 
 DEPTH = 3
@@ -39,7 +39,7 @@ class Read:
 class Search:
     """Reads of the database as it is. After a write, :meth:`forget` what they returned."""
 
-    def __init__(self, environment: DatabaseExecutableEnvironment, known: KnownValues) -> None:
+    def __init__(self, environment: DatabaseExecutableEnvironment, known: ValuePool) -> None:
         self._environment = environment
         self._tools = [tool for tool in environment.tools if tool.read_only and not tool.free_sql]
         self._known = known
@@ -58,7 +58,7 @@ class Search:
         Nothing told under the topics of ``without`` is used.
         """
         self._reads, self._tried = [], set[str]()
-        pool = KnownValues([item for item in self._known.values if item.source not in without])
+        pool = ValuePool([item for item in self._known.values if item.source not in without])
         start = 0
         for _ in range(DEPTH):
             for tool in self._tools:
@@ -72,7 +72,7 @@ class Search:
             start = len(self._reads)
             if not fresh or len(self._tried) >= CALLS:
                 return None
-            pool = KnownValues(
+            pool = ValuePool(
                 [*pool.values, *(value for index in fresh for value in self._reads[index].values)]
             )
         return None
@@ -81,7 +81,7 @@ class Search:
         """The first read that succeeds with arguments from these values only."""
         self._reads, self._tried = [], set[str]()
         for tool in self._tools:
-            for arguments, uses in _calls_of(tool, KnownValues(list(values))):
+            for arguments, uses in _calls_of(tool, ValuePool(list(values))):
                 if arguments:
                     self._try(tool.name, arguments, uses)
                 if self._reads:
@@ -130,7 +130,7 @@ class Search:
         return [self._reads[number] for number in sorted(needed)]
 
 
-def _calls_of(tool: Tool, pool: KnownValues) -> Iterator[tuple[dict[str, Any], list[KnownValue]]]:
+def _calls_of(tool: Tool, pool: ValuePool) -> Iterator[tuple[dict[str, Any], list[KnownValue]]]:
     """Arguments for a tool from known values: the required ones, or each optional one alone."""
     properties: Mapping[str, Mapping[str, Any]] = tool.parameters.get("properties") or {}
     required: Sequence[str] = tool.parameters.get("required") or ()

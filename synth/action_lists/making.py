@@ -10,7 +10,7 @@ from envs.sandboxes.base import Template
 from envs.types import Pins
 from envs.world.loader import World
 from synth.action_lists.entries import Entry, ExpectedCall
-from synth.action_lists.gold import Gold, GoldMaker, later_calls, topic_words
+from synth.action_lists.gold import GoldMaker, MadeGold, later_calls, topic_words
 from synth.action_lists.script import IDENTITY, WISHES, Script, script_of
 from synth.tasks.yaml.body import Body, WorldRules
 from synth.tasks.yaml.step_templates import CallTemplate, StepTemplate
@@ -120,7 +120,7 @@ def _body(
     )
 
 
-def _user(script: Script, gold: Gold, calls: Sequence[ExpectedCall]) -> UserText:
+def _user(script: Script, gold: MadeGold, calls: Sequence[ExpectedCall]) -> UserText:
     first, *later = gold.consents
     return UserText(
         says=[script.opening],
@@ -148,7 +148,7 @@ def _topic(name: str, text: str, calls: Sequence[ExpectedCall]) -> TopicText:
     return TopicText([text], [f"Could you tell me your preferences{about}?"], words)
 
 
-def _gates(entry: Entry, gold: Gold) -> list[Gate]:
+def _gates(entry: Entry, gold: MadeGold) -> list[Gate]:
     gates = [Gate("state")]
     before = [word for word, there in (("ask", gold.asks), ("confirm", gold.confirms)) if there]
     if before and gold.writes:

@@ -16,8 +16,8 @@ _END = re.compile(
     r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)(?<=[.!?])\s+(?=[A-Z\"'#(])|\n+"
 )
 _NAMED = re.compile(
-    r"^(?:you are|you're|i am|i'm) (?:called )?(?-i:[A-Z])|^(?:your|my) (?:\w+ )?(?:name|user ?id|user"
-    r"name|e-?mail|zip|postcode|phone|account|member|id)\b|^you live\b|^i live\b",
+    r"^(?:you are|you're|i am|i'm) (?:called )?(?-i:[A-Z])|^(?:your|my) (?:\w+ )?"
+    r"(?:name|user ?id|username|e-?mail|zip|postcode|phone|account|member|id)\b|^(?:you|i) live\b",
     re.IGNORECASE,
 )
 _WANTS = re.compile(
@@ -61,8 +61,11 @@ def script_of(scenario: Scenario) -> Script:
     scenario = replace(scenario, request=_flowing(scenario.request), known=_flowing(scenario.known))
     if scenario.divided:
         rest = _Sorted(scenario.instructions)
-        opening, known = scenario.request, scenario.known
-        wishes = [*rest.identity, *rest.requests, *rest.conditions]
+        known = scenario.known
+        wanted = [text for text in rest.requests if _WANTS.search(text)]
+        opening = " ".join([scenario.request, *wanted])
+        stated = [text for text in rest.requests if text not in wanted]
+        wishes = [*rest.identity, *stated, *rest.conditions]
     else:
         rest = _Sorted(scenario.request)
         opening = " ".join(rest.requests)

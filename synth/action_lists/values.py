@@ -15,7 +15,8 @@ _TOKEN = re.compile(
     r"""(?P<quoted>"[^"\n]{1,80}"|'[^'\n]{2,80}'(?!\w))
     | (?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)
     | (?P<date>\d{4}-\d{2}-\d{2})
-    | (?P<id>\#?[A-Za-z0-9]*(?:[A-Za-z]+[-_]?\d|\d[-_]?[A-Za-z]|[A-Za-z]_[A-Za-z]|\#[A-Za-z0-9])[\w-]*)
+    | (?P<id>\#?[A-Za-z0-9]*
+        (?:[A-Za-z]+[-_]?\d|\d[-_]?[A-Za-z]|[A-Za-z]_[A-Za-z]|\#[A-Za-z0-9])[\w-]*)
     | (?P<number>\d+(?:\.\d+)?)
     | (?P<name>[A-Z][\w'-]*(?:\ [A-Z][\w'-]*)*)
     | (?P<word>[a-z][\w'-]{2,})""",
@@ -121,7 +122,7 @@ def result_values(payload: Any) -> Iterator[KnownValue]:
 def _named_leaves(value: Any, key: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
         for name, inner in cast("Mapping[str, Any]", value).items():
-            if re.search(r"\d|_\w+_", name):
+            if re.search(r"\d|_\w+_|^[A-Z]{2,5}$", name):
                 yield key.removesuffix("s"), name
             yield from _named_leaves(inner, name)
     elif isinstance(value, list):
@@ -148,7 +149,7 @@ def same_value(one: Any, other: Any) -> bool:
 
 
 @dataclass
-class KnownValues:
+class ValuePool:
     """All values known so far, in the order in which they were learned."""
 
     values: list[KnownValue] = field(default_factory=list[KnownValue])
@@ -167,16 +168,24 @@ class KnownValues:
             return [(item, KnownValue(item)) for item in (True, False)]
         if kind == "object":
             return []
+        found = [(_rank(name, value), _as(kind, value.value), value) for value in self.values]
+        forms = {_form(argument) for rank, argument, _ in found if rank == 0}
         ranked: dict[str, tuple[int, Any, KnownValue]] = {}
-        for value in self.values:
-            rank, argument = _rank(name, value), _as(kind, value.value)
-            if rank is None or argument is None:
+        for rank, argument, value in found:
+            if argument is None or (rank is None and _form(argument) not in forms):
                 continue
+            own = 1 if rank != 0 and _form(argument) in forms else rank or 0
             held = ranked.get(str(argument))
-            if held is None or rank < held[0]:
-                ranked[str(argument)] = (rank, argument, value)
+            if held is None or own < held[0]:
+                ranked[str(argument)] = (own, argument, value)
         best = sorted(ranked.values(), key=lambda item: item[0])
         return [(argument, value) for _, argument, value in best[:MOST]]
+
+
+def _form(value: Any) -> str:
+    """The form of a value: JFK and SEA, or #W12 and #W34, have the same."""
+    text = re.sub(r"[A-Z]", "A", re.sub(r"[a-z]+", "a", str(value)))
+    return re.sub(r"\d+", "9", text)
 
 
 def _rank(name: str, value: KnownValue) -> int | None:
@@ -190,6 +199,8 @@ def _rank(name: str, value: KnownValue) -> int | None:
         if own[-1] == other[-1]:
             return 2 if own[-1] != "id" or len(own) == 1 or len(other) == 1 else 5
         return 3 if set(own) & set(other) else 6
+    if not value.shape:
+        return 4
     shapes = next((shapes for pattern, shapes in _SHAPES if pattern.search(name)), _ANY)
     return 1 + shapes.index(value.shape) if value.shape in shapes else None
 

@@ -45,8 +45,9 @@ _FIRST = re.compile(
 
 
 _IDENTITY = re.compile(
-    r"\b(?:authenticat\w+|verif\w+|confirm\w*|check|establish|locat\w+|find out|find|obtain|identify)"
-    r"\b[^.\n]{0,40}\b(?:identity|who (?:the|your)|user ?id|customer ?id|customer by|user by)",
+    r"\b(?:authenticat\w+|verif\w+|confirm\w*|check|establish|locat\w+|find|obtain|identify)"
+    r"(?: out)?\b[^.\n]{0,40}"
+    r"\b(?:identity|who (?:the|your)|user ?id|customer ?id|customer by|user by)",
     re.IGNORECASE,
 )
 
@@ -98,7 +99,12 @@ def consent(
     """The condition under which the user agrees to a call: values that the user has ``said`` are
     restated, and the act is named.
     """
-    mentions = list(dict.fromkeys(_mentions(arguments, schema, said)))[:MENTIONED]
+    found = list(dict.fromkeys(_mentions(arguments, schema, said)))
+    mentions = [
+        words
+        for words in found
+        if not any(words.casefold() in other.casefold() for other in found if other != words)
+    ][:MENTIONED]
     return ConsentText(mentions, act=_acts(tool), covers=[tool], needs_act=True)
 
 

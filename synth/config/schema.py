@@ -146,10 +146,10 @@ class TasksConfig(Section):
     world's).
 
     ``kind`` names the task source (:data:`synth.plugins.TASK_SOURCES`): ``families`` are those of
-    the world, ``bird`` are questions as BIRD and Spider publish them, ``actions`` are scenarios with
-    the calls that are expected, and ``package.module:Class`` is a source of one's own, whose options are ``options``. ``path`` is the folder or file that a
-    source reads, ``suite`` the number of database subsets on which an answer to a published
-    question has to be right too.
+    the world, ``bird`` are questions as BIRD and Spider publish them, ``actions`` are scenarios
+    with the calls that are expected, and ``package.module:Class`` is a source of one's own, whose
+    options are ``options``. ``path`` is the folder or file that a source reads, ``suite`` the
+    number of database subsets on which an answer to a published question has to be right too.
 
     ``universes`` counts the databases of the world that tasks are about, or lists their numbers:
     0 is its seed.sql, the others are its seed.py's. ``splits`` gives each of them to one split of

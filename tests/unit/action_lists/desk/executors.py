@@ -19,11 +19,11 @@ def one(db: Connection, what: str, sql: str, **binds: object) -> dict:
 
 
 def order_of(db: Connection, order_id: str, status: str) -> dict:
-    order = one(
-        db, f"Order {order_id}", "SELECT * FROM orders WHERE order_id = :id", id=order_id
-    )
+    order = one(db, f"Order {order_id}", "SELECT * FROM orders WHERE order_id = :id", id=order_id)
     if order["status"] != status:
-        raise ToolError(f"Order {order_id} is {order['status']}, not {status}.", category="not_allowed")
+        raise ToolError(
+            f"Order {order_id} is {order['status']}, not {status}.", category="not_allowed"
+        )
     return order
 
 
@@ -43,16 +43,18 @@ def find_user_id_by_email(db: Connection, email: str) -> dict:
 
 
 @tool(read_only=True)
-def find_user_id_by_name_zip(db: Connection, first_name: str, last_name: str, zip: str) -> dict:
+def find_user_id_by_name_zip(
+    db: Connection, first_name: str, last_name: str, zip_code: str
+) -> dict:
     """Find a user's id by name and zip code.
 
     Args:
         first_name: The first name.
         last_name: The last name.
-        zip: The zip code.
+        zip_code: The zip code.
     """
     sql = "SELECT user_id FROM users WHERE first_name = :first AND last_name = :last AND zip = :zip"
-    return one(db, "This user", sql, first=first_name, last=last_name, zip=zip)
+    return one(db, "This user", sql, first=first_name, last=last_name, zip=zip_code)
 
 
 @tool(read_only=True)
@@ -76,9 +78,7 @@ def get_order_details(db: Connection, order_id: str) -> dict:
     Args:
         order_id: The order's id, with its number sign.
     """
-    order = one(
-        db, f"Order {order_id}", "SELECT * FROM orders WHERE order_id = :id", id=order_id
-    )
+    order = one(db, f"Order {order_id}", "SELECT * FROM orders WHERE order_id = :id", id=order_id)
     sql = (
         "SELECT i.item_id, p.name, p.product_id, i.colour, i.size, i.price, o.state FROM order_items o"
         " JOIN items i ON i.item_id = o.item_id JOIN products p ON p.product_id = i.product_id"
@@ -126,7 +126,7 @@ def cancel_pending_order(
 
 @tool
 def modify_pending_order_address(
-    db: Connection, order_id: str, street: str, city: str, zip: str
+    db: Connection, order_id: str, street: str, city: str, zip_code: str
 ) -> dict:
     """Send a pending order to another address.
 
@@ -134,12 +134,12 @@ def modify_pending_order_address(
         order_id: The order's id.
         street: The street and number.
         city: The city.
-        zip: The zip code.
+        zip_code: The zip code.
     """
     order_of(db, order_id, "pending")
     sql = "UPDATE orders SET street = :street, city = :city, zip = :zip WHERE order_id = :id"
-    db.execute(text(sql), {"id": order_id, "street": street, "city": city, "zip": zip})
-    return {"order_id": order_id, "street": street, "city": city, "zip": zip}
+    db.execute(text(sql), {"id": order_id, "street": street, "city": city, "zip": zip_code})
+    return {"order_id": order_id, "street": street, "city": city, "zip": zip_code}
 
 
 @tool
@@ -197,7 +197,9 @@ def return_delivered_order_items(
     for item in item_ids:
         sql = "SELECT 1 FROM order_items WHERE order_id = :order AND item_id = :item"
         one(db, f"Item {item}", sql, order=order_id, item=item)
-        change = "UPDATE order_items SET state = 'returned' WHERE order_id = :order AND item_id = :item"
+        change = (
+            "UPDATE order_items SET state = 'returned' WHERE order_id = :order AND item_id = :item"
+        )
         db.execute(text(change), {"order": order_id, "item": item})
     db.execute(
         text("UPDATE orders SET refund_to = :pay WHERE order_id = :id"),
@@ -207,19 +209,21 @@ def return_delivered_order_items(
 
 
 @tool
-def modify_user_address(db: Connection, user_id: str, street: str, city: str, zip: str) -> dict:
+def modify_user_address(
+    db: Connection, user_id: str, street: str, city: str, zip_code: str
+) -> dict:
     """Change a user's address.
 
     Args:
         user_id: The user's id.
         street: The street and number.
         city: The city.
-        zip: The zip code.
+        zip_code: The zip code.
     """
     one(db, f"User {user_id}", "SELECT 1 FROM users WHERE user_id = :id", id=user_id)
     sql = "UPDATE users SET street = :street, city = :city, zip = :zip WHERE user_id = :id"
-    db.execute(text(sql), {"id": user_id, "street": street, "city": city, "zip": zip})
-    return {"user_id": user_id, "street": street, "city": city, "zip": zip}
+    db.execute(text(sql), {"id": user_id, "street": street, "city": city, "zip": zip_code})
+    return {"user_id": user_id, "street": street, "city": city, "zip": zip_code}
 
 
 @tool
