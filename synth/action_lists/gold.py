@@ -16,7 +16,7 @@ from envs.sandboxes.base import Template
 from envs.types import ToolCall, ToolOutcome, ToolResult
 from envs.world.loader import World
 from synth.action_lists.entries import Entry, ExpectedCall
-from synth.action_lists.inference import Inferred
+from synth.action_lists.inference import Inferred, names_something
 from synth.action_lists.lookup import Read, Search
 from synth.action_lists.refusals import Kind, Refused
 from synth.action_lists.script import IDENTITY, Script
@@ -26,6 +26,7 @@ from synth.action_lists.values import (
     result_values,
     said_days,
     said_values,
+    same_value,
     wanted_leaves,
 )
 from synth.action_lists.wording import consent, plain, proposal, report, wants_identity
@@ -235,7 +236,21 @@ class GoldMaker:
     def _unknown(self, outcome: ToolOutcome) -> list[tuple[str, Any]]:
         seen = flat("\n".join(self._progress.seen))
         unknown = unknown_arguments(outcome, seen, self.draft.compare, self._pure)
-        return [item for item in unknown if not self._inferred.holds(outcome, *item, seen)]
+        found = [item for item in unknown if not self._inferred.holds(outcome, *item, seen)]
+        return found or [item for item in leaves(outcome.arguments or {}) if self._by_chance(*item)]
+
+    def _by_chance(self, name: str, value: Any) -> bool:
+        """True for a number that names something, and is known only as a part of other texts, such
+        as the 21 of a date.
+        """
+        if not isinstance(value, int) or isinstance(value, bool) or not names_something(name):
+            return False
+        untold = {topic for topic in self.script.topics if topic not in self._progress.asked}
+        return not any(
+            same_value(known.value, value)
+            for known in self._known.values
+            if known.source not in untold
+        )
 
     def _topic_of(self, value: Any) -> str | None:
         return next(

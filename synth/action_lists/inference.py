@@ -24,7 +24,7 @@ WORDS = 4
 
 _NOTE = re.compile(r"^(?:transfer|escalate|hand_?over|hand_?off|think|note)")
 _SUM = re.compile(r"[\d\s.+*/()-]*\d[\d\s.+*/()-]*")
-_ID = re.compile(r"(?:^|_)(?:ids?|number|no|code|key|zip)$")
+_ID = re.compile(r"(?:^|_)(?:ids?|number|no|nr|code|key|zip)$")
 
 
 class Inferred:
@@ -56,8 +56,9 @@ class Inferred:
             )
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             counted = isinstance(value, int) and 0 <= value <= MOST_COUNTED
-            named = _ID.search(path.removesuffix("[]")) is not None
-            inferred = not named and (counted or self._is_checked(outcome, path, value))
+            inferred = not names_something(path) and (
+                counted or self._is_checked(outcome, path, value)
+            )
         else:
             inferred = False
         if inferred:
@@ -84,6 +85,11 @@ class Inferred:
                 return not environment.call(changed).result.ok
             except ExecutorError:
                 return False
+
+
+def names_something(path: str) -> bool:
+    """True for a parameter whose value names a thing, by the parameter's own name."""
+    return _ID.search(path.removesuffix("[]")) is not None
 
 
 def _is_day(value: str, seen: str) -> bool:

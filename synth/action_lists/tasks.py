@@ -8,7 +8,7 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from envs.errors import EnvsError
@@ -144,7 +144,7 @@ def _rules(world: World, template: Template, universe: int) -> WorldRules:
     """The rules that the world's own families share; the default ones without such a file."""
     if not any((world.path / name).is_file() for name in _TASKS_FILES):
         return WorldRules()
-    return FamilyTasks(world, template, None, universe).rules
+    return replace(FamilyTasks(world, template, None, universe).rules, form=None)
 
 
 def _listed(entry: Entry, body: Body) -> ListedTask:

@@ -168,18 +168,25 @@ class ValuePool:
             return [(item, KnownValue(item)) for item in (True, False)]
         if kind == "object":
             return []
+        return self._ranked(name, kind)[:MOST]
+
+    def _ranked(self, name: str, kind: Any) -> list[tuple[Any, KnownValue]]:
+        """Known values as arguments of a parameter, the likeliest first; one that has the form of
+        a value of the same name comes early.
+        """
         found = [(_rank(name, value), _as(kind, value.value), value) for value in self.values]
         forms = {_form(argument) for rank, argument, _ in found if rank == 0}
         ranked: dict[str, tuple[int, Any, KnownValue]] = {}
         for rank, argument, value in found:
-            if argument is None or (rank is None and _form(argument) not in forms):
+            alike = _form(argument) in forms
+            if argument is None or (rank is None and not alike):
                 continue
-            own = 1 if rank != 0 and _form(argument) in forms else rank or 0
+            own = 1 if alike and rank != 0 else rank or 0
             held = ranked.get(str(argument))
             if held is None or own < held[0]:
                 ranked[str(argument)] = (own, argument, value)
         best = sorted(ranked.values(), key=lambda item: item[0])
-        return [(argument, value) for _, argument, value in best[:MOST]]
+        return [(argument, value) for _, argument, value in best]
 
 
 def _form(value: Any) -> str:

@@ -78,9 +78,7 @@ class PreparedRun:
             env=self.world.name,
             model=self.settings.model_name,
             seed=self.config.seed,
-            more={"config": to_dict(self.config)}
-            | ({"extensions": found} if found else {})
-            | ({"tasks_left_out": dict(self.left_out)} if self.left_out else {}),
+            more={"config": to_dict(self.config)} | ({"extensions": found} if found else {}),
         )
 
     def worker_setup(self, archive: bytes, directory: Path | None = None) -> WorkerSetup:

@@ -171,6 +171,19 @@ def test_the_check_proves_the_sound_ones_against_mutants_and_honest_agents(repor
         assert finding.report.honest_played == finding.report.honest_won
 
 
+def test_the_example_is_as_the_guide_shows_it():
+    root = Path(__file__).parents[3]
+    settings = ListSettings.of(str(root / "examples/action_lists/library.json"), "auto")
+    report = check_list(root / "examples/library", settings, Options(), lambda _: None)
+    kinds = {item.id: item.kind for item in report.findings}
+    assert kinds == {"lend": None, "renew": None, "taken": Kind.FAILS_ON_DATA}
+    shown = (root / "docs/guides/worlds/action-lists.md").read_text("utf-8")
+    for finding in report.findings:
+        if finding.report is not None:
+            killed = finding.report.killed.total()
+            assert f"{finding.id}: proved; {killed} mutants killed" in shown
+
+
 @pytest.mark.slow
 def test_the_check_reports_in_the_order_of_the_file(report: ListReport):
     listed = [str(item["id"]) for item in json.loads(LIST.read_text("utf-8"))]

@@ -106,7 +106,7 @@ def test_a_broken_entry_is_named_beside_good_ones(tmp_path: Path, raw: object, w
     ],
 )
 def test_a_file_that_is_no_list_is_refused_at_once(tmp_path: Path, text: str, words: str):
-    with pytest.raises(OperatorError, match="tasks.path") as refused:
+    with pytest.raises(OperatorError, match=r"tasks\.path") as refused:
         read_entries(written(tmp_path / "list.json", text))
     assert words in str(refused.value)
 
