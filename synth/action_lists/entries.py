@@ -82,13 +82,13 @@ class Unreadable:
     reason: str
 
 
-def read_entries(path: Path) -> list[Entry | Unreadable]:
-    """The entries of a file in their order.
+def read_entries(path: Path, option: str = "tasks.path") -> list[Entry | Unreadable]:
+    """The entries of a file in their order. ``option`` named the file, for messages.
 
     Raises :class:`OperatorError` for a file that is no list, and for one without a readable entry.
     """
     out: list[Entry | Unreadable] = []
-    for index, (line, raw) in enumerate(_raw_entries(path)):
+    for index, (line, raw) in enumerate(_raw_entries(path, option)):
         name = _id_of(raw, index)
         try:
             out.append(_entry(raw, name, line))
@@ -96,33 +96,33 @@ def read_entries(path: Path) -> list[Entry | Unreadable]:
             out.append(Unreadable(name, str(error)))
     if not any(isinstance(entry, Entry) for entry in out):
         first = next((item.reason for item in out if isinstance(item, Unreadable)), "it is empty")
-        raise OperatorError(f"tasks.path: {path} holds no task that can be read: {first}; {FORMS}")
+        raise OperatorError(f"{option}: {path} holds no task that can be read: {first}; {FORMS}")
     return out
 
 
-def _raw_entries(path: Path) -> list[tuple[int, Any]]:
+def _raw_entries(path: Path, option: str) -> list[tuple[int, Any]]:
     """The values of the list, each with its line."""
     if path.is_dir():
-        raise OperatorError(f"tasks.path: {path} is a folder; name the JSON file in it")
+        raise OperatorError(f"{option}: {path} is a folder; name the JSON file in it")
     if not path.is_file():
-        raise OperatorError(f"tasks.path: there is no file {path}")
+        raise OperatorError(f"{option}: there is no file {path}")
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise OperatorError(f"tasks.path: {path} is not UTF-8 at byte {error.start}") from None
+        raise OperatorError(f"{option}: {path} is not UTF-8 at byte {error.start}") from None
     try:
         document = _parsed(text)
     except ValueError as error:
-        return _lines(path, text, str(error))
+        return _lines(path, text, str(error), option)
     if isinstance(document, dict):
         inner = cast("dict[str, Any]", document)
         document = inner.get("tasks", [inner])
     if not isinstance(document, list):
-        raise OperatorError(f"tasks.path: {path} must hold a list of tasks; {FORMS}")
+        raise OperatorError(f"{option}: {path} must hold a list of tasks; {FORMS}")
     return [(1, item) for item in cast("list[Any]", document)]
 
 
-def _lines(path: Path, text: str, problem: str) -> list[tuple[int, Any]]:
+def _lines(path: Path, text: str, problem: str, option: str) -> list[tuple[int, Any]]:
     """The values of JSON Lines. Raises :class:`OperatorError` with the line that is no JSON."""
     out: list[tuple[int, Any]] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -133,7 +133,7 @@ def _lines(path: Path, text: str, problem: str) -> list[tuple[int, Any]]:
         except ValueError as error:
             where = f"{path}:{number}" if out else str(path)
             what = f"no JSON: {error}" if out else f"neither JSON ({problem}) nor JSON Lines"
-            raise OperatorError(f"tasks.path: {where} is {what}") from None
+            raise OperatorError(f"{option}: {where} is {what}") from None
     return out
 
 

@@ -320,6 +320,13 @@ class GoldMaker:
                 "nothing can be judged: gold changes no row and no output is expected, so an agent"
                 " that does nothing would earn the full reward",
             )
+        told = [output for output in entry.outputs if appears_in(output, self._said)]
+        if not progress.ever_written and not progress.required and len(told) == len(entry.outputs):
+            raise Refused(
+                Kind.NOTHING_TO_JUDGE,
+                f"nothing can be judged: gold changes no row, and the user says {told[0]!r}"
+                " already, so an agent that repeats it would earn the full reward",
+            )
         words = report([*progress.written, *progress.required], entry.outputs)
         progress.steps.append(SayTemplate(Phrasing([words])))
 

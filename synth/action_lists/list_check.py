@@ -88,7 +88,7 @@ def check_list(
 
     Raises :class:`~synth.errors.OperatorError` for a file that cannot be read.
     """
-    order = [entry.id for entry in read_entries(settings.path)]
+    order = [entry.id for entry in read_entries(settings.path, "--tasks-file")]
     report = ListReport(
         str(settings.path), hashlib.sha256(settings.path.read_bytes()).hexdigest(), settings.family
     )
