@@ -24,14 +24,14 @@ WORDS = 4
 
 _NOTE = re.compile(r"^(?:transfer|escalate|hand_?over|hand_?off|think|note)")
 _SUM = re.compile(r"[\d\s.+*/()-]*\d[\d\s.+*/()-]*")
+_AMOUNT = re.compile(r"amount|price|cost|total|refund|compensation")
 _ID = re.compile(r"(?:^|_)(?:ids?|number|no|nr|code|key|zip)$")
 
 
 class Inferred:
     """The inferred arguments of one gold solution.
 
-    These are a day that was named without its year, a small number of things, a sum of known
-    numbers that is to be calculated, an amount that the tool itself checks (it refuses a greater
+    These are a day that was named without its year, a small number of things, a sum of known numbers that is to be calculated, a multiple of an amount in the policy, an amount that the tool itself checks (it refuses a greater
     one), and the agent's own words to a tool that keeps nothing. ``found`` holds each with its
     tool.
     """
@@ -51,13 +51,13 @@ class Inferred:
         if (tool, value) in self.found:
             return True
         if isinstance(value, str):
-            inferred = (
-                _is_day(value, seen) or _adds_up(value, seen) or self._is_note(outcome, value)
-            )
+            inferred = is_day(value, seen) or adds_up(value, seen) or self._is_note(outcome, value)
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             counted = isinstance(value, int) and 0 <= value <= MOST_COUNTED
             inferred = not names_something(path) and (
-                counted or self._is_checked(outcome, path, value)
+                counted
+                or multiple_of_policy(path, value, self._draft.system)
+                or self._is_checked(outcome, path, value)
             )
         else:
             inferred = False
@@ -92,7 +92,17 @@ def names_something(path: str) -> bool:
     return _ID.search(path.removesuffix("[]")) is not None
 
 
-def _is_day(value: str, seen: str) -> bool:
+def multiple_of_policy(path: str, value: float, policy: str) -> bool:
+    """True for an amount that is a few times a number of the policy, such as 50 for each of three
+    passengers.
+    """
+    if _AMOUNT.search(path) is None:
+        return False
+    found = re.findall(r"(?<![\w.:-])\d+(?:\.\d+)?(?![\w:-])", policy)
+    return any(value == float(number) * times for number in found for times in range(2, 10))
+
+
+def is_day(value: str, seen: str) -> bool:
     """True for an ISO date of a day that was named without its year, in a year that was named."""
     if re.fullmatch(r"20\d\d-\d\d-\d\d", value) is None:
         return False
@@ -100,7 +110,7 @@ def _is_day(value: str, seen: str) -> bool:
     return value[:4] in seen and any(day.value == value for day in days)
 
 
-def _adds_up(value: str, seen: str) -> bool:
+def adds_up(value: str, seen: str) -> bool:
     """True for an expression over numbers that are known or small."""
     if _SUM.fullmatch(value) is None or not re.search(r"\d\s*[-+*/]", value):
         return False
