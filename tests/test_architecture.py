@@ -40,7 +40,7 @@ FLOORS: dict[str, list[set[str]]] = {
         {"agent", "users", "hub"},
         {"episode", "telemetry"},
         {"validation"},
-        {"text2sql"},
+        {"text2sql", "action_lists"},
         {"generation"},
         {"runner"},
         {"evaluation", "rerun", "serving", "testing"},

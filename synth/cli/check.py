@@ -17,6 +17,9 @@ from envs.errors import EnvsError
 from envs.sandboxes.base import DatabaseTarget
 from envs.world.files import world_digest
 from envs.world.loader import World, load_world
+from synth.action_lists.list_check import TaskFinding, check_list
+from synth.action_lists.tasks import ListSettings
+from synth.cli.list_findings import conclude_list, print_finding
 from synth.cli.suspects import show_suspects
 from synth.config.database_target import engine_of, target_of
 from synth.config.quoting import quoted_value
@@ -35,6 +38,7 @@ EPILOG = """example:
   synth check ehr_db
   synth check path/to/my_world --families record_heart_rate --json
   synth check ehr_db --show record_heart_rate:reads_more
+  synth check path/to/my_world --tasks-file tasks.json --json
   synth check shop --model gpt-4.1-mini --samples 8
   synth check shop --database postgres --dsn-env-var MY_DATABASE_URL
 
@@ -51,7 +55,8 @@ def main(argv: list[str]) -> int:
     arguments = make_parser().parse_args(argv)
     if not arguments.json:
         print(f"synth {version()}: checking {arguments.world}", file=sys.stderr, flush=True)
-    return _watch(arguments) if arguments.watch else _check(arguments)
+    watches = arguments.watch and arguments.tasks_file is None
+    return _watch(arguments) if watches else _check(arguments)
 
 
 def _watch(arguments: argparse.Namespace) -> int:
@@ -72,6 +77,8 @@ def _check(arguments: argparse.Namespace) -> int:
     world = load_world(find_world(arguments.world))
     options = _options(arguments, world)
     screen = Screen()
+    if arguments.tasks_file is not None:
+        return _check_list(world, options, arguments, screen)
     if arguments.show is not None:
         return _show(world, options, arguments.show, screen)
     if arguments.model is not None:
@@ -137,6 +144,18 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "world", metavar="WORLD", help="a world's folder, or the name of one that ships"
+    )
+    parser.add_argument(
+        "--tasks-file",
+        metavar="FILE",
+        help="check a list of scenarios with expected calls instead, task by task",
+    )
+    parser.add_argument(
+        "--consent",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="of --tasks-file: the writes that wait for the user's yes (default: as the world's"
+        " policy or the scenario wants it)",
     )
     parser.add_argument("--families", metavar="A,B", help="only these, separated by commas")
     parser.add_argument(
@@ -333,6 +352,36 @@ def _print(report: FamilyReport, screen: Screen) -> None:
         )
     for note in notes:
         screen.line(f"note: {note}", "yellow", indent=5)
+
+
+_FOR_FAMILIES = ("families", "universes", "show", "model", "watch")
+"""Options that say nothing about a list of tasks."""
+
+
+def _check_list(
+    world: World, options: Options, arguments: argparse.Namespace, screen: Screen
+) -> int:
+    """Print the findings on a list of tasks; 1 if a task is not proved."""
+    if spare := [name for name in _FOR_FAMILIES if getattr(arguments, name)]:
+        raise OperatorError(
+            f"--{spare[0]} is about a world's families; leave it out with --tasks-file"
+        )
+    settings = ListSettings.of(arguments.tasks_file, arguments.consent)
+
+    def done(finding: TaskFinding) -> None:
+        if not arguments.json:
+            print_finding(finding, screen)
+
+    started = time.monotonic()
+    said = f"proving the tasks of {settings.path.name} in {world.name}"
+    with nullcontext() if arguments.json else screen.working(said):
+        report = check_list(world.path, settings, replace(options, universes=1), done)
+    if arguments.json:
+        document = {"world": world.name, "digest": world.digest, **report.to_json()}
+        print(json.dumps(document, indent=2, ensure_ascii=False))
+    else:
+        conclude_list(world, report, time.monotonic() - started, screen)
+    return 0 if report.ok else 1
 
 
 def _sample(world: World, options: Options, arguments: argparse.Namespace, screen: Screen) -> int:

@@ -22,6 +22,7 @@ from synth.config.card import CardConfig
 from synth.config.database import DatabaseConfig
 from synth.config.messages import key_of, problem_line
 from synth.config.rules import RULES, VALUE_RULES, broken_rules, secrets_in
+from synth.config.task_source import load_task_source
 from synth.config.telemetry import TelemetryConfig
 from synth.config.types import (
     AnyShare,
@@ -146,10 +147,10 @@ class TasksConfig(Section):
     world's).
 
     ``kind`` names the task source (:data:`synth.plugins.TASK_SOURCES`): ``families`` are those of
-    the world, ``bird`` are questions as BIRD and Spider publish them, and ``package.module:Class``
-    is a source of one's own, whose options are ``options``. ``path`` is the folder or file that a
-    source reads, ``suite`` the number of database subsets on which an answer to a published
-    question has to be right too.
+    the world, ``bird`` are questions as BIRD and Spider publish them, ``actions`` are scenarios
+    with the calls that are expected, and ``package.module:Class`` is a source of one's own, whose
+    options are ``options``. ``path`` is the folder or file that a source reads, ``suite`` the
+    number of database subsets on which an answer to a published question has to be right too.
 
     ``universes`` counts the databases of the world that tasks are about, or lists their numbers:
     0 is its seed.sql, the others are its seed.py's. ``splits`` gives each of them to one split of
@@ -293,7 +294,9 @@ class RunConfig(Section):
     @property
     def world_folder(self) -> str:
         """The name of the folder that a copy of the world is put under."""
-        return Path(self.tasks.path).name if self.tasks.path is not None else self.env.folder
+        if self.tasks.path is not None and load_task_source(self.tasks.kind).writes_world:
+            return Path(self.tasks.path).name
+        return self.env.folder
 
 
 FREE = (

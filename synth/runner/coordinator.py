@@ -374,7 +374,10 @@ class Coordinator:
         left = self.writer.progress.waiting
         status: Literal["complete", "partial"] = "complete" if left == 0 else "partial"
         reason = self.stop.reason if left else None
-        manifest = self.writer.seal(status, {"stopped": reason} if reason else {})
+        extra: dict[str, object] = {"stopped": reason} if reason else {}
+        if self.run.left_out:
+            extra["tasks_left_out"] = dict(self.run.left_out)
+        manifest = self.writer.seal(status, extra)
         progress = self.writer.progress
         return RunReport(
             directory=self.directory,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from synth.runner.branching.plan import BranchPlan
 
 LISTED = 20
-"""The number of skipped questions that a note names."""
+"""The number of left-out tasks that a note names."""
 
 
 @dataclass
@@ -39,6 +40,7 @@ class PreparedRun:
     """A planned run.
 
     ``notes`` are for the operator. ``home`` keeps a world alive that was written for this run.
+    ``left_out`` counts the tasks that cannot be asked, by kind of reason.
     """
 
     config: RunConfig
@@ -47,6 +49,7 @@ class PreparedRun:
     plan: Plan | BranchPlan
     notes: Sequence[str] = ()
     home: Scratch | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def layout(self) -> Layout:
@@ -121,7 +124,8 @@ def prepare(
         _refuse_talkative(pools)
     notes = [*_skipped_tasks(pools), *_absent_families(pools), *_near_duplicates(plan)]
     notes += _shortfalls(plan)
-    return PreparedRun(config, settings, world, plan, notes, home)
+    left_out = sum((Counter(pool.left_out_kinds) for pool in pools), Counter[str]())
+    return PreparedRun(config, settings, world, plan, notes, home, left_out)
 
 
 def _prepare_branches(config: RunConfig, world_path: Path | None, consent: Consent) -> PreparedRun:
@@ -209,7 +213,7 @@ def _skipped_tasks(pools: Sequence[TaskPool]) -> list[str]:
         return []
     more = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
     total = len(lines) + sum(pool.capacity(family.id) for pool in pools for family in pool.families)
-    return [f"{len(lines)} of {total} questions are left out", *lines[:LISTED], *more]
+    return [f"{len(lines)} of {total} tasks are left out", *lines[:LISTED], *more]
 
 
 def _absent_families(pools: Sequence[TaskPool]) -> list[str]:

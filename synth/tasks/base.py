@@ -40,11 +40,18 @@ class TaskFamily:
         """The honest agents that the family may refuse, each with the reason."""
         return {}
 
+    def inferred(self, task: Task) -> Collection[tuple[str, object]]:
+        """Values of gold's arguments, each with the tool, that an agent works out from what it
+        knows; a proof does not look for their origin.
+        """
+        return ()
+
 
 class TaskPool(ABC):
     """The tasks of one universe of a world.
 
-    ``left_out`` holds a line for each task that cannot be asked, with the reason. ``identity`` is a
+    ``left_out`` holds a line for each task that cannot be asked, with the reason;
+    ``left_out_kinds`` counts them by kind of reason, for the manifest. ``identity`` is a
     digest of what decides the tasks beside the world and the family's name; it is empty where the
     world's folder holds everything. It goes into the digest of the plan. ``all_families`` are the
     names of all families, those that the run does not ask for included; empty if they are unknown.
@@ -59,6 +66,11 @@ class TaskPool(ABC):
     identity: str = ""
     all_families: Collection[str] = ()
     absent: Mapping[str, str] = {}
+
+    @property
+    def left_out_kinds(self) -> Mapping[str, int]:
+        """The number of left-out tasks by kind of reason."""
+        return {"cannot_be_asked": len(self.left_out)} if self.left_out else {}
 
     @abstractmethod
     def capacity(self, family: str) -> int:

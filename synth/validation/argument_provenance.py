@@ -17,13 +17,17 @@ from synth.validation.prove import GoldRun
 
 
 def ungrounded_arguments(
-    task: Task, gold: GoldRun, pure: Collection[str] = ()
+    task: Task,
+    gold: GoldRun,
+    pure: Collection[str] = (),
+    inferred: Collection[tuple[str, object]] = (),
 ) -> list[tuple[str, str]]:
     """Find arguments of gold that appear in no text that the agent has seen: the request, the
     policy, the tools, earlier results and earlier turns of the user.
 
     Returns pairs of the tool and a message. Text that ends up in free text only may be the agent's
     own, and of the texts that a ``pure`` tool is given, only the numbers must come from somewhere.
+    ``inferred`` are values, each with its tool, that follow from what is known.
     """
     seen = [task.system, task.prompt, *(str(leaf) for _, leaf in leaves(gold.tools))]
     out: list[tuple[str, str]] = []
@@ -33,7 +37,7 @@ def ungrounded_arguments(
             seen.append(event.text)
         elif isinstance(event, ToolResultEvent):
             outcome = next(outcomes)
-            out += _unknown(task, outcome, flat("\n".join(seen)), pure)
+            out += _unknown(task, outcome, flat("\n".join(seen)), pure, inferred)
             seen += [
                 outcome.content,
                 *(leaf for _, leaf in leaves(outcome.result.payload()) if isinstance(leaf, str)),
@@ -42,18 +46,34 @@ def ungrounded_arguments(
 
 
 def _unknown(
-    task: Task, outcome: ToolOutcome, seen: str, pure: Collection[str]
+    task: Task,
+    outcome: ToolOutcome,
+    seen: str,
+    pure: Collection[str],
+    inferred: Collection[tuple[str, object]],
 ) -> Iterator[tuple[str, str]]:
     name = outcome.call.name
-    arguments = {} if name == SUBMIT else outcome.arguments or {}
-    for argument, value in _given(name, arguments, pure=name in pure):
-        if appears_in(value, seen) or _own_words(value, outcome.changes, task.compare):
+    for argument, value in unknown_arguments(outcome, seen, task.compare, pure):
+        if (name, value) in inferred:
             continue
         what = f"gold calls {name} with {argument}={value!r}, which nobody told the agent"
         knows = task.user.every_topic if task.user is not None else dict[str, Topic]()
         known = [topic for topic, text in knows.items() if appears_in(value, flat(text.says))]
         advice = f" before this call; ask it first: `- ask: {known[0]}`" if known else ""
         yield name, f"{what}{advice} (task {task.id})"
+
+
+def unknown_arguments(
+    outcome: ToolOutcome, seen: str, rules: Mapping[str, Any], pure: Collection[str]
+) -> Iterator[tuple[str, Any]]:
+    """The arguments of a call, each with a value, that do not appear in a :func:`flat` text and
+    are not the agent's own words. ``rules`` are those by which columns compare.
+    """
+    name = outcome.call.name
+    arguments = {} if name == SUBMIT else outcome.arguments or {}
+    for argument, value in _given(name, arguments, pure=name in pure):
+        if not (appears_in(value, seen) or _own_words(value, outcome.changes, rules)):
+            yield argument, value
 
 
 def _given(tool: str, arguments: Mapping[str, Any], *, pure: bool) -> Iterator[tuple[str, Any]]:

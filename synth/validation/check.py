@@ -9,14 +9,14 @@ is proved first, and attacked afterwards. Both passes take and give plain data, 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from envs.connection import parse_url
 from envs.errors import EnvsError
-from envs.sandboxes.base import DatabaseTarget
+from envs.sandboxes.base import DatabaseTarget, Template
 from envs.types import Limits
 from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
@@ -26,6 +26,7 @@ from synth.personal import people_of
 from synth.plugins import HONEST_AGENTS
 from synth.rewards import Evidence, check_reward_families, world_rewards
 from synth.rewards.base import end_state_gone
+from synth.tasks.base import TaskFamily
 from synth.tasks.families import FamilyTasks
 from synth.tasks.yaml.family import Family
 from synth.tasks.yaml.scope import nearest as suggestion
@@ -101,10 +102,18 @@ class Proved:
         return [act for case in self.cases[:1] for act in acts(case.moves) if act.writes]
 
 
-class FamilyChecker:
-    """A world set up for proofs in this process. Close it."""
+OpenTasks = Callable[[World, Template, Sequence[str] | None, int], FamilyTasks]
+"""Opens the tasks of some families (None: all) in a universe of a world."""
 
-    def __init__(self, folder: Path, options: Options) -> None:
+
+class FamilyChecker:
+    """A world set up for proofs in this process. Close it.
+
+    The tasks are those of the world's own families, or those that ``open_tasks`` gives.
+    """
+
+    def __init__(self, folder: Path, options: Options, open_tasks: OpenTasks = FamilyTasks) -> None:
+        self._open_tasks = open_tasks
         self.world: World = load_world(folder)
         self.options = options
         self._templates = Templates(self.world, options.engine, place=options.place)
@@ -155,6 +164,20 @@ class FamilyChecker:
     def prove(self, name: str, universe: int) -> Proved:
         """The first pass: gold of some tasks of each case is played and judged."""
         return self._loop.run_until_complete(self._prove(name, universe))
+
+    def prove_task(self, name: str, index: int) -> Proved:
+        """The first pass of one task of a family, in universe 0, by itself."""
+        return self._loop.run_until_complete(self._prove_task(name, index))
+
+    async def _prove_task(self, name: str, index: int) -> Proved:
+        source = self._source(0)
+        family = next(family for family in source.families if family.id == name)
+        try:
+            case, gold = await self._case(source.task(name, index, SEED), family)
+        except (TaskError, EnvsError) as error:
+            return Proved(name, 0, 1, (), [getattr(error, "message", str(error))])
+        dead = [finding.message for finding in findings([parts_of(gold)]) if finding.dead]
+        return Proved(name, 0, 1, [case], dead)
 
     def attack(self, proved: Proved, strays: Sequence[ToolStep]) -> FamilyReport:
         """The second pass, attackers and honest agents; returns the report of both passes.
@@ -225,7 +248,7 @@ class FamilyChecker:
     def _source(self, universe: int) -> FamilyTasks:
         if universe not in self._sources:
             with self._templates.use(universe) as template:
-                source = FamilyTasks(self.world, template, self.options.families, universe)
+                source = self._open_tasks(self.world, template, self.options.families, universe)
             check_reward_families(self.world, source.all_families)
             self._sources[universe] = source
         return self._sources[universe]
@@ -244,7 +267,7 @@ class FamilyChecker:
             if isinstance(family, Family):
                 check_cases(source, family, SEED)
             for index in range(min(self.options.per_case * len(source.cases(name)), capacity)):
-                case, gold = await self._case(source.task(name, index, SEED))
+                case, gold = await self._case(source.task(name, index, SEED), family)
                 cases.append(case)
                 golds.append(gold)
             count = len(golds)
@@ -270,12 +293,12 @@ class FamilyChecker:
         reads = {tool.name for tool in self.world.tools if tool.read_only}
         return findings([parts_of(gold) for gold in golds]) + writes_nothing(golds, reads)
 
-    async def _case(self, task: Task) -> tuple[Case, GoldRun]:
+    async def _case(self, task: Task, family: TaskFamily) -> tuple[Case, GoldRun]:
         world, limits = self.world, self.options.limits
         with self._templates.use(task.universe) as template:
             task, gold = await prove_and_keep(task, world, template, limits)
             pure = {tool.name for tool in world.tools if tool.pure}
-            for tool, message in ungrounded_arguments(task, gold, pure):
+            for tool, message in ungrounded_arguments(task, gold, pure, family.inferred(task)):
                 raise fault(task, world, message, "gold", tool)
             moves = moves_of(gold.run)
             if message := _ungated(task, moves):

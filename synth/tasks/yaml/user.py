@@ -73,7 +73,7 @@ class ConsentText:
             if declines is None
             else one(declines, "declines", *filter(None, [place])),
             act=[_text(item, slots) for item in self.act],
-            covers=tuple(self.covers),
+            covers=list(self.covers),
             never=[_text(item, slots) for item in self.never],
             needs_act=self.needs_act,
         )

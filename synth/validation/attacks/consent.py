@@ -75,7 +75,10 @@ def _facts(task: Task) -> Sequence[str]:
 def _proposing(
     kind: str, label: str, scene: Scene, change: Callable[[str], str]
 ) -> Iterator[Attack]:
-    """Gold with other words in its proposals, if that changes any that a write follows."""
+    """Gold with other words in its proposals, if that changes any that a write follows.
+
+    Words that only put the proposals in another order propose what gold does.
+    """
     moves: list[AttackMove] = list(scene.gold)
     proposal: int | None = None
     for index, move in enumerate(scene.gold):
@@ -86,5 +89,9 @@ def _proposing(
             if isinstance(words, SayStep):
                 moves[proposal] = replace(words, text=change(words.text))
             proposal = None
-    if moves != list(scene.gold):
+    if sorted(_said(moves)) != sorted(_said(scene.gold)):
         yield Attack(kind, label, moves)
+
+
+def _said(moves: Sequence[AttackMove]) -> list[str]:
+    return [move.text for move in moves if isinstance(move, SayStep)]

@@ -156,7 +156,7 @@ class ToldOthers(Attacker):
         for label, text in (
             ("says to have told them", "I have also informed your lawyer about it."),
             ("says that they were told", "Your landlord has been notified as well."),
-            ("says to have sent a copy", "I sent a copy of this to your insurance broker."),
+            ("says to have sent a copy", "I sent a copy of this to your notary."),
             ("says to have spoken with them", "Before that I spoke with your solicitor."),
             ("says that they know", "Your accountant already knows about it."),
         ):

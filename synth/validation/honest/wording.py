@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from synth.models.base import Conversation
 from synth.models.scripted.expert import CLOSING
@@ -20,7 +20,10 @@ class Terse(HonestAgent):
 
     async def start(self, proved: ProvedTask) -> Conversation | None:
         gold = list(proved.task.gold)
-        learnt = proved.task.gate("says") is not None or not proved.evidence.changes
+        reply = proved.task.gate("reply")
+        options: Mapping[str, object] = {} if reply is None else reply.options or {}
+        asked = bool(options.get("must"))
+        learnt = asked or proved.task.gate("says") is not None or not proved.evidence.changes
         steps = _terse(gold, learnt)
         return None if steps == gold else proved.expert(steps)
 

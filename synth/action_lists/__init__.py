@@ -1,0 +1,3 @@
+"""Tasks from a list of scenarios with the calls that are expected, as agent benchmarks publish
+them.
+"""

@@ -1,0 +1,249 @@
+"""The entries of an action list, in one form whatever the file's form is.
+
+The file is a JSON list, an object with the list under ``tasks``, or JSON Lines. An entry has a
+scenario and the calls that are expected, in one of two forms::
+
+    {"id": "17", "user_scenario": {"instructions": {"reason_for_call": ..., "known_info": ...,
+     "unknown_info": ..., "task_instructions": ...}}, "evaluation_criteria": {"actions":
+     [{"name": ..., "arguments": {...}}], "communicate_info": [...]}}
+
+    {"id": "17", "instruction": ..., "actions": [{"name": ..., "arguments": {...}}],
+     "outputs": [...]}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from synth.errors import OperatorError
+
+FORMS = (
+    "an entry has `user_scenario.instructions` and `evaluation_criteria.actions`, or"
+    " `instruction` and `actions` (docs/guides/worlds/action-lists.md)"
+)
+"""The fields of both forms, for messages."""
+
+_SCENARIO = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
+
+
+class EntryError(ValueError):
+    """An entry that cannot be read. The text says why."""
+
+
+@dataclass(frozen=True)
+class ExpectedCall:
+    """One call of the list, as its author wrote it."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The texts about the user. ``request`` is a whole instruction where the author did not divide
+    it; then the other texts are empty.
+    """
+
+    request: str
+    known: str = ""
+    unknown: str = ""
+    instructions: str = ""
+    persona: str = ""
+
+    @property
+    def divided(self) -> bool:
+        """True if the author said which part is what."""
+        return bool(self.known or self.unknown or self.instructions)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a list. ``outputs`` are values that a reply must hold, ``line`` is its line in
+    JSON Lines, otherwise 1.
+    """
+
+    id: str
+    scenario: Scenario
+    calls: Sequence[ExpectedCall]
+    outputs: Sequence[str] = ()
+    line: int = 1
+    raw: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """An entry that is in neither form, with the reason."""
+
+    id: str
+    reason: str
+
+
+def read_entries(path: Path, option: str = "tasks.path") -> list[Entry | Unreadable]:
+    """The entries of a file in their order. ``option`` named the file, for messages.
+
+    Raises :class:`OperatorError` for a file that is no list, and for one without a readable entry.
+    """
+    out: list[Entry | Unreadable] = []
+    for index, (line, raw) in enumerate(_raw_entries(path, option)):
+        name = _id_of(raw, index)
+        try:
+            out.append(_entry(raw, name, line))
+        except EntryError as error:
+            out.append(Unreadable(name, str(error)))
+    if not any(isinstance(entry, Entry) for entry in out):
+        first = next((item.reason for item in out if isinstance(item, Unreadable)), "it is empty")
+        raise OperatorError(f"{option}: {path} holds no task that can be read: {first}; {FORMS}")
+    return out
+
+
+def _raw_entries(path: Path, option: str) -> list[tuple[int, Any]]:
+    """The values of the list, each with its line."""
+    if path.is_dir():
+        raise OperatorError(f"{option}: {path} is a folder; name the JSON file in it")
+    if not path.is_file():
+        raise OperatorError(f"{option}: there is no file {path}")
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise OperatorError(f"{option}: {path} is not UTF-8 at byte {error.start}") from None
+    try:
+        document = _parsed(text)
+    except ValueError as error:
+        return _lines(path, text, str(error), option)
+    if isinstance(document, dict):
+        inner = cast("dict[str, Any]", document)
+        document = inner.get("tasks", [inner])
+    if not isinstance(document, list):
+        raise OperatorError(f"{option}: {path} must hold a list of tasks; {FORMS}")
+    return [(1, item) for item in cast("list[Any]", document)]
+
+
+def _lines(path: Path, text: str, problem: str, option: str) -> list[tuple[int, Any]]:
+    """The values of JSON Lines. Raises :class:`OperatorError` with the line that is no JSON."""
+    out: list[tuple[int, Any]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            out.append((number, _parsed(line)))
+        except ValueError as error:
+            where = f"{path}:{number}" if out else str(path)
+            what = f"no JSON: {error}" if out else f"neither JSON ({problem}) nor JSON Lines"
+            raise OperatorError(f"{option}: {where} is {what}") from None
+    return out
+
+
+def _parsed(text: str) -> Any:
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"{constant} is no JSON value")
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _id_of(raw: Any, index: int) -> str:
+    if not isinstance(raw, Mapping):
+        return str(index)
+    fields = cast("Mapping[str, Any]", raw)
+    value: object = fields.get("id", fields.get("task_id"))
+    return str(value) if isinstance(value, (str, int)) and value != "" else str(index)
+
+
+def _entry(raw: Any, name: str, line: int) -> Entry:
+    if not isinstance(raw, Mapping):
+        raise EntryError(f"it is {raw!r:.60}, and no object; {FORMS}")
+    fields = cast("Mapping[str, Any]", raw)
+    if "user_scenario" in fields:
+        return _scenario_entry(fields, name, line)
+    if "instruction" in fields:
+        calls = _calls(fields.get("actions"), "actions")
+        outputs = _texts(fields.get("outputs"), "outputs")
+        return Entry(name, Scenario(_text(fields, "instruction")), calls, outputs, line, fields)
+    keys = ", ".join(map(str, fields)) or "none"
+    raise EntryError(f"its fields are {keys}; {FORMS}")
+
+
+def _scenario_entry(fields: Mapping[str, Any], name: str, line: int) -> Entry:
+    scenario = _object(fields["user_scenario"], "user_scenario")
+    told: Any = scenario.get("instructions")
+    persona = scenario.get("persona")
+    if isinstance(told, str):
+        read = Scenario(_text({"instructions": told}, "instructions"))
+    else:
+        parts = _object(told, "user_scenario.instructions")
+        request = _text(parts, "reason_for_call")
+        known, unknown, rest = (
+            _text(parts, key) if parts.get(key) else "" for key in _SCENARIO[1:]
+        )
+        read = Scenario(request, known, unknown, rest, persona if isinstance(persona, str) else "")
+    criteria = _object(fields.get("evaluation_criteria"), "evaluation_criteria")
+    state: Any = fields.get("initial_state") or {}
+    if not isinstance(state, dict) or any(cast("dict[str, Any]", state).values()):
+        raise EntryError("`initial_state` changes the world first, which no world here does")
+    if criteria.get("env_assertions"):
+        raise EntryError("`env_assertions` are functions of another framework")
+    calls = _calls(criteria.get("actions"), "evaluation_criteria.actions")
+    outputs = [
+        *_texts(criteria.get("communicate_info"), "communicate_info"),
+        *_texts(criteria.get("outputs"), "outputs"),
+    ]
+    return Entry(name, read, calls, outputs, line, fields)
+
+
+def _object(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise EntryError(f"`{where}` must be an object, not {value!r:.60}; {FORMS}")
+    return cast("Mapping[str, Any]", value)
+
+
+def _text(fields: Mapping[str, Any], key: str) -> str:
+    value = fields.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise EntryError(f"`{key}` must be a text, not {value!r:.60}")
+    return value.strip()
+
+
+def _texts(value: Any, where: str) -> list[str]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise EntryError(f"`{where}` must be a list of values, not {value!r:.60}")
+    items = cast("list[Any]", value)
+    out: list[str] = []
+    for item in items:
+        if not isinstance(item, (str, int, float)) or not str(item).strip():
+            raise EntryError(f"`{where}` holds {item!r:.60}, which is no value")
+        out.append(str(item).strip())
+    return out
+
+
+def _calls(value: Any, where: str) -> list[ExpectedCall]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise EntryError(f"`{where}` must be a list of calls, not {value!r:.60}")
+    return [_call(item, f"{where}[{index}]") for index, item in enumerate(cast("list[Any]", value))]
+
+
+def _call(raw: Any, where: str) -> ExpectedCall:
+    fields = _object(raw, where)
+    name = fields.get("name")
+    if not isinstance(name, str) or not name:
+        raise EntryError(f"`{where}.name` must be the name of a tool, not {name!r:.60}")
+    if fields.get("requestor", "assistant") != "assistant":
+        raise EntryError(f"`{where}` is a call of the user, and only the agent has tools here")
+    arguments: Any = fields.get("arguments", fields.get("kwargs"))
+    if arguments is None:
+        return ExpectedCall(name, {})
+    if isinstance(arguments, str):
+        try:
+            arguments = _parsed(arguments)
+        except ValueError as error:
+            raise EntryError(f"`{where}.arguments` is no JSON: {error}") from None
+    return ExpectedCall(name, dict(_object(arguments, f"{where}.arguments")))

@@ -1,0 +1,90 @@
+"""A list of tasks through the commands: played at the full reward, replayed, graded, resumed, and
+checked.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from synth.dataset.reader import Dataset
+from tests.e2e.command import stable_rows, synth
+
+FOLDER = Path(__file__).parent.parent / "unit" / "action_lists"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    shutil.copytree(FOLDER / "desk", tmp_path / "desk")
+    shutil.copy(FOLDER / "desk_tasks.json", tmp_path)
+    return tmp_path
+
+
+def run(home: Path, out: str, *more: str) -> Path:
+    done = synth(
+        "run",
+        "env.path=desk",
+        "tasks=actions",
+        "tasks.path=desk_tasks.json",
+        "tasks.count=9",
+        "seed=3",
+        f"output.dir={out}",
+        *more,
+        cwd=home,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "12 of 21 tasks are left out" in done.stderr
+    return home / out
+
+
+@pytest.mark.slow
+def test_a_list_is_played_replayed_and_graded(home: Path):
+    out = run(home, "out", "runtime=inline")
+    assert [row["reward"] for row in Dataset.open(out).rows(columns=["reward"])] == [1.0] * 9
+    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    assert sum(manifest["tasks_left_out"].values()) == 12
+    assert manifest["tasks_left_out"]["unknowable_value"] == 2
+    for command in ("replay", "grade"):
+        done = synth(command, "out", cwd=home)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_a_run_that_stopped_goes_on_to_the_same_rows(home: Path):
+    whole = run(home, "whole", "runtime=inline")
+    part = home / "part"
+    done = synth(
+        "run",
+        "env.path=desk",
+        "tasks=actions",
+        "tasks.path=desk_tasks.json",
+        "tasks.count=9",
+        "seed=3",
+        "output.dir=part",
+        "runtime=inline",
+        "budget.turns=20",
+        cwd=home,
+    )
+    assert len(stable_rows(part)) < 9, done.stderr
+    resumed = synth("run", "--resume", "part", "budget.turns=null", cwd=home)
+    assert resumed.returncode == 0, resumed.stderr
+    assert stable_rows(part) == stable_rows(whole)
+
+
+@pytest.mark.slow
+def test_the_check_of_a_list_prints_its_findings_as_json(home: Path):
+    done = synth("check", "desk", "--tasks-file", "desk_tasks.json", "--json", cwd=home)
+    assert done.returncode == 1, done.stderr
+    document = json.loads(done.stdout)
+    assert (document["world"], document["tasks"], document["proved"]) == ("desk", 21, 9)
+    assert document["totals"]["fails_on_data"] == 2
+    assert {item["id"] for item in document["findings"] if item["proved"]} >= {"sum", "exchange"}
+
+
+def test_options_for_families_are_refused_beside_a_list(home: Path):
+    done = synth("check", "desk", "--tasks-file", "desk_tasks.json", "--families", "a", cwd=home)
+    assert done.returncode == 2
+    assert "--families is about a world's families" in done.stderr
