@@ -105,6 +105,46 @@ def _held_out(config: Plain) -> Iterator[Finding]:
             )
 
 
+def surface_numbers(surface: int | list[int]) -> Sequence[int]:
+    """The variants that ``tasks.surface`` names; 0 is the world's own."""
+    return range(surface + 1) if isinstance(surface, int) else surface
+
+
+def _surfaces(config: Plain) -> Iterator[Finding]:
+    """A variant is listed once, held out of a first split, and leaves it one; rules that name tools
+    do not go with renamed ones.
+    """
+    tasks, approval = config["tasks"], config["agent"]["approval"]
+    numbers = surface_numbers(tasks["surface"])
+    for number in _twice(list(numbers)):
+        yield ("tasks.surface",), f"tasks.surface: {number} is listed twice"
+    held: list[int] = tasks["held_out_surface"] or []
+    keys = ("tasks.held_out_surface", "tasks.surface")
+    for number in sorted(set(held) - set(numbers)):
+        yield keys, f"tasks.held_out_surface: {number} is not among the variants of tasks.surface"
+    if held and len(tasks["splits"] or ()) < 2:
+        keys = ("tasks.held_out_surface", "tasks.splits")
+        yield (
+            keys,
+            (
+                "tasks.held_out_surface: held out from the first split, for which there must be a"
+                " second: 'tasks.splits={train:[0,1,2],test:[3]}' with tasks.universes=4"
+            ),
+        )
+    if held and not set(numbers) - set(held):
+        yield keys, "tasks.held_out_surface: leaves the first split none; hold out fewer"
+    for rule in ("allow", "deny"):
+        if any(numbers) and approval[rule] and "approval" in config["agent"]["middleware"]:
+            keys = ("tasks.surface", f"agent.approval.{rule}")
+            yield (
+                keys,
+                (
+                    f"agent.approval.{rule}: names tools by the world's own names, and tasks.surface"
+                    " shows others; leave out one of the two"
+                ),
+            )
+
+
 def _task_source(config: Plain) -> Iterator[Finding]:
     tasks = config["tasks"]
     kind, path = tasks["kind"], tasks["path"]
@@ -135,5 +175,6 @@ TASK_RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
     _families,
     _splits,
     _held_out,
+    _surfaces,
     _task_source,
 )

@@ -19,6 +19,7 @@ from typing import TypeVar
 from synth.errors import OperatorError, TaskError
 from synth.foundation.hashing import derive_seed, digest
 from synth.foundation.suggestions import hint, nearest
+from synth.surface import Surfaces
 from synth.tasks.base import TaskPool
 from synth.tasks.composition import SIZES, Composer, turns
 from synth.types import Job, Task
@@ -102,11 +103,14 @@ class Block:
 
 @dataclass(frozen=True)
 class Plan:
-    """``seed`` is the run's: it chooses which tasks are asked and seeds each job."""
+    """``seed`` is the run's: it chooses which tasks are asked and seeds each job. ``surfaces``
+    choose the names that a task is shown under; None: the world's own.
+    """
 
     blocks: Sequence[Block]
     samples: int
     seed: int
+    surfaces: Surfaces | None = None
 
     @classmethod
     def make(
@@ -119,6 +123,7 @@ class Plan:
         splits: Mapping[str, Iterable[int]] | None = None,
         held_out: Iterable[str] = (),
         compose: Mapping[int, float] | None = None,
+        surfaces: Surfaces | None = None,
     ) -> Plan:
         """The plan over one source per universe. ``splits`` gives each universe to one split (None:
         all to ``train``); families that are ``held_out`` are asked in all splits but the first, and
@@ -150,7 +155,7 @@ class Plan:
             _block(by_universe[universe], split, count[universe], capacities[universe], own, seed)
             for (split, universe), own in zip(order, sizes, strict=True)
         ]
-        plan = cls(blocks, samples, seed)
+        plan = cls(blocks, samples, seed, surfaces)
         if empty := [split for split, own in plan.splits.items() if not own]:
             why = (
                 "every family is held out"
@@ -225,7 +230,8 @@ class Plan:
         ]
         origins = [block.source.identity for block in self.blocks]
         beside = [origins] if any(origins) else []  # a world's own families: its digest says all
-        return digest("plan", self.samples, self.seed, blocks, *beside)
+        shown = [] if self.surfaces is None else [self.surfaces.digest()]
+        return digest("plan", self.samples, self.seed, blocks, *beside, *shown)
 
     @property
     def composed(self) -> dict[int, int]:
@@ -252,7 +258,10 @@ class Plan:
         block = self.blocks[number]
         task = block.task(index - self._starts[number], self.seed, attempt)
         parts = tuple(replace(part, split=block.split) for part in task.parts)
-        return replace(task, split=block.split, parts=parts)
+        task = replace(task, split=block.split, parts=parts)
+        if self.surfaces is None:
+            return task
+        return self.surfaces.shown(task, index, first=block.split == self.blocks[0].split)
 
     def job(self, index: int, task: Task) -> Job:
         """The ``index``-th job, about the task at ``index // samples``, proved or not."""
@@ -317,9 +326,10 @@ def _too_many(tasks: int, capacities: Mapping[int, Mapping[str, int]]) -> str:
 def job(index: int, task: Task, samples: int, seed: int) -> Job:
     """The ``index``-th job, about the task at ``index // samples``."""
     sample = index % samples
+    shown = [] if task.surface is None else [{"surface": task.surface.number}]
     return Job(
         index,
-        digest("job", task.id, sample, seed, length=20),
+        digest("job", task.id, sample, seed, *shown, length=20),
         task,
         sample,
         derive_seed(seed, task.id, sample),
