@@ -33,7 +33,6 @@ from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import SandboxError
 from envs.metrics import Execution
 from envs.sandboxes.base import Template
-from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
 from envs.types import Limits, Pins, StateDiff, ToolCall, ToolOutcome, ToolResult
 from envs.world.loader import World
@@ -134,17 +133,12 @@ class Episode(Closing):
         shown = task.submit_parameters
         self._submit = None if shown is None else submit_toolbox(shown, several=bool(task.parts))
         boxes = (self._environment.toolbox, *((self._submit,) if self._submit else ()))
-        tools: list[Tool] = [tool for box in boxes for tool in box.tools]
-        self._offered = json.dumps([tool.to_openai() for tool in tools])
-        self._writing = frozenset(tool.name for tool in tools if not tool.read_only)
-        self._surface: SurfaceLayer | None = None
-        if task.surface is not None:
-            self._surface = SurfaceLayer(task.surface, boxes)
-            boxes = (self._surface.toolbox,)
-        self.tools: list[dict[str, Any]] = [tool.to_openai() for box in boxes for tool in box.tools]
-        self.infos: Mapping[str, ToolInfo] = {
-            name: info for box in boxes for name, info in _infos(box).items()
-        }
+        self.tools, self.infos = _offer(boxes)
+        self._offered = json.dumps(self.tools)  # those above are in the player's hands
+        self._writing = frozenset(info.name for info in self.infos.values() if not info.read_only)
+        self._surface = None if task.surface is None else SurfaceLayer(task.surface, boxes)
+        if self._surface is not None:
+            self.tools, self.infos = _offer([self._surface.toolbox])
         self.concurrent_reads = self._environment.concurrent_reads
         self.state_hash_before = self._environment.state_hash()
 
@@ -530,6 +524,12 @@ async def _in_thread(call: Callable[[], T]) -> tuple[T, bool]:
         except asyncio.CancelledError:
             called_off = True
     return running.result(), called_off
+
+
+def _offer(boxes: Sequence[Toolbox]) -> tuple[list[dict[str, Any]], Mapping[str, ToolInfo]]:
+    """The schemas of the tools, as a model is offered them, and their traits by name."""
+    schemas = [tool.to_openai() for box in boxes for tool in box.tools]
+    return schemas, {name: info for box in boxes for name, info in _infos(box).items()}
 
 
 @lru_cache(maxsize=64)

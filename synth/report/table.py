@@ -32,6 +32,9 @@ def show_summary(screen: Screen, summary: Mapping[str, Any]) -> None:
         screen.line(f"warning: {warning}", "yellow")
     screen.table(("", ""), _overview(summary))
     _spreads(screen, summary)
+    if [part["surface"] for part in summary["surfaces"]] not in ([], ["0"]):
+        screen.heading("Surfaces (0: the world's own names)")
+        _parts(screen, "surface", summary["surfaces"])
     if len(summary["splits"]) > 1:
         screen.heading("Splits")
         _parts(screen, "split", summary["splits"])

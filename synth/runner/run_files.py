@@ -14,7 +14,7 @@ from synth.config.fingerprints import difference, fingerprint
 from synth.config.schema import RunConfig, from_dict, to_dict
 from synth.dataset.store.atomic_files import write_file
 from synth.errors import OperatorError, ResumeRefused
-from synth.surface import SurfaceLayer, opening_of, rules_of
+from synth.surface import opening_of, rules_of, tools_of
 from synth.types import Task
 
 TASKS_FILE = "tasks.parquet"
@@ -88,8 +88,6 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def task_row(task: Task, world: World) -> dict[str, object]:
     """The row of tasks.parquet: what is asked, and what it is judged by."""
-    boxes = [world.toolbox]
-    offered = boxes if task.surface is None else [SurfaceLayer(task.surface, boxes).toolbox]
     return {
         "task_id": task.id,
         "family": task.family,
@@ -103,7 +101,7 @@ def task_row(task: Task, world: World) -> dict[str, object]:
         "prompt": task.prompt,
         "system": rules_of(task),
         "messages": opening_of(task),
-        "tools": [tool.to_openai() for box in offered for tool in box.tools],
+        "tools": tools_of(task, [world.toolbox]),
         "answer": task.answer,
         "gold": [step.to_json() for step in task.gold],
         "checks": {

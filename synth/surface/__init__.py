@@ -1,6 +1,6 @@
 """Surfaces: the same tools, rules and data under other names."""
 
-from synth.surface.layer import SurfaceLayer, opening_of, rules_of
+from synth.surface.layer import SurfaceLayer, opening_of, rules_of, tools_of
 from synth.surface.making import SurfaceMaker, Surfaces
 from synth.surface.own_names import database_names
 from synth.surface.translator import Translator, translator_of
@@ -13,5 +13,6 @@ __all__ = [
     "database_names",
     "opening_of",
     "rules_of",
+    "tools_of",
     "translator_of",
 ]

@@ -1,10 +1,11 @@
-"""The layer between an agent and the environment of a task: shown names outside, own ones inside."""
+"""The layer between agent and environment: shown names outside, the world's own inside."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from envs.tools.toolbox import Toolbox
 from envs.types import ErrorCategory, ToolCall, ToolOutcome, ToolResult
@@ -83,6 +84,13 @@ def _shown(translator: Translator, boxes: tuple[Toolbox, ...]) -> Toolbox:
     surface = translator.surface
     own = [tool for box in boxes for tool in box.tools if tool.name not in surface.left_out]
     return Toolbox([*map(translator.show_tool, own), *added_tools(surface)])
+
+
+def tools_of(task: Task, boxes: Sequence[Toolbox]) -> list[dict[str, Any]]:
+    """The function schemas of the tools in ``boxes``, as the task's surface shows them."""
+    if task.surface is not None:
+        boxes = [SurfaceLayer(task.surface, boxes).toolbox]
+    return [tool.to_openai() for box in boxes for tool in box.tools]
 
 
 def rules_of(task: Task) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from envs.errors import WorldError
 from envs.tools.toolbox import Toolbox
@@ -20,8 +20,6 @@ from synth.tasks.yaml.words import SUBMIT
 from synth.types import Task
 from synth.types.steps import CallStep, every_step
 from synth.types.surface import Surface
-
-Json = Any
 
 MIDDLEWARE_TOOLS = frozenset({"read_tool_output", "grep_tool_output"})
 """Tools that keep their names, because middlewares bring them."""
@@ -90,7 +88,7 @@ class SurfaceMaker:
         return replace(surface, names=names, values=values, left_out=tuple(left_out))
 
     def _left_out(self, naming: Naming, family: str, needed: Collection[str]) -> list[str]:
-        """Tools that a family does without, and that neither the rules nor a tool that stays name."""
+        """Tools that a family does without, and that no rule and no tool that stays names."""
         tools = self._world.tools
         kept = {tool.name for tool in tools if tool.free_sql or tool.name in needed}
         kept |= {tool.name for tool in tools if tool.name in self._world.policy}
@@ -180,15 +178,15 @@ def _tools(task: Task) -> frozenset[str]:
     return frozenset(called | gates | covered)
 
 
-def _texts(value: Json) -> Iterable[str]:
+def _texts(value: Any) -> Iterable[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield str(key)
+        for key, item in cast("Mapping[str, Any]", value).items():
+            yield key
             yield from _texts(item)
     elif isinstance(value, list | tuple):
-        for item in value:
+        for item in cast("Sequence[Any]", value):
             yield from _texts(item)
 
 

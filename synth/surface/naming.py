@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -72,9 +72,10 @@ class WordLists:
 @cache
 def word_lists() -> WordLists:
     """The word lists that ship."""
-    file = resources.files("synth.surface") / "words.yaml"
+    file = Path(__file__).with_name("words.yaml")
     raw: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))
-    return WordLists(**{**raw, "added": tuple(AddedTool(**tool) for tool in raw["added"])})
+    raw["added"] = tuple(AddedTool(**tool) for tool in raw["added"])
+    return WordLists(**raw)
 
 
 class Naming:
@@ -200,7 +201,7 @@ class Naming:
 def _injective(
     own: Iterable[str], taken: Collection[str], forms: Callable[[str], Sequence[str]]
 ) -> dict[str, str]:
-    """The first form of each name that is valid and nobody else's; failing that, the name itself."""
+    """The first form of each name that is valid and free; failing that, the name itself."""
     names = sorted(set(own))
     used, out = {name.lower() for name in (*names, *taken)}, dict[str, str]()
     for name in names:

@@ -11,8 +11,6 @@ from envs.sandboxes.base import Template
 from envs.tools.tool import PORTABLE
 from envs.world.loader import World
 
-Json = Any
-
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]{1,40}")
 _ALIAS = re.compile(r"\bAS\s+([A-Za-z]\w*)", re.IGNORECASE)
 
@@ -64,26 +62,26 @@ def _keys(tree: ast.AST) -> Iterator[str]:
                 yield key.value
 
 
-def schema_names(schema: Mapping[str, Json] | None) -> Iterator[str]:
+def schema_names(schema: Mapping[str, Any] | None) -> Iterator[str]:
     """Names of the properties of a JSON Schema, at any depth."""
     for name, inner in properties(schema):
         yield name
         yield from schema_names(inner)
 
 
-def schema_words(schema: Mapping[str, Json] | None, key: str = "") -> Iterator[tuple[str, str]]:
+def schema_words(schema: Mapping[str, Any] | None, key: str = "") -> Iterator[tuple[str, str]]:
     """The words of a schema's enumerations, each with the property that it is for."""
     schema = schema or {}
     yield from ((key, word) for word in schema.get("enum", ()) if isinstance(word, str))
     if isinstance(items := schema.get("items"), Mapping):
-        yield from schema_words(cast("Mapping[str, Json]", items), key)
-    for name, inner in cast("Mapping[str, Json]", schema.get("properties", {})).items():
+        yield from schema_words(cast("Mapping[str, Any]", items), key)
+    for name, inner in cast("Mapping[str, Any]", schema.get("properties", {})).items():
         yield from schema_words(inner, name)
 
 
-def properties(schema: Mapping[str, Json] | None) -> Iterator[tuple[str, Mapping[str, Json]]]:
+def properties(schema: Mapping[str, Any] | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The properties of a schema, of the items of arrays too."""
     schema = schema or {}
-    yield from cast("Mapping[str, Json]", schema.get("properties", {})).items()
+    yield from cast("Mapping[str, Any]", schema.get("properties", {})).items()
     if isinstance(items := schema.get("items"), Mapping):
-        yield from properties(cast("Mapping[str, Json]", items))
+        yield from properties(cast("Mapping[str, Any]", items))

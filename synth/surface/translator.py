@@ -17,7 +17,6 @@ from envs.tools.tool import Tool
 from envs.types import ToolCall, ToolResult
 from synth.types.surface import Surface
 
-Json = Any
 Values = Mapping[str, Mapping[str, str]]
 
 _WORD_EDGES = r"(?<![A-Za-z0-9_`-]){}(?![A-Za-z0-9_`-])"
@@ -57,10 +56,10 @@ class Translator:
         """The world's name of a tool; None for a name that the surface does not have."""
         return self._own_tools.get(shown)
 
-    def own_arguments(self, arguments: Mapping[str, Json]) -> dict[str, Json]:
+    def own_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return _renamed(arguments, self._own_names, self._own_values, own_keys=False)
 
-    def own_output(self, output: Json) -> Json:
+    def own_output(self, output: Any) -> Any:
         if not self.surface.results:
             return output
         return _renamed(output, self._own_names, self._own_values, own_keys=False)
@@ -69,7 +68,7 @@ class Translator:
         """Words of the agent, with the world's words of enumerations."""
         return self._heard(text)
 
-    def own_spec(self, spec: Mapping[str, Json]) -> dict[str, Json]:
+    def own_spec(self, spec: Mapping[str, Any]) -> dict[str, Any]:
         """A function schema with the world's names of tool and parameters."""
         function = spec["function"]
         own = {
@@ -81,14 +80,14 @@ class Translator:
         }
         return {**spec, "function": own}
 
-    def show_output(self, output: Json) -> Json:
+    def show_output(self, output: Any) -> Any:
         if isinstance(output, str):
             return self.show_text(output)
         if not self.surface.results:
             return output
         return _renamed(output, self.surface.names, self.surface.values, own_keys=True)
 
-    def show_arguments(self, arguments: Mapping[str, Json]) -> dict[str, Json]:
+    def show_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return _renamed(arguments, self.surface.names, self.surface.values, own_keys=True)
 
     def show_text(self, text: str) -> str:
@@ -113,12 +112,12 @@ class Translator:
         if shown is None:
             return call
         try:
-            arguments: Json = json.loads(call.arguments)
+            arguments: Any = json.loads(call.arguments)
         except ValueError:
             return replace(call, name=shown)
         if not isinstance(arguments, dict):
             return replace(call, name=shown)
-        return ToolCall.of(shown, self.show_arguments(cast("dict[str, Json]", arguments)), call.id)
+        return ToolCall.of(shown, self.show_arguments(cast("dict[str, Any]", arguments)), call.id)
 
     def show_result(self, result: ToolResult) -> ToolResult:
         if result.ok:
@@ -176,27 +175,27 @@ def _never(arguments: dict[str, Any], db: object) -> ToolResult:
 
 
 def _renamed(
-    value: Json,
+    value: Any,
     names: Mapping[str, str],
     values: Values,
     *,
     own_keys: bool,
     key: str = "",
-) -> Json:
+) -> Any:
     """A JSON value with its keys renamed, and the words of enumerations under them.
 
     ``own_keys`` says that the keys of ``value`` are the world's own, by which ``values`` goes;
     otherwise those that they become are. ``key`` is the own key that the value is under.
     """
     if isinstance(value, dict):
-        out: dict[str, Json] = {}
-        for old, item in cast("dict[str, Json]", value).items():
+        out: dict[str, Any] = {}
+        for old, item in cast("dict[str, Any]", value).items():
             new = names.get(old, old)
             own = old if own_keys else new
             out[new] = _renamed(item, names, values, own_keys=own_keys, key=own)
         return out
     if isinstance(value, list):
-        items = cast("list[Json]", value)
+        items = cast("list[Any]", value)
         return [_renamed(item, names, values, own_keys=own_keys, key=key) for item in items]
     if isinstance(value, str) and key in values:
         return values[key].get(value, value)
@@ -204,14 +203,14 @@ def _renamed(
 
 
 def _schema(
-    schema: Mapping[str, Json],
+    schema: Mapping[str, Any],
     names: Mapping[str, str],
     values: Values,
     *,
     own_keys: bool,
     text: Callable[[str], str] = str,
     key: str = "",
-) -> dict[str, Json]:
+) -> dict[str, Any]:
     """A JSON Schema with its properties, enumerations and descriptions renamed."""
     out = dict(schema)
     words = values.get(key, {})
@@ -222,8 +221,8 @@ def _schema(
     if "description" in out:
         out["description"] = text(out["description"])
     if "properties" in out:
-        properties: dict[str, Json] = {}
-        for old, inner in cast("Mapping[str, Mapping[str, Json]]", out["properties"]).items():
+        properties: dict[str, Any] = {}
+        for old, inner in cast("Mapping[str, Mapping[str, Any]]", out["properties"]).items():
             new = names.get(old, old)
             own = old if own_keys else new
             properties[new] = _schema(inner, names, values, own_keys=own_keys, text=text, key=own)

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-Json = Any
-
 
 @dataclass(frozen=True, slots=True)
 class AddedTool:
@@ -21,8 +19,8 @@ class AddedTool:
 
     name: str
     description: str
-    parameters: Mapping[str, Json]
-    output: Json = None
+    parameters: Mapping[str, Any]
+    output: Any = None
     refusal: str | None = None
 
 
@@ -49,10 +47,11 @@ class Surface:
     added: Sequence[AddedTool] = ()
     results: bool = True
 
-    def to_json(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, raw: Mapping[str, Json]) -> Surface:
+    def from_json(cls, raw: Mapping[str, Any]) -> Surface:
         added = tuple(AddedTool(**tool) for tool in raw["added"])
-        return cls(**{**raw, "left_out": tuple(raw["left_out"]), "added": added})
+        values: dict[str, Any] = {**raw, "left_out": tuple(raw["left_out"]), "added": added}
+        return cls(**values)

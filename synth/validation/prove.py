@@ -83,15 +83,12 @@ async def prove_and_keep(
     shown = replace(own, surface=task.surface)
     try:
         async with playing(shown, world, template, limits) as gold:
-            message = shortfall(shown, gold, world)
+            if message := shortfall(shown, gold, world):
+                raise TaskError(f"gold does not earn the full reward: {message} (task {task.id})")
     except TaskError as error:
-        message = error.message
-    if message:
-        raise TaskError(
-            f"in surface {task.surface.number}, gold does not earn the full reward: {message}"
-            f" (task {task.id}); ask for other variants by tasks.surface=[...]",
-            family=task.family,
-        )
+        advice = "name variants without this one in tasks.surface=[...]"
+        message = f"under surface {task.surface.number}: {error.message}; {advice}"
+        raise TaskError(message, error.file, error.line, task.family) from None
     return shown, gold
 
 

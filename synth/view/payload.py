@@ -25,6 +25,8 @@ _PLAIN = {
     "case": "case",
     "split": "split",
     "universe": "universe",
+    "surface": "surface",
+    "surface_names": "surface_names",
     "sample_index": "sample",
     "outcome": "outcome",
     "reward": "reward",

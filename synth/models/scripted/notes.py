@@ -83,7 +83,7 @@ class Notes:
         self._lines[-1] = f"- {READ} brought {saved}"
 
     def _saved(self, step: Action, content: str) -> str | None:
-        """Return the values that a step saves from a result, as JSON; None if they are not in it."""
+        """Return the values that a step saves from a result, as JSON; None without them."""
         try:
             return _json(saved_values(step.save, self._value(content), {}))
         except (LookupError, ValueError):
