@@ -17,7 +17,7 @@ Text = Annotated[str, Strict(), Field(min_length=1)]
 Universe = Annotated[int, Strict(), Field(ge=0)]
 
 
-MOST_SURFACES = 1_000
+MOST_SURFACES = 200
 """The highest number of a surface variant."""
 
 Plain = Mapping[str, Any]

@@ -12,7 +12,7 @@ from envs.tools.toolbox import Toolbox
 from envs.world.loader import World
 from synth.errors import OperatorError
 from synth.foundation.hashing import canonical, derive_seed, digest
-from synth.surface.naming import Naming
+from synth.surface.naming import Naming, flat_words
 from synth.surface.own_names import schema_names, schema_words, source_names, texts_of
 from synth.surface.translator import added_tools, translator_of
 from synth.tasks.base import TaskPool
@@ -48,7 +48,7 @@ class SurfaceMaker:
         self._names = own | results
         self._words = _by_key(pair for schema in schemas for pair in schema_words(schema))
         self._shown = "\n".join([world.policy, *(tool.description for tool in world.tools)])
-        self._text = f"{self._shown}\n{texts_of(world)}"
+        self._text = flat_words(f"{self._shown}\n{texts_of(world)}")
 
     def surface(self, number: int) -> Surface:
         """The surface of a number, without what one family or task has of its own.

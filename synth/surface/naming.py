@@ -102,7 +102,7 @@ class Naming:
     def values(self, own: Collection[str], taken: Collection[str], text: str) -> dict[str, str]:
         """Words of enumerations; what looks like a code or a unit stays.
 
-        A synonym that the world's ``text`` uses already is none that could be read back.
+        A synonym that the world's ``text`` (flat) uses already is none that could be read back.
         """
 
         def forms(word: str) -> list[str]:
@@ -215,12 +215,15 @@ def _injective(
     return out
 
 
+def flat_words(text: str) -> str:
+    """The words of a text in lower case, each between single spaces."""
+    return f" {' '.join(re.findall(r'[a-z0-9]+', text.lower()))} "
+
+
 def _occurs(form: str, own: str, text: str) -> bool:
-    """True if a text holds the form of a word, which is another word than the own one."""
+    """True if a flat text holds the form of a word, which is another word than the own one."""
     words = _words_of(form)
-    if words == _words_of(own):
-        return False
-    return re.search(rf"\b{'[ _-]'.join(map(re.escape, words))}\b", text, re.IGNORECASE) is not None
+    return words != _words_of(own) and f" {' '.join(words)} " in text
 
 
 def _words_of(name: str) -> list[str]:
