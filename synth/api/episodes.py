@@ -23,7 +23,7 @@ from synth.foundation.shipped import find_world
 from synth.foundation.suggestions import hint, nearest
 from synth.rewards import check_reward_families
 from synth.runner.plan import Plan
-from synth.surface import SurfaceMaker, Surfaces, database_names
+from synth.surface import SurfaceMaker, Surfaces, answers_of, database_names
 from synth.tasks.families import FamilyTasks
 from synth.types import Task
 from synth.validation.prove import prove
@@ -175,7 +175,7 @@ def _proved(
     check_reward_families(world, source.all_families)
     surfaces = None
     if surface:
-        maker = SurfaceMaker(world, database_names(template))
+        maker = SurfaceMaker(world, database_names(template), answers_of([source], seed))
         surfaces = Surfaces(maker, [surface], [source], seed)
     count = sum(source.capacity(item.id) for item in source.families)
     plan = Plan.make([source], count, 1, seed, surfaces=surfaces)

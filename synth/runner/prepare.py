@@ -26,7 +26,7 @@ from synth.rewards import check_reward_families
 from synth.runner.plan import Plan
 from synth.runner.provenance import records
 from synth.runner.setup import RunSettings, WorkerSetup, resolve_settings, with_extensions
-from synth.surface import SurfaceMaker, Surfaces, database_names
+from synth.surface import SurfaceMaker, Surfaces, answers_of, database_names
 from synth.tasks.base import TaskPool, TaskSource
 
 if TYPE_CHECKING:
@@ -173,8 +173,8 @@ def _surfaces(
     numbers = surface_numbers(config.tasks.surface)
     if not any(numbers):
         return None
-    held_out = config.tasks.held_out_surface or ()
-    return Surfaces(SurfaceMaker(world, names), numbers, pools, config.seed, held_out)
+    maker = SurfaceMaker(world, names, answers_of(pools, config.seed))
+    return Surfaces(maker, numbers, pools, config.seed, config.tasks.held_out_surface or ())
 
 
 def _ground(

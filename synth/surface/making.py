@@ -32,20 +32,25 @@ SAMPLED = 8
 
 
 class SurfaceMaker:
-    """The surfaces of a world by number. ``names`` are tables and columns of its database."""
+    """The surfaces of a world by number. ``names`` are tables and columns of its database,
+    ``answers`` the JSON Schemas of the answers that its tasks want.
+    """
 
-    def __init__(self, world: World, names: Collection[str]) -> None:
+    def __init__(
+        self,
+        world: World,
+        names: Collection[str],
+        answers: Iterable[Mapping[str, Any] | None] = (),
+    ) -> None:
         self._world = world
         self.free_sql = any(tool.free_sql for tool in world.tools)
         schemas = [
-            schema
-            for tool in world.tools
-            for schema in (tool.parameters, tool.output_schema)
-            if schema is not None
+            schema for tool in world.tools for schema in (tool.parameters, tool.output_schema)
         ]
+        schemas += answers
         own = {name for schema in schemas for name in schema_names(schema)}
         results = set[str]() if self.free_sql else {*names, *source_names(world)}
-        self._names = own | results
+        self.own_names = own | results
         self._words = _by_key(pair for schema in schemas for pair in schema_words(schema))
         self._shown = "\n".join([world.policy, *(tool.description for tool in world.tools)])
         self._text = flat_words(f"{self._shown}\n{texts_of(world)}")
@@ -64,7 +69,7 @@ class SurfaceMaker:
         surface = Surface(
             number,
             naming.tools(own, taken),
-            _changed(naming.names(self._names, ())),
+            _changed(naming.names(self.own_names, ())),
             _values(naming, words, {}, self._text),
             naming.wording(self._shown),
             naming.openings(),
@@ -79,8 +84,8 @@ class SurfaceMaker:
         without some tools that are not ``needed``.
         """
         naming, answer = Naming(surface.number, self._world.name), task.submit_parameters
-        extra = set(schema_names(answer)) - self._names
-        taken = {*self._names, *surface.names.values()}
+        extra = set(schema_names(answer)) - self.own_names
+        taken = {*self.own_names, *surface.names.values()}
         words = {} if self.free_sql else _by_key(schema_words(answer))
         names = {**surface.names, **_changed(naming.names(extra, taken))}
         values = _values(naming, words, surface.values, self._text)
@@ -168,6 +173,16 @@ class Surfaces:
                         found |= _tools(pool.task(task.family, index, self._seed))
             self._needed[task.family] = found
         return self._needed[task.family]
+
+
+def answers_of(pools: Iterable[TaskPool], seed: int) -> list[Mapping[str, Any] | None]:
+    """The schemas of the answers of one task of each family and case."""
+    return [
+        pool.task(family.id, index, seed).submit_parameters
+        for pool in pools
+        for family in pool.families
+        for index in range(min(len(pool.cases(family.id)), pool.capacity(family.id)))
+    ]
 
 
 def _tools(task: Task) -> frozenset[str]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain, count
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -109,7 +110,7 @@ class Naming:
             return [form for form in self._value_forms(word) if not _occurs(form, word, text)]
 
         renamed = [word for word in own if _PLAIN_VALUE.fullmatch(word)]
-        return _injective(renamed, {*own, *taken}, forms)
+        return _injective(renamed, {*taken, *(set(own) - set(renamed))}, forms)
 
     def wording(self, text: str) -> dict[str, str]:
         """The phrases of a text that are worded otherwise."""
@@ -201,17 +202,20 @@ class Naming:
 def _injective(
     own: Iterable[str], taken: Collection[str], forms: Callable[[str], Sequence[str]]
 ) -> dict[str, str]:
-    """The first form of each name that is valid and free; failing that, the name itself."""
+    """The first form of each name that is valid and free; failing that, the name itself, with a
+    number if it is ``taken``.
+    """
     names = sorted(set(own))
-    used, out = {name.lower() for name in (*names, *taken)}, dict[str, str]()
+    used = {name.lower() for name in taken}
+    reserved, out = {name.lower() for name in names}, dict[str, str]()
     for name in names:
-        free = (
-            form
-            for form in forms(name)
-            if NAME.fullmatch(form) and (form.lower() == name.lower() or form.lower() not in used)
-        )
-        out[name] = next(free, name)
-        used.add(out[name].lower())
+        numbered = (f"{name}_{number}" for number in count(2))
+        for form in chain(forms(name), [name], numbered):
+            key = form.lower()
+            if NAME.fullmatch(form) and key not in used | (reserved - {name.lower()}):
+                break
+        out[name] = form
+        used.add(form.lower())
     return out
 
 

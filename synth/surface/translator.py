@@ -269,7 +269,7 @@ def _replacing(
     underscores and the article that goes with the new word, those of ``exact`` as they stand.
     """
     spoken = {_spaced(old): _spaced(new) for old, new in prose.items()}
-    strict = {old: new for old, new in (exact or {}).items() if old != new}
+    strict = {old: new for old, new in (exact or {}).items() if old not in spoken}
     loose_pattern = None
     if spoken:
         words = _WORD_EDGES.format(f"(?:{_any(spoken)})")
