@@ -72,7 +72,8 @@ def schema_names(schema: Mapping[str, Any] | None) -> Iterator[str]:
 def schema_words(schema: Mapping[str, Any] | None, key: str = "") -> Iterator[tuple[str, str]]:
     """The words of a schema's enumerations, each with the property that it is for."""
     schema = schema or {}
-    yield from ((key, word) for word in schema.get("enum", ()) if isinstance(word, str))
+    words = [*schema.get("enum", ()), schema.get("const")]
+    yield from ((key, word) for word in words if isinstance(word, str))
     if isinstance(items := schema.get("items"), Mapping):
         yield from schema_words(cast("Mapping[str, Any]", items), key)
     for name, inner in cast("Mapping[str, Any]", schema.get("properties", {})).items():

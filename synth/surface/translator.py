@@ -184,13 +184,17 @@ def _renamed(
 ) -> Any:
     """A JSON value with its keys renamed, and the words of enumerations under them.
 
+    A key whose other name is a key of the same object already stays as it is, in both directions.
     ``own_keys`` says that the keys of ``value`` are the world's own, by which ``values`` goes;
     otherwise those that they become are. ``key`` is the own key that the value is under.
     """
     if isinstance(value, dict):
         out: dict[str, Any] = {}
-        for old, item in cast("dict[str, Any]", value).items():
+        known = cast("dict[str, Any]", value)
+        for old, item in known.items():
             new = names.get(old, old)
+            if new in known:  # a key that the surface did not know of
+                new = old
             own = old if own_keys else new
             out[new] = _renamed(item, names, values, own_keys=own_keys, key=own)
         return out
@@ -216,6 +220,8 @@ def _schema(
     words = values.get(key, {})
     if "enum" in out:
         out["enum"] = [words.get(item, item) for item in out["enum"]]
+    if isinstance(const := out.get("const"), str):
+        out["const"] = words.get(const, const)
     if isinstance(default := out.get("default"), str):
         out["default"] = words.get(default, default)
     if "description" in out:

@@ -106,6 +106,11 @@ def test_results_are_translated_both_ways(translator: Translator):
     assert translator.own_output(shown) == own
 
 
+def test_a_key_that_the_surface_does_not_know_is_not_lost(translator: Translator):
+    own = {"number": "P-1", "ref": "P-2"}
+    assert translator.own_output(translator.show_output(own)) == own
+
+
 def test_text_names_what_the_model_is_shown(translator: Translator):
     text = "You must not call find_parcel with a `number` of an active, `shipped` one; number it."
     assert translator.show_text(text) == (
