@@ -209,13 +209,12 @@ def _injective(
     used = {name.lower() for name in taken}
     reserved, out = {name.lower() for name in names}, dict[str, str]()
     for name in names:
+        valid = [form for form in forms(name) if NAME.fullmatch(form)]
         numbered = (f"{name}_{number}" for number in count(2))
-        for form in chain(forms(name), [name], numbered):
-            key = form.lower()
-            if NAME.fullmatch(form) and key not in used | (reserved - {name.lower()}):
-                break
-        out[name] = form
-        used.add(form.lower())
+        closed = used | (reserved - {name.lower()})
+        candidates = chain(valid, [name], numbered)
+        out[name] = next(form for form in candidates if form.lower() not in closed)
+        used.add(out[name].lower())
     return out
 
 

@@ -13,7 +13,7 @@ from envs.world.loader import World, load_world
 from synth.models.kept_output import GREP, READ
 from synth.surface import SurfaceMaker, Translator, database_names, translator_of
 from synth.surface.making import MIDDLEWARE_TOOLS
-from synth.surface.naming import word_lists
+from synth.surface.naming import Naming, word_lists
 from synth.surface.translator import added_tools
 from synth.types.surface import Surface
 from tests.unit.surface import parcel_world
@@ -77,6 +77,17 @@ def test_the_tools_that_surfaces_add_are_valid():
     tools = added_tools(Surface(1, added=word_lists().added))
     assert [line for tool in tools for line in lint(tool)] == []
     assert all((tool.refusal is None) != (tool.output is None) for tool in word_lists().added)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_odd_names_get_names_too(number: int):
+    """Names that differ in case only, that no endpoint takes, and that are taken elsewhere."""
+    own = ["ID", "id", "a.b", "a_b", "aB", "x" * 64, "patient_" * 7 + "id", "_", "名"]
+    found = Naming(number, "odd").names(own, ["ref", "no", "key", "a.b_2"])
+    assert found.keys() == set(own)
+    assert len({name.lower() for name in found.values()}) == len(own)
+    taken = Naming(number, "odd").names(["name"], ["name", "full_name", "FullName", "label"])
+    assert taken["name"].lower() not in {"name", "full_name", "fullname", "label"}
 
 
 def test_names_of_the_middlewares_are_kept_free():
