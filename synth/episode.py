@@ -23,7 +23,7 @@ import copy
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
@@ -33,7 +33,6 @@ from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import SandboxError
 from envs.metrics import Execution
 from envs.sandboxes.base import Template
-from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
 from envs.types import Limits, Pins, StateDiff, ToolCall, ToolOutcome, ToolResult
 from envs.world.loader import World
@@ -62,6 +61,7 @@ from synth.rewards import (
     world_rewards,
 )
 from synth.rewards.base import Ask, TurnRecord, Utterance
+from synth.surface import SurfaceLayer, opening_of
 from synth.tasks.queries import run_query
 from synth.tasks.yaml.words import SUBMIT
 from synth.types import Message, Task, UserTurn, Verdict
@@ -116,10 +116,7 @@ class Episode(Closing):
         self._talk: UserConversation | None = None
         if self.user is not None:
             self._talk = self.user.start(task.role, task.seed if seed is None else seed)
-        self.messages: list[Message] = (
-            [{"role": "system", "content": task.system}] if task.system else []
-        )
-        self.messages.append({"role": "user", "content": task.prompt})
+        self.messages = opening_of(task)
         self._answers: dict[int, Mapping[str, Any]] = {}
         self._requests = frozenset(task.role.requests if task.parts else ())
         self.calls: list[CallRecord] = []
@@ -135,16 +132,13 @@ class Episode(Closing):
         )
         shown = task.submit_parameters
         self._submit = None if shown is None else submit_toolbox(shown, several=bool(task.parts))
-        tools: list[Tool] = [
-            *self._environment.tools,
-            *(self._submit.tools if self._submit else ()),
-        ]
-        self.tools: list[dict[str, Any]] = [tool.to_openai() for tool in tools]
-        self._offered = json.dumps(self.tools)  # those above are in the player's hands
         boxes = (self._environment.toolbox, *((self._submit,) if self._submit else ()))
-        self.infos: Mapping[str, ToolInfo] = {
-            name: info for box in boxes for name, info in _infos(box).items()
-        }
+        self.tools, self.infos = _offer(boxes)
+        self._offered = json.dumps(self.tools)  # those above are in the player's hands
+        self._writing = frozenset(info.name for info in self.infos.values() if not info.read_only)
+        self._surface = None if task.surface is None else SurfaceLayer(task.surface, boxes)
+        if self._surface is not None:
+            self.tools, self.infos = _offer([self._surface.toolbox])
         self.concurrent_reads = self._environment.concurrent_reads
         self.state_hash_before = self._environment.state_hash()
 
@@ -202,6 +196,35 @@ class Episode(Closing):
         """As :meth:`call`; raises :class:`CalledOffError` with the outcome if it was cancelled
         meanwhile.
         """
+        layer = self._surface
+        if layer is None:
+            return await self._execute(call)
+        inside = layer.enter(call)
+        if isinstance(inside, ToolOutcome):
+            return self._turned_away(inside, layer)
+        try:
+            return layer.leave(call, await self._execute(inside))
+        except CalledOffError as late:
+            raise CalledOffError(layer.leave(call, late.outcome)) from None
+
+    def _turned_away(self, outcome: ToolOutcome, layer: SurfaceLayer) -> ToolOutcome:
+        """Keep account of a call that the world does not see: the surface answered it."""
+        call, result, name = outcome.call, outcome.result, layer.own_name(outcome.call)
+        category = None if result.ok else result.category
+        self._environment.executions.append(Execution(call.id, name, category, 0.0, 0))
+        if (audit := self._environment.audit) is not None:
+            audit.call(call, name, None, ms=0.0, outcome=category or "ok")
+        read_only = name is not None and name not in self._writing
+        self.calls.append(
+            CallRecord(
+                name or call.name, outcome.arguments, result.ok, category, read_only, (), result
+            )
+        )
+        self._call_ids.append(call.id)
+        return outcome
+
+    async def _execute(self, call: ToolCall) -> ToolOutcome:
+        """Execute a call that is in the world's own names."""
         called_off = False
         if self._submit is not None and call.name == SUBMIT:
             began = time.perf_counter()
@@ -255,13 +278,27 @@ class Episode(Closing):
         """The fault of a call itself (not JSON, an unknown tool, arguments against its schema);
         None if there is none.
         """
-        box = (
-            self._submit
-            if self._submit is not None and call.name == SUBMIT
-            else self._environment.toolbox
-        )
+        box = self._environment.toolbox
+        if self._surface is not None:
+            box = self._surface.toolbox
+        elif self._submit is not None and call.name == SUBMIT:
+            box = self._submit
         parsed = box.parse(call)
         return parsed if isinstance(parsed, ToolResult) else None
+
+    def own_text(self, text: str) -> str:
+        """Words of the agent as user and verifiers get them: with the world's own words for those
+        of the task's surface.
+        """
+        return text if self._surface is None else self._surface.own_text(text)
+
+    def own_call(self, outcome: ToolOutcome) -> CallRecord:
+        """An outcome that the agent was shown, as evidence."""
+        inside = outcome if self._surface is None else self._surface.inside(outcome)
+        call, result = inside.call, inside.result
+        return CallRecord(
+            call.name, inside.arguments, result.ok, result.category, False, inside.changes, result
+        )
 
     def utter(self, text: str) -> str:
         """Take note of words of the assistant that go to nobody, such as those beside tool calls.
@@ -282,7 +319,7 @@ class Episode(Closing):
         if self._talk is None or self.done:
             self.done = True
             return UserTurn(ends=True)
-        turn = await self._talk.reply(text)
+        turn = await self._talk.reply(self.own_text(text))
         self.done = turn.ends
         self.turns.append(
             TurnRecord(
@@ -405,11 +442,11 @@ class Episode(Closing):
             tuple(self.turns),
             self._query,
             self._template.dialect,
-            self.said,
+            self.own_text(self.said),
             Databases(self._ask, self._ask_turned, self._ask_others),
-            tuple(self.utterances),
+            tuple(replace(words, text=self.own_text(words.text)) for words in self.utterances),
             json.loads(self._offered),
-            frozenset(info.name for info in self.infos.values() if not info.read_only),
+            self._writing,
             people_of(self._world, self._template),
         )
 
@@ -487,6 +524,12 @@ async def _in_thread(call: Callable[[], T]) -> tuple[T, bool]:
         except asyncio.CancelledError:
             called_off = True
     return running.result(), called_off
+
+
+def _offer(boxes: Sequence[Toolbox]) -> tuple[list[dict[str, Any]], Mapping[str, ToolInfo]]:
+    """The schemas of the tools, as a model is offered them, and their traits by name."""
+    schemas = [tool.to_openai() for box in boxes for tool in box.tools]
+    return schemas, {name: info for box in boxes for name, info in _infos(box).items()}
 
 
 @lru_cache(maxsize=64)

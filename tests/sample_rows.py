@@ -153,6 +153,8 @@ def row(index: int, **columns: Json) -> dict[str, Json]:
         "judge_input_tokens": None,
         "judge_output_tokens": None,
         "judge_cost_usd": None,
+        "surface": None,
+        "surface_names": None,
         "model": "scripted",
         "sampling": {},
         "config_digest": "c0ffee",

@@ -35,7 +35,7 @@ FLOORS: dict[str, list[set[str]]] = {
         {"errors", "types", "plugins"},
         {"foundation", "language"},
         {"config", "tasks", "dataset"},
-        {"personal"},
+        {"personal", "surface"},
         {"rewards", "models", "report", "view"},
         {"agent", "users", "hub"},
         {"episode", "telemetry"},

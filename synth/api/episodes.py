@@ -16,12 +16,14 @@ from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
 from synth.api.threads import acall, call
 from synth.config.database_target import KINDS, Kind, engine_of, target_of
+from synth.config.types import MOST_SURFACES
 from synth.episode import Episode
 from synth.errors import OperatorError
 from synth.foundation.shipped import find_world
 from synth.foundation.suggestions import hint, nearest
 from synth.rewards import check_reward_families
 from synth.runner.plan import Plan
+from synth.surface import SurfaceMaker, Surfaces, answers_of, database_names
 from synth.tasks.families import FamilyTasks
 from synth.types import Task
 from synth.validation.prove import prove
@@ -45,12 +47,14 @@ def open(  # noqa: A001
     database: str = "sqlite",
     dsn_env_var: str | None = None,
     sandbox: Kind = "pooled",
+    surface: int = 0,
 ) -> Episode:
     """An episode on the ``index``-th task of a world (a shipped name or a folder), or of one of its
     families.
 
     Families take turns, as in a run's plan; ``universe`` 0 is the world's seed.sql, any other is
-    made by its seed.py. ``database`` is an engine's name, such as ``sqlite``, ``postgres`` or
+    made by its seed.py. ``surface`` is the variant of names that the player is shown, 0 for the
+    world's own. ``database`` is an engine's name, such as ``sqlite``, ``postgres`` or
     ``mariadb``; ``dsn_env_var`` and ``sandbox`` are a run's ``database.dsn_env_var`` and
     ``database.sandbox``. A template on a server is used again by the next episode, and dropped when
     the process ends.
@@ -61,6 +65,8 @@ def open(  # noqa: A001
     :func:`envs.world.loader.load_world`, :meth:`envs.world.loader.World.template` and
     :func:`synth.validation.prove.prove` raise.
     """
+    if type(surface) is not int or not 0 <= surface <= MOST_SURFACES:
+        raise OperatorError(f"surface: {surface!r} is no whole number from 0 to {MOST_SURFACES}")
     engine = engine_of(database, "database")
     if sandbox not in KINDS:
         raise OperatorError(
@@ -73,7 +79,7 @@ def open(  # noqa: A001
             template = _on_server(loaded, engine, universe, place, held)
         else:
             template = loaded.template(engine, universe)
-        task = _proved(loaded, template, family, index, seed, universe)
+        task = _proved(loaded, template, family, index, seed, universe, surface)
         return _Opened(task, loaded, template, held.pop_all())
 
 
@@ -87,6 +93,7 @@ async def aopen(
     database: str = "sqlite",
     dsn_env_var: str | None = None,
     sandbox: Kind = "pooled",
+    surface: int = 0,
 ) -> Episode:
     """Open an episode in a thread of its own; arguments and errors are those of :func:`open`."""
     return await acall(
@@ -99,6 +106,7 @@ async def aopen(
             database=database,
             dsn_env_var=dsn_env_var,
             sandbox=sandbox,
+            surface=surface,
         )
     )
 
@@ -155,11 +163,22 @@ def close_templates() -> None:
 
 
 def _proved(
-    world: World, template: Template, family: str | None, index: int, seed: int, universe: int
+    world: World,
+    template: Template,
+    family: str | None,
+    index: int,
+    seed: int,
+    universe: int,
+    surface: int,
 ) -> Task:
     source = FamilyTasks(world, template, [family] if family else None, universe)
     check_reward_families(world, source.all_families)
-    plan = Plan.make([source], sum(source.capacity(item.id) for item in source.families), 1, seed)
+    surfaces = None
+    if surface:
+        maker = SurfaceMaker(world, database_names(template), answers_of([source], seed))
+        surfaces = Surfaces(maker, [surface], [source], seed)
+    count = sum(source.capacity(item.id) for item in source.families)
+    plan = Plan.make([source], count, 1, seed, surfaces=surfaces)
     if not 0 <= index < plan.tasks:
         raise OperatorError(
             f"there is no task {index}: they are numbered from 0 to {plan.tasks - 1}"

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from envs.tools.tool import Tool
 from synth.agent.submit_tool import submit_toolbox
 from synth.config.compose import Composed
 from synth.config.prices import INPUT, OUTPUT, prices_of
@@ -15,6 +14,7 @@ from synth.runner.plan import job
 from synth.runner.prepare import PreparedRun, prepare
 from synth.runner.runtimes.auto import choose
 from synth.runner.setup import Workload
+from synth.surface import rules_of, tools_of
 from synth.types import Task
 
 CHARACTERS_PER_TOKEN = 4
@@ -73,7 +73,7 @@ def describe(run: PreparedRun) -> dict[str, Any]:
         "first": {
             "id": job(0, task, plan.samples, plan.seed).id,
             "task": task.id,
-            "system": task.system,
+            "system": rules_of(task),
             "user": task.prompt,
             "tools": tools,
         },
@@ -86,11 +86,10 @@ def _block(block: Any) -> dict[str, object]:
 
 def offered_tools(run: PreparedRun, task: Task) -> list[dict[str, Any]]:
     """The tools of a task as the model is offered them, ``submit`` included."""
-    shown = task.submit_parameters
-    own: Sequence[Tool] = ()
-    if shown is not None:
-        own = submit_toolbox(shown, several=bool(task.parts)).tools
-    return [tool.to_openai() for tool in (*run.world.tools, *own)]
+    boxes, answer = [run.world.toolbox], task.submit_parameters
+    if answer is not None:
+        boxes.append(submit_toolbox(answer, several=bool(task.parts)))
+    return tools_of(task, boxes)
 
 
 def estimate(run: PreparedRun, tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -32,14 +32,15 @@ EPILOG = """examples:
   synth eval shop --universes 100-103 --samples 4 --out out/expert   what is right
   synth eval shop --universes 100-103 --samples 4 --out out/before \\
       --model my-model --base-url http://localhost:8000/v1 agent.text_calls=parse
+  synth eval shop --surfaces 6-8 --model my-model           names that no training row has
   synth eval out/before                                    the report of any run, again
   synth eval --compare out/before out/after --out out/lift the same tasks, before and after
 
 The run's directory holds eval.json, eval.md and model_card.md. A stopped one goes on with
 `synth run --resume DIR`, and `synth eval DIR` then reports on it."""
 
-MOST_UNIVERSES = 1_000
-"""Universes of one evaluation: each is a database that is filled first."""
+MOST_NUMBERS = 1_000
+"""Universes of one evaluation, each a database that is filled first, and surfaces."""
 
 UNIVERSE_ZERO = (
     "note: universe 0 is what `synth run` asks about, too; --universes 100-103 would be databases"
@@ -85,9 +86,11 @@ def _overrides(options: argparse.Namespace) -> list[str]:
         *model_overrides(options),
         f"tasks.count={options.tasks}",
         f"tasks.samples={options.samples}",
-        f"tasks.universes={_universes(options.universes)}",
+        f"tasks.universes={_numbers(options.universes, '--universes')}",
         f"seed={options.seed}",
     ]
+    if options.surfaces is not None:
+        given.append(f"tasks.surface={_numbers(options.surfaces, '--surfaces')}")
     if options.families is not None:
         given.append(f"tasks.families=[{','.join(options.families.split(','))}]")
     if options.out is not None:
@@ -95,7 +98,7 @@ def _overrides(options: argparse.Namespace) -> list[str]:
     return [*given, *options.overrides]
 
 
-def _universes(text: str) -> str:
+def _numbers(text: str, option: str) -> str:
     """``100-102,7`` as a list of the config.
 
     Raises OperatorError for anything else.
@@ -105,12 +108,12 @@ def _universes(text: str) -> str:
         first, dash, last = part.partition("-")
         ends = (first, last) if dash else (first, first)
         if not all(end.isascii() and end.isdecimal() for end in ends):
-            raise OperatorError(f"--universes is of the form 100-103 or 7,8, not {text!r}")
-        numbers += range(int(ends[0]), min(int(ends[1]), int(ends[0]) + MOST_UNIVERSES) + 1)
-    if len(numbers) > MOST_UNIVERSES:
-        raise OperatorError(f"--universes {text}: at most {MOST_UNIVERSES} universes")
+            raise OperatorError(f"{option} is of the form 100-103 or 7,8, not {text!r}")
+        numbers += range(int(ends[0]), min(int(ends[1]), int(ends[0]) + MOST_NUMBERS) + 1)
+    if len(numbers) > MOST_NUMBERS:
+        raise OperatorError(f"{option} {text}: at most {MOST_NUMBERS} {option.strip('-')}")
     if not numbers:
-        raise OperatorError(f"--universes {text} is empty: the first is after the last")
+        raise OperatorError(f"{option} {text} is empty: the first is after the last")
     return f"[{','.join(map(str, numbers))}]"
 
 
@@ -177,6 +180,11 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--families", metavar="A,B", help="task families (default: all)")
     parser.add_argument(
         "--universes", default="0", metavar="N-M", help="databases, as 100-103 or 7,8 (default: 0)"
+    )
+    parser.add_argument(
+        "--surfaces",
+        metavar="N-M",
+        help="variants of names, as 6-8 or 6,7; 0 is the world's own (default: 0)",
     )
     parser.add_argument("--tasks", type=int, default=64, metavar="N", help="tasks (default: 64)")
     parser.add_argument(

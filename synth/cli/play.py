@@ -14,6 +14,7 @@ from synth.episode import Episode, Score
 from synth.errors import OperatorError
 from synth.foundation.shipped import find_world
 from synth.report import Screen
+from synth.surface import rules_of
 from synth.tasks.families import FamilyTasks
 from synth.types import Task
 from synth.validation.prove import prove
@@ -89,7 +90,7 @@ class Game:
 
     async def play(self) -> Score:
         """Play until the user leaves or the player ends; print and return the score."""
-        self._screen.line(self._task.system)
+        self._screen.line(rules_of(self._task))
         self._screen.line(f"\nuser: {self._task.prompt}", "bold")
         self._screen.line("(/tools lists the tools, /end ends and judges)")
         while not self._episode.done and (line := self._read()) is not None:

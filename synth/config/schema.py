@@ -34,6 +34,7 @@ from synth.config.types import (
     Section,
     Share,
     Styles,
+    Surfaces,
     Text,
     Universe,
     Universes,
@@ -160,6 +161,10 @@ class TasksConfig(Section):
     ``compose`` is the share of tasks in which two or three families are asked one after another,
     such as ``{2: 0.3, 3: 0.1}`` (None: there are none). ``max_near_duplicates`` is the largest
     share of tasks whose opening request is a near-duplicate of one before it (None: any).
+
+    ``surface`` counts the variants of names, beside the world's own, that tasks are shown under, or
+    lists their numbers: 0 is the world's own names. Those of ``held_out_surface`` are shown in all
+    splits but the first.
     """
 
     kind: Text = "families"
@@ -174,6 +179,8 @@ class TasksConfig(Section):
     held_out: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
     compose: Composition | None = None
     max_near_duplicates: AnyShare | None = None
+    surface: Surfaces = 0
+    held_out_surface: list[Annotated[int, Strict(), Field(ge=0)]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,9 @@ Text = Annotated[str, Strict(), Field(min_length=1)]
 Universe = Annotated[int, Strict(), Field(ge=0)]
 
 
+MOST_SURFACES = 200
+"""The highest number of a surface variant."""
+
 Plain = Mapping[str, Any]
 """A config, or a part of it, as plain data."""
 Finding = tuple[tuple[str, ...], str]
@@ -53,6 +56,20 @@ def universes(value: object) -> int | list[int]:
     return fine if isinstance(value, list) else fine[0]
 
 
+def surfaces(value: object) -> int | list[int]:
+    """A number of surface variants beside the world's own names, or the list of those to show, of
+    which 0 is the world's own. Raises ValueError for anything else.
+    """
+    listed = cast("list[object]", value) if isinstance(value, list) else [value]
+    fine = [item for item in listed if type(item) is int and 0 <= item <= MOST_SURFACES]
+    if not fine or len(fine) < len(listed):
+        raise ValueError(
+            f"must be a number of variants from 0 to {MOST_SURFACES}, or a list of them such as"
+            " [6,7]"
+        )
+    return fine if isinstance(value, list) else fine[0]
+
+
 def branch_at(value: object) -> str:
     """``first_wrong``, ``each_write`` or the number of a turn. Raises ValueError for anything
     else.
@@ -64,6 +81,7 @@ def branch_at(value: object) -> str:
     return text
 
 
+Surfaces = Annotated[int | list[int], PlainValidator(surfaces)]
 BranchAt = Annotated[str, PlainValidator(branch_at)]
 Universes = Annotated[int | list[int], PlainValidator(universes)]
 Style = Literal["terse", "narrating", "parallel", "verifying"]

@@ -186,6 +186,20 @@ COLUMNS: Final[tuple[Col, ...]] = (
         late=True,
     ),
     Col("judge_cost_usd", "float64", "Cost of the model that judges.", null=True, late=True),
+    Col(
+        *("surface", "int32"),
+        "Number of the surface variant that the model was shown; null for the world's own names.",
+        null=True,
+        low=True,
+        late=True,
+    ),
+    Col(
+        *("surface_names", "json"),
+        "Names of that variant by the world's own: tools, parameters, keys and words.",
+        null=True,
+        low=True,
+        late=True,
+    ),
 )
 
 BY_NAME: Final = {col.name: col for col in COLUMNS}

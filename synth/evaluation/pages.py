@@ -113,9 +113,10 @@ def _tables(document: Figures) -> list[str]:
     for title, name in (
         ("Families", "families"),
         ("Difficulty", "difficulties"),
+        ("Surfaces (0: the world's own names)", "surfaces"),
         ("How rollouts ended", "stop_reasons"),
     ):
-        if document[name]:
+        if document.get(name):
             rows = [_part(part) for part in document[name]]
             lines += [
                 f"## {title}",

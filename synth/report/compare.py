@@ -14,7 +14,7 @@ from synth.report.table import reason_of
 
 _COLUMNS = [
     *("trajectory_id", "task_id", "sample_index", "family", "case", "model"),
-    *("outcome", "reward", "stop_reason", "blame", "verdicts", "num_turns"),
+    *("outcome", "reward", "stop_reason", "blame", "verdicts", "num_turns", "surface"),
 ]
 
 
@@ -32,6 +32,7 @@ class Sample:
     turns: int
     verifier: str
     reason: str
+    surface: int = 0
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -111,6 +112,7 @@ def read_samples(dataset: Dataset) -> dict[Key, Sample]:
             turns=row["num_turns"],
             verifier="" if failing is None else failing["verifier"],
             reason=reason_of(row["verdicts"]),
+            surface=row["surface"] or 0,
         )
     return found
 

@@ -27,7 +27,7 @@ _COLUMNS = [
     *("trajectory_id", "task_id", "family", "split", "env", "model", "user_model"),
     *("outcome", "stop_reason", "reward", "verdicts"),
     *("num_turns", "num_tool_calls", "num_tool_errors", "error_categories"),
-    *("messages", "events", "latency_s", "executions"),
+    *("messages", "events", "latency_s", "executions", "surface", "surface_names"),
     *_SUMS,
 ]
 _PERCENTILES = (50, 90, 99)
@@ -106,6 +106,7 @@ class _SummaryTally:
         self.user_models: Counter[str] = Counter()
         self.families: dict[str, _SummaryPart] = {}
         self.splits: dict[str, _SummaryPart] = {}
+        self.surfaces: dict[str, _SummaryPart] = {}
         self.statistics = all_statistics()
         self.executed = ToolExecutions()
         self.calls: Counter[str] = Counter()
@@ -153,9 +154,18 @@ class _SummaryTally:
         self.variety.add(row["task_id"], row["messages"])
         self.family(row["family"]).add(row)
         self.split(row["split"]).add(row)
+        self.surfaces.setdefault(str(row["surface"] or 0), _SummaryPart()).add(row)
+        names: Mapping[str, Any] | None = row["surface_names"]
+        own = {} if names is None else {shown: name for name, shown in names["tools"].items()}
         for use in tool_uses(row["messages"], row["events"]):
-            self.calls[use.name] += 1
-            self.failed_calls[use.name] += use.category is not None
+            name = own.get(use.name, use.name)
+            self.calls[name] += 1
+            self.failed_calls[name] += use.category is not None
+
+    def by_surface(self) -> list[dict[str, object]]:
+        """Figures of each surface, in the order of their numbers."""
+        numbers = sorted(self.surfaces, key=int)
+        return [{"surface": number, **self.surfaces[number].to_json()} for number in numbers]
 
 
 def summarize(dataset: Dataset) -> dict[str, Any]:
@@ -183,6 +193,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "models": _sorted(tally.counts["model"]),
         "user_models": _sorted(tally.user_models),
         "splits": [{"split": name, **split.to_json()} for name, split in tally.splits.items()],
+        "surfaces": tally.by_surface(),
         "rewards": {
             "mean": tally.reward.mean(),
             "scored": tally.reward.known,

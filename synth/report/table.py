@@ -36,6 +36,9 @@ def show_summary(screen: Screen, summary: Mapping[str, Any]) -> None:
     if varied := variety_table(summary["variety"]):
         screen.heading("Variety")
         screen.table(("", ""), varied)
+    if [part["surface"] for part in summary["surfaces"]] not in ([], ["0"]):
+        screen.heading("Surfaces (0: the world's own names)")
+        _parts(screen, "surface", summary["surfaces"])
     if len(summary["splits"]) > 1:
         screen.heading("Splits")
         _parts(screen, "split", summary["splits"])

@@ -47,7 +47,8 @@ class PresentTasks:
         source = self._source(task.family, task.universe)
         if task.parts:
             parts = [self._in(source, part) for part in task.parts]
-            return replace(joined(parts, task.id, task.seed), split=task.split), source.world
+            whole = joined(parts, task.id, task.seed)
+            return replace(whole, split=task.split, surface=task.surface), source.world
         return self._in(source, task), source.world
 
     def _in(self, source: FamilyTasks, task: Task) -> Task:
@@ -56,7 +57,7 @@ class PresentTasks:
             many = "no task" if not found else f"{len(found)} tasks"
             raise TaskError(f"the family has {many} about the slots {dict(task.slots)} now")
         kept = {"id": task.id, "now": task.now, "seed": task.seed, "split": task.split}
-        return replace(found[0], **kept)
+        return replace(found[0], surface=task.surface, **kept)
 
     def _source(self, family: str, universe: int) -> FamilyTasks:
         if (family, universe) not in self._sources:

@@ -92,7 +92,8 @@ async def differences(
         executed = 0
         async for event, outcome in again(row["events"], episode):
             if isinstance(event, UserTurnEvent):
-                lines += await _user_differences(event, episode.said, scripted)
+                heard = episode.own_text(episode.said)
+                lines += await _user_differences(event, heard, scripted)
             elif outcome is not None:
                 where = f"call {executed} ({event.name}, {outcome.call.id})"
                 problems = _call_differences(row, event, outcome, config.agent.error_style)

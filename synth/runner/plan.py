@@ -20,6 +20,7 @@ from synth.errors import OperatorError, TaskError
 from synth.foundation.hashing import derive_seed, digest
 from synth.foundation.suggestions import hint, nearest
 from synth.runner.distinct import Openings, choose_tasks
+from synth.surface import Surfaces
 from synth.tasks.base import TaskPool
 from synth.tasks.composition import SIZES, Composer, turns
 from synth.types import Job, Task
@@ -110,7 +111,7 @@ class Block:
 class Plan:
     """``seed`` is the run's: it chooses which tasks are asked and seeds each job. ``left_out``
     counts the tasks that were left out as near-duplicates, ``lacking`` those that no other could
-    replace.
+    replace. ``surfaces`` choose the names that a task is shown under; None: the world's own.
     """
 
     blocks: Sequence[Block]
@@ -118,6 +119,7 @@ class Plan:
     seed: int
     left_out: int = 0
     lacking: int = 0
+    surfaces: Surfaces | None = None
 
     @classmethod
     def make(
@@ -131,6 +133,7 @@ class Plan:
         held_out: Iterable[str] = (),
         compose: Mapping[int, float] | None = None,
         max_near_duplicates: float | None = None,
+        surfaces: Surfaces | None = None,
     ) -> Plan:
         """The plan over one source per universe. ``splits`` gives each universe to one split (None:
         all to ``train``); families that are ``held_out`` are asked in all splits but the first, and
@@ -162,7 +165,7 @@ class Plan:
         ]
         blocks, left_out = _blocks(asked, seed, max_near_duplicates)
         lacking = tasks - sum(block.tasks for block in blocks)
-        plan = cls(blocks, samples, seed, left_out, lacking)
+        plan = cls(blocks, samples, seed, left_out, lacking, surfaces)
         _check_splits(plan, {split for split, universe in order if supply[universe]})
         return plan
 
@@ -232,7 +235,8 @@ class Plan:
         ]
         origins = [block.source.identity for block in self.blocks]
         beside = [origins] if any(origins) else []  # a world's own families: its digest says all
-        return digest("plan", self.samples, self.seed, blocks, *beside)
+        shown = [] if self.surfaces is None else [self.surfaces.digest()]
+        return digest("plan", self.samples, self.seed, blocks, *beside, *shown)
 
     @property
     def composed(self) -> dict[int, int]:
@@ -259,7 +263,10 @@ class Plan:
         block = self.blocks[number]
         task = block.task(index - self._starts[number], self.seed, attempt)
         parts = tuple(replace(part, split=block.split) for part in task.parts)
-        return replace(task, split=block.split, parts=parts)
+        task = replace(task, split=block.split, parts=parts)
+        if self.surfaces is None:
+            return task
+        return self.surfaces.shown(task, index, first=block.split == self.blocks[0].split)
 
     def job(self, index: int, task: Task) -> Job:
         """The ``index``-th job, about the task at ``index // samples``, proved or not."""
@@ -379,9 +386,10 @@ def _too_many(tasks: int, capacities: Mapping[int, Mapping[str, int]]) -> str:
 def job(index: int, task: Task, samples: int, seed: int) -> Job:
     """The ``index``-th job, about the task at ``index // samples``."""
     sample = index % samples
+    shown = [] if task.surface is None else [{"surface": task.surface.number}]
     return Job(
         index,
-        digest("job", task.id, sample, seed, length=20),
+        digest("job", task.id, sample, seed, *shown, length=20),
         task,
         sample,
         derive_seed(seed, task.id, sample),

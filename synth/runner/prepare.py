@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from envs.world.loader import World, load_world
 from synth.config.options import Gathering
 from synth.config.schema import RunConfig, to_dict
+from synth.config.task_rules import surface_numbers
 from synth.config.task_source import load_task_source, task_source_options
 from synth.dataset.store.layout import Layout
 from synth.dataset.store.run_info import RunIdentity
@@ -26,6 +27,7 @@ from synth.rewards import check_reward_families
 from synth.runner.plan import Plan
 from synth.runner.provenance import records
 from synth.runner.setup import RunSettings, WorkerSetup, resolve_settings, with_extensions
+from synth.surface import SurfaceMaker, Surfaces, answers_of, database_names
 from synth.tasks.base import TaskPool, TaskSource
 
 if TYPE_CHECKING:
@@ -106,8 +108,10 @@ def prepare(
         home = Scratch("world")
         world_path = source.write_world(home.path / config.world_folder, tasks.families)
     world = load_world(world_path or find_world(config.env.path or config.env.name or ""))
+    names = set[str]()
     pools = [
-        _ground(source, world, universe, config, settings) for universe in _universes(config, world)
+        _ground(source, world, universe, config, settings, names)
+        for universe in _universes(config, world)
     ]
     plan = Plan.make(
         pools,
@@ -118,12 +122,18 @@ def prepare(
         held_out=tasks.held_out or (),
         compose={int(size): share for size, share in (tasks.compose or {}).items()},
         max_near_duplicates=tasks.max_near_duplicates,
+        surfaces=_surfaces(config, world, names, pools),
     )
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
     if config.users.kind == "none":
         _refuse_talkative(pools)
-    notes = [*_skipped_tasks(pools), *_absent_families(pools), *_near_duplicates(plan)]
-    notes += _shortfalls(plan)
+    notes = [
+        *_surface_notes(config, world),
+        *_skipped_tasks(pools),
+        *_absent_families(pools),
+        *_near_duplicates(plan),
+        *_shortfalls(plan),
+    ]
     left_out = sum((Counter(pool.left_out_kinds) for pool in pools), Counter[str]())
     return PreparedRun(config, settings, world, plan, notes, home, left_out)
 
@@ -162,11 +172,30 @@ def _universes(config: RunConfig, world: World) -> Sequence[int]:
     return range(len(world.databases)) if world.databases else numbers
 
 
+def _surfaces(
+    config: RunConfig, world: World, names: Collection[str], pools: Sequence[TaskPool]
+) -> Surfaces | None:
+    """The surfaces that the config asks for; None if it asks for the world's own names only."""
+    numbers = surface_numbers(config.tasks.surface)
+    if not any(numbers):
+        return None
+    maker = SurfaceMaker(world, names, answers_of(pools, config.seed))
+    return Surfaces(maker, numbers, pools, config.seed, config.tasks.held_out_surface or ())
+
+
 def _ground(
-    source: TaskSource, world: World, universe: int, config: RunConfig, settings: RunSettings
+    source: TaskSource,
+    world: World,
+    universe: int,
+    config: RunConfig,
+    settings: RunSettings,
+    names: set[str],
 ) -> TaskPool:
-    """The tasks of one universe. Its template is closed again."""
+    """The tasks of one universe. Its template is closed again; ``names`` gets those of its tables
+    and columns.
+    """
     with world.template(config.database.engine, universe, settings.target) as template:
+        names |= database_names(template)
         try:
             pool = source.open(world, template, config.tasks.families, universe)
         except TaskError as error:
@@ -204,6 +233,15 @@ def _world_extension(run: PreparedRun) -> Iterator[Extension]:
         extension = world_extension(name)
         if extension is not None:
             yield extension
+
+
+def _surface_notes(config: RunConfig, world: World) -> Iterator[str]:
+    """A note on what surfaces cannot rename."""
+    if any(surface_numbers(config.tasks.surface)) and any(tool.free_sql for tool in world.tools):
+        yield (
+            f"tasks.surface: {world.name} has tools for SQL of the agent's own, so only tools and"
+            " parameters have other names; tables, columns and results keep theirs"
+        )
 
 
 def _skipped_tasks(pools: Sequence[TaskPool]) -> list[str]:

@@ -23,7 +23,7 @@ from synth.dataset.sanitize import sanitize
 from synth.episode import Episode, Score
 from synth.models.base import Model, Sampling
 from synth.models.replay.branch import BranchedModel
-from synth.rewards import CallRecord, Evidence, blame, total_reward
+from synth.rewards import Evidence, blame, total_reward
 from synth.runner.audit_files import AuditBook
 from synth.runner.judge import JudgeCost, ModelJudge
 from synth.types import Completion, Job, Outcome
@@ -227,6 +227,8 @@ def _identity_columns(job: Job, context: RolloutContext) -> dict[str, object]:
         "seed": job.seed,
         "parent_id": None if job.branch is None else job.branch.parent,
         "branch_step": None if job.branch is None else job.branch.step,
+        "surface": None if task.surface is None else task.surface.number,
+        "surface_names": None if task.surface is None else task.surface.to_json(),
     }
 
 
@@ -284,19 +286,7 @@ def evidence_of_all(run: AgentRun, episode: Episode) -> Evidence:
     evidence = episode.evidence()
     if len(run.outcomes) == len(evidence.calls):
         return evidence
-    calls = [
-        CallRecord(
-            outcome.call.name,
-            outcome.arguments,
-            outcome.result.ok,
-            outcome.result.category,
-            False,
-            outcome.changes,
-            outcome.result,
-        )
-        for outcome in run.outcomes
-    ]
-    return replace(evidence, calls=calls)
+    return replace(evidence, calls=[episode.own_call(outcome) for outcome in run.outcomes])
 
 
 def call_changes(run: AgentRun) -> list[dict[str, object]]:

@@ -14,7 +14,8 @@ from synth.config.fingerprints import difference, fingerprint
 from synth.config.schema import RunConfig, from_dict, to_dict
 from synth.dataset.store.atomic_files import write_file
 from synth.errors import OperatorError, ResumeRefused
-from synth.types import Message, Task
+from synth.surface import opening_of, rules_of, tools_of
+from synth.types import Task
 
 TASKS_FILE = "tasks.parquet"
 CONFIG_FILE = "config.yaml"
@@ -87,7 +88,6 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def task_row(task: Task, world: World) -> dict[str, object]:
     """The row of tasks.parquet: what is asked, and what it is judged by."""
-    messages: list[Message] = [{"role": "system", "content": task.system}] if task.system else []
     return {
         "task_id": task.id,
         "family": task.family,
@@ -99,9 +99,9 @@ def task_row(task: Task, world: World) -> dict[str, object]:
         "key": task.key,
         "slots": dict(task.slots),
         "prompt": task.prompt,
-        "system": task.system,
-        "messages": [*messages, {"role": "user", "content": task.prompt}],
-        "tools": [tool.to_openai() for tool in world.tools],
+        "system": rules_of(task),
+        "messages": opening_of(task),
+        "tools": tools_of(task, [world.toolbox]),
         "answer": task.answer,
         "gold": [step.to_json() for step in task.gold],
         "checks": {

@@ -20,6 +20,7 @@ from synth.serving.agent_page import POLICY, page
 from synth.serving.guarded import HEADERS, guard, json_body, json_response
 from synth.serving.live.desk import SupervisedSessions
 from synth.serving.live.session import SessionError
+from synth.surface import rules_of
 from synth.types import UserTurn
 
 HOST = "127.0.0.1"
@@ -86,7 +87,7 @@ class AgentServer:
         session = await self._sessions.open(await json_body(request))
         task = session.job.task
         opened = {"session": session.name, "job": session.job.index, "family": task.family}
-        return json_response(201, {**opened, "prompt": task.prompt, "system": task.system})
+        return json_response(201, {**opened, "prompt": task.prompt, "system": rules_of(task)})
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         session = self._sessions[request.match_info["name"]]

@@ -32,6 +32,7 @@ from synth.serving.recorded_rollouts import (
     RecordedVoice,
     turn_of,
 )
+from synth.surface import opening_of
 from synth.types import Completion, Message, Task
 from synth.validation.prove import prove_and_keep
 
@@ -134,8 +135,7 @@ class ScriptedVoice(KnownRollout):
     def __init__(self, model: ScriptedModel, planned: _Planned, seed: int) -> None:
         task = planned.task
         self.seed = seed
-        system: list[Message] = [{"role": "system", "content": task.system}] if task.system else []
-        self.opening = [*system, {"role": "user", "content": task.prompt}]
+        self.opening = opening_of(task)
         self._model, self._planned = model, planned
 
     async def tools(self) -> Sequence[object]:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from envs.types import ToolCall
 from synth.types.checks import AlternativeEnd, Gate, find_gate
 from synth.types.steps import Step, steps_from_json
+from synth.types.surface import Surface
 
 Json = Any
 Message = dict[str, Json]
@@ -240,6 +241,8 @@ class Task:
     - ``alternatives``: right ends other than gold's.
     - ``transient``: ``allow`` or ``forbid`` writes that are undone again.
     - ``difficulty``: the author's estimate (simple, moderate, challenging).
+    - ``surface``: the names that the agent is shown; None for the world's own. Everything else in
+      the task is in the world's own names.
     - ``parts``: the tasks of a composed task, one for each request, in order. Each is judged by
       its own gates, answer and words; gold and user of the whole are theirs one after another.
     """
@@ -269,6 +272,7 @@ class Task:
     transient: str = "allow"
     difficulty: str | None = None
     end: GoldEnd | None = None
+    surface: Surface | None = None
     parts: Sequence[Task] = ()
 
     @property
@@ -303,12 +307,13 @@ class Task:
             "alternatives": [end.to_json() for end in self.alternatives],
             "user": None if self.user is None else asdict(self.user),
             "end": None if self.end is None else asdict(self.end),
+            "surface": None if self.surface is None else self.surface.to_json(),
             "parts": [part.to_json() for part in self.parts],
         }
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Json]) -> Task:
-        end, user = raw.get("end"), raw.get("user")
+        end, user, surface = raw.get("end"), raw.get("user"), raw.get("surface")
         values: dict[str, Any] = {
             **raw,
             "gold": steps_from_json(raw["gold"]),
@@ -318,6 +323,7 @@ class Task:
             ),
             "end": GoldEnd(**end) if end is not None else None,
             "user": UserRole.from_json(user) if user is not None else None,
+            "surface": None if surface is None else Surface.from_json(surface),
             "parts": tuple(cls.from_json(part) for part in raw.get("parts", ())),
         }
         return cls(**values)

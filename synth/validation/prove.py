@@ -73,7 +73,30 @@ async def prove(task: Task, world: World, template: Template, limits: Limits | N
 async def prove_and_keep(
     task: Task, world: World, template: Template, limits: Limits | None = None
 ) -> tuple[Task, GoldRun]:
-    """As :func:`prove`; returns the playing of gold beside the task."""
+    """As :func:`prove`; returns the playing of gold beside the task.
+
+    A task in a surface is proved by the world's own names, and then played once more as the agent
+    is shown it.
+    """
+    if task.surface is None:
+        return await _prove_own(task, world, template, limits)
+    own, _ = await _prove_own(replace(task, surface=None), world, template, limits)
+    shown = replace(own, surface=task.surface)
+    try:
+        async with playing(shown, world, template, limits) as gold:
+            if message := shortfall(shown, gold, world):
+                raise TaskError(f"gold does not earn the full reward: {message} (task {task.id})")
+    except TaskError as error:
+        advice = "name variants without this one in tasks.surface=[...]"
+        message = f"under surface {task.surface.number}: {error.message}; {advice}"
+        raise TaskError(message, error.file, error.line, task.family) from None
+    return shown, gold
+
+
+async def _prove_own(
+    task: Task, world: World, template: Template, limits: Limits | None
+) -> tuple[Task, GoldRun]:
+    """The proof of a task by the world's own names."""
     if task.parts:
         return await _prove_parts(task, world, template, limits)
     try:

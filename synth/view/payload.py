@@ -25,6 +25,7 @@ _PLAIN = {
     "case": "case",
     "split": "split",
     "universe": "universe",
+    "surface": "surface",
     "sample_index": "sample",
     "outcome": "outcome",
     "reward": "reward",
@@ -58,6 +59,7 @@ COLUMNS = (
     "executions",
     "segments",
     "provider_fields",
+    "surface_names",
 )
 
 
@@ -88,6 +90,7 @@ class Payload:
     def __init__(self) -> None:
         self.prompts = Interned()
         self.tools = Interned()
+        """Lists of tools, and the names of surfaces."""
         self.runs: list[dict[str, object]] = []
         self.rows: list[dict[str, object]] = []
         self.tasks: dict[str, object] = {}
@@ -115,6 +118,8 @@ class Payload:
         shown |= {name: exact(row[column]) for column, name in _PLAIN.items()}
         shown["messages"] = [self._message(message) for message in row["messages"]]
         shown["tools"] = self.tools.index(repr(row["tools"]), row["tools"])
+        names = row["surface_names"]
+        shown["names"] = None if names is None else self.tools.index(repr(names), names)
         shown["segments"] = len(row["segments"] or ())
         shown["raw"] = exact(notable_events(row["events"]))
         shown["times"] = {

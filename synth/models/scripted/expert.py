@@ -22,6 +22,7 @@ from synth.models.base import Conversation, Model, OnDelta
 from synth.models.kept_output import READ, kept_in, read_piece
 from synth.models.recap import opening_of, read_request, without_recap
 from synth.models.scripted.notes import Notes, read_notes, remembered
+from synth.surface import translator_of
 from synth.tasks.yaml.conditions import all_hold
 from synth.tasks.yaml.saves import saved_values
 from synth.tasks.yaml.template import fill, rounded
@@ -105,6 +106,7 @@ class ExpertConversation(Conversation):
 
     def __init__(self, task: Task, retries: int | None = RETRIES) -> None:
         self._task = task
+        self._surface = None if task.surface is None else translator_of(task.surface)
         self._retries = retries
         self._closing = CLOSING
         self._read = 0
@@ -143,7 +145,7 @@ class ExpertConversation(Conversation):
     def _summary(self, messages: Sequence[Message]) -> str:
         """Return notes of these messages, for a conversation that goes on without them."""
         messages, recap = without_recap(messages)
-        notes = Notes()
+        notes = Notes(self._result)
         for answer in [
             *read_notes(recap.summary if recap else ""),
             *_answers(messages, opening_of(messages)),
@@ -279,8 +281,13 @@ class ExpertConversation(Conversation):
         return text if kept is not None else content
 
     def _turn(self, *calls: ToolCall) -> Completion:
-        """Return a completion with the pending words and these calls."""
+        """Return a completion with the pending words and these calls, in the names of the task's
+        surface.
+        """
         spoken, self._spoken = self._spoken, ""
+        if self._surface is not None:
+            spoken = self._surface.show_words(spoken, calls)
+            calls = tuple(map(self._surface.show_call, calls))
         return Completion(
             content=spoken, tool_calls=calls, finish_reason="tool_calls" if calls else "stop"
         )
@@ -307,10 +314,15 @@ class ExpertConversation(Conversation):
                 names[name] = saved[name]
                 continue
             try:
-                names |= saved_values({name: path}, json.loads(content), names)
+                names |= saved_values({name: path}, self._result(content), names)
             except (LookupError, ValueError) as error:
                 raise self._stuck(_unsaved(name, step.tool, error, content)) from None
         self.saved.append((step, {name: names[name] for name in step.save}))
+
+    def _result(self, content: str) -> object:
+        """The value of a result, by the world's own names. Raises ValueError for other text."""
+        value: object = json.loads(content)
+        return value if self._surface is None else self._surface.own_output(value)
 
     def _stuck(self, message: str) -> GoldStuckError:
         return GoldStuckError(message, self._task.family, self._step)

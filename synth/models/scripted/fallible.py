@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from envs.types import ToolCall
 from synth.errors import TaskError
@@ -28,6 +29,7 @@ from synth.models.scripted.expert import (
 from synth.models.scripted.mistakes import Gold, Slip, draw_slip, has_number
 from synth.models.scripted.styles import NO_STYLES, StyledModel
 from synth.plugins import extension
+from synth.surface import translator_of
 from synth.tasks.yaml.words import SUBMIT, TODAY
 from synth.types import Completion, Task
 from synth.types.steps import Action, ConfirmStep, ReplyStep, TalkStep
@@ -81,7 +83,10 @@ class FallibleModel(StyledModel):
         """
         key = task.id, seed
         if tools or key not in self._drawn:
-            self._drawn[key] = draw_slip(task, tools, seed, self._kinds, self._rate)
+            own = tools
+            if task.surface is not None:
+                own = [translator_of(task.surface).own_spec(cast("Any", tool)) for tool in tools]
+            self._drawn[key] = draw_slip(task, own, seed, self._kinds, self._rate)
         slip = self._drawn[key]
         self._drawn.move_to_end(key)
         if len(self._drawn) > _REMEMBERED:

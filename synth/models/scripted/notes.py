@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from synth.models.kept_output import READ, Kept, kept_in, preview, read_piece
 from synth.tasks.yaml.saves import saved_values
@@ -27,10 +27,11 @@ def remembered(content: str) -> Mapping[str, object] | None:
 
 class Notes:
     """Notes that grow by one answer at a time. ``step`` is the gold step behind the call that was
-    answered; None: the user answered.
+    answered; None: the user answered. ``read`` gives the value of a result's text.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, read: Callable[[str], object] = json.loads) -> None:
+        self._value = read
         self._lines: list[str] = []
         self._asked: Action | None = None
         self._pieces: list[str] = []
@@ -59,7 +60,7 @@ class Notes:
         elif not step.save or content == DONE:
             self._lines.append(f"- {tool} did it")
         else:
-            saved = _saved(step, content)
+            saved = self._saved(step, content)
             outcome = f"answered {_quoted(content)}" if saved is None else f"brought {saved}"
             self._lines.append(f"- {tool} {outcome}")
 
@@ -72,7 +73,7 @@ class Notes:
         self._piece_lines.append(len(self._lines) - 1)
         if found[1] is not None:
             return
-        saved = None if self._asked is None else _saved(self._asked, "".join(self._pieces))
+        saved = None if self._asked is None else self._saved(self._asked, "".join(self._pieces))
         if saved is None:
             return
         for line in self._piece_lines[:-1]:
@@ -80,6 +81,13 @@ class Notes:
                 f"- {READ} read {json.loads(self._lines[line].split(' ', 3)[3]).partition(']')[0]}]"
             )
         self._lines[-1] = f"- {READ} brought {saved}"
+
+    def _saved(self, step: Action, content: str) -> str | None:
+        """Return the values that a step saves from a result, as JSON; None without them."""
+        try:
+            return _json(saved_values(step.save, self._value(content), {}))
+        except (LookupError, ValueError):
+            return None
 
 
 def read_notes(text: str) -> list[str]:
@@ -100,15 +108,6 @@ def _answer(word: str, rest: str) -> str:
         output_id, size = json.loads(rest)
         return preview(Kept(output_id, size), "", 0, 0)
     return rest if word == "read" else DONE
-
-
-def _saved(step: Action, content: str) -> str | None:
-    """Return the values that a step saves from a result, as JSON; None if they are not in it."""
-    try:
-        value = json.loads(content)
-        return _json(saved_values(step.save, value, {}))
-    except (LookupError, ValueError):
-        return None
 
 
 def _quoted(text: str) -> str:

@@ -15,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 from synth.foundation.shipped import version
 from synth.serving.live.book import SessionBook
 from synth.serving.live.session import REPLY, RemoteSession, SessionAnswer, SessionError
+from synth.surface import rules_of
 
 Context = ServerRequestContext[Any, Any]
 NameOf = Callable[[Context], str]
@@ -148,7 +149,7 @@ class WorldServer:
     async def _read_resource(
         self, ctx: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        system = (await self._session(ctx)).job.task.system
+        system = rules_of((await self._session(ctx)).job.task)
         if str(params.uri) != POLICY or not system:
             raise SessionError("unknown_resource", f"there is no resource {params.uri}")
         text = types.TextResourceContents(uri=POLICY, mime_type="text/markdown", text=system)

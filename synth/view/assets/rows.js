@@ -162,6 +162,7 @@ async function fetchRow(row) {
   Object.assign(data.tasks, answer.tasks);
   for (const message of answer.row.messages) if (message.prompt !== undefined) message.prompt += prompts;
   answer.row.tools += tools;
+  if (answer.row.names !== null) answer.row.names += tools;
   Object.assign(row, answer.row);
 }
 

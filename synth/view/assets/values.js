@@ -91,10 +91,12 @@ function answers(row) {
 
 function extras(row) {
   const tools = data.tools[row.tools] || [];
+  const names = data.tools[row.names];
   const fold = (title, content) => h("details", { class: "fold reference" }, h("summary", {}, title), h("div", { class: "card" }, content));
   return [
     fold(`${counted(tools.length, "tool")} offered`, tools.map((tool) => h("details", { class: "fold" },
       h("summary", {}, h("code", {}, tool.function.name), " ", (tool.function.description || "").split("\n")[0]), json(tool.function.parameters)))),
+    names ? fold(`The world's own names, and those of surface ${row.surface}`, json(names)) : null,
     (row.faults || []).length ? fold(counted(row.faults.length, "injected fault"), json(row.faults)) : null,
     (row.raw || []).length ? fold(`${counted(row.raw.length, "unusual event")}: raw emissions, discarded drafts, denials`, json(row.raw)) : null,
     (row.notes || []).length ? fold("The teacher's own log", json(row.notes)) : null,
