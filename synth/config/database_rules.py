@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
+from synth.config.database import ConnectionConfig
 from synth.config.types import Finding, Plain
 from synth.plugins import ENGINES, PluginError
 
@@ -14,6 +16,9 @@ _PLACE = ("driver", "host", "port", "user", "password_env_var", "database")
 def database_rule(config: Plain) -> Iterator[Finding]:
     """The server is described in one way, and the engine has one."""
     database = config["database"]
+    if _attaches(database["engine"]):
+        yield from _attached(database)
+        return
     connection: Plain = database["connection"]
     place = [f"database.connection.{name}" for name in _PLACE if connection[name] is not None]
     beside = [
@@ -36,6 +41,37 @@ def database_rule(config: Plain) -> Iterator[Finding]:
         if not isinstance(value, str | int | float):
             key = f"database.connection.options.{name}"
             yield (key,), f"{key}: an option of the driver is a text or a number"
+
+
+def _attaches(engine: str) -> bool:
+    try:
+        return bool(getattr(ENGINES.load(engine), "attaches", False))
+    except PluginError:
+        return False  # another rule says so
+
+
+def _attached(database: Plain) -> Iterator[Finding]:
+    """An existing database is named by a variable that holds its URL, and by nothing else."""
+    engine = database["engine"]
+    if database["dsn_env_var"] is None:
+        key = "database.dsn_env_var"
+        yield (
+            (key,),
+            f"{key}: database={engine} needs the name of a variable that holds the URL of the"
+            " database",
+        )
+    usual = asdict(ConnectionConfig())
+    given = [
+        f"database.connection.{name}"
+        for name, value in database["connection"].items()
+        if value != usual[name]
+    ]
+    if given:
+        yield (
+            given,
+            f"{', '.join(given)}: an existing database is described by its URL alone, in the"
+            " variable that database.dsn_env_var names",
+        )
 
 
 def _driver(driver: str, engine: str) -> Iterator[Finding]:
