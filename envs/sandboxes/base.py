@@ -260,6 +260,10 @@ class Engine(ABC):
     against it, with errors that name the key; :meth:`options` makes an instance of it.
     """
 
+    def settled(self, url: str) -> str:
+        """The URL as it holds in every process, whatever folder it was started in."""
+        return url
+
     @abstractmethod
     def build(self, load: Callable[[Any], object], target: DatabaseTarget) -> Template:
         """Build a template from whatever ``load`` does to an empty database.

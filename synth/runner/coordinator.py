@@ -24,6 +24,7 @@ from synth.dataset.store.writer import RunWriter
 from synth.errors import OperatorError, TaskError
 from synth.foundation.consent import remember, tasks_part
 from synth.runner import event_loop
+from synth.runner.attached import changes_since
 from synth.runner.breaker import Breaker
 from synth.runner.budget import Budget
 from synth.runner.callbacks import make_callbacks
@@ -374,7 +375,14 @@ class Coordinator:
         left = self.writer.progress.waiting
         status: Literal["complete", "partial"] = "complete" if left == 0 else "partial"
         reason = self.stop.reason if left else None
-        manifest = self.writer.seal(status, {"stopped": reason} if reason else {})
+        extra: dict[str, object] = {"stopped": reason} if reason else {}
+        run = self.run
+        changes = changes_since(run.settings, run.world, self.config.database.engine)
+        if changes:
+            extra["database_changes"] = changes
+            moved = f"the attached database changed during the run: {'; '.join(changes)}"
+            warnings = [*warnings, f"{moved}. Rewards may be wrong."]
+        manifest = self.writer.seal(status, extra)
         progress = self.writer.progress
         return RunReport(
             directory=self.directory,

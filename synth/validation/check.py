@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import make_url
+
 from envs.errors import EnvsError
 from envs.sandboxes.base import DatabaseTarget
 from envs.types import Limits

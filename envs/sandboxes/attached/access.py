@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, ClassVar
 
 import sqlalchemy
@@ -112,6 +113,9 @@ class Access:
         dialect.do_rollback(raw)
 
 
+_FILES = frozenset({"sqlite", "duckdb"})
+"""Dialects whose database is a file."""
+
 _OWN = {
     "sqlite": "envs.sandboxes.attached.sqlite:SqliteAccess",
     "postgresql": "envs.sandboxes.attached.postgres:PostgresAccess",
@@ -137,6 +141,17 @@ def access_of(address: str) -> Access:
         ) from None
     own = _OWN.get(url.get_backend_name())
     return Access(url) if own is None else resolve(own)(url)
+
+
+def settled(address: str) -> str:
+    """A URL whose file has its absolute path. Another text stays what it is."""
+    with suppress(sqlalchemy.exc.ArgumentError, ValueError):
+        url = sqlalchemy.make_url(address)
+        path = url.database or ""
+        if url.get_backend_name() in _FILES and path and not path.startswith((":", "file:", "md:")):
+            absolute = str(Path(path).expanduser().absolute())
+            return url.set(database=absolute).render_as_string(hide_password=False)
+    return address
 
 
 def existing_file(url: sqlalchemy.URL) -> str:

@@ -32,6 +32,9 @@ class AttachedEngine(Engine):
     attaches = True
     Options = AttachedOptions
 
+    def settled(self, url: str) -> str:
+        return resolve("envs.sandboxes.attached.access:settled")(url)
+
     def build(self, load: Callable[[Any], object], target: DatabaseTarget) -> Template:
         """Attach the database of the target's URL. ``load`` is not called."""
         options = TypeAdapter(AttachedOptions).validate_python(dict(target.options))

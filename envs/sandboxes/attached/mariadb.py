@@ -21,6 +21,7 @@ _BESIDE = re.compile(
 wherever they stand, texts and comments included: a comment may be code to the server.
 """
 
+
 class MariaDBAccess(Access):
     """Reading a database on a server of MariaDB or MySQL."""
 

@@ -19,7 +19,9 @@ import sqlalchemy
 from envs.sandboxes.attached.access import CONNECT_S, ONLY_READS, QUERIES, Access, first_word
 from envs.sandboxes.postgres import statement_guard
 
-_HARMLESS = frozenset({"random", "random_normal", "gen_random_uuid", "clock_timestamp", "timeofday"})
+_HARMLESS = frozenset(
+    {"random", "random_normal", "gen_random_uuid", "clock_timestamp", "timeofday"}
+)
 """VOLATILE functions that change nothing, as their values alone are new each time."""
 
 _CALL = re.compile(r"""'(?:[^']|'')*'|(?P<name>"(?:[^"]|"")+"|[^\W\d][\w$]*)\(""")

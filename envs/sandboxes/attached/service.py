@@ -157,9 +157,7 @@ def _size(value: Any) -> int:
 
 def timeout_error() -> RefusedStatementError:
     """The error of a statement that took too long."""
-    return RefusedStatementError(
-        "the statement took longer than it may", ErrorCategory.TIMEOUT
-    )
+    return RefusedStatementError("the statement took longer than it may", ErrorCategory.TIMEOUT)
 
 
 def _portable(error: BaseException, access: Access, driver: Any) -> BaseException:

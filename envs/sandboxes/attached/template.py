@@ -203,5 +203,3 @@ class AttachedSandbox(Sandbox):
     def _alive(self) -> None:
         if self._closed:
             raise SandboxError("the sandbox is closed")
-
-

@@ -22,7 +22,7 @@ from synth.tasks.yaml.body import Body, WorldRules, read_body, read_world_rules,
 from synth.tasks.yaml.models import STEP_WORDS, FamilyModel, GroundModel, TasksModel, keys_of
 from synth.tasks.yaml.scope import Scope, nearest
 from synth.tasks.yaml.source_map import Map, Seq, load_yaml
-from synth.tasks.yaml.step_templates import CaseTemplate
+from synth.tasks.yaml.step_templates import CaseTemplate, tools_called
 from synth.tasks.yaml.words import FAMILY_ID, NAME
 
 SAMPLES = 50
@@ -44,6 +44,10 @@ class Family(TaskFamily):
     @property
     def talks(self) -> bool:
         return self.body.user.answers
+
+    @property
+    def calls(self) -> frozenset[str]:
+        return tools_called(self.body.gold)
 
     @property
     def honest_except(self) -> Mapping[str, str]:
