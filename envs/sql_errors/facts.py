@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from sqlalchemy.exc import StatementError
 
-from envs.types import ErrorCategory
 from envs.sql_errors.codes import MYSQL_CODES, SQLITE_CONSTRAINTS, SQLITE_PRIMARY
+from envs.types import ErrorCategory
 
 _LITERALS = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
 _KINDS = (

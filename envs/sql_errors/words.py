@@ -184,8 +184,8 @@ OTHER_WORDS = _words(
     ),
     (
         _NO_TABLE,
-        r"(table|view|relation|schema).*(does not exist|doesn't exist|cannot be found)"
-        r"|table_or_view_not_found|referenced table|no such table",
+        (r"(table|view|relation|schema).*(does not exist|doesn't exist|cannot be found)"
+        r"|table_or_view_not_found|referenced table|no such table"),
         "Catalog Error: Table with name t does not exist!",
         'Referenced column "a" not found in FROM clause!',
     ),

@@ -24,8 +24,10 @@ def database_rule(config: Plain) -> Iterator[Finding]:
         keys = ("tasks.kind", "database.engine")
         yield (
             keys,
-            f"tasks={config['tasks']['kind']} asks a database that exists: add database=attached"
-            " database.dsn_env_var=NAME",
+            (
+                f"tasks={config['tasks']['kind']} asks a database that exists: add database=attached"
+                " database.dsn_env_var=NAME"
+            ),
         )
     connection: Plain = database["connection"]
     place = [f"database.connection.{name}" for name in _PLACE if connection[name] is not None]
@@ -71,8 +73,10 @@ def _asked_of_attached(tasks: Plain, engine: str) -> Iterator[Finding]:
         keys = ("tasks.kind", "database.engine")
         yield (
             keys,
-            f"tasks={tasks['kind']} brings databases of its own; tasks=questions asks the one of"
-            f" database={engine}",
+            (
+                f"tasks={tasks['kind']} brings databases of its own; tasks=questions asks the one of"
+                f" database={engine}"
+            ),
         )
     elif tasks["universes"] not in (1, [0]):
         keys = ("tasks.universes", "database.engine")
@@ -87,8 +91,10 @@ def _attached(config: Plain) -> Iterator[Finding]:
         key = "database.dsn_env_var"
         yield (
             (key,),
-            f"{key}: database={engine} needs the name of a variable that holds the URL of the"
-            " database",
+            (
+                f"{key}: database={engine} needs the name of a variable that holds the URL of the"
+                " database"
+            ),
         )
     yield from _asked_of_attached(config["tasks"], engine)
     usual = asdict(ConnectionConfig())
@@ -99,9 +105,11 @@ def _attached(config: Plain) -> Iterator[Finding]:
     ]
     if given:
         yield (
-            given,
-            f"{', '.join(given)}: an existing database is described by its URL alone, in the"
-            " variable that database.dsn_env_var names",
+            tuple(given),
+            (
+                f"{', '.join(given)}: an existing database is described by its URL alone, in the"
+                " variable that database.dsn_env_var names"
+            ),
         )
 
 

@@ -223,7 +223,7 @@ def _world_extension(run: PreparedRun) -> Iterator[Extension]:
 
 
 def _writing_families(pools: Sequence[TaskPool]) -> list[str]:
-    """Notes on the families that would write to an attached database."""
+    """Notes on the families that cannot be asked of an attached database."""
     lines = [line for pool in pools for line in pool.unasked]
     if not lines:
         return []

@@ -54,8 +54,8 @@ class TaskPool(ABC):
     world's folder holds everything. It goes into the digest of the plan. ``all_families`` are the
     names of all families, those that the run does not ask for included; empty if they are unknown.
     ``absent`` maps families that have no task in this universe to the reason; they are not among
-    ``families``. ``unasked`` holds a line for each family that would write to a database that is
-    only read.
+    ``families``. ``unasked`` holds a line for each family that cannot be asked of an attached
+    database, as those that write.
     """
 
     world: World

@@ -91,7 +91,7 @@ class FamilyTasks(TaskPool):
     def _reading(self, read: FileFamilies, names: Sequence[str] | None) -> list[TaskFamily]:
         """The families whose gold calls no tool that writes; the others are ``unasked``.
 
-        Raises :class:`~synth.errors.TaskError` if one of ``names`` writes, or all families do.
+        Raises :class:`~synth.errors.TaskError` if one of ``names`` cannot be asked, or none can.
         """
         writers = {tool.name for tool in self.world.tools if not tool.read_only}
         writing = {
@@ -99,9 +99,10 @@ class FamilyTasks(TaskPool):
             for family in read.families
             if (found := writers & set(family.calls))
         }
-        self.unasked = list(writing.values())
+        self.unasked = [*read.unasked, *writing.values()]
+        unasked = {line.partition(":")[0]: line for line in self.unasked}
         kept = [family for family in read.families if family.id not in writing]
-        refused = [writing[name] for name in names or () if name in writing]
+        refused = [unasked[name] for name in names or () if name in unasked]
         if refused or not kept:
             lines = "; ".join(refused or self.unasked)
             raise TaskError(f"the database is attached, and only read. {lines}")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import sqlalchemy
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from envs.errors import DatabaseConfigError
 from envs.plugins import resolve
@@ -59,7 +60,7 @@ class Access:
                 hide_parameters=True,
                 **self.engine_options(),
             )
-        except (sqlalchemy.exc.NoSuchModuleError, ImportError) as error:
+        except (NoSuchModuleError, ImportError) as error:
             raise DatabaseConfigError(
                 f"no SQLAlchemy dialect or driver for {self.url.drivername}:// is installed"
                 f" ({error}); install the package that brings it"
@@ -78,7 +79,7 @@ class Access:
         inspector = sqlalchemy.inspect(connection)
         views: set[str] = set()
         for read in (inspector.get_view_names, inspector.get_materialized_view_names):
-            with suppress(NotImplementedError, sqlalchemy.exc.SQLAlchemyError):
+            with suppress(NotImplementedError, SQLAlchemyError):
                 views.update(read())  # not every dialect tells views from tables
         return set(inspector.get_table_names()), views
 
@@ -134,7 +135,7 @@ def access_of(address: str) -> Access:
     """
     try:
         url = sqlalchemy.make_url(address)
-    except (sqlalchemy.exc.ArgumentError, ValueError):
+    except (ArgumentError, ValueError):
         raise DatabaseConfigError(
             "not a database URL; write for example postgresql://user@host:5432/database or"
             " duckdb:////data/sales.duckdb"
@@ -145,7 +146,7 @@ def access_of(address: str) -> Access:
 
 def settled(address: str) -> str:
     """A URL whose file has its absolute path. Another text stays what it is."""
-    with suppress(sqlalchemy.exc.ArgumentError, ValueError):
+    with suppress(ArgumentError, ValueError):
         url = sqlalchemy.make_url(address)
         path = url.database or ""
         if url.get_backend_name() in _FILES and path and not path.startswith((":", "file:", "md:")):

@@ -43,7 +43,7 @@ class ReadConnection(ContainedConnection):
     def is_valid(self) -> bool:
         return not self.ended
 
-    def cursor(self, *args: Any, **kwargs: Any) -> ReadCursor:
+    def cursor(self, *args: Any, **kwargs: Any) -> Any:
         return ReadCursor(self, self._limits)
 
     def run(self, sql: str, parameters: Any) -> StatementResult:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypedDict
 
 import sqlalchemy
+from sqlalchemy.exc import SQLAlchemyError
 
 from envs.types import Column, Table
 
@@ -66,7 +67,7 @@ def _table(inspector: sqlalchemy.Inspector, name: str) -> Table:
 def _type(kind: Any, dialect: sqlalchemy.Dialect) -> str:
     try:
         return str(kind.compile(dialect=dialect))
-    except sqlalchemy.exc.SQLAlchemyError:  # a type that the dialect cannot write
+    except SQLAlchemyError:  # a type that the dialect cannot write
         return str(kind)
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import SqlglotError
+from sqlglot.expressions.dml import DML
 
 from envs.sandboxes.attached.access import ONLY_READS, QUERIES, first_word
 
 _READERS = {"hive": "spark", "mssql": "tsql", "awsathena": "athena"}
 """sqlglot's name of a dialect, by SQLAlchemy's, where the two differ."""
 
-_WRITES = (exp.DML, exp.DDL, exp.Into, exp.Command, exp.Lock, exp.QueryTransform)
+_WRITES = (DML, exp.DDL, exp.Into, exp.Command, exp.Lock, exp.QueryTransform)
 
 _CODE = frozenset({"reflect", "java_method", "try_reflect"})
 """Functions that run code of the server's, whatever it does."""
@@ -27,7 +29,7 @@ def refusal(sql: str, dialect: str) -> str | None:
     name = _READERS.get(dialect, dialect)
     try:
         read = sqlglot.parse(sql, read=name if Dialect.get(name) is not None else "")
-    except (sqlglot.errors.SqlglotError, RecursionError):
+    except (SqlglotError, RecursionError):
         return "the statement was not executed: it cannot be read as one query"
     found = [item for item in read if item is not None]
     if len(found) != 1:

@@ -8,10 +8,9 @@ calls, whatever way the statement spells them, and planning calls none of them.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
 
 import psycopg
 import sqlalchemy
@@ -85,12 +84,10 @@ def _texts(plan: Any) -> Iterator[str]:
     """All texts in a plan, which is JSON."""
     if isinstance(plan, str):
         yield plan
-    elif isinstance(plan, dict):
-        for value in plan.values():
-            yield from _texts(value)
-    elif isinstance(plan, list):
-        for value in plan:
-            yield from _texts(value)
+    elif isinstance(plan, dict | list):
+        parts = cast("dict[str, Any]", plan).values() if isinstance(plan, dict) else plan
+        for part in cast("Iterable[Any]", parts):
+            yield from _texts(part)
 
 
 def _called(text: str) -> Iterator[str]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy
+from sqlalchemy.exc import DBAPIError
 
 from envs.errors import EnvsError
 from envs.sandboxes.attached.access import Access, access_of
@@ -95,8 +96,8 @@ def answer(reader: Reader, question: StatementQuestion, _: list[int]) -> Stateme
     try:
         raw = reader.connect()
         return _executed(reader, raw, question) if question.sql else StatementResult()
-    except (driver.Error, sqlalchemy.exc.DBAPIError) as error:
-        own: Any = error.orig if isinstance(error, sqlalchemy.exc.DBAPIError) else error
+    except (driver.Error, DBAPIError) as error:
+        own: Any = error.orig if isinstance(error, DBAPIError) else error
         if raw is None or reader.engine.dialect.is_disconnect(own, raw, None):
             reader.hang_up()
             raise RefusedStatementError(str(own), ErrorCategory.CONNECTION_ERROR) from None
@@ -150,9 +151,13 @@ def _filled(rows: Iterable[Any], max_rows: int | None) -> StatementResult:
 
 
 def _size(value: Any) -> int:
-    if isinstance(value, str | bytes | bytearray | memoryview):
+    if value.__class__ in _SIZED:
         return len(value)
-    return len(repr(value)) if isinstance(value, list | dict | tuple) else 8
+    return len(repr(value)) if value.__class__ in _NESTED else 8
+
+
+_SIZED = frozenset({str, bytes, bytearray, memoryview})
+_NESTED = frozenset({list, dict, tuple})
 
 
 def timeout_error() -> RefusedStatementError:
@@ -162,6 +167,7 @@ def timeout_error() -> RefusedStatementError:
 
 def _portable(error: BaseException, access: Access, driver: Any) -> BaseException:
     """The error, or one of the same kind with its words if it does not survive pickling."""
+    again: Any = None
     try:
         again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
     except Exception:  # pickling runs the driver's code, which may raise anything

@@ -74,6 +74,10 @@ def _unreachable(error: Exception, url: sqlalchemy.URL) -> str:
     return f"cannot read the database {_shown(url)}: {words}"
 
 
+def _unread(sql: str, most: int) -> None:
+    """No rows: the columns of a database are looked at, and nothing else."""
+
+
 def _no_disconnect(*_: object) -> bool:
     """No error that a call meets is a lost connection to SQLAlchemy: connections are the affair of
     the processes that hold them.
@@ -105,17 +109,18 @@ class AttachedTemplate(Template):
         self.pool = Pool(SERVICE, (target.url,), connections)
         self._closed = False
         try:
-            self.fingerprint = self._recognised(target)
+            fingerprint = self._recognised(target)
         except BaseException:
             self.close()
             raise
-        self.digest = digest_of(self.fingerprint)
+        self.fingerprint = fingerprint
+        self.digest = digest_of(fingerprint)
 
     def _recognised(self, target: DatabaseTarget) -> Any:
         known = target.fingerprint
         if known is None:
             return fingerprint_of(self.tables, self.engine.dialect, self._read)
-        bare = fingerprint_of(self.tables, self.engine.dialect, lambda *_: None)
+        bare = fingerprint_of(self.tables, self.engine.dialect, _unread)
         if lines := differences(known, bare):
             raise DatabaseConfigError(
                 f"the attached database changed since the tasks were planned: {'; '.join(lines)}"

@@ -59,12 +59,15 @@ class Family(TaskFamily):
 
 @dataclass(frozen=True)
 class TaskFile:
-    """A whole tasks.yaml. ``absent`` maps families that have no row to the reason."""
+    """A whole tasks.yaml. ``absent`` maps families that have no row to the reason; ``unasked`` says
+    of each family that cannot be asked of an attached database, why.
+    """
 
     file: str
     rules: WorldRules
     families: Sequence[Family]
     absent: Mapping[str, str] = field(default_factory=dict[str, str])
+    unasked: Sequence[str] = ()
 
 
 def read_file(context: ReaderContext) -> FileFamilies:
@@ -74,7 +77,7 @@ def read_file(context: ReaderContext) -> FileFamilies:
     read = read_tasks(
         context.file, world, context.tools, context.queries, may_be_empty=universe > 0
     )
-    return FileFamilies(read.families, read.rules, absent=read.absent)
+    return FileFamilies(read.families, read.rules, absent=read.absent, unasked=read.unasked)
 
 
 def read_tasks(
@@ -103,6 +106,7 @@ def read_tasks(
         )
     families: list[Family] = []
     absent: dict[str, str] = {}
+    unasked: list[str] = []
     errors: list[TaskError] = []
     for index, entry in enumerate(entries):
         try:
@@ -113,10 +117,12 @@ def read_tasks(
         except TaskError as error:
             if may_be_empty and isinstance(error, EmptyFamilyError):
                 absent[str(error.family)] = error.message
+            elif queries.attached and error.family:
+                unasked.append(f"{error.family}: {error.message}")
             else:
                 errors.append(error)
     raise_task_errors(errors)
-    return TaskFile(str(file), rules, families, absent)
+    return TaskFile(str(file), rules, families, absent, unasked)
 
 
 def check_tools(scope: Scope) -> None:
