@@ -85,7 +85,7 @@ def _texts(plan: Any) -> Iterator[str]:
     if isinstance(plan, str):
         yield plan
     elif isinstance(plan, dict | list):
-        parts = cast("dict[str, Any]", plan).values() if isinstance(plan, dict) else plan
+        parts: Any = cast("dict[str, Any]", plan).values() if isinstance(plan, dict) else plan
         for part in cast("Iterable[Any]", parts):
             yield from _texts(part)
 
