@@ -17,7 +17,7 @@ from envs.sql_errors import classify
 from envs.testing.conformance_world import SLOW
 from envs.types import ErrorCategory, Limits, Pins
 
-READ = Limits(True, 5_000, 1_000, None)
+READ = Limits(True, 60_000, 1_000, None)
 
 
 class AttachedConformance(ABC):
@@ -119,7 +119,7 @@ class AttachedConformance(ABC):
     def test_limits_hold(self) -> None:
         """Time and rows are bounded, and the next statement is answered."""
         with self.attached() as template, template.open(Pins()) as sandbox:
-            few, short = Limits(True, 5_000, 3, None), Limits(True, 300, 1_000, None)
+            few, short = Limits(True, 60_000, 3, None), Limits(True, 300, 1_000, None)
             assert self.refused(sandbox, self.many, few) is ErrorCategory.LIMIT_EXCEEDED
             assert self.refused(sandbox, self.slow, short) is ErrorCategory.TIMEOUT
             assert self.ask(sandbox, "SELECT count(*) FROM author") == [(3,)]

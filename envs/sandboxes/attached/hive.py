@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import sqlalchemy
 
+from envs.plugins import resolve
 from envs.sandboxes.attached.access import Access
+
+_AT_WORK, _FINISHED = frozenset({0, 1, 7}), 2
+"""States of an operation in Hive's protocol: initialized, running and pending; finished."""
+
+_PAUSE_S = 0.02
 
 _CODE = re.compile(r"\[[A-Z_0-9.]+\] (?!org\.)[^\n]*")
 """The words of an error of Spark's, behind the names of its Java classes."""
@@ -17,6 +25,27 @@ class HiveAccess(Access):
     """Reading through a HiveServer2 or a Thrift server of Spark's. It has no switch for reading
     only: statements are judged by their text, and the rest is up to the rights of the account.
     """
+
+    _deadline: float | None = None
+
+    def begin(self, raw: Any, timeout_ms: int | None) -> None:
+        self._deadline = None if timeout_ms is None else time.monotonic() + timeout_ms / 1000
+
+    def rows(self, cursor: Any, sql: str, parameters: Any) -> Iterator[Any]:
+        """Rows of a statement that the server is told to end when its time is over.
+
+        Raises TimeoutError.
+        """
+        cursor.execute(sql, parameters or None, async_=True)
+        while (status := cursor.poll()).operationState in _AT_WORK:
+            if self._deadline is not None and time.monotonic() > self._deadline:
+                cursor.cancel()
+                raise TimeoutError
+            time.sleep(_PAUSE_S)
+        if status.operationState != _FINISHED:
+            raise resolve("pyhive.exc:OperationalError")(status.errorMessage)
+        while rows := cursor.fetchmany(100):
+            yield from rows
 
     def names(self, connection: sqlalchemy.Connection) -> tuple[set[str], set[str]]:
         tables = connection.exec_driver_sql("SHOW TABLES").fetchall()

@@ -102,6 +102,8 @@ def answer(reader: Reader, question: StatementQuestion, _: list[int]) -> Stateme
             reader.hang_up()
             raise RefusedStatementError(str(own), ErrorCategory.CONNECTION_ERROR) from None
         raise _portable(own, reader.access, driver) from None
+    except TimeoutError:
+        raise timeout_error() from None
     except MemoryError:
         reader.hang_up()
         raise RefusedStatementError(
