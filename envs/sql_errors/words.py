@@ -165,7 +165,7 @@ SQLITE_WORDS = _words(
 OTHER_WORDS = _words(
     (_NO_COLUMN, r"unresolved_column|no such column", "[UNRESOLVED_COLUMN] A column", "a column"),
     (_SYNTAX, r"syntax error|parse_syntax_error", "Parser Error: syntax error at x", "an error"),
-    (_DENIED, r"permission error|read-only mode|has been locked", "on a database in read-only mode", "a mode"),
+    (_DENIED, r"permission error|read-only mode|has been locked", "in read-only mode", "a mode"),
     (_DENIED, r"permission denied|not authorized", "permission denied for table t", "a table t"),
     (_LIMIT, r"out of memory|too large", "Out of Memory Error: failed", "a memory"),
     (Category.TIMEOUT, r"timed? ?out|interrupted", "INTERRUPT Error: Interrupted!", "an interval"),

@@ -1,4 +1,4 @@
-"""Contract tests of an attached database: it is read, it is never written, and a change is named."""
+"""Contract tests of an attached database: it is read and never written, and changes are named."""
 
 from __future__ import annotations
 

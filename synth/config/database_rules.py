@@ -25,8 +25,8 @@ def database_rule(config: Plain) -> Iterator[Finding]:
         yield (
             keys,
             (
-                f"tasks={config['tasks']['kind']} asks a database that exists: add database=attached"
-                " database.dsn_env_var=NAME"
+                f"tasks={config['tasks']['kind']} asks a database that exists: add"
+                " database=attached database.dsn_env_var=NAME"
             ),
         )
     connection: Plain = database["connection"]
@@ -74,8 +74,8 @@ def _asked_of_attached(tasks: Plain, engine: str) -> Iterator[Finding]:
         yield (
             keys,
             (
-                f"tasks={tasks['kind']} brings databases of its own; tasks=questions asks the one of"
-                f" database={engine}"
+                f"tasks={tasks['kind']} brings databases of its own; tasks=questions asks the one"
+                f" of database={engine}"
             ),
         )
     elif tasks["universes"] not in (1, [0]):

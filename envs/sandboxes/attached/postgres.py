@@ -9,7 +9,7 @@ calls, whatever way the statement spells them, and planning calls none of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import psycopg
@@ -85,8 +85,8 @@ def _texts(plan: Any) -> Iterator[str]:
     if isinstance(plan, str):
         yield plan
     elif isinstance(plan, dict | list):
-        parts: Any = cast("dict[str, Any]", plan).values() if isinstance(plan, dict) else plan
-        for part in cast("Iterable[Any]", parts):
+        inner = cast("dict[str, Any] | list[Any]", plan)
+        for part in inner.values() if isinstance(inner, dict) else inner:
             yield from _texts(part)
 
 
