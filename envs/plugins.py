@@ -167,6 +167,7 @@ ENGINES = ExtensionPoint(
         "sqlite": "envs.sandboxes.sqlite.engine:ENGINE",
         "postgresql": "envs.sandboxes.postgres.engine:ENGINE",
         "mariadb": "envs.sandboxes.mariadb.engine:ENGINE",
+        "attached": "envs.sandboxes.attached.engine:ENGINE",
     },
     {"postgres": "postgresql", "mysql": "mariadb"},
 )

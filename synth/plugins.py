@@ -81,6 +81,7 @@ TASK_SOURCES = ExtensionPoint(
         "families": "synth.tasks.families:FamilySource",
         "bird": "synth.text2sql.bird:BirdSource",
         "actions": "synth.action_lists.source:ActionListSource",
+        "questions": "synth.text2sql.attached_questions:QuestionSource",
     },
 )
 """Where tasks come from (``tasks=NAME``); the contract is :mod:`synth.tasks.base`."""

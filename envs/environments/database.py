@@ -91,7 +91,9 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
     @property
     def tools(self) -> Sequence[Tool]:
         """The tools of the toolbox; those that take SQL say which SQL."""
-        return _with_dialect(self.toolbox, self.sandbox.dialect)
+        sandbox = self.sandbox
+        usual = DIALECT_NAMES.get(sandbox.dialect, sandbox.dialect)
+        return _with_dialect(self.toolbox, sandbox.sql_name or usual)
 
     def _names(self) -> Collection[str]:
         columns = (column.name for table in self._tables.values() for column in table.columns)
@@ -134,14 +136,29 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
         self.sandbox.close()
 
 
-DIALECT_NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL", "mysql": "MariaDB"}
+DIALECT_NAMES = {
+    "sqlite": "SQLite",
+    "postgresql": "PostgreSQL",
+    "mysql": "MariaDB",
+    "duckdb": "DuckDB",
+    "hive": "Hive",
+    "mssql": "Microsoft SQL Server",
+    "oracle": "Oracle",
+    "snowflake": "Snowflake",
+    "bigquery": "BigQuery",
+    "redshift": "Amazon Redshift",
+    "databricks": "Databricks SQL",
+    "trino": "Trino",
+    "clickhouse": "ClickHouse",
+    "clickhousedb": "ClickHouse",
+    "cockroachdb": "CockroachDB",
+}
 """The names of SQL dialects as a model knows them."""
 
 
 @lru_cache(maxsize=64)
-def _with_dialect(toolbox: Toolbox, dialect: str) -> Sequence[Tool]:
-    """The tools, those of free SQL with the dialect in their descriptions."""
-    name = DIALECT_NAMES.get(dialect, dialect)
+def _with_dialect(toolbox: Toolbox, name: str) -> Sequence[Tool]:
+    """The tools, those of free SQL with the name of their SQL in the descriptions."""
     return tuple(
         replace(tool, description=f"{tool.description.rstrip()} The database is {name}.")
         if tool.free_sql and name.lower() not in tool.description.lower()

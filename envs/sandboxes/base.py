@@ -36,13 +36,21 @@ class DatabaseTarget:
     ``pooled`` is undone and used again, one of kind ``cloned`` is dropped. An engine without a
     server ignores both. ``pool_size`` is the number of undone sandboxes that a template keeps
     (None: all). ``options`` are the engine's own, as plain data that :attr:`Engine.Options`
-    describes.
+    describes. ``fingerprint`` is what an existing database was recognised by when the tasks were
+    planned (None: it is read again).
     """
 
     url: str | None = field(default=None, repr=False)
     kind: Kind = "pooled"
     options: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
     pool_size: int | None = None
+    fingerprint: Mapping[str, Any] | None = field(default=None, hash=False)
+
+
+VIEWS = "world_views"
+"""The execution option of a call's connection that holds the names of the database's views, where
+the sandbox knows them.
+"""
 
 
 class Transaction(ABC):
@@ -64,8 +72,11 @@ class Sandbox(Closing):
     it at once, except as ``concurrent_reads`` allows.
     """
 
-    dialect: Dialect
+    dialect: str
     """The SQL that statements are written in, by SQLAlchemy's name."""
+
+    sql_name: str = ""
+    """That SQL's name as a model is told it; empty: the dialect's usual name."""
 
     in_place: bool
     """True where a call runs in this process within microseconds, so that an event loop may run it
@@ -165,7 +176,7 @@ NO_SIBLINGS = TestSuiteDatabases(_none)
 class Template(ABC):
     """A database that sandboxes are copied from. Closing it closes its siblings as well."""
 
-    dialect: Dialect
+    dialect: str
     """That of its sandboxes."""
 
     digest: str
@@ -174,6 +185,9 @@ class Template(ABC):
     tables: Mapping[str, Table]
 
     siblings = NO_SIBLINGS
+
+    fingerprint: Mapping[str, Any] | None = None
+    """What an existing database is recognised by, as JSON; None for one that was built."""
 
     @abstractmethod
     def open(self, pins: Pins, *, unordered: bool = False) -> Sandbox:
@@ -229,7 +243,13 @@ class Engine(ABC):
 
     dialect: Dialect
     """The SQL that scripts and statements are written in, by SQLAlchemy's name. A world's scripts
-    are looked up by the engine's name first (``schema.NAME.sql``), then by the dialect's.
+    are looked up by the engine's name first (``schema.NAME.sql``), then by the dialect's. An engine
+    that attaches has none.
+    """
+
+    attaches: bool = False
+    """True where the target's URL names a database that exists already. Its templates only read,
+    and have a fingerprint; scripts are not run, and ``load`` does nothing.
     """
 
     needs_server: bool = False
@@ -239,6 +259,10 @@ class Engine(ABC):
     """A dataclass or a pydantic model of the keys under ``database.options``. The config is checked
     against it, with errors that name the key; :meth:`options` makes an instance of it.
     """
+
+    def settled(self, url: str) -> str:
+        """The URL as it holds in every process, whatever folder it was started in."""
+        return url
 
     @abstractmethod
     def build(self, load: Callable[[Any], object], target: DatabaseTarget) -> Template:

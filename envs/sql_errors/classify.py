@@ -21,7 +21,7 @@ from envs.sql_errors.codes import (
 from envs.sql_errors.details import details_of
 from envs.sql_errors.facts import Facts, family_of, read_facts
 from envs.sql_errors.names import missing_column, quoted
-from envs.sql_errors.words import POSTGRES_ALONE, POSTGRES_WORDS, SQLITE_WORDS, Words
+from envs.sql_errors.words import OTHER_WORDS, POSTGRES_ALONE, POSTGRES_WORDS, SQLITE_WORDS, Words
 from envs.types import ErrorCategory, Table, ToolResult
 
 MAX_MESSAGE = 300
@@ -64,6 +64,8 @@ def to_result(
 
 
 def _classify(facts: Facts, family: str) -> ErrorCategory:
+    if facts.category is not None:
+        return facts.category
     match family:
         case "sqlite":
             found = _sqlite(facts)
@@ -72,7 +74,7 @@ def _classify(facts: Facts, family: str) -> ErrorCategory:
         case "mysql":
             found = _mysql(facts)
         case _:
-            found = None
+            found = _by_words(facts, OTHER_WORDS)
     if (
         family != "postgresql"
         and found is ErrorCategory.COLUMN_NOT_FOUND

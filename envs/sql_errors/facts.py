@@ -10,6 +10,7 @@ from typing import Any, cast
 from sqlalchemy.exc import StatementError
 
 from envs.sql_errors.codes import MYSQL_CODES, SQLITE_CONSTRAINTS, SQLITE_PRIMARY
+from envs.types import ErrorCategory
 
 _LITERALS = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
 _KINDS = (
@@ -47,6 +48,8 @@ class Facts:
     named: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """What PostgreSQL names apart from its words: ``constraint``, ``table``, ``column``."""
     detail: str = ""
+    category: ErrorCategory | None = None
+    """The category of an error that a sandbox raised in the driver's place."""
 
 
 def family_of(dialect: str) -> str:
@@ -55,6 +58,15 @@ def family_of(dialect: str) -> str:
 
 
 def read_facts(error: BaseException, dialect: str) -> Facts:
+    """The facts of an error of that dialect's driver."""
+    orig = error.orig if isinstance(error, StatementError) else error
+    category = getattr(orig, "category", None)
+    if isinstance(category, ErrorCategory):
+        return Facts(_kind(error), None, None, str(orig), "", category=category)
+    return _facts_of_driver(error, dialect)
+
+
+def _facts_of_driver(error: BaseException, dialect: str) -> Facts:
     orig: Any = error
     statement = ""
     connecting = False

@@ -162,6 +162,45 @@ SQLITE_WORDS = _words(
     (_SYNTAX, r"^near ", 'near "x": something', "something near"),
 )
 
+OTHER_WORDS = _words(
+    (_NO_COLUMN, r"unresolved_column|no such column", "[UNRESOLVED_COLUMN] A column", "a column"),
+    (_SYNTAX, r"syntax error|parse_syntax_error", "Parser Error: syntax error at x", "an error"),
+    (_DENIED, r"permission error|read-only mode|has been locked", "in read-only mode", "a mode"),
+    (_DENIED, r"permission denied|not authorized", "permission denied for table t", "a table t"),
+    (_LIMIT, r"out of memory|too large", "Out of Memory Error: failed", "a memory"),
+    (Category.TIMEOUT, r"timed? ?out|interrupted", "INTERRUPT Error: Interrupted!", "an interval"),
+    (_JOIN, r"ambiguous", 'Ambiguous reference to column name "id"', "a reference"),
+    (
+        _AGGREGATE,
+        r"group by|aggregat|missing_group_by|window function",
+        'column "a" must appear in the GROUP BY clause',
+        'column "a" does not exist',
+    ),
+    (
+        _TYPE,
+        r"(function|type|routine).*(does not exist|not found|cannot be resolved)",
+        "Catalog Error: Scalar Function with name f does not exist!",
+        "Catalog Error: Table with name t does not exist!",
+    ),
+    (
+        _NO_TABLE,
+        (r"(table|view|relation|schema).*(does not exist|doesn't exist|cannot be found)"
+        r"|table_or_view_not_found|referenced table|no such table"),
+        "Catalog Error: Table with name t does not exist!",
+        'Referenced column "a" not found in FROM clause!',
+    ),
+    (
+        _NO_COLUMN,
+        r"column.*(not found|does not exist|cannot be resolved|invalid)|does not have a column",
+        'Referenced column "a" not found in FROM clause!',
+        "Table with name t does not exist!",
+    ),
+    (_TYPE, r"conversion error|cannot (cast|compare|mix)|mismatch|no function matches",
+     "Conversion Error: Could not convert string 'x' to INT32", "a conversion"),
+    (_CONNECTION, r"connection|could not connect", "connection was closed", "a table"),
+)  # fmt: skip
+"""For the databases of all other dialects: DuckDB's, Spark's and what most have in common."""
+
 POSTGRES_WORDS = _words(
     (
         _JOIN,

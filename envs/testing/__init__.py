@@ -6,9 +6,16 @@ Subclass one in a test module, name the class ``Test...``, and let pytest collec
         engine = "my_package.engines:ENGINE"
 """
 
+from envs.testing.attached_conformance import AttachedConformance
 from envs.testing.conformance_world import STATEMENTS
 from envs.testing.environment_conformance import EnvironmentConformance
 from envs.testing.sandbox_conformance import SandboxConformance
 from envs.testing.tool_conformance import ToolConformance
 
-__all__ = ["STATEMENTS", "EnvironmentConformance", "SandboxConformance", "ToolConformance"]
+__all__ = [
+    "STATEMENTS",
+    "AttachedConformance",
+    "EnvironmentConformance",
+    "SandboxConformance",
+    "ToolConformance",
+]

@@ -1,6 +1,7 @@
 """Load a world from its folder::
 
-    schema.sql  seed.sql      required; ``schema.postgresql.sql`` beside it wins for that engine
+    schema.sql  seed.sql      ``schema.postgresql.sql`` beside it wins for that engine; only a world
+                              that is asked of an attached database does without
     world.yaml                the database of another world in their place, personal columns
                               (:mod:`envs.world.world_file`)
     databases.json            SQLite files in their place (:mod:`envs.world.sqlite_files`)
@@ -40,9 +41,6 @@ def load_world(path: str | Path) -> World:
         raise WorldError("there is no such world folder", folder)
     database = database_folder(folder)
     databases = read_databases(database)
-    for stem in () if databases else ("schema", "seed"):
-        if not (database / f"{stem}.sql").is_file() and not any(database.glob(f"{stem}.*.sql")):
-            raise WorldError(f"a world needs a {stem}.sql", database / f"{stem}.sql")
     digest = world_digest(folder)
     tools, extensions = world_tools(WorldPackage(folder, digest))
     if not tools:

@@ -132,10 +132,13 @@ class World:
         """Build the template that sandboxes are copied from: the schema, then seed.sql (universe 0)
         or the rows of seed.py.
 
-        ``place`` names the server. Raises :class:`~envs.errors.ScriptError` with file and line
+        ``place`` names the server, or the database that an engine attaches: nothing is built
+        then. Raises :class:`~envs.errors.ScriptError` with file and line
         where a statement fails, :class:`~envs.errors.WorldError` with those of a refused row, and
         :class:`~envs.errors.DatabaseConfigError` for a missing server or driver.
         """
+        if find_engine(engine).attaches:
+            return self._attached_template(engine, universe, place)
         if self.databases:
             return self._file_template(engine, universe)
         template = self._build(engine, universe, place)
@@ -168,6 +171,23 @@ class World:
                 alter(connection, kind.dialect)
 
         return kind.build(load, place or DatabaseTarget())
+
+    def _attached_template(
+        self, engine: str, universe: int, place: DatabaseTarget | None
+    ) -> Template:
+        """The template of a database that exists: no script of the world is run."""
+        if universe:
+            raise WorldError(
+                f"an attached database is universe 0 of a world; there is no universe {universe}",
+                self.path,
+            )
+        if self.databases:
+            raise WorldError(
+                "this world brings SQLite files of its own; tasks=questions asks an attached"
+                " database",
+                self.database / DATABASES_FILE,
+            )
+        return find_engine(engine).build(lambda _: None, place or DatabaseTarget())
 
     def _file_template(self, engine: str, universe: int) -> Template:
         """The template of one of the SQLite files."""

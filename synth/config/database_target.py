@@ -12,7 +12,7 @@ import sqlalchemy
 from envs.connection import driver_args, parse_url
 from envs.errors import DatabaseConfigError
 from envs.plugins import ENGINES, PluginError
-from envs.sandboxes.base import DatabaseTarget, Kind
+from envs.sandboxes.base import DatabaseTarget, Kind, find_engine
 from synth.config.database import ConnectionConfig, DatabaseConfig
 from synth.config.database_rules import no_server
 from synth.errors import OperatorError
@@ -47,7 +47,7 @@ def target_of(engine: str, variable: str | None, kind: Kind, option: str) -> Dat
         raise OperatorError(
             f"{option}: the variable {variable} is not set; export it, or name another"
         )
-    return DatabaseTarget(url, kind)
+    return DatabaseTarget(find_engine(engine).settled(url), kind)
 
 
 def configured_target(database: DatabaseConfig) -> DatabaseTarget:

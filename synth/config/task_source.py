@@ -21,6 +21,7 @@ class TaskSourceClass(Protocol):
     path_is: str
     writes_world: bool
     makes_universes: bool
+    asks_attached: bool
 
 
 def load_task_source(kind: str) -> TaskSourceClass:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from envs.sandboxes.base import DatabaseTarget, find_engine
 from envs.types import Limits, ToolOutcome
 from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
@@ -19,7 +20,7 @@ from synth.dataset.reader import Dataset
 from synth.dataset.store.task_table import TaskTable, read_gate_names
 from synth.dataset.store.wire import to_values
 from synth.episode import Episode
-from synth.errors import DatasetError
+from synth.errors import DatasetError, OperatorError
 from synth.foundation.archive import unpack_world
 from synth.foundation.consent import (
     Consent,
@@ -30,6 +31,7 @@ from synth.foundation.consent import (
 )
 from synth.models.emission import call_of, read_events
 from synth.rewards import TurnRecord
+from synth.runner.attached import DATABASE, changes_of
 from synth.runner.run_files import CONFIG_FILE, TASKS_FILE, recorded_config
 from synth.runner.setup import database_target, limits_of
 from synth.types import Task
@@ -101,12 +103,41 @@ def open_recording(directory: Path, consent: Consent) -> Generator[Recording]:
             name = dataset.info.identity.env if dataset.info else config.world_folder
             folder = Path(home) / "recorded" / Path(name).name
             world = load_world(unpack_world(archive, folder))
-            with Templates(
-                world, config.database.engine, place=database_target(config)
-            ) as templates:
+            place = _database(directory, config)
+            with Templates(world, config.database.engine, place=place) as templates:
+                _compare_database(directory, dataset, templates)
                 yield Recording(
                     dataset, config, world, templates, Path(home), TaskTable(tasks_file)
                 )
+
+
+def _database(directory: Path, config: RunConfig) -> DatabaseTarget:
+    """The server of the sandboxes, or the attached database. Raises :class:`DatasetError` if the
+    variable of an attached one is not set.
+    """
+    try:
+        return database_target(config)
+    except OperatorError:
+        variable = config.database.dsn_env_var
+        if not find_engine(config.database.engine).attaches:
+            raise
+        raise DatasetError(
+            f"{directory}: the run read a database that exists, and playing it again needs that"
+            f" database: put its URL into the variable {variable}"
+        ) from None
+
+
+def _compare_database(directory: Path, dataset: Dataset, templates: Templates) -> None:
+    """Raise :class:`DatasetError` if an attached database is not what it was."""
+    if dataset.info is None or DATABASE not in dataset.info.identity.more:
+        return
+    with templates.use(0) as template:
+        lines = changes_of(dataset.info, template.fingerprint)
+    if lines:
+        raise DatasetError(
+            f"{directory}: the attached database is not what it was when the run was made:"
+            f" {'; '.join(lines)}"
+        )
 
 
 async def act_again(events: Sequence[Row], episode: Episode) -> None:

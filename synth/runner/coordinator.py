@@ -24,6 +24,7 @@ from synth.dataset.store.writer import RunWriter
 from synth.errors import OperatorError, TaskError
 from synth.foundation.consent import remember, tasks_part
 from synth.runner import event_loop
+from synth.runner.attached import changes_since
 from synth.runner.breaker import Breaker
 from synth.runner.budget import Budget
 from synth.runner.callbacks import make_callbacks
@@ -375,8 +376,14 @@ class Coordinator:
         status: Literal["complete", "partial"] = "complete" if left == 0 else "partial"
         reason = self.stop.reason if left else None
         extra: dict[str, object] = {"stopped": reason} if reason else {}
-        if self.run.left_out:
-            extra["tasks_left_out"] = dict(self.run.left_out)
+        run = self.run
+        if run.left_out:
+            extra["tasks_left_out"] = dict(run.left_out)
+        changes = changes_since(run.settings, run.world, self.config.database.engine)
+        if changes:
+            extra["database_changes"] = changes
+            moved = f"the attached database changed during the run: {'; '.join(changes)}"
+            warnings = [*warnings, f"{moved}. Rewards may be wrong."]
         manifest = self.writer.seal(status, extra)
         progress = self.writer.progress
         return RunReport(

@@ -37,6 +37,7 @@ from synth.foundation.consent import (
 from synth.foundation.shipped import find_world
 from synth.foundation.tempdirs import Scratch
 from synth.hub.card import complete_card
+from synth.runner.attached import changes_of
 from synth.runner.branching.plan import with_path
 from synth.runner.coordinator import Coordinator, RunReport
 from synth.runner.prepare import PreparedRun, prepare
@@ -160,6 +161,11 @@ def resume(
         _require_model(run)
         if found.info is not None:
             check_unchanged(found.info.identity.more.get("extensions", ()), run.extensions)
+        if lines := changes_of(found.info, run.settings.target.fingerprint):
+            raise ResumeRefused(
+                f"the attached database changed since the run began: {'; '.join(lines)}. Put it"
+                " back to resume, or start a new run in another output.dir."
+            )
         if branches := config.branch.path:
             found.check_plan(run, branches)
         found.check_tasks(run)

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from envs.sandboxes.base import Template, find_engine
 from envs.world.loader import World, load_world
 from synth.config.options import Gathering
 from synth.config.schema import RunConfig, to_dict
@@ -24,6 +25,7 @@ from synth.foundation.shipped import find_world, world_extension, world_names
 from synth.foundation.tempdirs import Scratch
 from synth.plugins import REWARDS, Extension, PluginError, resolve
 from synth.rewards import check_reward_families
+from synth.runner.attached import DATABASE, changes_of, with_fingerprint
 from synth.runner.plan import Plan
 from synth.runner.provenance import records
 from synth.runner.setup import RunSettings, WorkerSetup, resolve_settings, with_extensions
@@ -73,6 +75,11 @@ class PreparedRun:
     def identity(self) -> RunIdentity:
         """The origin of the data, for manifest and card."""
         plan, found = self.plan, records([*self.extensions, *_world_extension(self)])
+        more: dict[str, object] = {"config": to_dict(self.config)}
+        if found:
+            more["extensions"] = found
+        if self.settings.target.fingerprint is not None:
+            more[DATABASE] = self.settings.target.fingerprint
         return RunIdentity(
             config_digest=self.settings.config_digest,
             world_digest=self.world.digest,
@@ -80,7 +87,7 @@ class PreparedRun:
             env=self.world.name,
             model=self.settings.model_name,
             seed=self.config.seed,
-            more={"config": to_dict(self.config)} | ({"extensions": found} if found else {}),
+            more=more,
         )
 
     def worker_setup(self, archive: bytes, directory: Path | None = None) -> WorkerSetup:
@@ -109,10 +116,12 @@ def prepare(
         world_path = source.write_world(home.path / config.world_folder, tasks.families)
     world = load_world(world_path or find_world(config.env.path or config.env.name or ""))
     names = set[str]()
-    pools = [
-        _ground(source, world, universe, config, settings, names)
-        for universe in _universes(config, world)
-    ]
+    pools: list[TaskPool] = []
+    for universe in _universes(config, world):
+        with world.template(config.database.engine, universe, settings.target) as template:
+            names |= database_names(template)
+            pools.append(_ground(source, world, template, universe, config))
+            settings = with_fingerprint(settings, template)
     plan = Plan.make(
         pools,
         tasks.count,
@@ -129,6 +138,7 @@ def prepare(
         _refuse_talkative(pools)
     notes = [
         *_surface_notes(config, world),
+        *_writing_families(pools),
         *_skipped_tasks(pools),
         *_absent_families(pools),
         *_near_duplicates(plan),
@@ -150,6 +160,15 @@ def _prepare_branches(config: RunConfig, world_path: Path | None, consent: Conse
         unpack = resolve("synth.runner.branching.plan:parents_world")
         world_path = Path(unpack(plan.dataset.path, folder, consent))
     world = load_world(world_path)
+    if find_engine(config.database.engine).attaches:
+        with world.template(config.database.engine, 0, settings.target) as template:
+            settings = with_fingerprint(settings, template)
+        info = plan.dataset.info
+        if lines := changes_of(info, settings.target.fingerprint):
+            raise OperatorError(
+                f"the attached database changed since {config.branch.path} was made:"
+                f" {'; '.join(lines)}"
+            )
     names = {name for index in range(plan.tasks) for name in plan.task(index).gate_names}
     settings = with_extensions(settings, config, [*world.extensions, *_extensions_of(names)])
     return PreparedRun(config, settings, world, plan, plan.notes, home)
@@ -184,26 +203,17 @@ def _surfaces(
 
 
 def _ground(
-    source: TaskSource,
-    world: World,
-    universe: int,
-    config: RunConfig,
-    settings: RunSettings,
-    names: set[str],
+    source: TaskSource, world: World, template: Template, universe: int, config: RunConfig
 ) -> TaskPool:
-    """The tasks of one universe. Its template is closed again; ``names`` gets those of its tables
-    and columns.
-    """
-    with world.template(config.database.engine, universe, settings.target) as template:
-        names |= database_names(template)
-        try:
-            pool = source.open(world, template, config.tasks.families, universe)
-        except TaskError as error:
-            if universe == 0:
-                raise
-            raise TaskError(
-                f"in universe {universe}: {error.message}", error.file, error.line, error.family
-            ) from None
+    """The tasks of one universe, whose template may be closed afterwards."""
+    try:
+        pool = source.open(world, template, config.tasks.families, universe)
+    except TaskError as error:
+        if universe == 0:
+            raise
+        raise TaskError(
+            f"in universe {universe}: {error.message}", error.file, error.line, error.family
+        ) from None
     check_reward_families(world, pool.all_families)
     return pool
 
@@ -242,6 +252,16 @@ def _surface_notes(config: RunConfig, world: World) -> Iterator[str]:
             f"tasks.surface: {world.name} has tools for SQL of the agent's own, so only tools and"
             " parameters have other names; tables, columns and results keep theirs"
         )
+
+
+def _writing_families(pools: Sequence[TaskPool]) -> list[str]:
+    """Notes on the families that cannot be asked of an attached database."""
+    lines = [line for pool in pools for line in pool.unasked]
+    if not lines:
+        return []
+    many = "1 family is" if len(lines) == 1 else f"{len(lines)} families are"
+    more = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
+    return [f"{many} left out: the database is attached, and only read", *lines[:LISTED], *more]
 
 
 def _skipped_tasks(pools: Sequence[TaskPool]) -> list[str]:

@@ -36,6 +36,11 @@ class TaskFamily:
         return False
 
     @property
+    def calls(self) -> Collection[str]:
+        """Names of the tools that gold may call."""
+        return ()
+
+    @property
     def honest_except(self) -> Mapping[str, str]:
         """The honest agents that the family may refuse, each with the reason."""
         return {}
@@ -56,7 +61,8 @@ class TaskPool(ABC):
     world's folder holds everything. It goes into the digest of the plan. ``all_families`` are the
     names of all families, those that the run does not ask for included; empty if they are unknown.
     ``absent`` maps families that have no task in this universe to the reason; they are not among
-    ``families``.
+    ``families``. ``unasked`` holds a line for each family that cannot be asked of an attached
+    database, as those that write.
     """
 
     world: World
@@ -66,6 +72,7 @@ class TaskPool(ABC):
     identity: str = ""
     all_families: Collection[str] = ()
     absent: Mapping[str, str] = {}
+    unasked: Sequence[str] = ()
 
     @property
     def left_out_kinds(self) -> Mapping[str, int]:
@@ -114,6 +121,11 @@ class TaskSource(ABC):
     makes_universes: ClassVar[bool] = False
     """Whether the source decides what the universes are, so that ``tasks.universes`` and
     ``tasks.splits`` must be left alone."""
+
+    asks_attached: ClassVar[bool] = False
+    """Whether the tasks are about the existing database of ``database=attached``, and about no
+    other.
+    """
 
     def __init__(self, options: object) -> None:
         self.options = options

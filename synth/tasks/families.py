@@ -75,7 +75,8 @@ class FamilyTasks(TaskPool):
             absent = dict(read.absent)
             self.all_families = frozenset([*absent, *(family.id for family in read.families)])
             self._form = form_of(self.rules.form, read.families)
-            chosen = self._chosen(read.families, families, absent)
+            known = read.families if template.fingerprint is None else self._reading(read, families)
+            chosen = self._chosen(known, families, absent)
             self._pools: dict[str, list[CasePool]] = {}
             for family in chosen:
                 try:
@@ -86,6 +87,26 @@ class FamilyTasks(TaskPool):
                     absent[family.id] = error.message
         self.families = [family for family in chosen if family.id in self._pools]
         self.absent = {name: absent[name] for name in absent if not families or name in families}
+
+    def _reading(self, read: FileFamilies, names: Sequence[str] | None) -> list[TaskFamily]:
+        """The families whose gold calls no tool that writes; the others are ``unasked``.
+
+        Raises :class:`~synth.errors.TaskError` if one of ``names`` cannot be asked, or none can.
+        """
+        writers = {tool.name for tool in self.world.tools if not tool.read_only}
+        writing = {
+            family.id: f"{family.id}: gold calls {', '.join(sorted(found))}, which may write"
+            for family in read.families
+            if (found := writers & set(family.calls))
+        }
+        self.unasked = [*read.unasked, *writing.values()]
+        unasked = {line.partition(":")[0]: line for line in self.unasked}
+        kept = [family for family in read.families if family.id not in writing]
+        refused = [unasked[name] for name in names or () if name in unasked]
+        if refused or not kept:
+            lines = "; ".join(refused or self.unasked)
+            raise TaskError(f"the database is attached, and only read. {lines}")
+        return kept
 
     def _chosen(
         self, known: Sequence[TaskFamily], names: Sequence[str] | None, absent: Collection[str]

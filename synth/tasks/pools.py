@@ -15,6 +15,7 @@ from synth.tasks.grounding import combination, distinct_sorted
 from synth.tasks.queries import Queries, binds_of
 from synth.tasks.yaml.body import Body
 from synth.tasks.yaml.family import Family
+from synth.tasks.yaml.step_templates import tools_called
 
 MOST_COMBINATIONS = 500
 """Combinations of varied values for which the conditions of cases are asked."""
@@ -39,6 +40,10 @@ class ListedFamily(TaskFamily):
     @property
     def talks(self) -> bool:
         return any(task.body.user.answers for task in self.tasks)
+
+    @property
+    def calls(self) -> frozenset[str]:
+        return frozenset[str]().union(*(tools_called(task.body.gold) for task in self.tasks))
 
     @property
     def honest_except(self) -> Mapping[str, str]:

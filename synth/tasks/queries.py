@@ -137,6 +137,16 @@ class Queries:
     def tables(self) -> Mapping[str, Table]:
         return self._template.tables
 
+    @property
+    def dialect(self) -> str:
+        """The SQL of the database, by SQLAlchemy's name."""
+        return self._template.dialect
+
+    @property
+    def attached(self) -> bool:
+        """True for a database that exists: its clock runs on."""
+        return self._template.fingerprint is not None
+
     def rows(
         self, sql: str, where: TaskError, values: Mapping[str, object] | None = None
     ) -> list[dict[str, object]]:

@@ -53,13 +53,15 @@ class FileFamilies:
 
     ``rules`` hold for all families of the world (None: as they were), ``left_out`` names the tasks
     that cannot be asked, each with the reason. ``absent`` maps the families that have no task in
-    this universe to the reason; in universe 0 every family has tasks.
+    this universe to the reason; in universe 0 every family has tasks. ``unasked`` says of each
+    family that cannot be asked of an attached database, why.
     """
 
     families: Sequence[TaskFamily]
     rules: WorldRules | None = None
     left_out: Sequence[str] = ()
     absent: Mapping[str, str] = field(default_factory=dict[str, str])
+    unasked: Sequence[str] = ()
 
 
 def read_families(world: World, universe: int, queries: Queries) -> FileFamilies:
@@ -71,6 +73,7 @@ def read_families(world: World, universe: int, queries: Queries) -> FileFamilies
     families: list[TaskFamily] = []
     left_out: list[str] = []
     absent: dict[str, str] = {}
+    unasked: list[str] = []
     errors: list[TaskError] = []
     for name in _files(world.path):
         read: Callable[[ReaderContext], FileFamilies] = FAMILY_READERS.load(name)
@@ -84,8 +87,9 @@ def read_families(world: World, universe: int, queries: Queries) -> FileFamilies
         families += found.families
         left_out += found.left_out
         absent |= found.absent
+        unasked += found.unasked
     raise_task_errors(errors)
-    return FileFamilies(families, rules, left_out, absent)
+    return FileFamilies(families, rules, left_out, absent, unasked)
 
 
 def _files(folder: Path) -> list[str]:

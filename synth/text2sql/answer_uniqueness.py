@@ -10,7 +10,7 @@ from synth.rewards.base import Ask
 from synth.text2sql.result_sets import plain
 
 
-def ambiguity(query: str, ask: Ask) -> str | None:
+def ambiguity(query: str, ask: Ask, dialect: str) -> str | None:
     """The reason for which the right query has no unique answer on this database; None if it has
     one.
     """
@@ -24,7 +24,7 @@ def ambiguity(query: str, ask: Ask) -> str | None:
         )
     if all(cell is None for row in answer.rows for cell in row):
         return "the query gives nothing but NULL: let `ground` leave such slots out"
-    reading = resolve("envs.tools.sql.critic:read_query")(query)
+    reading = resolve("envs.tools.sql.critic:read_query")(query, dialect)
     if reading is None or reading.ranked is None:
         return None
     ranked = ask(reading.ranked)

@@ -106,8 +106,8 @@ def write_bird_world(
     thinned copies on which an answer is judged too. Raises :class:`OperatorError` with what is
     wrong with the questions or the databases.
     """
-    file = _questions_file(path)
-    questions = _questions(file)
+    file = questions_file(path)
+    questions = read_questions(file)
     known = sorted({question["db_id"] for question in questions})
     for name in databases or ():
         if name not in known:
@@ -124,12 +124,18 @@ def write_bird_world(
     (folder / QUESTIONS_FILE).write_text(
         json.dumps(document, ensure_ascii=False, indent=1), "utf-8"
     )
+    return write_tools(folder)
+
+
+def write_tools(folder: Path) -> Path:
+    """Write the policy and the tools of questions to a world's folder, and return that."""
     (folder / "policy.md").write_text(POLICY, "utf-8")
     (folder / "tools.yaml").write_text(TOOLS, "utf-8")
     return folder
 
 
-def _questions_file(path: Path) -> Path:
+def questions_file(path: Path) -> Path:
+    """The file of questions at a path, which may be their folder. Raises :class:`OperatorError`."""
     if path.is_file():
         return path
     if not path.is_dir():
@@ -143,9 +149,11 @@ def _questions_file(path: Path) -> Path:
     return found[0]
 
 
-def _questions(file: Path) -> list[PublishedQuestion]:
+def read_questions(file: Path, database: str | None = None) -> list[PublishedQuestion]:
     """The questions in one form. Those without an id take their place in the file; Spider's have no
-    evidence.
+    evidence. ``database`` is the ``db_id`` of those that name none.
+
+    Raises :class:`OperatorError` for a file that holds no questions, with what is wrong.
     """
     try:
         raw: Any = json.loads(file.read_bytes().decode("utf-8-sig"))
@@ -159,7 +167,9 @@ def _questions(file: Path) -> list[PublishedQuestion]:
     problems: list[str] = []
     seen: set[str] = set()
     for index, item in enumerate(cast("list[object]", raw)):
-        entry = cast("Mapping[str, Any]", item if isinstance(item, dict) else {})
+        entry = cast("dict[str, Any]", item if isinstance(item, dict) else {})
+        if entry and database is not None:
+            entry = {"db_id": database, **entry}
         number = str(entry.get("question_id", index))
         problem = _problem(entry, number in seen)
         if problem:

@@ -5,7 +5,7 @@ question.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from envs.plugins import resolve
@@ -27,48 +27,64 @@ LIMITS = Limits(True, 5_000, 10_000, 64_000_000)
 
 
 def read_file(context: ReaderContext) -> FileFamilies:
-    """The family of the universe's database, which is missing where nothing can be asked of it.
+    """The family of the universe's database, or those of an attached one by ``db_id``. A family is
+    missing where nothing can be asked of it.
 
     Questions are left out whose published query fails, finds nothing, or may answer differently
     each time. Raises :class:`~synth.errors.TaskError` for a file that cannot be read.
     """
     world, file = context.world, context.file
-    if not world.databases:  # the questions are not about a database of this world
-        return FileFamilies([])
     try:
         document: Any = json.loads(file.read_text("utf-8"))
         asked = cast("list[PublishedQuestion]", document["questions"])
-        suite = int(document["suite"])
+        suite, source = int(document["suite"]), str(document["source"])
+        attached = bool(document.get("attached", False))
     except (ValueError, KeyError, TypeError) as error:
         raise TaskError(
             f"no file of questions as `tasks=bird` writes it: {error}", str(file)
         ) from None
-    name = world.databases[context.universe].name
-    scope = Scope(str(file), name, context.tools)
-    tasks: list[ListedTask] = []
+    if attached:
+        names = list(dict.fromkeys(item["db_id"] for item in asked))
+    else:  # without databases of its own, the questions are not about this world's
+        names = [world.databases[context.universe].name] if world.databases else []
+    families: list[ListedFamily] = []
     left_out: list[str] = []
-    for item in asked:
-        if item["db_id"] != name:
-            continue
-        read = resolve("envs.tools.sql.critic:read_query")(item["sql"])
-        if reason := _unfit(item["sql"], read, context.queries):
-            left_out.append(f"{name} {item['question_id']}: {reason}")
-            continue
-        known = {table.lower() for table in context.queries.tables}
-        tables = [
-            table for table in (read.tables if read is not None else ()) if table.lower() in known
-        ]
-        quotes = read is not None and (read.ordered or read.one_row)
-        tasks.append(_task(item, tables, suite, scope, context.rules, quotes=quotes))
-    about = f"Questions about the database {name}, from {document['source']}."
-    families = [ListedFamily(name, str(file), 1, about, tasks)] if tasks else []
+    for name in names:
+        about = f"Questions about the database {name}, from {source}."
+        own = [item for item in asked if item["db_id"] == name]
+        tasks = list(_tasks(own, suite, context, name, left_out))
+        families += [ListedFamily(name, str(file), 1, about, tasks)] if tasks else []
     return FileFamilies(families, left_out=left_out)
+
+
+def _tasks(
+    asked: Sequence[PublishedQuestion],
+    suite: int,
+    context: ReaderContext,
+    family: str,
+    left_out: list[str],
+) -> Iterator[ListedTask]:
+    """The tasks of a family; a line for each question that cannot be asked goes to ``left_out``."""
+    queries = context.queries
+    scope = Scope(str(context.file), family, context.tools)
+    known = {table.lower() for table in queries.tables}
+    for item in asked:
+        read = resolve("envs.tools.sql.critic:read_query")(item["sql"], queries.dialect)
+        if reason := _unfit(item["sql"], read, queries):
+            left_out.append(f"{family} {item['question_id']}: {reason}")
+            continue
+        named = read.tables if read is not None else ()
+        tables = [table for table in named if table.lower() in known]
+        quotes = read is not None and (read.ordered or read.one_row)
+        yield _task(item, tables, suite, scope, context.rules, quotes=quotes)
 
 
 def _unfit(sql: str, read: Any, queries: Queries) -> str:
     """The reason for which a published query cannot judge answers; empty if it can."""
     if read is not None and read.unsettled is not None:
         return str(read.unsettled)
+    if queries.attached and read is not None and read.clock is not None:
+        return f"{read.clock} gives another value each time, as the clock of the database runs on"
     answer = queries.answer(sql, LIMITS)
     if not isinstance(answer, QueryResult):
         return f"its query fails: {(answer.message or '').rstrip('.')} ({answer.category})"

@@ -25,7 +25,7 @@ class SqlValidation(GateValidation):
     def open_question(self, options: Mapping[str, Any], evidence: Evidence) -> str | None:
         if evidence.databases is None:
             return None
-        return ambiguity(options["query"], evidence.databases.own)
+        return ambiguity(options["query"], evidence.databases.own, evidence.engine)
 
     def known_answer_possible(self, options: Mapping[str, Any], evidence: Evidence) -> bool:
         """True if no further database has another answer that is not empty."""

@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from envs.connection import parse_url
+from sqlalchemy import make_url
+
 from envs.errors import EnvsError
 from envs.sandboxes.base import DatabaseTarget, Template
 from envs.types import Limits
@@ -76,7 +77,7 @@ class Options:
         """The key under which a proof is cached: all options but the password of the server."""
         url = self.place.url
         return asdict(self) | {
-            "place": [self.place.kind, url and parse_url(url).render_as_string(hide_password=True)],
+            "place": [self.place.kind, url and make_url(url).render_as_string(hide_password=True)],
             "honest": [asdict(HONEST_AGENTS.find(name)) for name in self.honest],
         }
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import sqlalchemy
 
+from envs.sandboxes.base import VIEWS
 from envs.sql_errors import nearest
 from envs.types import ErrorCategory, Table, ToolResult
 
@@ -26,8 +27,9 @@ class Catalog:
 
     @functools.cached_property
     def views(self) -> list[str]:
-        """Asked of the database: an environment knows its tables only."""
-        return _view_names(self._db)
+        """Asked of the database, unless its sandbox knows them."""
+        known: Sequence[str] | None = self._db.get_execution_options().get(VIEWS)
+        return _view_names(self._db) if known is None else list(known)
 
     def find(self, name: str) -> str | ToolResult:
         """The name as the database spells it, or the error result for one that it does not have."""

@@ -22,7 +22,7 @@ from synth.tasks.yaml.body import Body, WorldRules, read_body, read_world_rules,
 from synth.tasks.yaml.models import STEP_WORDS, FamilyModel, GroundModel, TasksModel, keys_of
 from synth.tasks.yaml.scope import Scope, nearest
 from synth.tasks.yaml.source_map import Map, Seq, load_yaml
-from synth.tasks.yaml.step_templates import CaseTemplate
+from synth.tasks.yaml.step_templates import CaseTemplate, tools_called
 from synth.tasks.yaml.words import FAMILY_ID, NAME
 
 SAMPLES = 50
@@ -46,6 +46,10 @@ class Family(TaskFamily):
         return self.body.user.answers
 
     @property
+    def calls(self) -> frozenset[str]:
+        return tools_called(self.body.gold)
+
+    @property
     def honest_except(self) -> Mapping[str, str]:
         return self.body.honest_except
 
@@ -55,12 +59,15 @@ class Family(TaskFamily):
 
 @dataclass(frozen=True)
 class TaskFile:
-    """A whole tasks.yaml. ``absent`` maps families that have no row to the reason."""
+    """A whole tasks.yaml. ``absent`` maps families that have no row to the reason; ``unasked`` says
+    of each family that cannot be asked of an attached database, why.
+    """
 
     file: str
     rules: WorldRules
     families: Sequence[Family]
     absent: Mapping[str, str] = field(default_factory=dict[str, str])
+    unasked: Sequence[str] = ()
 
 
 def read_file(context: ReaderContext) -> FileFamilies:
@@ -70,7 +77,7 @@ def read_file(context: ReaderContext) -> FileFamilies:
     read = read_tasks(
         context.file, world, context.tools, context.queries, may_be_empty=universe > 0
     )
-    return FileFamilies(read.families, read.rules, absent=read.absent)
+    return FileFamilies(read.families, read.rules, absent=read.absent, unasked=read.unasked)
 
 
 def read_tasks(
@@ -99,6 +106,7 @@ def read_tasks(
         )
     families: list[Family] = []
     absent: dict[str, str] = {}
+    unasked: list[str] = []
     errors: list[TaskError] = []
     for index, entry in enumerate(entries):
         try:
@@ -109,10 +117,12 @@ def read_tasks(
         except TaskError as error:
             if may_be_empty and isinstance(error, EmptyFamilyError):
                 absent[str(error.family)] = error.message
+            elif queries.attached and error.family:
+                unasked.append(f"{error.family}: {error.message}")
             else:
                 errors.append(error)
     raise_task_errors(errors)
-    return TaskFile(str(file), rules, families, absent)
+    return TaskFile(str(file), rules, families, absent, unasked)
 
 
 def check_tools(scope: Scope) -> None:

@@ -175,6 +175,11 @@ def every_template(steps: Sequence[StepTemplate]) -> Iterator[StepTemplate]:
             yield from every_template(step.otherwise)
 
 
+def tools_called(steps: Sequence[StepTemplate]) -> frozenset[str]:
+    """The names of the tools that the steps of any case call."""
+    return frozenset(step.tool for step in every_template(steps) if isinstance(step, CallTemplate))
+
+
 def values_in(steps: Sequence[StepTemplate]) -> list[object]:
     """All compiled values of the steps, to look for names in."""
     return [value for step in every_template(steps) for value in step.values]

@@ -17,7 +17,7 @@ MAX_SQL = 20_000
 
 MAX_FINDINGS = 5
 
-DIALECTS = {"postgresql": "postgres", "mariadb": "mysql"}
+DIALECTS = {"postgresql": "postgres", "mariadb": "mysql", "hive": "spark", "mssql": "tsql"}
 _BLANK = re.compile(r"(?:\s|--[^\n]*|/\*.*?\*/|\()*", re.DOTALL)
 _READS = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 _WRITES = frozenset({"INSERT", "REPLACE", "UPDATE", "DELETE", "MERGE"})

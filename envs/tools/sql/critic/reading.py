@@ -18,6 +18,15 @@ _RANDOM = frozenset(
     {"rand", "random", "randomblob", "uuid", "gen_random_uuid", "random_uuid", "newid", "setseed"}
 )
 
+_CLOCKS = frozenset(
+    {
+        *("current_date", "current_time", "current_timestamp", "current_datetime"),
+        *("localtime", "localtimestamp", "now", "today", "getdate", "sysdate", "systimestamp"),
+        *("curdate", "curtime", "utc_date", "utc_time", "utc_timestamp", "unix_timestamp"),
+        *("transaction_timestamp", "statement_timestamp", "clock_timestamp"),
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class QueryReading:
@@ -28,7 +37,7 @@ class QueryReading:
     ``one_row`` is true where its text promises one row at most: totals without GROUP BY, LIMIT 1.
     ``ranked`` is the query without LIMIT and with its sort keys as further columns, for finding
     ties: None where it sorts nothing or its keys cannot be shown. ``first`` and ``many`` are OFFSET
-    and LIMIT.
+    and LIMIT. ``clock`` is a function in it that tells the present time.
     """
 
     tables: tuple[str, ...]
@@ -38,6 +47,7 @@ class QueryReading:
     first: int = 0
     many: int | None = None
     one_row: bool = False
+    clock: str | None = None
 
 
 def read_query(sql: str, dialect: str = "sqlite") -> QueryReading | None:
@@ -61,6 +71,7 @@ def read_query(sql: str, dialect: str = "sqlite") -> QueryReading | None:
         first=first or 0,
         many=many,
         one_row=many == 1 or _is_total(statement),
+        clock=_clock(statement),
     )
 
 
@@ -95,6 +106,14 @@ def _unsettled(statement: exp.Expr) -> str | None:
         name = item.name if isinstance(item, exp.Anonymous) else item.sql_name()
         if name.lower() in _RANDOM:
             return f"{name.upper()} gives another value each time"
+    return None
+
+
+def _clock(statement: exp.Expr) -> str | None:
+    for item in statement.find_all(exp.Func):
+        name = item.name if isinstance(item, exp.Anonymous) else item.sql_name()
+        if name.lower() in _CLOCKS:
+            return name.upper()
     return None
 
 

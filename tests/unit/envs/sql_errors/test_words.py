@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from envs.sql_errors.words import POSTGRES_ALONE, POSTGRES_WORDS, SQLITE_WORDS, WordRule
+from envs.sql_errors.words import (
+    OTHER_WORDS,
+    POSTGRES_ALONE,
+    POSTGRES_WORDS,
+    SQLITE_WORDS,
+    WordRule,
+)
 
-TABLES = {"sqlite": SQLITE_WORDS, "postgres": POSTGRES_WORDS, "postgres alone": POSTGRES_ALONE}
+TABLES = {
+    "sqlite": SQLITE_WORDS,
+    "postgres": POSTGRES_WORDS,
+    "postgres alone": POSTGRES_ALONE,
+    "others": OTHER_WORDS,
+}
 RULES = [
     pytest.param(table, rule, id=f"{name}: {rule.matches}")
     for name, table in TABLES.items()

@@ -1,0 +1,166 @@
+"""The rules by which a database of some dialect is read: how it is opened, and what may be asked.
+
+A subclass says what the driver of its dialect offers. :class:`Access` alone serves all other
+dialects, by the text of a statement and by the rights of the account.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar
+
+import sqlalchemy
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+
+from envs.errors import DatabaseConfigError
+from envs.plugins import resolve
+
+QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
+"""First words of the statements that read rows."""
+
+CONNECT_S = 10
+"""Seconds that a connect may take, where the driver has such a limit."""
+
+ONLY_READS = "this database is read-only, and a statement is one query: SELECT, WITH or VALUES"
+
+_BLANK = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z]+")
+
+
+def first_word(sql: str) -> str:
+    """The first word of a statement in capitals, behind comments and parentheses."""
+    blank = _BLANK.match(sql)
+    found = _WORD.match(sql, blank.end() if blank else 0)
+    return found.group().upper() if found else ""
+
+
+class Access:
+    """Reading by one URL. Created in every process that reads."""
+
+    hangs_up: ClassVar[bool] = False
+    """True where a result that is not read to its end spoils the connection."""
+
+    def __init__(self, url: sqlalchemy.URL) -> None:
+        self.url = url
+        self.sql_name = ""
+        """The name of the SQL that a model is told to write; empty: the dialect's usual name."""
+
+    def engine(self) -> sqlalchemy.Engine:
+        """An engine without a pool, whose connections cannot write if the driver can see to it.
+
+        Raises :class:`DatabaseConfigError` if the dialect or its driver is not installed.
+        """
+        try:
+            return sqlalchemy.create_engine(
+                self.reading_url(),
+                poolclass=sqlalchemy.NullPool,
+                hide_parameters=True,
+                **self.engine_options(),
+            )
+        except (NoSuchModuleError, ImportError) as error:
+            raise DatabaseConfigError(
+                f"no SQLAlchemy dialect or driver for {self.url.drivername}:// is installed"
+                f" ({error}); install the package that brings it"
+            ) from None
+
+    def reading_url(self) -> sqlalchemy.URL:
+        """The URL with what makes its connections read-only."""
+        return self.url
+
+    def engine_options(self) -> Mapping[str, Any]:
+        """Further arguments of ``create_engine``."""
+        return {}
+
+    def names(self, connection: sqlalchemy.Connection) -> tuple[set[str], set[str]]:
+        """The names of the tables and of the views in the connection's default schema."""
+        inspector = sqlalchemy.inspect(connection)
+        views: set[str] = set()
+        for read in (inspector.get_view_names, inspector.get_materialized_view_names):
+            with suppress(NotImplementedError, SQLAlchemyError):
+                views.update(read())  # not every dialect tells views from tables
+        return set(inspector.get_table_names()), views
+
+    def words(self, error: BaseException) -> str:
+        """The words of a driver's error."""
+        return str(error)
+
+    def prepare(self, raw: Any) -> None:
+        """Take rights from a new connection, on which only statements of an agent follow."""
+
+    def begin(self, raw: Any, timeout_ms: int | None) -> None:
+        """Begin the transaction of one statement."""
+
+    def refusal(self, raw: Any, sql: str, parameters: Any) -> str | None:
+        """The reason for which a statement is not executed; None if it may be. May raise an error
+        of the driver instead.
+        """
+        refuse = resolve("envs.sandboxes.attached.one_query:refusal")
+        return refuse(sql, self.url.get_backend_name())
+
+    def rows(self, cursor: Any, sql: str, parameters: Any) -> Iterator[Any]:
+        """Execute a statement. Its rows are yielded as they come, and are fetched no earlier."""
+        if parameters:
+            cursor.execute(sql, parameters)
+        else:
+            cursor.execute(sql)
+        while cursor.description and (rows := cursor.fetchmany(100)):
+            yield from rows
+
+    def end(self, raw: Any, dialect: sqlalchemy.Dialect) -> None:
+        """End the transaction, and undo whatever the statement may have done."""
+        dialect.do_rollback(raw)
+
+
+_FILES = frozenset({"sqlite", "duckdb"})
+"""Dialects whose database is a file."""
+
+_OWN = {
+    "sqlite": "envs.sandboxes.attached.sqlite:SqliteAccess",
+    "postgresql": "envs.sandboxes.attached.postgres:PostgresAccess",
+    "mysql": "envs.sandboxes.attached.mariadb:MariaDBAccess",
+    "mariadb": "envs.sandboxes.attached.mariadb:MariaDBAccess",
+    "hive": "envs.sandboxes.attached.hive:HiveAccess",
+    "duckdb": "envs.sandboxes.attached.duckdb:DuckDBAccess",
+}
+
+
+def access_of(address: str) -> Access:
+    """The rules for a URL's dialect.
+
+    Raises :class:`DatabaseConfigError` for what is no URL; its text, which may hold a password, is
+    not repeated.
+    """
+    try:
+        url = sqlalchemy.make_url(address)
+    except (ArgumentError, ValueError):
+        raise DatabaseConfigError(
+            "not a database URL; write for example postgresql://user@host:5432/database or"
+            " duckdb:////data/sales.duckdb"
+        ) from None
+    own = _OWN.get(url.get_backend_name())
+    return Access(url) if own is None else resolve(own)(url)
+
+
+def settled(address: str) -> str:
+    """A URL whose file has its absolute path. Another text stays what it is."""
+    with suppress(ArgumentError, ValueError):
+        url = sqlalchemy.make_url(address)
+        path = url.database or ""
+        if url.get_backend_name() in _FILES and path and not path.startswith((":", "file:", "md:")):
+            absolute = str(Path(path).expanduser().absolute())
+            return url.set(database=absolute).render_as_string(hide_password=False)
+    return address
+
+
+def existing_file(url: sqlalchemy.URL) -> str:
+    """The path of a URL whose database is a file. Raises :class:`DatabaseConfigError`."""
+    path = url.database or ""
+    if not path or path.startswith((":memory:", "file:")):
+        raise DatabaseConfigError(
+            f"{url.drivername}:// needs the path of a file, such as"
+            f" {url.get_backend_name()}:////data/sales.db: a database in memory holds nothing"
+        )
+    return path

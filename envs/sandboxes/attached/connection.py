@@ -1,0 +1,135 @@
+"""The connection of one tool call to an attached database: its statements run in other processes.
+
+SQLAlchemy compiles statements and reads rows here as it does for the dialect. The driver's part is
+played by :class:`ReadConnection`, which has nothing to commit and nothing to undo.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any
+
+from envs.errors import SandboxError
+from envs.processes import ChildLost, Pool
+from envs.sandboxes.attached.access import CONNECT_S
+from envs.sandboxes.attached.service import (
+    RefusedStatementError,
+    StatementQuestion,
+    timeout_error,
+)
+from envs.sandboxes.contained import ContainedConnection
+from envs.sandboxes.server.cursor import ServerCursor, StatementResult
+from envs.types import ErrorCategory, Limits
+
+GRACE_S = 0.5
+"""Seconds past its time in which a statement may still be ended by the database itself."""
+
+ATTEMPTS = 5
+"""Processes that may be lost before one of them sets to work."""
+
+
+class ReadConnection(ContainedConnection):
+    """The connection of one tool call. ``driver`` is the driver's module."""
+
+    def __init__(self, pool: Pool, driver: Any, limits: Limits, now: dt.datetime) -> None:
+        super().__init__({"now": now})
+        self._pool = pool
+        self._driver = driver
+        self._limits = limits
+        self.ended = False
+
+    @property
+    def is_valid(self) -> bool:
+        return not self.ended
+
+    def cursor(self, *args: Any, **kwargs: Any) -> Any:
+        return ReadCursor(self, self._limits)
+
+    def run(self, sql: str, parameters: Any) -> StatementResult:
+        """Execute one statement. Raises the driver's errors; those of the limits and rules are of
+        the driver's family as well. Raises SandboxError if the database cannot be reached.
+        """
+        if self.ended:
+            raise self.error("the tool call is over", ErrorCategory.PERMISSION_DENIED)
+        limits = self._limits
+        question = StatementQuestion(
+            sql, parameters or None, limits.statement_timeout_ms, limits.max_rows
+        )
+        try:
+            return self._asked(question)
+        except RefusedStatementError as refused:
+            if refused.category is ErrorCategory.CONNECTION_ERROR:
+                raise SandboxError("the connection to the attached database was lost") from None
+            raise self.error(refused.words, refused.category) from None
+
+    def _asked(self, question: StatementQuestion) -> StatementResult:
+        timeout = question.timeout_ms
+        seconds = None if timeout is None else timeout / 1000 + GRACE_S
+        for _ in range(ATTEMPTS):
+            try:
+                with self._pool.lease() as child:
+                    if not child.knows.get("connected"):
+                        child.ask(StatementQuestion(), (), 3 * CONNECT_S)
+                        child.knows["connected"] = True
+                        child.begun = False
+                    return child.ask(question, (), seconds)
+            except ChildLost as lost:
+                if lost.late:
+                    raise timeout_error() from None
+                if lost.begun:
+                    raise RefusedStatementError(
+                        "the statement needs more memory than it may take",
+                        ErrorCategory.LIMIT_EXCEEDED,
+                    ) from None
+        raise SandboxError("the processes that read the attached database do not start")
+
+    def error(self, words: str, category: ErrorCategory) -> Exception:
+        """An error of the driver's family in words of ours; its ``category`` sorts it."""
+        driver = self._driver
+        base: type[Exception] = getattr(driver, "OperationalError", driver.Error)
+        return type("OperationalError", (base,), {"category": category})(words)
+
+    def begin(self) -> None:
+        """Nothing begins: each statement is a transaction."""
+
+    def commit(self) -> None:
+        """Nothing is kept."""
+
+    def rollback(self) -> None:
+        """Nothing is undone."""
+
+    def savepoint(self, name: str) -> None:
+        """Nothing is marked."""
+
+    def release(self, name: str) -> None:
+        """Nothing is forgotten."""
+
+    def rollback_to(self, name: str) -> None:
+        """Nothing is undone."""
+
+
+class ReadCursor(ServerCursor):
+    """The cursor of a tool call on an attached database."""
+
+    lastrowid = None
+
+    def __init__(self, connection: ReadConnection, limits: Limits) -> None:
+        super().__init__(limits)
+        self.connection = connection
+
+    def execute(self, operation: str, parameters: Any = (), *_: Any) -> ReadCursor:
+        self._position, self._result = 0, StatementResult()
+        self._result = self.connection.run(operation, parameters)
+        return self
+
+    def executemany(self, operation: str, rows: Sequence[Any]) -> ReadCursor:
+        raise self.connection.error(
+            "a statement that only reads has one set of parameters",
+            ErrorCategory.PERMISSION_DENIED,
+        )
+
+    def row_limit_error(self, limit: int | None) -> Exception:
+        return self.connection.error(
+            f"the statement gives more than {limit} rows", ErrorCategory.LIMIT_EXCEEDED
+        )

@@ -1,0 +1,133 @@
+"""The tables of an attached database, and what it is recognised by."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypedDict
+
+import sqlalchemy
+from sqlalchemy.exc import SQLAlchemyError
+
+from envs.types import Column, Table
+
+SMALL_ROWS = 10_000
+"""Rows of a table that is recognised by their values; of a larger one they are counted."""
+
+ALL_SMALL_ROWS = 200_000
+"""Rows of all tables that are recognised by their values."""
+
+
+class TableRecord(TypedDict, total=False):
+    """The recognised state of a table: digests of its columns and of its values, the number of its
+    rows. A table too large to be counted in time has no ``rows``, a large one no ``values``.
+    """
+
+    columns: str
+    rows: int
+    values: str
+
+
+Fingerprint = Mapping[str, TableRecord]
+"""The recognised state of a database: that of each table, by name."""
+
+Read = Callable[[str, int], Sequence[Sequence[Any]] | None]
+"""(query, most rows) -> its rows; None if it takes too long or gives more."""
+
+
+def read_tables(connection: sqlalchemy.Connection, names: Collection[str]) -> dict[str, Table]:
+    """The tables of these names in the connection's default schema."""
+    inspector = sqlalchemy.inspect(connection)
+    return {name: _table(inspector, name) for name in sorted(names)}
+
+
+def _table(inspector: sqlalchemy.Inspector, name: str) -> Table:
+    key = tuple((inspector.get_pk_constraint(name) or {}).get("constrained_columns") or ())
+    references = {
+        column: (link["referred_table"], target)
+        for link in inspector.get_foreign_keys(name)
+        for column, target in zip(
+            link["constrained_columns"], link["referred_columns"], strict=False
+        )
+    }
+    columns = [
+        Column(
+            column["name"],
+            _type(column["type"], inspector.dialect),
+            bool(column.get("nullable", True)),
+            column["name"] in key,
+            references.get(column["name"]),
+            column.get("comment") or "",
+        )
+        for column in inspector.get_columns(name)
+    ]
+    return Table(name, tuple(columns), key)
+
+
+def _type(kind: Any, dialect: sqlalchemy.Dialect) -> str:
+    try:
+        return str(kind.compile(dialect=dialect))
+    except SQLAlchemyError:  # a type that the dialect cannot write
+        return str(kind)
+
+
+def fingerprint_of(
+    tables: Mapping[str, Table], dialect: sqlalchemy.Dialect, read: Read
+) -> Fingerprint:
+    """Read what the database is recognised by: all rows of small tables, the number of rows of
+    others.
+    """
+    out: dict[str, TableRecord] = {}
+    left = ALL_SMALL_ROWS
+    for name, table in sorted(tables.items()):
+        source = dialect.identifier_preparer.quote(name)
+        record = out[name] = {"columns": _digest([repr(table)])}
+        counted = read(f"SELECT COUNT(*) FROM {source}", 1)
+        if counted is None:
+            continue
+        rows = record["rows"] = int(counted[0][0])
+        if rows <= min(SMALL_ROWS, left):
+            values = read(f"SELECT * FROM {source}", SMALL_ROWS)
+            if values is not None:
+                left -= rows
+                record["values"] = _digest(sorted(repr(tuple(row)) for row in values))
+    return out
+
+
+def digest_of(fingerprint: Fingerprint) -> str:
+    """The digest of a fingerprint."""
+    return _digest(
+        f"{name} {sorted(record.items())}" for name, record in sorted(fingerprint.items())
+    )
+
+
+def differences(before: Fingerprint, now: Fingerprint) -> list[str]:
+    """A line for each table that is not what it was. Empty if all are, as far as it was read."""
+    lines: list[str] = []
+    for name in sorted(before.keys() | now.keys()):
+        if name not in now:
+            lines.append(f"the table {name} is gone")
+        elif name not in before:
+            lines.append(f"the table {name} is new")
+        elif (change := _change(before[name], now[name])) is not None:
+            lines.append(f"the table {name} {change}")
+    return lines
+
+
+def _change(before: TableRecord, now: TableRecord) -> str | None:
+    if before.get("columns") != now.get("columns"):
+        return "has other columns, types or keys"
+    rows, rows_now = before.get("rows"), now.get("rows")
+    if rows is not None and rows_now is not None and rows != rows_now:
+        return f"has {rows_now} rows, not {rows}"
+    values, values_now = before.get("values"), now.get("values")
+    if values is not None and values_now is not None and values != values_now:
+        return "has other values"
+    return None
+
+
+def _digest(lines: Any) -> str:
+    total = hashlib.sha256()
+    for line in lines:
+        total.update(line.encode("utf-8", "surrogatepass") + b"\n")
+    return total.hexdigest()[:16]

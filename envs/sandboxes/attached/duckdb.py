@@ -1,0 +1,50 @@
+"""DuckDB files: opened read-only, without any other file, under a configuration that is locked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy
+
+from envs.errors import DatabaseConfigError
+from envs.sandboxes.attached.access import ONLY_READS, Access, existing_file
+
+MEMORY = "512MB"
+"""Memory that DuckDB counts for itself; the process has a limit of its own above it."""
+
+_CONFIG = {
+    "enable_external_access": "false",
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "memory_limit": MEMORY,
+    "threads": "1",
+    "temp_directory": "",
+}
+
+
+class DuckDBAccess(Access):
+    """Reading a DuckDB file. DuckDB itself says of which kind a statement is."""
+
+    def reading_url(self) -> sqlalchemy.URL:
+        path = Path(existing_file(self.url))
+        if not path.is_file():
+            raise DatabaseConfigError(f"there is no DuckDB file {path}")
+        return sqlalchemy.URL.create("duckdb", database=str(path.absolute()))
+
+    def engine_options(self) -> Mapping[str, Any]:
+        return {"connect_args": {"read_only": True, "config": dict(_CONFIG)}}
+
+    def prepare(self, raw: Any) -> None:
+        raw.cursor().execute("SET lock_configuration = true")
+
+    def begin(self, raw: Any, timeout_ms: int | None) -> None:
+        raw.begin()
+
+    def refusal(self, raw: Any, sql: str, parameters: Any) -> str | None:
+        kinds = [statement.type.name for statement in raw.extract_statements(sql)]
+        if kinds == ["SELECT"]:
+            return None
+        return ONLY_READS if len(kinds) == 1 else f"{ONLY_READS}; these are {len(kinds)} statements"

@@ -1,0 +1,45 @@
+"""Existing databases as an engine: `database=attached database.dsn_env_var=NAME`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
+
+from envs.plugins import resolve
+from envs.sandboxes.base import DatabaseTarget, Engine, Template
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachedOptions:
+    """``sql`` is the name of the SQL that a model is told to write (None: that of the URL's
+    dialect). A worker holds at most so many ``connections`` to the database.
+    """
+
+    sql: str | None = None
+    connections: Annotated[int, Field(strict=True, ge=1, le=64)] = 4
+
+
+class AttachedEngine(Engine):
+    """A database that stays where it is. All rollouts share it, and none of them can write to it.
+
+    Any SQLAlchemy URL will do whose dialect is installed.
+    """
+
+    needs_server = True
+    attaches = True
+    Options = AttachedOptions
+
+    def settled(self, url: str) -> str:
+        return resolve("envs.sandboxes.attached.access:settled")(url)
+
+    def build(self, load: Callable[[Any], object], target: DatabaseTarget) -> Template:
+        """Attach the database of the target's URL. ``load`` is not called."""
+        options = TypeAdapter(AttachedOptions).validate_python(dict(target.options))
+        attach = resolve("envs.sandboxes.attached.template:attach")
+        return attach(target, options)
+
+
+ENGINE = AttachedEngine()

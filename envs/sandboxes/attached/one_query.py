@@ -1,0 +1,43 @@
+"""The check of a statement by its text, where the driver has no switch for reading only.
+
+sqlglot reads the statement: it must be one query, and no part of it may write.
+"""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import SqlglotError
+from sqlglot.expressions.dml import DML
+
+from envs.sandboxes.attached.access import ONLY_READS, QUERIES, first_word
+
+_READERS = {"hive": "spark", "mssql": "tsql", "awsathena": "athena"}
+"""sqlglot's name of a dialect, by SQLAlchemy's, where the two differ."""
+
+_WRITES = (DML, exp.DDL, exp.Into, exp.Command, exp.Lock, exp.QueryTransform)
+
+_CODE = frozenset({"reflect", "java_method", "try_reflect"})
+"""Functions that run code of the server's, whatever it does."""
+
+
+def refusal(sql: str, dialect: str) -> str | None:
+    """The reason for which a statement is not one query; None if it is one."""
+    if first_word(sql) not in QUERIES:
+        return ONLY_READS
+    name = _READERS.get(dialect, dialect)
+    try:
+        read = sqlglot.parse(sql, read=name if Dialect.get(name) is not None else "")
+    except (SqlglotError, RecursionError):
+        return "the statement was not executed: it cannot be read as one query"
+    found = [item for item in read if item is not None]
+    if len(found) != 1:
+        return f"{ONLY_READS}; these are {len(found)} statements"
+    if not isinstance(found[0], exp.Query | exp.Values) or found[0].find(*_WRITES):
+        return ONLY_READS
+    for call in found[0].find_all(exp.Func):
+        name = call.name if isinstance(call, exp.Anonymous) else call.sql_name()
+        if name.lower() in _CODE:
+            return f"permission denied for function {name}: it runs code on the server"
+    return None

@@ -1,0 +1,97 @@
+"""PostgreSQL: READ ONLY transactions that are rolled back, and no function that may write.
+
+A READ ONLY transaction refuses what changes rows, sequences and the schema. Functions can do more:
+end sessions, take locks that outlive the transaction, write files, or speak to another server.
+PostgreSQL itself says which may: they are VOLATILE. The plan of a statement shows all that it
+calls, whatever way the statement spells them, and planning calls none of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+import psycopg
+import sqlalchemy
+
+from envs.sandboxes.attached.access import CONNECT_S, ONLY_READS, QUERIES, Access, first_word
+from envs.sandboxes.postgres import statement_guard
+
+_HARMLESS = frozenset(
+    {"random", "random_normal", "gen_random_uuid", "clock_timestamp", "timeofday"}
+)
+"""VOLATILE functions that change nothing, as their values alone are new each time."""
+
+_CALL = re.compile(r"""'(?:[^']|'')*'|(?P<name>"(?:[^"]|"")+"|[^\W\d][\w$]*)\(""")
+"""A text, or the name of a function that is called, in an expression of a plan."""
+
+
+class PostgresAccess(Access):
+    """Reading a database on a server of PostgreSQL."""
+
+    def __init__(self, url: sqlalchemy.URL) -> None:
+        super().__init__(url)
+        self._writers: frozenset[str] | None = None
+
+    def reading_url(self) -> sqlalchemy.URL:
+        return self.url.set(drivername="postgresql+psycopg")
+
+    def engine_options(self) -> Mapping[str, Any]:
+        own = {} if "connect_timeout" in self.url.query else {"connect_timeout": CONNECT_S}
+        return {"connect_args": own}
+
+    def begin(self, raw: Any, timeout_ms: int | None) -> None:
+        raw.execute("BEGIN READ ONLY")
+        raw.execute(f"SET LOCAL statement_timeout = {timeout_ms or 0}")
+
+    def prepare(self, raw: Any) -> None:
+        raw.rollback()
+        raw.autocommit = True
+        raw.execute("SET default_transaction_read_only = on")
+
+    def refusal(self, raw: Any, sql: str, parameters: Any) -> str | None:
+        if (denied := statement_guard.refusal(sql)) is not None:
+            raise denied
+        if first_word(sql) not in QUERIES:
+            return ONLY_READS
+        if self._writers is None:
+            rows = raw.execute("SELECT proname FROM pg_proc WHERE provolatile = 'v'").fetchall()
+            self._writers = frozenset(name for (name,) in rows) - _HARMLESS
+        plan = self.rows(
+            raw.cursor(), f"EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) {sql}", parameters
+        )
+        called = {name for (shown,) in plan for text in _texts(shown) for name in _called(text)}
+        if found := sorted(called & self._writers):
+            return (
+                f"permission denied for function {found[0]}: it is declared VOLATILE, so it may"
+                " write, and this database is read-only"
+            )
+        return None
+
+    def rows(self, cursor: Any, sql: str, parameters: Any) -> Iterator[Any]:
+        """Rows one by one. The protocol takes one statement at a time."""
+        yield from cursor.stream(sql, parameters or None)
+        if cursor.description is None:  # there was no row to tell the columns by
+            cursor.execute(sql, parameters or None, prepare=True)
+
+    def end(self, raw: Any, dialect: sqlalchemy.Dialect) -> None:
+        if raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            raw.execute("ROLLBACK")
+
+
+def _texts(plan: Any) -> Iterator[str]:
+    """All texts in a plan, which is JSON."""
+    if isinstance(plan, str):
+        yield plan
+    elif isinstance(plan, dict | list):
+        inner = cast("dict[str, Any] | list[Any]", plan)
+        for part in inner.values() if isinstance(inner, dict) else inner:
+            yield from _texts(part)
+
+
+def _called(text: str) -> Iterator[str]:
+    for found in _CALL.finditer(text):
+        name = found["name"]
+        if name is not None:
+            yield name[1:-1].replace('""', '"') if name[0] == '"' else name

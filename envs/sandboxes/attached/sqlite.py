@@ -1,0 +1,48 @@
+"""SQLite files: opened with `mode=ro`, behind an authorizer that knows reading only."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import sqlalchemy
+
+from envs.errors import DatabaseConfigError
+from envs.sandboxes.attached.access import Access, existing_file
+
+VALUE_BYTES = 16_000_000
+"""Bytes of one value, so that no single step of SQLite takes all memory."""
+
+_READS = frozenset(
+    {
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_FUNCTION,
+        sqlite3.SQLITE_RECURSIVE,
+    }
+)
+
+
+class SqliteAccess(Access):
+    """Reading a SQLite file."""
+
+    def reading_url(self) -> sqlalchemy.URL:
+        path = Path(existing_file(self.url))
+        if not path.is_file():
+            raise DatabaseConfigError(f"there is no SQLite file {path}")
+        name = f"file:{quote(str(path.absolute()))}"
+        return sqlalchemy.URL.create("sqlite", database=name, query={"mode": "ro", "uri": "true"})
+
+    def prepare(self, raw: Any) -> None:
+        raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
+        raw.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        raw.set_authorizer(_authorize)
+
+    def refusal(self, raw: Any, sql: str, parameters: Any) -> str | None:
+        return None  # the authorizer says it, and the driver takes one statement at a time
+
+
+def _authorize(action: int, *_: str | None) -> int:
+    return sqlite3.SQLITE_OK if action in _READS else sqlite3.SQLITE_DENY

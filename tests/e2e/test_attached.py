@@ -1,0 +1,221 @@
+"""Datasets from databases that exist: made, continued, replayed and judged again, never written."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from synth.dataset.reader import Dataset
+from tests.e2e.command import stable_rows, synth
+from tests.unit.envs.sandboxes.attached.databases import duckdb_file, on_server, run, sqlite_file
+
+pytestmark = pytest.mark.slow
+
+QUESTIONS = [
+    {"question": "How many authors are there?", "SQL": "SELECT COUNT(*) FROM author"},
+    {
+        "question": "Which books cost more than 11?",
+        "SQL": "SELECT title FROM book WHERE price > 11",
+        "evidence": "price is in euros",
+        "difficulty": "simple",
+    },
+    {"question": "Whose first visit?", "SQL": "SELECT name FROM author LIMIT 1"},
+    {"question": "Which day is it?", "SQL": "SELECT CURRENT_DATE"},
+    {"question": "Clear the visits.", "SQL": "DELETE FROM visit"},
+]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "asked"
+    folder.mkdir()
+    (folder / "questions.json").write_text(json.dumps(QUESTIONS))
+    return tmp_path
+
+
+def job(*more: str) -> list[str]:
+    source = ["tasks=questions", "tasks.path=asked", "tasks.count=2", "runtime=inline"]
+    return ["run", "database=attached", "database.dsn_env_var=THE_DB", *source, *more]
+
+
+def test_duckdb_from_questions_to_rows(home: Path):
+    """Questions that can be judged are asked, told in DuckDB's name; the rest are named. A relative
+    path holds from any folder.
+    """
+    duckdb_file(home)
+    env = {"THE_DB": "duckdb:///library.duckdb"}
+    done = synth(*job("output.dir=out"), cwd=home, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 of 5 questions are left out" in done.stdout + done.stderr
+    assert "the clock of the database runs on" in done.stdout + done.stderr
+    with Dataset.open(home / "out") as dataset:
+        rows = list(dataset.rows())
+        assert [row["reward"] for row in rows] == [1.0, 1.0]
+        told = {
+            tool["function"]["name"]: tool["function"]["description"] for tool in rows[0]["tools"]
+        }
+        assert "The database is DuckDB." in told["submit_sql"]
+    manifest = json.loads((home / "out" / "manifest.json").read_text())
+    assert manifest["identity"]["more"]["database"]["author"]["rows"] == 3
+    other = {"THE_DB": f"duckdb:///{home}/library.duckdb"}
+    (home / "elsewhere").mkdir()
+    for command in ("replay", "grade"):
+        again = synth(command, str(home / "out"), cwd=home / "elsewhere", env=other)
+        assert again.returncode == 0, again.stdout + again.stderr
+
+
+def test_another_number_of_workers_gives_the_same_rows(home: Path):
+    """Two runs of one job are equal, whatever their concurrency."""
+    env = {"THE_DB": duckdb_file(home)}
+    for name, concurrency in (("one", 1), ("many", 8)):
+        more = [f"output.dir={name}", f"runtime.concurrency={concurrency}", "tasks.samples=3"]
+        assert synth(*job(*more), cwd=home, env=env).returncode == 0
+    assert stable_rows(home / "one") == stable_rows(home / "many")
+
+
+def test_a_changed_database_is_named(home: Path):
+    """Resume, replay and grade say which table changed, and do not go on."""
+    url = sqlite_file(home)
+    env = {"THE_DB": url}
+    assert synth(*job("output.dir=out", "tasks.samples=4"), cwd=home, env=env).returncode == 0
+    little = ("tasks.samples=12", "runtime.concurrency=1", "budget.turns=2")
+    stopped = synth(*job("output.dir=half", *little), cwd=home, env=env)
+    assert json.loads((home / "half" / "manifest.json").read_text())["status"] == "partial", stopped
+    run(url, "INSERT INTO author (id, name) VALUES (77, 'New')")
+    for command in (
+        ["replay", "out"],
+        ["grade", "out"],
+        ["run", "--resume", "half", "budget.turns=null"],
+    ):
+        done = synth(*command, cwd=home, env=env)
+        assert done.returncode != 0
+        assert "the table author has 4 rows, not 3" in done.stdout + done.stderr, command
+    run(url, "DELETE FROM author WHERE id = 77")
+    done = synth("run", "--resume", "half", "budget.turns=null", cwd=home, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_replay_asks_for_the_database(home: Path):
+    """Without the variable the message says what it needs."""
+    assert (
+        synth(*job("output.dir=out"), cwd=home, env={"THE_DB": sqlite_file(home)}).returncode == 0
+    )
+    done = synth("replay", "out", cwd=home, env={"THE_DB": ""})
+    assert done.returncode != 0
+    assert "put its URL into the variable THE_DB" in done.stdout + done.stderr
+
+
+def test_no_password_is_kept(home: Path):
+    """Neither a run directory nor an error holds the password of the URL."""
+    with on_server("postgresql") as address:
+        run(
+            address,
+            "DROP ROLE IF EXISTS attached_reader",
+            "CREATE ROLE attached_reader LOGIN PASSWORD 'hush-7719-hush'",
+            "GRANT SELECT ON ALL TABLES IN SCHEMA public TO attached_reader",
+        )
+        try:
+            own = address.split("@")[1]
+            url = f"postgresql://attached_reader:hush-7719-hush@{own}"
+            done = synth(*job("output.dir=out"), cwd=home, env={"THE_DB": url})
+            assert done.returncode == 0, done.stdout + done.stderr
+            held = [path for path in (home / "out").rglob("*") if path.is_file()]
+            assert held
+            assert not [path for path in held if b"hush-7719" in path.read_bytes()]
+            wrong = url.replace("attached_reader:", "nobody_there:")
+            failed = synth(*job("output.dir=wrong"), cwd=home, env={"THE_DB": wrong})
+            assert failed.returncode != 0
+            assert "hush-7719" not in done.stdout + done.stderr + failed.stdout + failed.stderr
+        finally:
+            run(address, "DROP OWNED BY attached_reader", "DROP ROLE attached_reader")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["database=attached"], "needs the name of a variable that holds the URL"),
+        (
+            ["database=attached", "database.dsn_env_var=THE_DB", "database.connection.host=x"],
+            "described by its URL alone",
+        ),
+        (
+            ["database=attached", "database.dsn_env_var=THE_DB", "tasks.universes=2"],
+            "is universe 0",
+        ),
+        (
+            ["database=attached", "database.dsn_env_var=THE_DB", "tasks=bird", "tasks.path=asked"],
+            "tasks=questions asks the one",
+        ),
+        (["tasks=questions", "tasks.path=asked"], "asks a database that exists"),
+        (
+            ["database=attached", "database.dsn_env_var=THE_DB", "database.options.connections=0"],
+            "database.options.connections",
+        ),
+        (
+            ["database=attached", "database.dsn_env_var=THE_DB", "database.options.colour=red"],
+            "database.options.colour: unknown key",
+        ),
+    ],
+)
+def test_a_mistake_in_the_config_is_named(home: Path, overrides: list[str], words: str):
+    """Before anything is read."""
+    done = synth("run", *overrides, "runtime=inline", cwd=home, env={"THE_DB": "sqlite:///x.db"})
+    assert done.returncode != 0
+    assert words in done.stdout + done.stderr
+
+
+def test_families_of_a_world_that_only_read(home: Path):
+    """A world's look-ups are asked of the data of somebody else, and what writes is left out with
+    the reason.
+    """
+    world = home / "lookups"
+    world.mkdir()
+    (world / "policy.md").write_text("Answer from the database.")
+    (world / "executors.py").write_text(
+        "from sqlalchemy import Connection, text\n"
+        "from envs import tool\n\n\n"
+        "@tool(read_only=True)\n"
+        "def find_author(db: Connection, name: str) -> dict:\n"
+        '    """Find an author.\n\n    Args:\n        name: The name.\n    """\n'
+        '    row = db.execute(text("SELECT id FROM author WHERE name = :n"), {"n": name}).one()\n'
+        '    return {"id": row.id}\n\n\n'
+        "@tool\n"
+        "def forget(db: Connection, name: str) -> dict:\n"
+        '    """Forget an author.\n\n    Args:\n        name: The name.\n    """\n'
+        '    db.execute(text("DELETE FROM author WHERE name = :n"), {"n": name})\n'
+        "    return {}\n"
+    )
+    (world / "tasks.yaml").write_text(
+        "families:\n"
+        "- id: number_of_author\n"
+        "  ground: {key: id, sql: 'SELECT id, name FROM author'}\n"
+        "  user: {says: 'Which number has {name}?'}\n"
+        "  answer: {number: {type: integer, description: The number.}}\n"
+        "  gold:\n"
+        "  - find_author: {name: '{name}'}\n"
+        "    save: {found: $.id}\n"
+        "  - submit: {number: $found}\n"
+        "- id: forget_author\n"
+        "  ground: {key: id, sql: 'SELECT id, name FROM author'}\n"
+        "  user: {says: 'Forget {name}.'}\n"
+        "  gold:\n"
+        "  - forget: {name: '{name}'}\n"
+    )
+    env = {"THE_DB": duckdb_file(home)}
+    base = ["run", "env.path=lookups", "database=attached", "database.dsn_env_var=THE_DB"]
+    base += ["tasks.count=3", "runtime=inline", "output.dir=out"]
+    done = synth(*base, cwd=home, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "forget_author: gold calls forget, which may write" in done.stdout + done.stderr
+    with Dataset.open(home / "out") as dataset:
+        assert [row["reward"] for row in dataset.rows()] == [1.0] * 3
+    assert synth("replay", "out", cwd=home, env=env).returncode == 0
+    refused = synth(*base, "tasks.families=[forget_author]", cwd=home, env=env)
+    assert refused.returncode != 0
+    assert "gold calls forget, which may write" in refused.stdout + refused.stderr
+    built = synth("run", "env.path=lookups", "runtime=inline", cwd=home, env=dict(os.environ))
+    assert built.returncode != 0
+    assert "a world needs a schema.sql" in built.stdout + built.stderr
