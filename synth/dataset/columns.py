@@ -186,6 +186,20 @@ COLUMNS: Final[tuple[Col, ...]] = (
         late=True,
     ),
     Col("judge_cost_usd", "float64", "Cost of the model that judges.", null=True, late=True),
+    Col(
+        "source_id",
+        "str",
+        "Trajectory whose calls these are, in a narrated row.",
+        null=True,
+        late=True,
+    ),
+    Col(
+        "narrated_turns",
+        "int32",
+        "Number of turns into which the teacher wrote; null if the row is not narrated.",
+        null=True,
+        late=True,
+    ),
 )
 
 BY_NAME: Final = {col.name: col for col in COLUMNS}

@@ -227,6 +227,8 @@ def _identity_columns(job: Job, context: RolloutContext) -> dict[str, object]:
         "seed": job.seed,
         "parent_id": None if job.branch is None else job.branch.parent,
         "branch_step": None if job.branch is None else job.branch.step,
+        "source_id": None,
+        "narrated_turns": None,
     }
 
 

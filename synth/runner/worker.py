@@ -42,6 +42,7 @@ from synth.runner.build import (
     scrubber_of,
     worker_id,
 )
+from synth.runner.narration.narrate import narrate, probe_teacher
 from synth.runner.provenance import check_installed
 from synth.runner.rate_limits import Grant, LeasedRateLimiter
 from synth.runner.rollout import PartialUsage, RolloutContext, play, probe
@@ -225,7 +226,8 @@ class Worker:
             assert work.job is not None
             if work.probe:
                 return await self._probe(work.index, work.job, context)
-            row = await play(work.job, context, usage)
+            playing = play if work.job.narration is None else narrate
+            row = await playing(work.job, context, usage)
             return Delivery(work.index, "row", row=self._encoded(row), stats=stats_of(row))
         except TaskError as error:
             return Delivery(
@@ -262,7 +264,8 @@ class Worker:
     async def _probe(self, index: int, job: Job, context: RolloutContext) -> Delivery:
         """Send the first prompt of a job; what the endpoint says against it is a result."""
         try:
-            completion = await probe(job, context)
+            asking = probe if job.narration is None else probe_teacher
+            completion = await asking(job, context)
         except ModelError as error:
             return Delivery(
                 index,
