@@ -21,8 +21,10 @@ from synth.rewards.base import CallRecord
 from synth.rewards.reply.claims import Claim, claims
 from synth.rewards.reply.facts import COURTESY, unknown_names
 from synth.rewards.reply.known import KnownValues, known_of_tools, leaves, unknown_values
-from synth.rewards.reply.sentences import sentences
-from synth.rewards.reply.verifier import acts_of, work_of
+from synth.rewards.reply.patterns import FIRST_PERSON
+from synth.rewards.reply.sentences import base_form, is_past, sentences, visible
+from synth.rewards.reply.verifier import acts_of, own_words, work_of
+from synth.tasks.yaml.words import SUBMIT
 from synth.types import Message, Task
 
 LONGEST_PHRASE = 6
@@ -31,6 +33,9 @@ PROSE = 5
 """Words in a row that prove knowledge of a later text."""
 SHORTEST = 4
 """Letters of a later value of one word."""
+
+_LITERALS = frozenset({"true", "false", "none", "null", "json", "sql"})
+"""Words of code, which have a capital and name nobody."""
 
 _LONE_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z'\u2019-]{2,}\b")
 _ID_ARGUMENT = re.compile(r'"(\w+?)_(?:id|no|number)s?"')
@@ -102,7 +107,8 @@ class Moment:
         """Words with a capital in the middle of a sentence that nobody has said."""
         for found in _LONE_NAME.finditer(text):
             words = [word for word in texts(tokens(found.group())) if word.isalpha()]
-            if any(stem(word) not in self.known.words and word not in COURTESY for word in words):
+            new = [word for word in words if stem(word) not in self.known.words]
+            if set(new) - COURTESY - _LITERALS:
                 yield found.group()
 
     @cached_property
@@ -155,8 +161,29 @@ class Moment:
             if message["role"] in {"user", "tool"}
             for word in _words(message["content"])
         }
+        quoted = [message["content"] for message in self.seen if message["role"] == "user"]
         # The blank text is the one after it: a text beside calls is never the last.
-        yield from claims([text, ""], sentences, work, self.known, heard)
+        said = own_words(visible(text), quoted)
+        yield from claims([said, ""], sentences, work, self.known, heard)
+        yield from self._undone(said)
+
+    def _undone(self, text: str) -> Iterator[Claim]:
+        """Acts of tools that the assistant says to have done, and that no call has done yet."""
+        names = [*self.writers, SUBMIT]
+        made = {call.name for call in self.done if call.ok}
+        acts = {base_form(name.lower().split("_")[0]) for name in names if name not in made}
+        acts -= {base_form(name.lower().split("_")[0]) for name in made}
+        for sentence in filter(lambda one: one.plain, sentences(text)):
+            verbs = [found["verb"] for found in FIRST_PERSON.finditer(sentence.text)]
+            if any(verb and is_past(verb) and base_form(verb) in acts for verb in verbs):
+                yield Claim("says that something was done", sentence.raw[:160])
+
+    def lost_values(self, text: str, recorded: str) -> Iterator[Claim]:
+        """Values of recorded words that other words for them do not have."""
+        held = KnownValues()
+        held.hear(text)
+        for value in unknown_values(recorded, held):
+            yield Claim("lost value", value.text)
 
 
 def _data(message: Message) -> Any:

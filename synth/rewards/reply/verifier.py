@@ -107,7 +107,7 @@ class _Judgement:
         self.known = KnownValues.of(evidence)
         self.earlier = [gold_reply(one.task.end) for one in evidence.so_far[:-1]]
         quoted = [text for one in evidence.so_far for text in _user_texts(one)]
-        own = [(words, _own_words(visible(words.text), quoted)) for words in evidence.spoken]
+        own = [(words, own_words(visible(words.text), quoted)) for words in evidence.spoken]
         self.texts = [text for _, text in own]
         # A proposal that the user has declined or corrected claims nothing any more.
         self.standing = [text for words, text in own if not _declined(words, evidence)]
@@ -306,7 +306,7 @@ def _declined(words: Utterance, evidence: Evidence) -> bool:
     return words.turns < len(turns) and (turns[words.turns].declines or turns[words.turns].corrects)
 
 
-def _own_words(text: str, quoted: Sequence[str]) -> str:
+def own_words(text: str, quoted: Sequence[str]) -> str:
     """A text without what it quotes of the user."""
     for whole in quoted:
         for part in (whole, *(sentence.raw for sentence in sentences(whole))):

@@ -196,6 +196,8 @@ class _Writer:
     ) -> list[Claim]:
         """Objections to a text; the gates are asked if there are no others."""
         found = list(moment.objections(text, claiming=part != "reply"))
+        if part == "reply":
+            found += moment.lost_values(text, self._messages[self._places[turn]]["content"])
         if not found and part == "reply" and not await self._user_agrees(turn, text):
             found = [Claim("another answer", "the user would answer something else to it")]
         if not found and part != "reasoning":

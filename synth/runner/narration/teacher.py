@@ -195,15 +195,14 @@ def _read(
 
 def _json_object(content: str) -> Mapping[str, object] | None:
     """The first JSON object of an answer: some models fence it, or think before it."""
-    text = visible(content)
-    start = text.find("{")
-    if start < 0:
-        return None
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return None
-    return cast("Mapping[str, object]", value) if isinstance(value, dict) else None
+    for text in (content.rpartition("</think>")[2], content):
+        try:
+            value, _ = json.JSONDecoder().raw_decode(text, max(0, text.find("{")))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            return cast("Mapping[str, object]", value)
+    return None
 
 
 def fault_of_form(text: str, part: NarratedPart, tools: frozenset[str]) -> Claim | None:
