@@ -226,8 +226,7 @@ class Worker:
             assert work.job is not None
             if work.probe:
                 return await self._probe(work.index, work.job, context)
-            playing = play if work.job.narration is None else narrate
-            row = await playing(work.job, context, usage)
+            row = await _row_of(work.job, context, usage)
             return Delivery(work.index, "row", row=self._encoded(row), stats=stats_of(row))
         except TaskError as error:
             return Delivery(
@@ -296,6 +295,11 @@ class Worker:
         place = f"{Path(where.filename).name}:{where.lineno}"
         message = self._scrubber.message(f"{type(error).__name__}: {error} ({place})")
         return replace(_broken(work, "UnexpectedError", message), stats=usage.stats)
+
+
+async def _row_of(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[str, Any]:
+    """Play a job, or narrate the rollout that it names."""
+    return await (play if job.narration is None else narrate)(job, context, usage)
 
 
 def _fault(error: SynthError | EnvsError) -> Literal["", "endpoint", "refused"]:

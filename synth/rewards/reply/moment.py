@@ -61,8 +61,8 @@ class Moment:
     writers: frozenset[str]
 
     def objections(self, text: str, *, claiming: bool = True) -> Iterator[Claim]:
-        """What a text says that it cannot know or must not claim, in an order that is always the
-        same. ``claiming`` False leaves out claims about the work.
+        """Yield what a text cannot know or must not claim. ``claiming`` False leaves out claims
+        about the work.
         """
         for value in unknown_values(text, self.known):
             yield Claim("unknown value", value.text)
@@ -114,24 +114,24 @@ class Moment:
     @cached_property
     def _hidden(self) -> tuple[frozenset[tuple[str, ...]], frozenset[tuple[str, ...]]]:
         """The values that come later or are gold's, and the runs of words of later texts."""
-        task, values, prose = self.task, list[Any](), list[str]()
+        values = [*self._later_values()]
+        phrases = (tuple(_words(value)) for value in values)
+        role = self.task.role
+        said = [message["content"] for message in self.later if message["role"] == "user"]
+        said += [topic.says for topic in role.every_topic.values()]
+        said += [sequel.says for sequel in role.then]
+        runs = (run for text in (*said, *values) for run in _runs(_words(text), PROSE))
+        return frozenset(filter(_is_phrase, phrases)), frozenset(runs)
+
+    def _later_values(self) -> Iterator[str]:
+        """The texts in later results, in the arguments of later calls, and in gold's answer."""
+        end = self.task.end
+        data: list[Any] = [dict(self.task.oracle), None if end is None else end.answer]
         for message in self.later:
-            data = _data(message)
+            data.append(arguments_of(message))
             if message["role"] == "tool":
-                values += leaves(data)
-            elif message["role"] == "user":
-                prose.append(message["content"])
-            for call in message.get("tool_calls", ()):
-                values += leaves(call["function"]["arguments"])
-        values += leaves(dict(task.oracle))
-        values += leaves(None if task.end is None else task.end.answer)
-        role = task.role
-        prose += [topic.says for topic in role.every_topic.values()]
-        prose += [sequel.says for sequel in role.then]
-        prose += [value for value in values if isinstance(value, str)]
-        known_phrases = (tuple(_words(value)) for value in values if isinstance(value, str))
-        runs = (run for text in prose for run in _runs(_words(text), PROSE))
-        return frozenset(filter(_is_phrase, known_phrases)), frozenset(runs)
+                data.append(_data(message))
+        yield from (leaf for item in data for leaf in leaves(item) if isinstance(leaf, str))
 
     def _foreknown(self, text: str) -> Iterator[str]:
         phrases, prose = self._hidden

@@ -1,4 +1,4 @@
-"""What a run of narrations wrote, counted from its rows."""
+"""Counts of the texts of a run of narrations, from its rows."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Narration of one recorded rollout.
 
-The recorded calls are made again in a fresh sandbox, and the row has to come out as it was before
-anything is paid for. Then the teacher writes texts turn by turn, and each of them is checked: by its
-form, by what was known at its place (:mod:`synth.rewards.reply.moment`), and, where the gates read
-it, by the reward. What was written is then played through the runner like any rollout.
+The recorded calls are made again in a fresh sandbox, and have to lead where they led before
+anything is paid for. Then the teacher writes texts turn by turn, and each of them is checked: by
+its form, by what was known at its place (:mod:`synth.rewards.reply.moment`), and, where the gates
+read it, by the reward. What was written is then played through the runner like any rollout.
 """
 
 from __future__ import annotations
@@ -37,9 +37,7 @@ _OWN_COSTS = (
 
 @dataclass
 class TurnTexts:
-    """What the teacher wrote for one turn, and what was refused; ``requests`` counts what it was
-    asked.
-    """
+    """The kept and the refused texts of one turn; ``requests`` counts the teacher's answers."""
 
     kept: dict[NarratedPart, str] = field(default_factory=dict[NarratedPart, str])
     refused: list[RefusedText] = field(default_factory=list[RefusedText])
@@ -110,7 +108,7 @@ def _asked(teacher: Teacher) -> AgentRun:
 async def _texts(
     job: Job, narration: Narration, context: RolloutContext, teacher: Teacher
 ) -> dict[int, TurnTexts]:
-    """What the teacher writes, by turn."""
+    """The texts that the teacher writes, by turn."""
     with (
         context.templates.use(job.task.universe) as template,
         Episode(
@@ -124,11 +122,11 @@ async def _texts(
                 f"the calls of {narration.source} lead to another end now; `synth replay` of its"
                 " run shows where"
             )
-        writer = _Writer(job, narration, context, episode, teacher, score.reward or 0.0)
+        writer = _TurnWriter(job, narration, context, episode, teacher, score.reward or 0.0)
         return await writer.write()
 
 
-class _Writer:
+class _TurnWriter:
     """The turns of one rollout, in order. ``messages`` hold what was kept so far."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The teacher: what it is shown, what it is asked for, and how its answer is read."""
+"""The teacher: its prompt, its answers and the form of its texts."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ _ITS_TASK: Final = re.compile(
 )
 
 _SYSTEM: Final = """\
-You write the thoughts and the words of an assistant that works with tools for a user. What it does \
-is decided; you find the words for one step of its work.
+You write the thoughts and the words of an assistant that works with tools for a user. What it \
+does is decided; you find the words for one step of its work.
 
 You are shown the conversation up to that step, and the step. Write in the assistant's voice, from \
 the conversation alone. A number, a date, a name, an address or an id may be named only if it \
@@ -206,7 +206,7 @@ def _json_object(content: str) -> Mapping[str, object] | None:
 
 
 def fault_of_form(text: str, part: NarratedPart, tools: frozenset[str]) -> Claim | None:
-    """What is wrong about the form of a text; None if nothing is."""
+    """The fault of the form of a text; None if it has none."""
     if not text:
         return Claim("empty", "there was no text")
     if len(text) > LONGEST[part]:
