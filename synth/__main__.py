@@ -46,6 +46,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "synth.cli.branch",
         "sample other continuations of recorded rollouts, from the same state",
     ),
+    "narrate": (
+        "synth.cli.narrate",
+        "have a teacher write reasoning and words into recorded rollouts; calls stay as they are",
+    ),
     "eval": (
         "synth.cli.eval",
         "evaluate a model on held-out tasks, with intervals",
@@ -139,14 +143,14 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "pull",
     ),
     "trust it": ("check", "replay", "grade"),
-    "train on it": ("eval", "branch", "serve-env"),
+    "train on it": ("eval", "branch", "narrate", "serve-env"),
     "worlds and databases": ("new", "play", "reseed", "schema", "clean"),
     "extend and serve": ("list", "completion", "serve-model", "serve-agent", "mcp"),
 }
 """The commands as the help groups them; one that is in no group is shown last."""
 
 EXPERIMENTAL = frozenset(
-    {"branch", "eval", "new", "play", "serve-model", "serve-agent", "serve-env", "mcp"}
+    {"branch", "eval", "narrate", "new", "play", "serve-model", "serve-agent", "serve-env", "mcp"}
     | {"card", "decontaminate", "push", "pull"}
 )
 """Commands whose options and output may change in any release; the others are stable."""

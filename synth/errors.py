@@ -10,6 +10,7 @@
     │   ├── ModelRefusedRequest   the endpoint rejects this request: a 4xx, retrying is useless
     │   ├── ModelAuthError        key missing or not accepted, quota gone
     │   └── ContextOverflow       the conversation exceeds the model's context: an outcome
+    ├── NarrationRefused      a narrated rollout that does not earn what its source earned: no row
     ├── WorkerLost            a worker process died with jobs on it
     │   └── WorkerHeld        it had to be ended, because one job's code kept it from answering
     └── DatasetError          the reader of a dataset: corrupt shard, wrong schema version, none
@@ -141,6 +142,10 @@ class ModelAuthError(ModelRefusedRequest):
 
 class ContextOverflow(ModelRefusedRequest):
     """The request is longer than the model's context window."""
+
+
+class NarrationRefused(SynthError):
+    """A narrated rollout does not lead where its source led, or does not earn its reward."""
 
 
 class WorkerLost(SynthError):

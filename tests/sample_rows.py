@@ -163,6 +163,8 @@ def row(index: int, **columns: Json) -> dict[str, Json]:
         "sanitized": False,
         "created_at": datetime(2026, 11, 21, 9, 0, tzinfo=UTC),
         "executions": None,
+        "source_id": None,
+        "narrated_turns": None,
     }
     assert columns.keys() <= plain.keys()
     return plain | columns

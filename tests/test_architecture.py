@@ -135,6 +135,7 @@ LAZY = {
     ("synth/models/openai/factory.py", "synth.models.openai.model:OpenAIModel"): OPTIONS,
     ("synth/runner/prepare.py", "synth.runner.branching.plan:branch_plan"): PARQUET,
     ("synth/runner/prepare.py", "synth.runner.branching.plan:parents_world"): PARQUET,
+    ("synth/runner/prepare.py", "synth.runner.narration.plan:narration_plan"): PARQUET,
     ("synth/dataset/reader.py", "synth.dataset.query:matching"): "DuckDB is an extra",
     ("synth/dataset/upload.py", "synth.dataset.fsspec_filesystem:open_url"): "fsspec is an extra",
     (

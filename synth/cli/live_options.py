@@ -42,13 +42,14 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_model_options(parser: argparse.ArgumentParser) -> None:
-    """Add the model and its endpoint."""
+def add_model_options(parser: argparse.ArgumentParser, *, expert: bool = True) -> None:
+    """Add the model and its endpoint; ``expert`` False: the scripted expert will not do."""
     parser.add_argument(
         "--model",
         default="scripted",
         metavar="NAME",
-        help="the model at the endpoint; `scripted`, the default, is the expert",
+        help="the model at the endpoint"
+        + ("; `scripted`, the default, is the expert" if expert else ""),
     )
     parser.add_argument(
         "--base-url", metavar="URL", help="an OpenAI-compatible endpoint, by default without a key"

@@ -22,6 +22,7 @@ _EXCLUDED = {
     "model.path": "a recording may be moved; each job finds its own in it, by task and seed",
     "users.path": "a recording may be moved; each job finds its own in it, by task and seed",
     "branch.path": "a recording may be moved; the plan's digest says whether it is the same",
+    "narrate.path": "a recording may be moved; the plan's digest says whether it is the same",
     "model.api_key_env": "who pays does not change what is said",
     "model.timeout_s": (
         "decides when a request is given up and tried again, never what an answer is"

@@ -45,6 +45,7 @@ from synth.errors import ConfigProblems
 from synth.foundation.credentials import shown
 from synth.foundation.perturbations import MistakeKind
 from synth.foundation.suggestions import nearest_key
+from synth.types import NarratedPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,6 +275,25 @@ class BranchConfig(Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NarrateConfig(Section):
+    """The recorded run into whose rollouts a teacher writes texts, as `synth narrate` does it;
+    ``path`` None: the rollouts are those of the model. The teacher is the section ``model``.
+
+    ``where`` is an SQL condition over the columns of the recorded rows (None: all); only rows that
+    succeeded are narrated. ``write`` lists the texts: ``reasoning``, ``words`` beside calls and the
+    last ``reply``. A text is asked for ``tries`` times at most. ``tasks.count`` is the number of
+    rows.
+    """
+
+    path: Text | None = None
+    where: Text | None = None
+    write: Annotated[list[NarratedPart], BeforeValidator(one_or_many), Field(min_length=1)] = field(
+        default_factory=lambda: list[NarratedPart](("reasoning", "words"))
+    )
+    tries: Annotated[int, Strict(), Field(ge=1, le=10)] = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig(Section):
     """Everything that a run is told.
 
@@ -292,11 +312,17 @@ class RunConfig(Section):
     rewards: RewardsConfig = field(default_factory=RewardsConfig)
     tasks: TasksConfig = field(default_factory=TasksConfig)
     branch: BranchConfig = field(default_factory=BranchConfig)
+    narrate: NarrateConfig = field(default_factory=NarrateConfig)
     runtime: RuntimeConfig = field(default_factory=RuntimeConfig)
     output: OutputConfig = field(default_factory=OutputConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     telemetry: TelemetryConfig = field(default_factory=TelemetryConfig)
     card: CardConfig = field(default_factory=CardConfig)
+
+    @property
+    def recording(self) -> str | None:
+        """The directory of the recorded run whose rollouts this one branches or narrates."""
+        return self.branch.path or self.narrate.path
 
     @property
     def world_folder(self) -> str:

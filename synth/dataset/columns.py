@@ -200,6 +200,20 @@ COLUMNS: Final[tuple[Col, ...]] = (
         low=True,
         late=True,
     ),
+    Col(
+        "source_id",
+        "str",
+        "Trajectory whose calls these are, in a narrated row.",
+        null=True,
+        late=True,
+    ),
+    Col(
+        "narrated_turns",
+        "int32",
+        "Number of turns into which the teacher wrote; null if the row is not narrated.",
+        null=True,
+        late=True,
+    ),
 )
 
 BY_NAME: Final = {col.name: col for col in COLUMNS}

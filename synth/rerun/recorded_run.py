@@ -5,21 +5,20 @@ directory itself.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from envs.sandboxes.base import DatabaseTarget, find_engine
-from envs.types import Limits, ToolOutcome
+from envs.types import Limits
 from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
 from synth.config.schema import RunConfig
 from synth.dataset.reader import Dataset
 from synth.dataset.store.task_table import TaskTable, read_gate_names
 from synth.dataset.store.wire import to_values
-from synth.episode import Episode
 from synth.errors import DatasetError, OperatorError
 from synth.foundation.archive import unpack_world
 from synth.foundation.consent import (
@@ -29,13 +28,10 @@ from synth.foundation.consent import (
     tasks_part,
     world_part,
 )
-from synth.models.emission import call_of, read_events
-from synth.rewards import TurnRecord
 from synth.runner.attached import DATABASE, changes_of
 from synth.runner.run_files import CONFIG_FILE, TASKS_FILE, recorded_config
 from synth.runner.setup import database_target, limits_of
 from synth.types import Task
-from synth.types.events import CompletionEvent, EmittedCall, ToolResultEvent, UserTurnEvent
 
 Json = Any
 Row = Mapping[str, Json]
@@ -138,49 +134,3 @@ def _compare_database(directory: Path, dataset: Dataset, templates: Templates) -
             f"{directory}: the attached database is not what it was when the run was made:"
             f" {'; '.join(lines)}"
         )
-
-
-async def act_again(events: Sequence[Row], episode: Episode) -> None:
-    """Make the recorded calls again, and let the user have said what it said."""
-    async for _ in again(events, episode):
-        pass
-
-
-async def again(
-    events: Sequence[Row], episode: Episode
-) -> AsyncIterator[tuple[ToolResultEvent, ToolOutcome] | tuple[UserTurnEvent, None]]:
-    """The results' and the user's events in order, each with what its call came to now; a user has
-    said what it said.
-
-    The calls are those that the model emitted, under the ids of their results; a turn's calls were
-    executed in order until something ended the rollout. One that a middleware answered (``by``) is
-    left out: the environment did not see it. The transcript will not do: it holds no value that
-    readers of a dataset cannot hold.
-    """
-    waiting: Iterator[EmittedCall] = iter(())
-    for event in read_events(events):
-        if isinstance(event, CompletionEvent) and event.is_turn:
-            calls = event.tool_calls or event.text_calls or ()
-            text = episode.utter(event.content)
-            episode.said = episode.said if calls else text
-            waiting = iter(calls)
-        elif isinstance(event, ToolResultEvent) and (raw := next(waiting, None)) is not None:
-            if event.by is None:
-                call = call_of(raw, event.id)
-                if "repaired" in event.notes:
-                    call = replace(call, arguments=event.notes["repaired"]["arguments"])
-                yield event, await episode.call(call)
-        elif isinstance(event, UserTurnEvent):
-            turn = TurnRecord(
-                len(episode.calls),
-                event.told,
-                event.consents,
-                event.declines,
-                event.fault,
-                event.text,
-                covers=event.covers or (),
-                corrects=bool(event.corrects),
-                then=event.then,
-            )
-            episode.turns.append(turn)
-            yield event, None

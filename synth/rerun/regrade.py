@@ -21,11 +21,12 @@ from synth.errors import DatasetError, OperatorError, TaskError
 from synth.foundation.consent import Consent, refuse
 from synth.foundation.hashing import canonical
 from synth.rerun.current_tasks import PresentTasks
-from synth.rerun.recorded_run import Recording, Row, act_again, open_recording
+from synth.rerun.recorded_run import Recording, Row, open_recording
 from synth.rewards import judge, solved, total_reward, world_rewards
 from synth.rewards.model_judge import recorded_verdict
 from synth.runner.build import build_judge
 from synth.runner.judge import JudgeCost, ModelJudge
+from synth.runner.recorded_calls import act_again
 from synth.runner.setup import judge_setup
 from synth.types import Task, Verdict
 from synth.validation.prove import prove

@@ -21,7 +21,8 @@ from synth.episode import Episode
 from synth.errors import DatasetError
 from synth.foundation.consent import Consent, refuse
 from synth.foundation.hashing import canonical
-from synth.rerun.recorded_run import Recording, Row, again, open_recording
+from synth.rerun.recorded_run import Recording, Row, open_recording
+from synth.runner.recorded_calls import again
 from synth.runner.setup import limits_of
 from synth.types import Task
 from synth.types.events import ToolResultEvent, UserTurnEvent

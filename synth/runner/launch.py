@@ -57,24 +57,24 @@ def launch(
     config: RunConfig, console: Console, begun: Begun = _ignore, consent: Consent = refuse
 ) -> RunReport:
     """Run a new job. ``begun`` gets the coordinator, which another thread may interrupt;
-    ``consent`` decides on code of a recorded run that is branched.
+    ``consent`` decides on code of a recorded run that is branched or narrated.
 
     Raises :class:`OperatorError` and the errors of worlds and tasks before anything is paid for.
     """
     if config.model.kind == "replay" and config.model.path is not None:
-        recorded = Path(config.model.path).expanduser().absolute()
-        config = replace(config, model=replace(config.model, path=str(recorded)))
+        source = Path(config.model.path).expanduser().absolute()
+        config = replace(config, model=replace(config.model, path=str(source)))
     if config.tasks.path is not None:
         questions = Path(config.tasks.path).expanduser().absolute()
         config = replace(config, tasks=replace(config.tasks, path=str(questions)))
-    config = replace(config, branch=with_path(config.branch))
+    config = with_path(config)
     with Waiting(f"planning the tasks of {config.world_folder}", console):
         run = prepare(config, consent=consent)
     _require_model(run)
     for line in run.notes:
         console.print(f"note: {line}", markup=False, soft_wrap=True)
-    branched = config.branch.path is not None
-    if config.env.path is not None and not branched:
+    recorded = config.recording is not None
+    if config.env.path is not None and not recorded:
         # A resume may come from another working directory.
         config = replace(config, env=replace(config.env, path=str(run.world.path)))
         run = replace(run, config=config)
@@ -88,7 +88,7 @@ def launch(
         write_whole(home / "world" / f"{run.world.digest}.tar.zst", archive)
         write_whole(home / CONFIG_FILE, text)
         remember([world_part(archive), config_part(text)])
-        if branched:  # its tasks are proved
+        if recorded:  # its tasks are proved
             tasks = (run.plan.task(index) for index in range(run.plan.tasks))
             write_tasks(home / TASKS_FILE, (task_row(task, run.world) for task in tasks))
             remember([tasks_part(home / TASKS_FILE, ())])
@@ -106,7 +106,7 @@ def launch(
             begun(coordinator)
             report = coordinator.main()
     except BaseException:
-        if (directory / TASKS_FILE).exists() and not (branched and _nothing_done(writer)):
+        if (directory / TASKS_FILE).exists() and not (recorded and _nothing_done(writer)):
             _say_how_to_resume(directory, console)
         else:
             withdraw(directory)
@@ -166,8 +166,8 @@ def resume(
                 f"the attached database changed since the run began: {'; '.join(lines)}. Put it"
                 " back to resume, or start a new run in another output.dir."
             )
-        if branches := config.branch.path:
-            found.check_plan(run, branches)
+        if config.recording is not None:
+            found.check_plan(run, config.recording)
         found.check_tasks(run)
         if config.output.upload is not None:
             check_target(config.output.upload, run.identity)
@@ -236,7 +236,7 @@ def refuse_changed_world(config: RunConfig, own: Path) -> None:
     """Raise ResumeRefused if the world's folder still exists but has changed since the run
     began.
     """
-    if config.branch.path is not None or load_task_source(config.tasks.kind).writes_world:
+    if config.recording is not None or load_task_source(config.tasks.kind).writes_world:
         return  # its own copy is the only one
     try:
         folder = find_world(config.env.path or config.env.name or "")

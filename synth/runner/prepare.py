@@ -99,13 +99,13 @@ def prepare(
     config: RunConfig, world_path: Path | None = None, consent: Consent = refuse
 ) -> PreparedRun:
     """Find out everything that can be known before anything starts. ``consent`` decides on code of
-    a recorded run that is branched.
+    a recorded run that is branched or narrated.
 
     Raises :class:`OperatorError`, :class:`~envs.errors.WorldError`, :class:`TaskError` or
     :class:`~synth.errors.UntrustedCode`.
     """
-    if config.branch.path is not None:
-        return _prepare_branches(config, world_path, consent)
+    if config.recording is not None:
+        return _prepare_recorded(config, world_path, consent)
     parts = Gathering()
     settings = parts.make(lambda: resolve_settings(config))
     source = parts.make(lambda: _task_source(config))
@@ -148,11 +148,16 @@ def prepare(
     return PreparedRun(config, settings, world, plan, notes, home, left_out)
 
 
-def _prepare_branches(config: RunConfig, world_path: Path | None, consent: Consent) -> PreparedRun:
-    """A run that goes on from turns of a recorded one, in the recorded world."""
+def _prepare_recorded(config: RunConfig, world_path: Path | None, consent: Consent) -> PreparedRun:
+    """A run that branches or narrates a recorded one, in the recorded world."""
     settings = resolve_settings(config)
-    make = resolve("synth.runner.branching.plan:branch_plan")
-    plan: BranchPlan = make(config.branch, config.tasks.samples, config.seed)
+    plan: BranchPlan
+    if config.narrate.path is not None:
+        narrated = resolve("synth.runner.narration.plan:narration_plan")
+        plan = narrated(config.narrate, config.tasks.count)
+    else:
+        branched = resolve("synth.runner.branching.plan:branch_plan")
+        plan = branched(config.branch, config.tasks.samples, config.seed)
     home = None
     if world_path is None:
         home = Scratch("world")

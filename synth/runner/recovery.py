@@ -179,13 +179,13 @@ class Recovery:
         return RunInfo(run.layout, run.identity, run.config.runtime.max_attempts, now)
 
     def check_plan(self, run: PreparedRun, recording: str) -> None:
-        """Raise :class:`ResumeRefused` if a recorded run is not what it was when it was
-        branched.
+        """Raise :class:`ResumeRefused` if a recorded run is not what it was when this one
+        began.
         """
         if self.info is not None and self.info.identity.plan_digest != run.identity.plan_digest:
             raise ResumeRefused(
-                f"{recording} holds other rollouts than it did when they were branched; put it back"
-                " to resume, or branch it again in another output.dir"
+                f"{recording} holds other rollouts than it did when this run began; put it back to"
+                " resume, or begin again in another output.dir"
             )
 
     def check_tasks(self, run: PreparedRun) -> None:

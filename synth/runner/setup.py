@@ -199,7 +199,7 @@ def resolve_settings(config: RunConfig) -> RunSettings:
     asks_endpoint = bool(getattr(model_factory, "asks_endpoint", True))
     model_name, sampling = model_identity(config)
     section = _priced(config.model)
-    if "retry" in config.agent.middleware:
+    if "retry" in config.agent.middleware and config.narrate.path is None:
         section["max_retries"] = 0
     parts = Gathering()
     model_options = parts.make(

@@ -42,6 +42,7 @@ from synth.runner.build import (
     scrubber_of,
     worker_id,
 )
+from synth.runner.narration.narrate import narrate, probe_teacher
 from synth.runner.provenance import check_installed
 from synth.runner.rate_limits import Grant, LeasedRateLimiter
 from synth.runner.rollout import PartialUsage, RolloutContext, play, probe
@@ -225,7 +226,7 @@ class Worker:
             assert work.job is not None
             if work.probe:
                 return await self._probe(work.index, work.job, context)
-            row = await play(work.job, context, usage)
+            row = await _row_of(work.job, context, usage)
             return Delivery(work.index, "row", row=self._encoded(row), stats=stats_of(row))
         except TaskError as error:
             return Delivery(
@@ -262,7 +263,8 @@ class Worker:
     async def _probe(self, index: int, job: Job, context: RolloutContext) -> Delivery:
         """Send the first prompt of a job; what the endpoint says against it is a result."""
         try:
-            completion = await probe(job, context)
+            asking = probe if job.narration is None else probe_teacher
+            completion = await asking(job, context)
         except ModelError as error:
             return Delivery(
                 index,
@@ -293,6 +295,11 @@ class Worker:
         place = f"{Path(where.filename).name}:{where.lineno}"
         message = self._scrubber.message(f"{type(error).__name__}: {error} ({place})")
         return replace(_broken(work, "UnexpectedError", message), stats=usage.stats)
+
+
+async def _row_of(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[str, Any]:
+    """Play a job, or narrate the rollout that it names."""
+    return await (play if job.narration is None else narrate)(job, context, usage)
 
 
 def _fault(error: SynthError | EnvsError) -> Literal["", "endpoint", "refused"]:

@@ -344,11 +344,32 @@ class Branch:
     row: Mapping[str, Json]
 
 
+NarratedPart = Literal["reasoning", "words", "reply"]
+"""Texts that a teacher writes into a turn: the assistant's reasoning, its words beside calls, its
+last words.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Narration:
+    """A recorded trajectory into which a teacher writes texts; its calls stay as they are.
+
+    ``source`` is the trajectory's id, ``row`` what its row holds. ``parts`` are the texts that are
+    asked for, each of them ``tries`` times at most.
+    """
+
+    source: str
+    row: Mapping[str, Json]
+    parts: Sequence[NarratedPart]
+    tries: int
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One planned rollout. ``index`` is its place in the plan, ``id`` its content address (the
     trajectory's id). ``branch`` is its beginning where another rollout played that; ``seed`` is
-    then the parent's, because the user and the faults of the beginning follow from it.
+    then the parent's, because the user and the faults of the beginning follow from it. So it is
+    with ``narration``, a whole rollout that is played again.
     """
 
     index: int
@@ -357,6 +378,7 @@ class Job:
     sample: int
     seed: int
     branch: Branch | None = None
+    narration: Narration | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,7 @@ def _kind(fact: Fact) -> str:
 _NAME = re.compile(
     r"\b[A-Z][\w'\u2019-]+(?:\s+(?:(?:of|the|and|de|van|von|la)\s+)*[A-Z][\w'\u2019-]+)+"
 )
-_COURTESY = frozenset(
+COURTESY = frozenset(
     [
         "dear",
         "best",
@@ -280,6 +280,7 @@ _COURTESY = frozenset(
         "set",
     ]
 )
+"""Words with a capital that name nobody."""
 
 
 def unknown_names(text: str, known: set[str]) -> Iterator[str]:
@@ -296,7 +297,7 @@ def unknown_names(text: str, known: set[str]) -> Iterator[str]:
             ):
                 continue
             words = [word for word in texts(tokens(found.group())) if word.isalpha()]
-            if words and not any(stem(word) in known or word in _COURTESY for word in words):
+            if words and not any(stem(word) in known or word in COURTESY for word in words):
                 yield found.group()
 
 

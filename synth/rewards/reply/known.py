@@ -113,7 +113,7 @@ class KnownValues:
         for text in (task.system, task.prompt, *(turn.text for turn in evidence.turns)):
             known.hear(text)
         known.spans = {int(item) for item in known.numbers if item.isdigit() and int(item) <= 3660}
-        known.add(_known_of_tools(lenient(evidence.tools)))
+        known.add(known_of_tools(lenient(evidence.tools)))
         for text in gold_reply(task.end).said:
             known.hear(text)
         known.read(dict(task.oracle))
@@ -206,7 +206,7 @@ class KnownValues:
 
 
 @lru_cache(maxsize=64)
-def _known_of_tools(tools: str) -> KnownValues:
+def known_of_tools(tools: str) -> KnownValues:
     """The values in the schemas of tools, given as JSON."""
     known = KnownValues()
     for leaf in leaves(json.loads(tools)):

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from synth.errors import ConfigProblems
 from synth.language.wording import stem, texts, tokens
-from synth.rewards.base import Evidence, Utterance, Verifier
+from synth.rewards.base import CallRecord, Evidence, Utterance, Verifier
 from synth.rewards.reply.claims import Claim, Work, claims
 from synth.rewards.reply.fact_roles import exchanged_roles
 from synth.rewards.reply.facts import (
@@ -107,7 +107,7 @@ class _Judgement:
         self.known = KnownValues.of(evidence)
         self.earlier = [gold_reply(one.task.end) for one in evidence.so_far[:-1]]
         quoted = [text for one in evidence.so_far for text in _user_texts(one)]
-        own = [(words, _own_words(visible(words.text), quoted)) for words in evidence.spoken]
+        own = [(words, own_words(visible(words.text), quoted)) for words in evidence.spoken]
         self.texts = [text for _, text in own]
         # A proposal that the user has declined or corrected claims nothing any more.
         self.standing = [text for words, text in own if not _declined(words, evidence)]
@@ -241,17 +241,20 @@ class _Judgement:
 
     def _work(self) -> Work:
         requests, writers = self.evidence.so_far, self.evidence.writers
-        known = [*self.options.acts, *(name for one in requests[:-1] for name in _acts(one.task))]
-        wanted = [name for name in known if name in writers]
-        acts = {
-            base_form(part) for name in wanted or writers for part in name.lower().split("_")[:1]
-        }
+        known = [*self.options.acts, *(name for one in requests[:-1] for name in acts_of(one.task))]
         calls = [call for one in requests for call in one.calls]
-        wrote = {part for call in calls if call.changes for part in call.name.lower().split("_")}
-        failed = any(not call.ok for call in calls)
-        return Work(
-            any(map(_acted, requests)), frozenset(acts), bool(wanted), frozenset(wrote), failed
-        )
+        return work_of(calls, known, writers, acted=any(map(_acted, requests)))
+
+
+def work_of(
+    calls: Sequence[CallRecord], acts: Sequence[str], writers: frozenset[str], *, acted: bool
+) -> Work:
+    """The work of some calls; ``acts`` are the tools that the task wants called."""
+    wanted = [name for name in acts if name in writers]
+    verbs = {base_form(name.lower().split("_")[0]) for name in wanted or writers}
+    wrote = {part for call in calls if call.changes for part in call.name.lower().split("_")}
+    failed = any(not call.ok for call in calls)
+    return Work(acted, frozenset(verbs), bool(wanted), frozenset(wrote), failed)
 
 
 def _acted(request: Evidence) -> bool:
@@ -264,8 +267,8 @@ def _user_texts(evidence: Evidence) -> list[str]:
     return [evidence.task.prompt, *(turn.text for turn in evidence.turns)]
 
 
-def _acts(task: Task) -> Sequence[str]:
-    """The tools that gold of a request before calls in any case."""
+def acts_of(task: Task) -> Sequence[str]:
+    """The tools that gold of a request calls in any case."""
     gate = task.gate(ReplyVerifier.name)
     return ReplyVerifier().parse_options(None if gate is None else gate.options).acts
 
@@ -303,7 +306,7 @@ def _declined(words: Utterance, evidence: Evidence) -> bool:
     return words.turns < len(turns) and (turns[words.turns].declines or turns[words.turns].corrects)
 
 
-def _own_words(text: str, quoted: Sequence[str]) -> str:
+def own_words(text: str, quoted: Sequence[str]) -> str:
     """A text without what it quotes of the user."""
     for whole in quoted:
         for part in (whole, *(sentence.raw for sentence in sentences(whole))):

@@ -64,7 +64,8 @@ class BranchPlan:
     blocks: Sequence[Block] = ()
 
     @cached_property
-    def _rows(self) -> RowCache:
+    def rows(self) -> RowCache:
+        """The rows of the recorded run, with the columns that a job takes along."""
         return RowCache(self.dataset, PLAYED)
 
     @cached_property
@@ -114,7 +115,7 @@ class BranchPlan:
     def job(self, index: int, task: Task) -> Job:
         """The ``index``-th job, about the task of its point."""
         point, sample = self.points[index // self.samples], index % self.samples
-        row = self._rows.row(point.part, point.place)
+        row = self.rows.row(point.part, point.place)
         name = (point.parent, point.step, sample, self.seed)
         branch = Branch(point.parent, point.step, derive_seed("branch", *name), _begun(row, point))
         return Job(
@@ -130,16 +131,25 @@ def branch_plan(config: BranchConfig, samples: int, seed: int) -> BranchPlan:
     """
     directory = Path(config.path or "").expanduser()
     recorded = recorded_config(directory)
-    dataset = Dataset.open(directory)
-    if dataset.status == "running":
-        raise OperatorError(f"{directory} is still being written: branch it when it has ended")
-    if not (directory / TASKS_FILE).is_file():
-        raise OperatorError(f"{directory} lacks {TASKS_FILE}: a branch needs the tasks of its run")
+    dataset = open_source(directory)
     points, notes = _points(dataset, recorded, config)
     if not points:
         found = "; ".join(notes) or "it has no such row"
         raise OperatorError(f"{directory}: there is nothing to branch: {found}")
     return BranchPlan(points, samples, seed, dataset, notes)
+
+
+def open_source(directory: Path) -> Dataset:
+    """The rows of a recorded run whose rollouts are played again.
+
+    Raises :class:`OperatorError` for a run that has not ended or lacks its tasks.
+    """
+    dataset = Dataset.open(directory)
+    if dataset.status == "running":
+        raise OperatorError(f"{directory} is still being written: wait until it has ended")
+    if not (directory / TASKS_FILE).is_file():
+        raise OperatorError(f"{directory} lacks {TASKS_FILE}: it takes the tasks of the run")
+    return dataset
 
 
 def _points(
@@ -176,8 +186,7 @@ def parents_world(directory: Path, folder: Path, consent: Consent) -> Path:
     archives = sorted((directory / "world").glob("*.tar.zst"))
     if len(archives) != 1:
         raise OperatorError(
-            f"{directory}: a branch needs the world of its run, and there is no"
-            " world/<digest>.tar.zst"
+            f"{directory}: it takes the world of the run, and there is no world/<digest>.tar.zst"
         )
     archive, tasks = archives[0].read_bytes(), directory / TASKS_FILE
     parts = [world_part(archive), config_part((directory / CONFIG_FILE).read_bytes())]
@@ -224,8 +233,13 @@ def _begun(row: Row, point: BranchPoint) -> Mapping[str, Any]:
     }
 
 
-def with_path(config: BranchConfig) -> BranchConfig:
-    """The section with an absolute path: a resume may come from another working directory."""
-    if config.path is None:
+def with_path(config: RunConfig) -> RunConfig:
+    """The config with an absolute path of the recorded run: a resume may come from another working
+    directory.
+    """
+    if config.recording is None:
         return config
-    return replace(config, path=str(Path(config.path).expanduser().absolute()))
+    path = str(Path(config.recording).expanduser().absolute())
+    if config.narrate.path is not None:
+        return replace(config, narrate=replace(config.narrate, path=path))
+    return replace(config, branch=replace(config.branch, path=path))

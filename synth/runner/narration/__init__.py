@@ -1,0 +1,1 @@
+"""Recorded rollouts into which a teacher writes reasoning and words."""
