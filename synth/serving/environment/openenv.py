@@ -50,8 +50,8 @@ OBSERVATION: Final[dict[str, object]] = {
     "properties": {
         "messages": {
             "type": "array",
-            "description": "What follows the last action: results of tools, words of the user. After"
-            " a reset: the system prompt and the request.",
+            "description": "What follows the last action: results of tools, words of the user."
+            " After a reset: the system prompt and the request.",
         },
         "tools": {"type": "array", "description": "After a reset: the tools of the task."},
         "outcome": {"type": "string", "description": "At the end: success, failure or unscored."},
