@@ -295,6 +295,10 @@ def test_a_budget_stops_it_and_nothing_is_paid_twice(home: Path):
 def test_an_export_trains_on_the_words(home: Path):
     narrated(home, "ehr_db", "words", Teacher({}))
     narrated(home, "ehr_db", "thoughts", Teacher({}), "--write", "reasoning")
+    given = ("--model", "expert", "--base-url", "http://localhost:1/v1", "--out", "none")
+    done = synth("narrate", "words", *given, cwd=home)
+    assert done.returncode == 2
+    assert "24 of 24 rollouts have these texts already" in done.stderr
     for template, source in (("qwen3-training", "words"), ("gpt-oss-training", "thoughts")):
         done = synth(
             *("export", source, "--to", "trl-sft", "--template", template),

@@ -148,7 +148,7 @@ class _TurnWriter:
         return {
             turn: await self._turn(turn, wanted)
             for turn in range(len(self._places))
-            if (wanted := parts_wanted(self._narration, turn))
+            if (wanted := parts_wanted(self._messages, self._narration.parts, turn))
         }
 
     async def _turn(self, turn: int, wanted: Sequence[NarratedPart]) -> TurnTexts:
@@ -241,9 +241,10 @@ def turn_places(messages: Sequence[Message]) -> list[int]:
     return [index for index, message in enumerate(messages) if message["role"] == "assistant"]
 
 
-def parts_wanted(narration: Narration, turn: int) -> list[NarratedPart]:
+def parts_wanted(
+    messages: Sequence[Message], parts: Sequence[NarratedPart], turn: int
+) -> list[NarratedPart]:
     """The texts that a turn lacks. A turn that is not trained on gets none."""
-    messages = narration.row["messages"]
     places = turn_places(messages)
     message = messages[places[turn]]
     if message.get("train") is False:
@@ -254,7 +255,7 @@ def parts_wanted(narration: Narration, turn: int) -> list[NarratedPart]:
         "words": calls and blank,
         "reply": not calls and not blank and turn == len(places) - 1,
     }
-    return [part for part in dict.fromkeys(narration.parts) if fits[part]]
+    return [part for part in dict.fromkeys(parts) if fits[part]]
 
 
 def _keys(texts: TurnTexts) -> Message:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,10 +15,13 @@ from synth.dataset.row_cache import RowCache
 from synth.errors import OperatorError
 from synth.foundation.hashing import digest
 from synth.runner.branching.plan import BranchPlan, BranchPoint, open_source
+from synth.runner.narration.narrate import parts_wanted, turn_places
 from synth.runner.run_files import recorded_config
 from synth.types import Job, NarratedPart, Narration, Outcome, Task
 
-_PLACED = (*("trajectory_id", "job_index", "family", "split", "universe", "outcome", "events"),)
+_PLACED = (
+    *("trajectory_id", "job_index", "family", "split", "universe", "outcome", "events", "messages"),
+)
 _TAKEN = (
     *("seed", "messages", "tools", "events", "stop_reason", "reward", "state_hash_after"),
     *("token_ids", "logprobs", "provider_fields", "parent_id", "branch_step"),
@@ -59,7 +62,8 @@ def narration_plan(config: NarrateConfig, count: int) -> NarrationPlan:
     dataset = open_source(directory)
     points: list[BranchPoint] = []
     left_out, rows = Counter[str](), 0
-    for point, why in _points(dataset, samples, config.where):
+    parts = tuple(sorted(set(config.write)))
+    for point, why in _points(dataset, samples, config.where, parts):
         rows += 1
         if why is None:
             points.append(point)
@@ -69,12 +73,11 @@ def narration_plan(config: NarrateConfig, count: int) -> NarrationPlan:
     if not points:
         found = "; ".join(notes) or "it has no such row"
         raise OperatorError(f"{directory}: there is nothing to narrate: {found}")
-    parts = tuple(sorted(set(config.write)))
     return NarrationPlan(points[:count], 1, 0, dataset, notes, parts=parts, tries=config.tries)
 
 
 def _points(
-    dataset: Dataset, samples: int, where: str | None
+    dataset: Dataset, samples: int, where: str | None, parts: Sequence[NarratedPart]
 ) -> Iterator[tuple[BranchPoint, str | None]]:
     """Each row that meets the condition, and the reason for which it is left out."""
     ids = None if where is None else dataset.ids(where)
@@ -87,13 +90,16 @@ def _points(
                 names = (row["family"], row["split"], row["universe"])
                 yield (
                     BranchPoint(row["trajectory_id"], 0, number, place, task, *names),
-                    _left_out(row),
+                    _left_out(row, parts),
                 )
 
 
-def _left_out(row: Mapping[str, Any]) -> str | None:
+def _left_out(row: Mapping[str, Any], parts: Sequence[NarratedPart]) -> str | None:
     if row["outcome"] != Outcome.SUCCESS:
         return "did not succeed: their calls are not known to be right"
     if any(event["event"] == "compaction" for event in row["events"]):
         return "had a compacted context: what was known at a turn is not in their messages"
+    messages = row["messages"]
+    if not any(parts_wanted(messages, parts, turn) for turn in range(len(turn_places(messages)))):
+        return "have these texts already"
     return None
