@@ -121,7 +121,7 @@ class Variety:
         self._rows += 1
         self._turns[len(said)] += 1
         self._steps[len(calls)] += 1
-        self._sequences.add(number_of(call["name"] for call in calls))
+        self._sequences.add(number_of(str(call["name"]) for call in calls))
         whole = (f"{call['name']} {canonical(call['arguments'])}" for call in calls)
         self._calls.add(number_of(whole))
         if said and task_id not in self._tasks:

@@ -26,7 +26,7 @@ def main(rows: int) -> None:
         run = Path(folder) / "run"
         synth.run(["env=shop", "tasks.count=200", "runtime=inline", f"output.dir={run}"])
         recorded = [row["messages"] for row in synth.load(run).rows(["messages"])]
-    variety, spent = Variety(), 0.0
+    variety, spent, before = Variety(), 0.0, peak_mb()
     for index in range(rows):
         texts = [
             json.dumps(changed(message, draw), separators=(",", ":"))
@@ -38,8 +38,13 @@ def main(rows: int) -> None:
     began = time.process_time()
     figures = variety.to_json()
     spent += time.process_time() - began
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{rows:,} rows: {spent:.1f} s of CPU, {peak:.0f} MB, {figures['requests']}")
+    grown = peak_mb() - before
+    print(f"{rows:,} rows: {spent:.1f} s of CPU, {grown:.0f} MB more, {figures['requests']}")
+
+
+def peak_mb() -> float:
+    """The most memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def changed(message: dict[str, object], draw: random.Random) -> dict[str, object]:

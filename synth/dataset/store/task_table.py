@@ -219,12 +219,16 @@ class TaskOrigin:
 
 
 def read_origins(path: Path) -> Iterator[tuple[str, TaskOrigin]]:
-    """The ids of the tasks and what they were made from; nothing where there is no such file."""
+    """The ids of the tasks and what they were made from; nothing where there is no such file, or
+    one of other columns.
+    """
     if not path.is_file():
         return
+    names = ["task_id", "family", "universe", "key", "slots"]
     with open_parquet(path) as file:
+        if not set(names) <= set(file.schema_arrow.names):
+            return
         for group in range(file.num_row_groups):
-            names = ["task_id", "family", "universe", "key", "slots"]
             for row in file.read_row_group(group, columns=names).to_pylist():
                 yield row.pop("task_id"), TaskOrigin(**row)
 

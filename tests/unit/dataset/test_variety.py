@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import synth
@@ -100,9 +102,14 @@ def test_a_run_has_the_same_figures_in_manifest_card_and_inspect(tmp_path: Path)
         assert f"| {name} | {value} |" in card
 
 
-def test_a_damaged_table_of_tasks_hides_only_what_is_in_it(tmp_path: Path):
+@pytest.mark.parametrize("foreign", [True, False])
+def test_a_damaged_or_foreign_table_of_tasks_hides_only_what_is_in_it(
+    tmp_path: Path, *, foreign: bool
+):
     run = write_run(tmp_path / "run", [row(0)])
     (run / "tasks.parquet").write_bytes(b"no parquet")
+    if foreign:
+        pq.write_table(pa.table({"task_id": ["7a5c0000"]}), run / "tasks.parquet")
     figures = summarize(synth.load(run))["variety"]
     assert figures["requests"]["distinct"] == 1
     assert figures["wordings"] is None
