@@ -31,9 +31,10 @@ _ID = re.compile(r"(?:^|_)(?:ids?|number|no|nr|code|key|zip)$")
 class Inferred:
     """The inferred arguments of one gold solution.
 
-    These are a day that was named without its year, a small number of things, a sum of known numbers that is to be calculated, a multiple of an amount in the policy, an amount that the tool itself checks (it refuses a greater
-    one), and the agent's own words to a tool that keeps nothing. ``found`` holds each with its
-    tool.
+    These are a day that was named without its year, a small number of things, an expression over
+    known numbers, a multiple of an amount in the policy, an amount that the tool itself checks (it
+    refuses a greater one), and the agent's own words to a tool that keeps nothing. ``found`` holds
+    each with its tool.
     """
 
     def __init__(self, world: World, draft: Task, template: Template) -> None:
