@@ -292,6 +292,11 @@ class Episode(Closing):
         """
         return text if self._surface is None else self._surface.own_text(text)
 
+    def _own_utterances(self) -> tuple[Utterance, ...]:
+        if self._surface is None:
+            return tuple(self.utterances)
+        return tuple(replace(said, text=self.own_text(said.text)) for said in self.utterances)
+
     def own_call(self, outcome: ToolOutcome) -> CallRecord:
         """An outcome that the agent was shown, as evidence."""
         inside = outcome if self._surface is None else self._surface.inside(outcome)
@@ -444,7 +449,7 @@ class Episode(Closing):
             self._template.dialect,
             self.own_text(self.said),
             Databases(self._ask, self._ask_turned, self._ask_others),
-            tuple(replace(words, text=self.own_text(words.text)) for words in self.utterances),
+            self._own_utterances(),
             json.loads(self._offered),
             self._writing,
             people_of(self._world, self._template),
