@@ -101,7 +101,7 @@ def test_the_same_seed_gives_the_same_plan_and_the_share_is_in_its_digest(pool: 
 def test_families_take_turns_and_an_exhausted_one_is_named(pool: FamilyTasks):
     plan = Plan.make([pool], 30, 1, 7, max_near_duplicates=0.0)
     assert plan.share == {"alike": 1, "short": 25, "other": 4}
-    assert plan.shortfalls == {"alike": (1, 25), "other": (4, 25)}
+    assert plan.shortfalls == {"alike": (1, 10), "other": (4, 10)}
     families = [task.family for task in tasks_of(plan)]
     assert families[:6] == ["alike", "short", "other", "short", "other", "short"]
 
