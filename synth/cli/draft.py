@@ -23,7 +23,7 @@ from synth.errors import OperatorError
 from synth.foundation.hashing import digest
 from synth.foundation.shipped import examples_dir, find_world
 from synth.foundation.tempdirs import Scratch
-from synth.generation.drafting.journal import Journal, Outcome
+from synth.generation.drafting.journal import DraftJournal, DraftOutcome
 from synth.generation.drafting.prompt import opening, world_part
 from synth.generation.drafting.session import DraftBudget, DraftingStopped, DraftJob, DraftSession
 from synth.generation.drafting.workbench import Workbench, check_insertion
@@ -55,12 +55,12 @@ DEFAULTS = {"model.max_tokens": "8192", "model.options.max_response_bytes": "200
 
 @dataclass
 class DraftReport:
-    """What became of a job. ``stopped`` is the reason for which it ended early."""
+    """The report of a job. ``stopped`` is the reason for which it ended early."""
 
     world: Path
     model: str
     count: int
-    outcomes: list[Outcome] = field(default_factory=list[Outcome])
+    outcomes: list[DraftOutcome] = field(default_factory=list[DraftOutcome])
     stopped: str | None = None
     interrupted: bool = False
     input_tokens: int = 0
@@ -68,7 +68,7 @@ class DraftReport:
     cost_usd: float | None = None
 
     @property
-    def kept(self) -> list[Outcome]:
+    def kept(self) -> list[DraftOutcome]:
         return [outcome for outcome in self.outcomes if outcome.kept]
 
     @property
@@ -83,7 +83,7 @@ class DraftReport:
             return PARTIAL
         return 0 if self.kept else 1
 
-    def spend(self, journal: Journal) -> None:
+    def spend(self, journal: DraftJournal) -> None:
         """Add up what all answers of the journal have cost; a cost that is unknown stays so."""
         answers = list(journal.answers.values())
         self.input_tokens = sum(answer.input_tokens or 0 for answer in answers)
@@ -126,7 +126,7 @@ def main(argv: list[str]) -> int:
     model = build_model(settings.model)
     folder = _own_folder(source, options.to)
     report = DraftReport(folder, model.name, options.count)
-    with _state(folder) as state, closing(Journal(state / _name(config))) as journal:
+    with _state(folder) as state, closing(DraftJournal(state / _name(config))) as journal:
         _draft(load_world(folder), config, model, journal, options, report, screen)
         report.spend(journal)
     print_document(report.to_json(), lambda shown: _conclude(report, shown), as_json=options.json)
@@ -205,7 +205,7 @@ def _draft(
     world: World,
     config: RunConfig,
     model: Model,
-    journal: Journal,
+    journal: DraftJournal,
     options: argparse.Namespace,
     report: DraftReport,
     screen: Screen,
@@ -270,7 +270,7 @@ def _dry_run(world: World, config: RunConfig, options: argparse.Namespace) -> No
         print(f"[{message['role']}]\n{message['content']}\n")
 
 
-def _show(outcome: Outcome, screen: Screen) -> None:
+def _show(outcome: DraftOutcome, screen: Screen) -> None:
     name = outcome.family or f"draft {outcome.draft + 1}"
     tries = f"attempt {outcome.attempts}" if outcome.kept else f"{outcome.attempts} attempts"
     if outcome.kept:

@@ -37,7 +37,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DraftOutcome:
     """The end of one draft. ``cause`` and ``reason`` are empty for a family that was kept; ``body``
     is that family, ``capacity`` the number of its tasks.
     """
@@ -55,7 +55,7 @@ class Outcome:
         return self.body is not None
 
 
-class Journal:
+class DraftJournal:
     """The journal at a path; what it holds is read when it is opened. Close it.
 
     Raises OperatorError for a file that cannot be read or written, or is damaged.
@@ -64,7 +64,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.answers: dict[tuple[int, int], Answer] = {}
-        self.outcomes: dict[int, Outcome] = {}
+        self.outcomes: dict[int, DraftOutcome] = {}
         self.added: set[int] = set()
         with disk(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ class Journal:
         self.answers[draft, attempt] = answer
         self._write({"draft": draft, "attempt": attempt, "answer": asdict(answer)})
 
-    def ended(self, outcome: Outcome) -> None:
+    def ended(self, outcome: DraftOutcome) -> None:
         """Keep the end of a draft; a family that proved itself is kept before it is added."""
         self.outcomes[outcome.draft] = outcome
         self._write({"outcome": asdict(outcome)})
@@ -105,7 +105,7 @@ class Journal:
                     key = int(entry["draft"]), int(entry["attempt"])
                     self.answers[key] = Answer(**entry["answer"])
                 elif "outcome" in entry:
-                    outcome = Outcome(**entry["outcome"])
+                    outcome = DraftOutcome(**entry["outcome"])
                     self.outcomes[outcome.draft] = outcome
                 else:
                     self.added.add(int(entry["added"]))

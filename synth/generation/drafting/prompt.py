@@ -13,7 +13,7 @@ from envs.sandboxes.base import Template
 from envs.types import Pins
 from envs.world.loader import World
 from synth.generation.drafting.answer import Refusal
-from synth.generation.drafting.journal import Outcome
+from synth.generation.drafting.journal import DraftOutcome
 from synth.generation.drafting.notation import NOTATION
 from synth.generation.drafting.similarity import Signature
 from synth.generation.tasks_file import family_text
@@ -52,7 +52,7 @@ def opening(
     draft: int,
     bodies: Sequence[Mapping[str, Any]],
     known: Sequence[Signature],
-    left_out: Iterable[Outcome],
+    left_out: Iterable[DraftOutcome],
 ) -> list[Message]:
     """The first messages for the draft of this number. ``world`` is the text of
     :func:`world_part`, ``bodies`` are the families of tasks.yaml.
@@ -74,7 +74,7 @@ def opening(
 
 
 def feedback(refusal: Refusal, numbered: str) -> str:
-    """What the model is told about an attempt that was not accepted. ``numbered`` is its family as
+    """The message about an attempt that was not accepted. ``numbered`` is its family as
     it was read, with the lines that the reasons name.
     """
     reasons = [f"- {_clipped(reason, REASON_CHARS)}" for reason in refusal.reasons[:REASONS]]

@@ -14,7 +14,7 @@ from typing import Any
 from synth.errors import ContextOverflow, ModelError, ModelRefusedRequest
 from synth.foundation.hashing import derive_seed
 from synth.generation.drafting.answer import LONGEST, Refusal, read_family
-from synth.generation.drafting.journal import Answer, Journal, Outcome
+from synth.generation.drafting.journal import Answer, DraftJournal, DraftOutcome
 from synth.generation.drafting.prompt import feedback, opening
 from synth.generation.drafting.workbench import Workbench, numbered
 from synth.models.base import Model, missing_answer
@@ -30,7 +30,7 @@ class DraftingStopped(Exception):
 
 @dataclass(frozen=True)
 class DraftBudget:
-    """What all answers of a job may cost; None: no limit."""
+    """Limits on the cost of all answers of a job; None: no limit."""
 
     usd: float | None = None
     tokens: int | None = None
@@ -60,7 +60,7 @@ def _unknown(what: str, key: str) -> str:
 
 @dataclass(frozen=True)
 class DraftJob:
-    """What a job of drafts is. ``world`` is the text by which the model knows the world, ``tools``
+    """The parameters of a job of drafts. ``world`` is the text by which the model knows the world, ``tools``
     the names of the world's tools.
     """
 
@@ -75,7 +75,9 @@ class DraftJob:
 class DraftSession:
     """Makes the drafts of a job. Close it."""
 
-    def __init__(self, job: DraftJob, model: Model, bench: Workbench, journal: Journal) -> None:
+    def __init__(
+        self, job: DraftJob, model: Model, bench: Workbench, journal: DraftJournal
+    ) -> None:
         self._job, self._model, self._bench, self._journal = job, model, bench, journal
         self._runner = asyncio.Runner()
 
@@ -83,7 +85,7 @@ class DraftSession:
         """Check without a token spent that the model can be asked. Returns warnings."""
         return self._runner.run(self._model.preflight())
 
-    def run(self) -> Iterator[Outcome]:
+    def run(self) -> Iterator[DraftOutcome]:
         """The outcome of each draft, those of earlier sessions first.
 
         Raises :class:`DraftingStopped` where the budget is spent or the endpoint cannot be asked,
@@ -96,7 +98,7 @@ class DraftSession:
             self._add(outcome)
             yield outcome
 
-    def _add(self, outcome: Outcome) -> None:
+    def _add(self, outcome: DraftOutcome) -> None:
         """Add a family that was kept, unless that has been done; its author may delete it again."""
         if outcome.body is not None and outcome.draft not in self._journal.added:
             self._bench.add(outcome.body)
@@ -113,7 +115,7 @@ class DraftSession:
         known = bench.known.signatures
         return opening(self._job.world, self._job.tools, number, bench.bodies, known, left_out)
 
-    def _drafted(self, number: int) -> Outcome:
+    def _drafted(self, number: int) -> DraftOutcome:
         """One draft, from the first request to the family or the last reason."""
         messages = self._opening(number)
         refusal, family = Refusal("no attempt", ("nothing was asked",)), None
@@ -135,10 +137,10 @@ class DraftSession:
                 ]
                 continue
             self._bench.learn(found)
-            outcome = Outcome(number, family, attempt, capacity=found.capacity, body=noted)
+            outcome = DraftOutcome(number, family, attempt, capacity=found.capacity, body=noted)
             self._journal.ended(outcome)
             return outcome
-        outcome = Outcome(number, family, self._job.attempts, refusal.cause, refusal.reason)
+        outcome = DraftOutcome(number, family, self._job.attempts, refusal.cause, refusal.reason)
         self._journal.ended(outcome)
         return outcome
 

@@ -75,7 +75,9 @@ class Workbench:
         return found
 
     def learn(self, found: Examination) -> None:
-        """Let later drafts be compared with a family that was kept, and attacked with its writes."""
+        """Let later drafts be compared with a family that was kept, and attacked with its
+        writes.
+        """
         known = self.known
         strays = {
             universe: [*known.strays.get(universe, ()), *found.strays.get(universe, ())]
