@@ -187,8 +187,8 @@ def test_what_proves_itself_is_added_and_the_rest_is_left_out_with_its_cause(dra
     assert [message["role"] for message in mended] == ["system", "user", "assistant", "user"]
     assert "line 6 of your YAML: not valid YAML" in mended[-1]["content"]
     told = author.asked[6][-1]["content"]
-    assert "Not accepted (gold):\n- line 12: family all_loans: the oracle loans says 3" in told
-    assert " 12 " in told
+    assert "Not accepted (gold):\n- line 6: family all_loans: the oracle loans says 3" in told
+    assert "\n  6   oracle: {loans: SELECT COUNT(*) FROM loans}\n" in told
     assert str(draft.world.parent) not in told
     assert "/tmp" not in told
     assert "count_loans (find_member" in author.asked[1][1]["content"]

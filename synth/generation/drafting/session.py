@@ -60,8 +60,8 @@ def _unknown(what: str, key: str) -> str:
 
 @dataclass(frozen=True)
 class DraftJob:
-    """The parameters of a job of drafts. ``world`` is the text by which the model knows the world, ``tools``
-    the names of the world's tools.
+    """The parameters of a job of drafts. ``world`` is the text by which the model knows the world,
+    ``tools`` are the names of the world's tools.
     """
 
     world: str
