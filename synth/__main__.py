@@ -56,7 +56,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "draft": (
         "synth.cli.draft",
-        "let a model write task families for a world; what proves itself is added",
+        "let a model write task families for a world, and prove them",
     ),
     "play": ("synth.cli.play", "play a task by hand in the terminal, with the score at the end"),
     "new": ("synth.cli.new", "write a new world: a copy of the smallest, or one from a database"),
