@@ -58,6 +58,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "synth.cli.check",
         "prove a world: tools, tasks, gold solutions, verifiers",
     ),
+    "draft": (
+        "synth.cli.draft",
+        "let a model write task families for a world, and prove them",
+    ),
     "play": ("synth.cli.play", "play a task by hand in the terminal, with the score at the end"),
     "new": ("synth.cli.new", "write a new world: a copy of the smallest, or one from a database"),
     "schema": ("synth.cli.schema", "print the JSON Schema of tasks.yaml, for editors"),
@@ -144,13 +148,14 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "trust it": ("check", "replay", "grade"),
     "train on it": ("eval", "branch", "narrate", "serve-env"),
-    "worlds and databases": ("new", "play", "reseed", "schema", "clean"),
+    "worlds and databases": ("new", "draft", "play", "reseed", "schema", "clean"),
     "extend and serve": ("list", "completion", "serve-model", "serve-agent", "mcp"),
 }
 """The commands as the help groups them; one that is in no group is shown last."""
 
 EXPERIMENTAL = frozenset(
-    {"branch", "eval", "narrate", "new", "play", "serve-model", "serve-agent", "serve-env", "mcp"}
+    {"branch", "draft", "eval", "narrate", "new", "play"}
+    | {"serve-model", "serve-agent", "serve-env", "mcp"}
     | {"card", "decontaminate", "push", "pull"}
 )
 """Commands whose options and output may change in any release; the others are stable."""

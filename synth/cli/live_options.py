@@ -42,14 +42,15 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_model_options(parser: argparse.ArgumentParser, *, expert: bool = True) -> None:
-    """Add the model and its endpoint; ``expert`` False: the scripted expert will not do."""
+def add_model_options(parser: argparse.ArgumentParser, *, scripted: bool = True) -> None:
+    """Add the model and its endpoint. Without ``scripted`` there is no default."""
+    expert = "; `scripted`, the default, is the expert" if scripted else ""
     parser.add_argument(
         "--model",
-        default="scripted",
+        default="scripted" if scripted else None,
+        required=not scripted,
         metavar="NAME",
-        help="the model at the endpoint"
-        + ("; `scripted`, the default, is the expert" if expert else ""),
+        help=f"the model at the endpoint{expert}",
     )
     parser.add_argument(
         "--base-url", metavar="URL", help="an OpenAI-compatible endpoint, by default without a key"

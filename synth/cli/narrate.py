@@ -190,7 +190,7 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="key=value",
         help=f"overrides of {', '.join(OWN)}, as `synth run` takes them",
     )
-    add_model_options(parser, expert=False)
+    add_model_options(parser, scripted=False)
     parser.add_argument(
         "--write",
         default="reasoning,words",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from synth.errors import OperatorError
 
-_LEFT = shutil.ignore_patterns("__pycache__", "*.pyc", ".tasks.schema.json")
+_LEFT = shutil.ignore_patterns("__pycache__", "*.pyc", ".tasks.schema.json", ".synth")
 
 
 def refuse_existing(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, cast
@@ -11,6 +12,8 @@ import yaml
 from synth.generation.patterns.base import Draft
 
 _WIDTH = 100
+_NUMBER = re.compile(r"[-+.]?[0-9]")
+"""Beginning of a text that YAML 1.1 and 1.2 may read as different numbers."""
 _FLOW = 84
 """The most characters of a map or list that stands on one line."""
 
@@ -34,7 +37,9 @@ class _FlowList(list[object]):
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
-    style = "|" if "\n" in value else '"' if any(c in value for c in "{}$:#'") else None
+    block = "\n" in value and value.strip(" ") == value and "\t" not in value
+    quoted = any(c in value for c in "{}$:#'") or _NUMBER.match(value)
+    style = "|" if block else '"' if quoted or "\n" in value else None
     return cast("Any", dumper).represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
@@ -60,16 +65,19 @@ def write_tasks(drafts: Sequence[Draft], now: str) -> str:
     for pattern, group in groupby(drafts, key=lambda draft: draft.pattern):
         title = pattern.replace("_", " ").capitalize()
         parts.append(f"\n# {title} {'-' * (70 - len(title))}\n\n")
-        for draft in group:
-            text = yaml.dump(
-                [_styled(dict(draft.body), top=True)],
-                Dumper=_Dumper,
-                sort_keys=False,
-                allow_unicode=True,
-                width=_WIDTH,
-            )
-            parts.append(text + "\n")
+        parts += [family_text(draft.body) + "\n" for draft in group]
     return "".join(parts).rstrip() + "\n"
+
+
+def family_text(body: Mapping[str, object]) -> str:
+    """A family as an item of the list `families`."""
+    return yaml.dump(
+        [_styled(dict(body), top=True)],
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=_WIDTH,
+    )
 
 
 def _styled(value: object, *, top: bool = False) -> object:

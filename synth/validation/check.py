@@ -162,6 +162,13 @@ class FamilyChecker:
             ]
         )
 
+    def tasks(self, name: str, count: int) -> list[Task]:
+        """At most ``count`` tasks of a family in universe 0, unproved."""
+        source = self._source(0)
+        return [
+            source.task(name, index, SEED) for index in range(min(count, source.capacity(name)))
+        ]
+
     def prove(self, name: str, universe: int) -> Proved:
         """The first pass: gold of some tasks of each case is played and judged."""
         return self._loop.run_until_complete(self._prove(name, universe))

@@ -108,11 +108,11 @@ _CHECKERS: list[FamilyChecker] = []
 def _set_up(folder: Path, options: Options) -> None:
     # Ctrl-C is for the parent, which then ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     _CHECKERS.append(FamilyChecker(folder, options))
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """End this process when its parent ends; a parent that was killed cannot do that."""
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -19,7 +19,14 @@ from synth.tasks.queries import Queries
 from synth.tasks.readers import FileFamilies, ReaderContext
 from synth.tasks.yaml.base import has_question
 from synth.tasks.yaml.body import Body, WorldRules, read_body, read_world_rules, unsubmitted
-from synth.tasks.yaml.models import STEP_WORDS, FamilyModel, GroundModel, TasksModel, keys_of
+from synth.tasks.yaml.models import (
+    STEP_WORDS,
+    FamilyModel,
+    GroundModel,
+    SourceModel,
+    TasksModel,
+    keys_of,
+)
 from synth.tasks.yaml.scope import Scope, nearest
 from synth.tasks.yaml.source_map import Map, Seq, load_yaml
 from synth.tasks.yaml.step_templates import CaseTemplate, tools_called
@@ -152,6 +159,7 @@ class _Reader:
         raw, scope = self.raw, self.scope
         if not isinstance(raw.get("about", ""), str):
             raise scope.fail("`about` is a text", raw.lines["about"])
+        self.check_source()
         for key in ("ground", "user", "gold"):
             if key not in raw and (key != "gold" or not has_question(raw)):
                 raise scope.fail(f"needs `{key}`", raw.line)
@@ -190,6 +198,17 @@ class _Reader:
             case_lines=raw["cases"].lines if cases else {},
             body=body,
         )
+
+    def check_source(self) -> None:
+        """Refuse a note on the family's origin that is not of its form."""
+        source = self.scope.part(self.raw, "source", keys_of(SourceModel))
+        if self.raw.get("source") is None:
+            return
+        self.scope.text(source, "model", "source")
+        attempts = source.get("attempts")
+        if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
+            line = source.lines.get("attempts", source.line)
+            raise self.scope.fail("source needs `attempts`, a number of at least 1", line)
 
     def check_answer(self, body: Body) -> None:
         """Refuse an answer, or a field of it, that no case hands in."""

@@ -536,6 +536,16 @@ class BodyModel:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SourceModel:
+    model: Annotated[Text, About("The name of the model.")]
+    attempts: Annotated[
+        Whole,
+        also(minimum=1),
+        About("The number of its attempts, the last of which proved itself."),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
 class FamilyModel(BodyModel):
     id: Annotated[
         str, also(pattern=FAMILY_ID.pattern), About("The family's name, in the dataset too.")
@@ -548,6 +558,13 @@ class FamilyModel(BodyModel):
         ),
     ]
     about: Annotated[str, About("What the family teaches or tests.")] | None = None
+    source: (
+        Annotated[
+            SourceModel,
+            About("The model that wrote the family, as `synth draft` notes it; absent for people."),
+        ]
+        | None
+    ) = None
     vary: (
         Annotated[
             dict[Name, Domain],

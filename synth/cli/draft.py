@@ -1,0 +1,369 @@
+"""``synth draft``: a model writes task families for a world, and what proves itself is added."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Generator
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from envs.world.loader import World, load_world
+from synth.cli.end_report import INTERRUPTED, PARTIAL
+from synth.cli.live_options import add_model_options, model_overrides
+from synth.config.compose import compose
+from synth.config.quoting import quoted_value
+from synth.config.schema import RunConfig
+from synth.dataset.store.atomic_files import disk
+from synth.dataset.store.lock import RunLock
+from synth.errors import OperatorError
+from synth.foundation.hashing import digest
+from synth.foundation.shipped import examples_dir, find_world
+from synth.foundation.tempdirs import Scratch
+from synth.generation.drafting.journal import DraftJournal, DraftOutcome
+from synth.generation.drafting.prompt import opening, world_part
+from synth.generation.drafting.session import DraftBudget, DraftingStopped, DraftJob, DraftSession
+from synth.generation.drafting.workbench import Workbench, check_insertion
+from synth.generation.folder import copy_world
+from synth.models.base import Model
+from synth.report import Screen
+from synth.report.json_output import print_document
+from synth.runner.build import build_model
+from synth.runner.setup import database_target, resolve_settings
+from synth.validation.check import Options
+
+EPILOG = """examples:
+  synth draft my_world --model gpt-4.1-mini --count 20 budget.usd=2
+  synth draft library --to my_library --model my-model --base-url http://localhost:8000/v1
+  synth draft my_world --model my-model --base-url http://localhost:8000/v1 --dry-run
+
+The same command goes on where it was stopped, and pays for no answer twice: they are kept in the
+world's folder `.synth`. A higher --count asks for more."""
+
+STATE = ".synth"
+"""The folder of a world that holds the journals; hidden, so that it is no part of the world."""
+
+HEEDED = ("model", "budget.usd", "budget.tokens", "database", "preflight")
+"""The sections and keys of the config that this command heeds."""
+
+DEFAULTS = {"model.max_tokens": "8192", "model.options.max_response_bytes": "2000000"}
+"""Limits on one answer, unless an override sets another."""
+
+
+@dataclass
+class DraftReport:
+    """The report of a job. ``stopped`` is the reason for which it ended early."""
+
+    world: Path
+    model: str
+    count: int
+    outcomes: list[DraftOutcome] = field(default_factory=list[DraftOutcome])
+    stopped: str | None = None
+    interrupted: bool = False
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+
+    @property
+    def kept(self) -> list[DraftOutcome]:
+        return [outcome for outcome in self.outcomes if outcome.kept]
+
+    @property
+    def causes(self) -> Counter[str]:
+        return Counter(outcome.cause for outcome in self.outcomes if not outcome.kept)
+
+    @property
+    def exit_code(self) -> int:
+        if self.interrupted:
+            return INTERRUPTED
+        if self.stopped is not None:
+            return PARTIAL
+        return 0 if self.kept else 1
+
+    def spend(self, journal: DraftJournal) -> None:
+        """Add up what all answers of the journal have cost; a cost that is unknown stays so."""
+        answers = list(journal.answers.values())
+        self.input_tokens = sum(answer.input_tokens or 0 for answer in answers)
+        self.output_tokens = sum(answer.output_tokens or 0 for answer in answers)
+        costs = [answer.cost_usd for answer in answers if answer.cost_usd is not None]
+        self.cost_usd = sum(costs) if len(costs) == len(answers) else None
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "world": str(self.world),
+            "model": self.model,
+            "count": self.count,
+            "made": len(self.outcomes),
+            "kept": len(self.kept),
+            "left_out": dict(self.causes.most_common()),
+            "stopped": "interrupted" if self.interrupted else self.stopped,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "cost_usd": self.cost_usd,
+            "drafts": [asdict(outcome) for outcome in self.outcomes],
+        }
+
+
+def main(argv: list[str]) -> int:
+    """Draft families; 0 if one was added, 1 if none was, 3 if the job ended early.
+
+    Raises OperatorError, ConfigProblems, ModelError, and the errors of worlds and tasks.
+    """
+    options = make_parser().parse_intermixed_args(argv)
+    _check(options)
+    source = find_world(options.world)
+    config = _config(source, options)
+    screen = Screen(sys.stderr if options.json or options.dry_run else None)
+    if options.dry_run:
+        _dry_run(load_world(source), config, options)
+        return 0
+    settings = resolve_settings(config)
+    if not settings.asks_endpoint:
+        raise OperatorError(f"model.kind={config.model.kind} asks no endpoint, and writes nothing")
+    model = build_model(settings.model)
+    folder = _own_folder(source, options.to)
+    report = DraftReport(folder, model.name, options.count)
+    with _state(folder) as state, closing(DraftJournal(state / _name(config))) as journal:
+        _draft(load_world(folder), config, model, journal, options, report, screen)
+        report.spend(journal)
+    print_document(report.to_json(), lambda shown: _conclude(report, shown), as_json=options.json)
+    return report.exit_code
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Raise OperatorError for options that cannot work."""
+    for name, least in (("count", 1), ("attempts", 1), ("seed", 0), ("rows", 0), ("tasks", 1)):
+        if getattr(options, name) < least:
+            raise OperatorError(f"--{name} is a number of at least {least}")
+    if not 0 < options.proof_timeout < 1e6:
+        raise OperatorError("--proof-timeout is a number of seconds above 0")
+    if options.model == "scripted":
+        raise OperatorError("--model scripted writes no families: name a model at an endpoint")
+    for override in options.overrides:
+        key = override.lstrip("+~").partition("=")[0]
+        if not any(key == heeded or key.startswith(f"{heeded}.") for heeded in HEEDED):
+            raise OperatorError(
+                f"{override}: `synth draft` heeds {', '.join(HEEDED)}; --seed is an option of its"
+                " own"
+            )
+
+
+def _config(source: Path, options: argparse.Namespace) -> RunConfig:
+    given = [
+        f"env.path={quoted_value(str(source))}",
+        *model_overrides(options),
+        *(f"{key}={value}" for key, value in DEFAULTS.items()),
+        f"seed={options.seed}",
+    ]
+    own = {override.lstrip("+").partition("=")[0] for override in options.overrides}
+    kept = [line for line in given if line.partition("=")[0] not in own]
+    (job,) = compose([*kept, *options.overrides])
+    return job.config
+
+
+def _own_folder(source: Path, to: Path | None) -> Path:
+    """The folder whose tasks.yaml the families are added to: the world, or its copy at ``to``.
+
+    Raises OperatorError for a world that ships, which is never changed.
+    """
+    if to is not None:
+        if not to.exists():
+            copy_world(source, to)
+        return find_world(str(to.resolve()))
+    if source.is_relative_to(examples_dir().resolve()):
+        raise OperatorError(
+            f"{source.name} ships with synth and is not changed: --to PATH adds the families to a"
+            " copy of it"
+        )
+    return source
+
+
+@contextmanager
+def _state(folder: Path) -> Generator[Path]:
+    """The folder of the journals, locked: one job at a time adds to a world."""
+    state = folder / STATE
+    with disk(state):
+        state.mkdir(exist_ok=True)
+    lock = RunLock(state / "lock")
+    try:
+        yield state
+    finally:
+        lock.release()
+
+
+def _name(config: RunConfig) -> str:
+    """The name of a job's journal: jobs of other models, sampling and seeds have their own."""
+    model = config.model
+    identity = [model.kind, model.name, model.temperature, model.top_p, config.seed]
+    return f"drafts-{digest(*identity)}.jsonl"
+
+
+def _draft(
+    world: World,
+    config: RunConfig,
+    model: Model,
+    journal: DraftJournal,
+    options: argparse.Namespace,
+    report: DraftReport,
+    screen: Screen,
+) -> None:
+    """Make the drafts, and fill in the report, however the job ends."""
+    budget = DraftBudget(config.budget.usd, config.budget.tokens)
+    working = nullcontext() if options.json else screen.working(f"{model.name} drafts families")
+    with _bench(world, config, options) as bench:
+        job = DraftJob(
+            _world_text(world, config, options.rows),
+            [tool.name for tool in world.tools],
+            options.count,
+            options.attempts,
+            options.seed,
+            budget,
+        )
+        with closing(DraftSession(job, model, bench, journal)) as session, working:
+            for warning in session.preflight() if config.preflight else ():
+                screen.line(f"warning: {warning}", "yellow")
+            try:
+                for outcome in session.run():
+                    report.outcomes.append(outcome)
+                    _show(outcome, screen)
+            except DraftingStopped as error:
+                report.stopped = str(error)
+            except KeyboardInterrupt:
+                report.interrupted = True
+
+
+@contextmanager
+def _bench(world: World, config: RunConfig, options: argparse.Namespace) -> Generator[Workbench]:
+    """The copy of the world in which drafts are proved.
+
+    Raises OperatorError for a world to which no family can be added.
+    """
+    if world.databases:
+        raise OperatorError(f"{world.name} has a database for each family: it takes no drafts")
+    check_insertion(world.path / "tasks.yaml")
+    proofs = Options(
+        per_case=options.tasks,
+        universes=2 if world.universes else 1,
+        engine=config.database.engine,
+        place=database_target(config),
+    )
+    with Scratch("draft") as scratch:
+        yield Workbench(world, scratch.path, proofs, options.proof_timeout)
+
+
+def _world_text(world: World, config: RunConfig, rows: int) -> str:
+    engine = config.database.engine
+    with closing(world.template(engine, place=database_target(config))) as template:
+        return world_part(world, template, engine, rows)
+
+
+def _dry_run(world: World, config: RunConfig, options: argparse.Namespace) -> None:
+    """Print the first prompt."""
+    with _bench(world, config, options) as bench:
+        text = _world_text(world, config, options.rows)
+        tools = [tool.name for tool in world.tools]
+        messages = opening(text, tools, 0, bench.bodies, bench.known.signatures, [])
+    for message in messages:
+        print(f"[{message['role']}]\n{message['content']}\n")
+
+
+def _show(outcome: DraftOutcome, screen: Screen) -> None:
+    name = outcome.family or f"draft {outcome.draft + 1}"
+    tries = f"attempt {outcome.attempts}" if outcome.kept else f"{outcome.attempts} attempts"
+    if outcome.kept:
+        screen.parts([("kept", "green"), (f" {name}: {outcome.capacity:,} tasks, {tries}", "")])
+    else:
+        why = f" {name}: {outcome.cause}: {outcome.reason} ({tries})"
+        screen.parts([("out ", "yellow"), (why, "")])
+
+
+def _conclude(report: DraftReport, screen: Screen) -> None:
+    made, kept = len(report.outcomes), len(report.kept)
+    screen.line()
+    if report.causes:
+        rows = [(cause, str(count)) for cause, count in report.causes.most_common()]
+        screen.table(("left out because", "drafts"), rows, right=(1,))
+        screen.line()
+    share = f" ({kept / made:.0%})" if made else ""
+    tokens = report.input_tokens + report.output_tokens
+    cost = "" if report.cost_usd is None else f", ${report.cost_usd:.4g}"
+    screen.line(
+        f"{report.world}: {kept} of {made} drafts of {report.model} prove themselves{share};"
+        f" {tokens:,} tokens{cost}"
+    )
+    if report.interrupted or report.stopped is not None:
+        reason = "interrupted" if report.interrupted else report.stopped
+        screen.line(f"stopped after {made} of {report.count} drafts: {reason}", "yellow")
+        screen.line("The same command goes on from here.")
+    elif kept:
+        screen.line(f"Next: {shlex.join(['synth', 'check', str(report.world)])}")
+    if report.stopped is None and made == report.count:
+        screen.line("A higher --count, or another --seed, asks for more.")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = argparse.ArgumentParser(
+        prog="synth draft",
+        description="Let a model write task families for a world. Each is proved as `synth check`"
+        " does; what proves itself is added to tasks.yaml, what does not is left out with its"
+        " reason.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("world", metavar="WORLD", help="a world's folder, or a name with --to")
+    parser.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="key=value",
+        help="overrides of model, budget.usd, budget.tokens and database, as in `synth run`",
+    )
+    add_model_options(parser, scripted=False)
+    parser.add_argument(
+        "--count", type=int, default=10, metavar="N", help="drafts to ask for (default: 10)"
+    )
+    parser.add_argument(
+        "--attempts",
+        type=int,
+        default=3,
+        metavar="K",
+        help="attempts at each draft: the checker's messages go back (default: 3)",
+    )
+    parser.add_argument(
+        "--to",
+        type=Path,
+        metavar="PATH",
+        help="add to a copy of the world there, which is made if it is not there yet",
+    )
+    parser.add_argument(
+        "--tasks",
+        type=int,
+        default=4,
+        metavar="N",
+        help="tasks to prove per case of a family (default: 4)",
+    )
+    parser.add_argument(
+        "--rows",
+        type=int,
+        default=3,
+        metavar="N",
+        help="rows of each table that the model is shown (default: 3)",
+    )
+    parser.add_argument(
+        "--proof-timeout",
+        type=float,
+        default=180.0,
+        metavar="S",
+        help="seconds that a proof may take (default: 180)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="another seed is another job (default: 0)"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print the first prompt, and ask nothing"
+    )
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    return parser

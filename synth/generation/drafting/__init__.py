@@ -1,0 +1,1 @@
+"""Task families that a model writes, proved before they are kept."""
