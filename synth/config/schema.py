@@ -35,6 +35,7 @@ from synth.config.types import (
     Text,
     Universe,
     Universes,
+    Wording,
     alone,
     one_or_many,
 )
@@ -157,6 +158,9 @@ class TasksConfig(Section):
 
     ``compose`` is the share of tasks in which two or three families are asked one after another,
     such as ``{2: 0.3, 3: 0.1}`` (None: there are none).
+
+    ``wording`` says in which words users ask: ``plain`` are those of the task source, ``varied``
+    puts them into many voices by a grammar (:mod:`synth.tasks.wording`).
     """
 
     kind: Text = "families"
@@ -170,6 +174,7 @@ class TasksConfig(Section):
     splits: dict[Text, Annotated[list[Universe], BeforeValidator(alone)]] | None = None
     held_out: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
     compose: Composition | None = None
+    wording: Wording = "plain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,6 +64,8 @@ def branch_at(value: object) -> str:
 
 
 BranchAt = Annotated[str, PlainValidator(branch_at)]
+Wording = Literal["plain", "varied"]
+"""Words in which users ask (:mod:`synth.tasks.wording`)."""
 Universes = Annotated[int | list[int], PlainValidator(universes)]
 Style = Literal["terse", "narrating", "parallel", "verifying"]
 """Manners of the scripted expert (:mod:`synth.models.scripted.styles`)."""

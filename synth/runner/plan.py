@@ -21,6 +21,7 @@ from synth.foundation.hashing import derive_seed, digest
 from synth.foundation.suggestions import hint, nearest
 from synth.tasks.base import TaskPool
 from synth.tasks.composition import SIZES, Composer, turns
+from synth.tasks.wording import grammar_digest, reworded
 from synth.types import Job, Task
 
 Name = TypeVar("Name", bound=Hashable)
@@ -102,11 +103,14 @@ class Block:
 
 @dataclass(frozen=True)
 class Plan:
-    """``seed`` is the run's: it chooses which tasks are asked and seeds each job."""
+    """``seed`` is the run's: it chooses which tasks are asked and seeds each job. With ``varied``,
+    users ask in varied words.
+    """
 
     blocks: Sequence[Block]
     samples: int
     seed: int
+    varied: bool = False
 
     @classmethod
     def make(
@@ -119,11 +123,12 @@ class Plan:
         splits: Mapping[str, Iterable[int]] | None = None,
         held_out: Iterable[str] = (),
         compose: Mapping[int, float] | None = None,
+        varied: bool = False,
     ) -> Plan:
         """The plan over one source per universe. ``splits`` gives each universe to one split (None:
         all to ``train``); families that are ``held_out`` are asked in all splits but the first, and
         are part of no composed task of it. ``compose`` maps sizes of composed tasks to their share
-        of the tasks.
+        of the tasks. ``varied`` asks in varied words (:mod:`synth.tasks.wording`).
 
         Raises :class:`OperatorError` when the families cannot supply that many distinct tasks, or a
         split gets none.
@@ -150,7 +155,7 @@ class Plan:
             _block(by_universe[universe], split, count[universe], capacities[universe], own, seed)
             for (split, universe), own in zip(order, sizes, strict=True)
         ]
-        plan = cls(blocks, samples, seed)
+        plan = cls(blocks, samples, seed, varied)
         if empty := [split for split, own in plan.splits.items() if not own]:
             why = (
                 "every family is held out"
@@ -225,7 +230,8 @@ class Plan:
         ]
         origins = [block.source.identity for block in self.blocks]
         beside = [origins] if any(origins) else []  # a world's own families: its digest says all
-        return digest("plan", self.samples, self.seed, blocks, *beside)
+        words = [grammar_digest()] if self.varied else []
+        return digest("plan", self.samples, self.seed, blocks, *beside, *words)
 
     @property
     def composed(self) -> dict[int, int]:
@@ -252,7 +258,8 @@ class Plan:
         block = self.blocks[number]
         task = block.task(index - self._starts[number], self.seed, attempt)
         parts = tuple(replace(part, split=block.split) for part in task.parts)
-        return replace(task, split=block.split, parts=parts)
+        task = replace(task, split=block.split, parts=parts)
+        return reworded(task) if self.varied else task
 
     def job(self, index: int, task: Task) -> Job:
         """The ``index``-th job, about the task at ``index // samples``, proved or not."""

@@ -114,6 +114,7 @@ def prepare(
         splits=tasks.splits,
         held_out=tasks.held_out or (),
         compose={int(size): share for size, share in (tasks.compose or {}).items()},
+        varied=tasks.wording == "varied",
     )
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
     if config.users.kind == "none":
