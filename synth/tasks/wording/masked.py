@@ -48,6 +48,10 @@ class Masked:
 
         return self._pattern.sub(sign, text)
 
+    def finds(self, text: str) -> bool:
+        """True if a text holds something that would be hidden."""
+        return self._pattern.search(text) is not None
+
     def show(self, text: str) -> str:
         """The text with its values again."""
         return re.sub(SIGN, lambda sign: self._kept[ord(sign.group()) - FIRST], text)

@@ -87,7 +87,7 @@ class _Speaker:
 
     def later(self, text: str) -> str:
         """Words in the middle of a conversation: no greeting, no closing."""
-        return self._said(text, lambda core, _: core)
+        return self._said(text, lambda core, *_: core)
 
     def consent(self, consent: Consent) -> Consent:
         """The condition with another yes, unless its author chose the words."""
@@ -96,7 +96,7 @@ class _Speaker:
         dice = Random(derive_seed("yes", self.task_id, [*consent.mentions]))
         return replace(consent, says=self._spelt(dice.choice(self.words.agreements), dice))
 
-    def _said(self, text: str, frame: Callable[[str, Random], str]) -> str:
+    def _said(self, text: str, frame: Callable[[str, Random, Masked], str]) -> str:
         """The first paragraph in other words. A paragraph of several lines is no running text, and
         stays as it is; what follows is a hint or a document.
         """
@@ -109,7 +109,7 @@ class _Speaker:
             return text
         dice = Random(derive_seed("words", self.task_id, text))
         core = " ".join(self._asked(part, dice) for part in self._sentences(hidden.strip()))
-        return masked.show(self._spelt(frame(core, dice), dice)) + line + rest
+        return masked.show(self._spelt(frame(core, dice, masked), dice)) + line + rest
 
     def _sentences(self, text: str) -> list[str]:
         """The sentences of a text; an abbreviation ends none."""
@@ -132,15 +132,19 @@ class _Speaker:
                 return dice.choice(forms).replace(ACT, act) if forms else sentence
         return sentence
 
-    def _framed(self, core: str, dice: Random) -> str:
-        """A request with the words before and after it."""
+    def _framed(self, core: str, dice: Random, masked: Masked) -> str:
+        """A request with the words before and after it, none of which is a value of the task."""
         voice = self.voice
         before, _, after = dice.choice(voice.frames).partition("{request}")
         asks = self._sentences(core)[0].endswith("?") and "{context}" in before
+        choices = {
+            "greeting": voice.greetings.at(self.hour),
+            "context": [*voice.contexts, *(voice.questions if asks else ())],
+            "closing": voice.closings,
+        }
         parts = {
-            "greeting": dice.choice(voice.greetings.at(self.hour)),
-            "context": dice.choice([*voice.contexts, *(voice.questions if asks else ())]),
-            "closing": dice.choice(voice.closings),
+            name: dice.choice([text for text in texts if not masked.finds(text)] or [""])
+            for name, texts in choices.items()
         }
         front = "" if self.words.greets.match(core) else _filled(before, parts)
         behind = "" if self.words.thanks.search(core) else _filled(after, parts)
