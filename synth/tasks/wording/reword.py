@@ -87,7 +87,7 @@ class _Speaker:
 
     def later(self, text: str) -> str:
         """Words in the middle of a conversation: no greeting, no closing."""
-        return self._said(text, lambda core, *_: core)
+        return self._said(text, None)
 
     def consent(self, consent: Consent) -> Consent:
         """The condition with another yes, unless its author chose the words."""
@@ -96,7 +96,7 @@ class _Speaker:
         dice = Random(derive_seed("yes", self.task_id, [*consent.mentions]))
         return replace(consent, says=self._spelt(dice.choice(self.words.agreements), dice))
 
-    def _said(self, text: str, frame: Callable[[str, Random, Masked], str]) -> str:
+    def _said(self, text: str, frame: Callable[[str, Random, Masked], str] | None) -> str:
         """The first paragraph in other words. A paragraph of several lines is no running text, and
         stays as it is; what follows is a hint or a document.
         """
@@ -109,7 +109,9 @@ class _Speaker:
             return text
         dice = Random(derive_seed("words", self.task_id, text))
         core = " ".join(self._asked(part, dice) for part in self._sentences(hidden.strip()))
-        return masked.show(self._spelt(frame(core, dice, masked), dice)) + line + rest
+        if frame is not None:
+            core = frame(core, dice, masked)
+        return masked.show(self._spelt(core, dice)) + line + rest
 
     def _sentences(self, text: str) -> list[str]:
         """The sentences of a text; an abbreviation ends none."""
