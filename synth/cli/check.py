@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
+from typing import get_args
 
 from envs.errors import EnvsError
 from envs.sandboxes.base import DatabaseTarget, find_engine
@@ -23,6 +24,7 @@ from synth.cli.list_findings import conclude_list, print_finding
 from synth.cli.suspects import show_suspects
 from synth.config.database_target import engine_of, target_of
 from synth.config.quoting import quoted_value
+from synth.config.types import Wording
 from synth.errors import OperatorError, SynthError
 from synth.foundation.shipped import configs_dir, examples_dir, find_world, version
 from synth.models.base import Sampling
@@ -99,7 +101,7 @@ def _check(arguments: argparse.Namespace) -> int:
         _dump(world, options, report)
     else:
         names = None if options.families is None else list(options.families)
-        _conclude(world, names, report, time.monotonic() - started, screen, _server(arguments))
+        _conclude(world, names, report, time.monotonic() - started, screen, _overrides(arguments))
     return 0 if report.ok else 1
 
 
@@ -118,6 +120,7 @@ def _options(arguments: argparse.Namespace, world: World) -> Options:
         engine=engine_of(arguments.database, "--database"),
         place=_place(arguments),
         honest=_honest(arguments.honest),
+        varied=arguments.wording == "varied",
     )
 
 
@@ -201,6 +204,12 @@ def make_parser() -> argparse.ArgumentParser:
         help="only these honest agents, by name or package.module:Class (default: all installed)",
     )
     parser.add_argument(
+        "--wording",
+        choices=get_args(Wording),
+        default="plain",
+        help="the words in which users ask, as tasks.wording of a run (default: plain)",
+    )
+    parser.add_argument(
         "--show",
         metavar="FAMILY:AGENT",
         help="print the rollout of an honest agent (terse) or a kind of attack ('drop write'): the"
@@ -252,14 +261,16 @@ def _dump(world: World, options: Options, report: WorldReport) -> None:
     print(json.dumps(document, indent=2))
 
 
-def _server(arguments: argparse.Namespace) -> list[str]:
-    """The overrides by which a run finds the same server."""
+def _overrides(arguments: argparse.Namespace) -> list[str]:
+    """The overrides by which a run asks the same tasks of the same server."""
     out: list[str] = []
     if arguments.database != "sqlite":
         shipped = (configs_dir() / "database" / f"{arguments.database}.yaml").is_file()
         out.append(f"database{'' if shipped else '.engine'}={arguments.database}")
     if arguments.dsn_env_var is not None:
         out.append(f"database.dsn_env_var={arguments.dsn_env_var}")
+    if arguments.wording != "plain":
+        out.append(f"tasks.wording={arguments.wording}")
     return out
 
 

@@ -38,6 +38,7 @@ from synth.config.types import (
     Text,
     Universe,
     Universes,
+    Wording,
     alone,
     one_or_many,
 )
@@ -166,6 +167,9 @@ class TasksConfig(Section):
     ``surface`` counts the variants of names, beside the world's own, that tasks are shown under, or
     lists their numbers: 0 is the world's own names. Those of ``held_out_surface`` are shown in all
     splits but the first.
+
+    ``wording`` says in which words users ask: ``plain`` are those of the task source, ``varied``
+    puts them into many voices by a grammar (:mod:`synth.tasks.wording`).
     """
 
     kind: Text = "families"
@@ -182,6 +186,7 @@ class TasksConfig(Section):
     max_near_duplicates: AnyShare | None = None
     surface: Surfaces = 0
     held_out_surface: list[Annotated[int, Strict(), Field(ge=0)]] | None = None
+    wording: Wording = "plain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

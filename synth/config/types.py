@@ -83,6 +83,8 @@ def branch_at(value: object) -> str:
 
 Surfaces = Annotated[int | list[int], PlainValidator(surfaces)]
 BranchAt = Annotated[str, PlainValidator(branch_at)]
+Wording = Literal["plain", "varied"]
+"""Words in which users ask (:mod:`synth.tasks.wording`)."""
 Universes = Annotated[int | list[int], PlainValidator(universes)]
 Style = Literal["terse", "narrating", "parallel", "verifying"]
 """Manners of the scripted expert (:mod:`synth.models.scripted.styles`)."""

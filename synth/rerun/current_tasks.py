@@ -17,6 +17,7 @@ from synth.foundation.suggestions import hint, nearest
 from synth.rerun.recorded_run import Recording
 from synth.tasks.composition import joined
 from synth.tasks.families import FamilyTasks
+from synth.tasks.wording import reworded
 from synth.tasks.yaml.source_map import Map, Seq, load_yaml
 from synth.types import Task
 from synth.types.families import JOIN
@@ -44,6 +45,11 @@ class PresentTasks:
         Raises :class:`TaskError` where the family is gone, cannot be read, or has no task about
         these slots.
         """
+        found, world = self._found(task)
+        varied = self._recording.config.tasks.wording == "varied"
+        return reworded(found) if varied else found, world
+
+    def _found(self, task: Task) -> tuple[Task, World]:
         source = self._source(task.family, task.universe)
         if task.parts:
             parts = [self._in(source, part) for part in task.parts]

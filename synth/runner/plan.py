@@ -23,6 +23,7 @@ from synth.runner.distinct import Openings, choose_tasks
 from synth.surface import Surfaces
 from synth.tasks.base import TaskPool
 from synth.tasks.composition import SIZES, Composer, turns
+from synth.tasks.wording import grammar_digest, reworded
 from synth.types import Job, Task
 
 Name = TypeVar("Name", bound=Hashable)
@@ -111,7 +112,8 @@ class Block:
 class Plan:
     """``seed`` is the run's: it chooses which tasks are asked and seeds each job. ``left_out``
     counts the tasks that were left out as near-duplicates, ``lacking`` those that no other could
-    replace. ``surfaces`` choose the names that a task is shown under; None: the world's own.
+    replace. ``surfaces`` choose the names that a task is shown under; None: the world's own. With
+    ``varied``, users ask in varied words.
     """
 
     blocks: Sequence[Block]
@@ -120,6 +122,7 @@ class Plan:
     left_out: int = 0
     lacking: int = 0
     surfaces: Surfaces | None = None
+    varied: bool = False
 
     @classmethod
     def make(
@@ -134,6 +137,7 @@ class Plan:
         compose: Mapping[int, float] | None = None,
         max_near_duplicates: float | None = None,
         surfaces: Surfaces | None = None,
+        varied: bool = False,
     ) -> Plan:
         """The plan over one source per universe. ``splits`` gives each universe to one split (None:
         all to ``train``); families that are ``held_out`` are asked in all splits but the first, and
@@ -141,6 +145,7 @@ class Plan:
         of the tasks. ``max_near_duplicates`` is the largest share of tasks whose opening is a
         near-duplicate of one before it; what a universe then lacks, the next ones of its split
         give.
+        ``varied`` asks in varied words (:mod:`synth.tasks.wording`).
 
         Raises :class:`OperatorError` when the families cannot supply that many distinct tasks, or a
         split gets none.
@@ -165,7 +170,7 @@ class Plan:
         ]
         blocks, left_out = _blocks(asked, seed, max_near_duplicates)
         lacking = tasks - sum(block.tasks for block in blocks)
-        plan = cls(blocks, samples, seed, left_out, lacking, surfaces)
+        plan = cls(blocks, samples, seed, left_out, lacking, surfaces, varied)
         _check_splits(plan, {split for split, universe in order if supply[universe]})
         return plan
 
@@ -236,7 +241,8 @@ class Plan:
         origins = [block.source.identity for block in self.blocks]
         beside = [origins] if any(origins) else []  # a world's own families: its digest says all
         shown = [] if self.surfaces is None else [self.surfaces.digest()]
-        return digest("plan", self.samples, self.seed, blocks, *beside, *shown)
+        words = [grammar_digest()] if self.varied else []
+        return digest("plan", self.samples, self.seed, blocks, *beside, *shown, *words)
 
     @property
     def composed(self) -> dict[int, int]:
@@ -264,6 +270,8 @@ class Plan:
         task = block.task(index - self._starts[number], self.seed, attempt)
         parts = tuple(replace(part, split=block.split) for part in task.parts)
         task = replace(task, split=block.split, parts=parts)
+        if self.varied:
+            task = reworded(task)
         if self.surfaces is None:
             return task
         return self.surfaces.shown(task, index, first=block.split == self.blocks[0].split)

@@ -132,6 +132,7 @@ def prepare(
         compose={int(size): share for size, share in (tasks.compose or {}).items()},
         max_near_duplicates=tasks.max_near_duplicates,
         surfaces=_surfaces(config, world, names, pools),
+        varied=tasks.wording == "varied",
     )
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
     if config.users.kind == "none":

@@ -20,6 +20,9 @@ from synth.errors import SynthError
 from synth.foundation.hashing import digest
 from synth.tasks.yaml.source_map import Map, Seq, load_yaml
 
+SOURCE = frozenset({".py", ".yaml"})
+"""Suffixes of the files that this software is made of."""
+
 FILE = "tasks.yaml"
 """The file of a world whose families are kept under keys of their own."""
 
@@ -118,8 +121,8 @@ def source_digest() -> str:
     total = hashlib.sha256()
     for wing in ("envs", "synth"):
         root = Path(str(files(wing)))
-        for file in sorted(root.rglob("*.py")):
-            if "_shipped" not in file.parts:
+        for file in sorted(root.rglob("*")):
+            if file.suffix in SOURCE and "_shipped" not in file.parts:
                 total.update(f"{wing}/{file.relative_to(root).as_posix()}\0".encode())
                 total.update(hashlib.sha256(file.read_bytes()).digest())
     return total.hexdigest()[:16]

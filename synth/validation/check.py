@@ -29,6 +29,7 @@ from synth.rewards import Evidence, check_reward_families, world_rewards
 from synth.rewards.base import end_state_gone
 from synth.tasks.base import TaskFamily
 from synth.tasks.families import FamilyTasks
+from synth.tasks.wording import reworded
 from synth.tasks.yaml.family import Family
 from synth.tasks.yaml.scope import nearest as suggestion
 from synth.tasks.yaml.words import SUBMIT
@@ -61,7 +62,8 @@ MORE = 24
 @dataclass(frozen=True, slots=True)
 class Options:
     """The scope of a check: ``per_case`` tasks of each case of each of ``families`` (None: all),
-    in each of ``universes``, with the ``honest`` agents of these names.
+    in each of ``universes``, with the ``honest`` agents of these names. ``varied`` asks in varied
+    words (:mod:`synth.tasks.wording`).
     """
 
     families: tuple[str, ...] | None = None
@@ -71,6 +73,7 @@ class Options:
     place: DatabaseTarget = field(default_factory=DatabaseTarget)
     limits: Limits = field(default_factory=Limits)
     honest: tuple[str, ...] = tuple(HONEST_AGENTS.builtin)
+    varied: bool = False
 
     @property
     def key(self) -> dict[str, Any]:
@@ -156,7 +159,7 @@ class FamilyChecker:
         source = self._source(0)
         return guess_families(
             [
-                source.task(family.id, index, SEED)
+                self._task(source, family.id, index)
                 for family in source.families
                 for index in range(min(PER_FAMILY, source.capacity(family.id)))
             ]
@@ -261,6 +264,11 @@ class FamilyChecker:
             self._sources[universe] = source
         return self._sources[universe]
 
+    def _task(self, source: FamilyTasks, family: str, index: int) -> Task:
+        """The ``index``-th task of a family, in the words that the check is about."""
+        task = source.task(family, index, SEED)
+        return reworded(task) if self.options.varied else task
+
     async def _prove(self, name: str, universe: int) -> Proved:
         cases: list[Case] = []
         golds: list[GoldRun] = []
@@ -275,12 +283,12 @@ class FamilyChecker:
             if isinstance(family, Family):
                 check_cases(source, family, SEED)
             for index in range(min(self.options.per_case * len(source.cases(name)), capacity)):
-                case, gold = await self._case(source.task(name, index, SEED), family)
+                case, gold = await self._case(self._task(source, name, index), family)
                 cases.append(case)
                 golds.append(gold)
             count = len(golds)
             while count < min(capacity, len(cases) + MORE) and self._dead(golds):
-                task = source.task(name, count, SEED)
+                task = self._task(source, name, count)
                 with self._templates.use(universe) as template:
                     golds.append((await prove_and_keep(task, self.world, template))[1])
                 count += 1
