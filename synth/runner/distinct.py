@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from synth.language.near_duplicates import NearDuplicates
 from synth.language.shingles import number_of, shingles, words
 from synth.tasks.base import TaskPool
 from synth.tasks.composition import Composer
+from synth.types import Task
 
 MOST_REFUSED = 200
 """The tasks of a family that are refused one after another before it counts as exhausted."""
@@ -22,10 +23,12 @@ SPARE = 4
 @dataclass(slots=True)
 class Openings:
     """The opening requests of a plan so far. At most the share ``most`` are near-duplicates of one
-    before them; ``left_out`` counts the tasks that were refused.
+    before them; ``left_out`` counts the tasks that were refused. ``shown`` gives the task in the
+    words that its user will use; None: in those of its source.
     """
 
     most: float
+    shown: Callable[[Task], Task] | None = None
     left_out: int = 0
     _chosen: int = 0
     _near: int = 0
@@ -100,6 +103,9 @@ class _Families:
             task = self.pool.task(family, place, self.seed)
             if composer is not None and not composer.can_begin(task, size):
                 continue
+            shown = self.openings.shown
+            if shown is not None and composer is None:  # a composed task gets words of its own
+                task = shown(task)
             if self.openings.take(task.prompt, strict=composer is not None):
                 return place
         return None

@@ -168,7 +168,7 @@ class Plan:
             _Asked(by_universe[universe], split, count[universe], capacities[universe], own)
             for (split, universe), own in zip(order, sizes, strict=True)
         ]
-        blocks, left_out = _blocks(asked, seed, max_near_duplicates)
+        blocks, left_out = _blocks(asked, seed, max_near_duplicates, varied=varied)
         lacking = tasks - sum(block.tasks for block in blocks)
         plan = cls(blocks, samples, seed, left_out, lacking, surfaces, varied)
         _check_splits(plan, {split for split, universe in order if supply[universe]})
@@ -302,12 +302,14 @@ class _Asked:
     sizes: Mapping[int, int]
 
 
-def _blocks(asked: Iterable[_Asked], seed: int, most: float | None) -> tuple[list[Block], int]:
+def _blocks(
+    asked: Iterable[_Asked], seed: int, most: float | None, *, varied: bool
+) -> tuple[list[Block], int]:
     """The blocks of all universes, and the number of tasks that were left out as near-duplicates.
 
     What a universe lacks is asked of the next ones of its split.
     """
-    openings = None if most is None else Openings(most)
+    openings = None if most is None else Openings(most, reworded if varied else None)
     blocks: list[Block] = []
     lacking: Counter[str] = Counter()
     for one in asked:
