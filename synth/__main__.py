@@ -48,7 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "narrate": (
         "synth.cli.narrate",
-        "have a teacher write reasoning and words into recorded rollouts; calls stay as they are",
+        "have a teacher write reasoning and words into recorded rollouts",
     ),
     "eval": (
         "synth.cli.eval",
@@ -90,15 +90,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "completion": ("synth.cli.completion", "print the script that completes commands in a shell"),
     "serve-model": (
         "synth.cli.serve_model",
-        "serve the expert, or a recorded run, as an OpenAI-compatible endpoint",
+        "serve the expert, or a recorded run, as an OpenAI-compatible server",
     ),
     "serve-env": (
         "synth.cli.serve_env",
-        "serve a world as an environment over HTTP, for reinforcement learning",
+        "serve a world as an environment over HTTP, for RL trainers",
     ),
     "mcp": (
         "synth.cli.mcp",
-        "serve a world over the Model Context Protocol, and record who plays it",
+        "serve a world over the Model Context Protocol and record players",
     ),
     "serve-agent": (
         "synth.cli.serve_agent",

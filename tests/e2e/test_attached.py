@@ -49,7 +49,7 @@ def test_duckdb_from_questions_to_rows(home: Path):
     env = {"THE_DB": "duckdb:///library.duckdb"}
     done = synth(*job("output.dir=out"), cwd=home, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "3 of 5 questions are left out" in done.stdout + done.stderr
+    assert "3 of 5 tasks are left out" in done.stdout + done.stderr
     assert "the clock of the database runs on" in done.stdout + done.stderr
     with Dataset.open(home / "out") as dataset:
         rows = list(dataset.rows())

@@ -51,7 +51,7 @@ def test_trl_sft_loads_with_exact_arguments_and_absent_keys(run, tmp_path, capsy
     assert loaded.column_names == ["messages", "tools"]
     assert loaded.to_list() == [{"messages": row(0)["messages"], "tools": row(0)["tools"]}]
     out, err = capsys.readouterr()
-    assert out == "1 example from 6 rows in ehr.trl-sft.parquet\n"
+    assert out == "1 example from 6 rows, written to ehr.trl-sft.parquet\n"
     assert "note: 1 row left out: a turn that must not be trained on" in err
     assert "note: 1 row left out: split test" in err
     assert "note: 1 row left out: unscored" in err
