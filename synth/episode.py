@@ -132,7 +132,7 @@ class Episode(Closing):
         )
         shown = task.submit_parameters
         self._submit = None if shown is None else submit_toolbox(shown, several=bool(task.parts))
-        boxes = (self._environment.toolbox, *((self._submit,) if self._submit else ()))
+        boxes = (self._environment.offered, *((self._submit,) if self._submit else ()))
         self.tools, self.infos = _offer(boxes)
         self._offered = json.dumps(self.tools)  # those above are in the player's hands
         self._writing = frozenset(info.name for info in self.infos.values() if not info.read_only)

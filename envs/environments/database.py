@@ -89,11 +89,15 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
         return outcome
 
     @property
-    def tools(self) -> Sequence[Tool]:
-        """The tools of the toolbox; those that take SQL say which SQL."""
+    def offered(self) -> Toolbox:
+        """The toolbox as an agent is shown it: tools that take SQL say which SQL."""
         sandbox = self.sandbox
         usual = DIALECT_NAMES.get(sandbox.dialect, sandbox.dialect)
         return _with_dialect(self.toolbox, sandbox.sql_name or usual)
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        return self.offered.tools
 
     def _names(self) -> Collection[str]:
         columns = (column.name for table in self._tables.values() for column in table.columns)
@@ -157,9 +161,9 @@ DIALECT_NAMES = {
 
 
 @lru_cache(maxsize=64)
-def _with_dialect(toolbox: Toolbox, name: str) -> Sequence[Tool]:
-    """The tools, those of free SQL with the name of their SQL in the descriptions."""
-    return tuple(
+def _with_dialect(toolbox: Toolbox, name: str) -> Toolbox:
+    """The toolbox whose tools of free SQL have the name of their SQL in their descriptions."""
+    return Toolbox(
         replace(tool, description=f"{tool.description.rstrip()} The database is {name}.")
         if tool.free_sql and name.lower() not in tool.description.lower()
         else tool
