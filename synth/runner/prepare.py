@@ -139,6 +139,7 @@ def prepare(
         _refuse_talkative(pools)
     notes = [
         *_surface_notes(config, world),
+        *dict.fromkeys(note for pool in pools for note in pool.notes),
         *_writing_families(pools),
         *_skipped_tasks(pools),
         *_absent_families(pools),

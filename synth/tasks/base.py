@@ -62,7 +62,7 @@ class TaskPool(ABC):
     names of all families, those that the run does not ask for included; empty if they are unknown.
     ``absent`` maps families that have no task in this universe to the reason; they are not among
     ``families``. ``unasked`` holds a line for each family that cannot be asked of an attached
-    database, as those that write.
+    database, as those that write. ``notes`` are for the operator.
     """
 
     world: World
@@ -73,6 +73,7 @@ class TaskPool(ABC):
     all_families: Collection[str] = ()
     absent: Mapping[str, str] = {}
     unasked: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
     @property
     def left_out_kinds(self) -> Mapping[str, int]:

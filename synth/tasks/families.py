@@ -17,6 +17,7 @@ from synth.tasks.base import TaskFamily, TaskPool, TaskSource
 from synth.tasks.composition import clock_line
 from synth.tasks.forms import form_of
 from synth.tasks.grounding import permuted
+from synth.tasks.phrasings import Phrasing, world_phrasings
 from synth.tasks.pools import CasePool, ListedFamily, TaskInstance, case_pools, turn
 from synth.tasks.python import read_function
 from synth.tasks.queries import Queries
@@ -26,6 +27,7 @@ from synth.tasks.yaml.gates import realise_gates, with_defaults
 from synth.tasks.yaml.scope import nearest
 from synth.tasks.yaml.step_templates import realise
 from synth.tasks.yaml.template import fill, text_of
+from synth.tasks.yaml.user import UserText
 from synth.types import Task
 
 WORKDAY_MINUTES = 8 * 60
@@ -50,7 +52,8 @@ class FamilyTasks(TaskPool):
 
     ``given`` are families of another origin. The grounding rows are held in memory, and nothing
     else is. Raises :class:`~synth.errors.TaskError` for a family that cannot be grounded; one that
-    has no task in a universe after the first is ``absent``.
+    has no task in a universe after the first is ``absent``. ``phrasings`` are the users of families
+    in other words, those of the world's phrasings.jsonl; whoever proves some sets others.
     """
 
     def __init__(
@@ -87,6 +90,11 @@ class FamilyTasks(TaskPool):
                     absent[family.id] = error.message
         self.families = [family for family in chosen if family.id in self._pools]
         self.absent = {name: absent[name] for name in absent if not families or name in families}
+        self.phrasings: Mapping[str, Sequence[tuple[Phrasing, UserText]]] = {}
+        if given is None:
+            known = self.all_families if not self.world.databases else frozenset[str]()
+            found = world_phrasings(world.path, read.families, known)
+            self.phrasings, self.notes = found.users, found.notes
 
     def _reading(self, read: FileFamilies, names: Sequence[str] | None) -> list[TaskFamily]:
         """The families whose gold calls no tool that writes; the others are ``unasked``.
@@ -166,10 +174,11 @@ class FamilyTasks(TaskPool):
         draw = derive_seed(identity)
         started = dt.datetime.fromisoformat(self.rules.now)
         now = (started + dt.timedelta(minutes=draw % WORKDAY_MINUTES)).isoformat(timespec="seconds")
-        prompt = text_of(fill(body.user.says[draw % len(body.user.says)], "$slot", slots))
+        words, opening = self.words(family, body.user, draw)
+        prompt = text_of(fill(opening, "$slot", slots))
         if body.hint is not None:
             prompt = f"{prompt}\n\nHint: {text_of(fill(body.hint, '$slot', slots))}"
-        user = body.user.role(prompt, slots, case, draw)
+        user = words.role(prompt, slots, case, draw)
         asked = (
             {name: topic.asked for name, topic in user.every_topic.items()}
             if user is not None
@@ -199,6 +208,15 @@ class FamilyTasks(TaskPool):
             transient=body.transient,
             difficulty=body.difficulty,
         )
+
+    def words(self, family: str, user: UserText, draw: int) -> tuple[UserText, object]:
+        """The user of a task in the words that are drawn for it, and the compiled request."""
+        others = self.phrasings.get(family, ())
+        number = draw % (len(user.says) + len(others))
+        if number < len(user.says):
+            return user, user.says[number]
+        user = others[number - len(user.says)][1]
+        return user, user.says[0]
 
     def _system(self, now: str, signed_in: object, slots: Mapping[str, object]) -> str:
         """The world's rules, the date and time, and who is signed in."""
