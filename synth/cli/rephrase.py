@@ -160,7 +160,8 @@ def _rephrase(
         except KeyboardInterrupt:
             report.interrupted = True
         report.outcomes = session.outcomes
-        report.added = add_phrasings(world.path, session.outcomes, journal)
+        report.added = add_phrasings(world.path, session.outcomes, journal.added)
+        journal.has_added(one.name for outcome in session.outcomes for one in outcome.kept)
 
 
 def _dry_run(world: World, config: RunConfig, options: argparse.Namespace) -> None:

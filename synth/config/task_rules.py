@@ -142,6 +142,17 @@ def _rules_on_tools(config: Plain) -> Iterator[Finding]:
             yield ("tasks.surface", key), message
 
 
+def _rephrase(config: Plain) -> Iterator[Finding]:
+    """Other words are written for the families of a world's tasks.yaml."""
+    tasks = config["tasks"]
+    if tasks["rephrase"]["model"] is not None and tasks["kind"] != "families":
+        message = (
+            "tasks.rephrase.model: writes other words for families of a world's tasks.yaml, not for"
+            f" tasks={tasks['kind']}; set it to null"
+        )
+        yield ("tasks.rephrase.model", "tasks.kind"), message
+
+
 def _task_source(config: Plain) -> Iterator[Finding]:
     tasks = config["tasks"]
     kind, path = tasks["kind"], tasks["path"]
@@ -174,5 +185,6 @@ TASK_RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
     _held_out,
     _surfaces,
     _rules_on_tools,
+    _rephrase,
     _task_source,
 )

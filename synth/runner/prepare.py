@@ -35,6 +35,9 @@ from synth.tasks.base import TaskPool, TaskSource
 if TYPE_CHECKING:
     from synth.runner.branching.plan import BranchPlan
 
+REPHRASED = "rephrased"
+"""The key of the manifest about the phrasings that were written for a run."""
+
 LISTED = 20
 """The number of left-out tasks that a note names."""
 
@@ -44,7 +47,8 @@ class PreparedRun:
     """A planned run.
 
     ``notes`` are for the operator. ``home`` keeps a world alive that was written for this run.
-    ``left_out`` counts the tasks that cannot be asked, by kind of reason.
+    ``left_out`` counts the tasks that cannot be asked, by kind of reason. ``rephrased`` says what
+    the model of ``tasks.rephrase`` has written, and what that cost; None if it was not asked.
     """
 
     config: RunConfig
@@ -54,6 +58,7 @@ class PreparedRun:
     notes: Sequence[str] = ()
     home: Scratch | None = None
     left_out: Mapping[str, int] = field(default_factory=dict[str, int])
+    rephrased: Mapping[str, object] | None = None
 
     @property
     def layout(self) -> Layout:
@@ -78,6 +83,8 @@ class PreparedRun:
         more: dict[str, object] = {"config": to_dict(self.config)}
         if found:
             more["extensions"] = found
+        if self.rephrased is not None:
+            more[REPHRASED] = dict(self.rephrased)
         if self.settings.target.fingerprint is not None:
             more[DATABASE] = self.settings.target.fingerprint
         return RunIdentity(

@@ -230,15 +230,14 @@ def world_phrasings(
     by_id = {family.id: family for family in families}
     users: dict[str, list[tuple[Phrasing, UserText]]] = {}
     stale: dict[str, int] = {}
+    unknown: dict[str, int] = {}
     errors: list[TaskError] = []
     for phrasing in read_phrasings(folder):
         name = phrasing.family
         family = by_id.get(name)
         where = TaskError("", str(folder / PHRASINGS), phrasing.line, name)
         if family is None:
-            if known and name not in known:
-                message = f"there is no family {name!r}; {nearest(name, known)}"
-                errors.append(TaskError(message, where.file, where.line))
+            unknown[name] = unknown.get(name, 0) + (name not in known)
             continue
         if not isinstance(family, Family):
             message = "its words are in Python; other words are for families of tasks.yaml"
@@ -258,6 +257,13 @@ def world_phrasings(
         " `synth rephrase` writes new ones"
         for name, count in stale.items()
     ]
+    if known:
+        notes += [
+            f"{PHRASINGS}: {count} of {name} left out: there is no such family;"
+            f" {nearest(name, known)}"
+            for name, count in unknown.items()
+            if count
+        ]
     return WorldPhrasings(users, notes)
 
 

@@ -55,7 +55,11 @@ class PhrasingBench:
     def __init__(self, folder: Path, options: Options) -> None:
         self._pool: _TrialTasks | None = None
         self._checker = FamilyChecker(folder, options, self._open)
-        self.families = self._checker.families()
+        try:
+            self.families = self._checker.families()
+        except BaseException:
+            self._checker.close()
+            raise
 
     def _open(
         self, world: World, template: Template, families: Sequence[str] | None, universe: int

@@ -88,8 +88,8 @@ def check_words(phrasing: Phrasing, own: FamilyWords, kept: Sequence[str]) -> No
             known = ", ".join(own.texts)
             raise Refusal("form", (f"there is no text {place!r} here; the keys are {known}",))
         _check_form(place, text, own.texts[place])
-        _check_meaning(place, text, own.texts[place])
         _check_leaks(place, text, own)
+        _check_meaning(place, text, own.texts[place])
     _check_persona(phrasing.persona, own)
     _check_repetition(phrasing.texts[REQUEST], [*own.texts[REQUEST], *own.existing, *kept])
 
