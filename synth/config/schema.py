@@ -205,7 +205,8 @@ class TasksConfig(Section):
 
     ``wording`` says in which words users ask: ``plain`` are those of the task source, ``varied``
     puts them into many voices by a grammar (:mod:`synth.tasks.wording`). ``rephrase`` is a model
-    that writes other words for them.
+    that writes other words for them. ``held_out_phrasings`` is the share of each family's wordings,
+    and of the voices, that are asked in all splits but the first (None: none).
     """
 
     kind: Text = "families"
@@ -223,6 +224,7 @@ class TasksConfig(Section):
     surface: Surfaces = 0
     held_out_surface: list[Annotated[int, Strict(), Field(ge=0)]] | None = None
     wording: Wording = "plain"
+    held_out_phrasings: Annotated[float, Strict(), Field(gt=0, lt=1)] | None = None
     rephrase: RephraseConfig = field(default_factory=RephraseConfig)
 
 

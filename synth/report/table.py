@@ -39,6 +39,9 @@ def show_summary(screen: Screen, summary: Mapping[str, Any]) -> None:
     if [part["surface"] for part in summary["surfaces"]] not in ([], ["0"]):
         screen.heading("Surfaces (0: the world's own names)")
         _parts(screen, "surface", summary["surfaces"])
+    if summary["phrasings"]:
+        screen.heading("Wordings")
+        _parts(screen, "phrasing", summary["phrasings"])
     if len(summary["splits"]) > 1:
         screen.heading("Splits")
         _parts(screen, "split", summary["splits"])

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from typing import TypeVar
 
@@ -23,8 +23,9 @@ from synth.runner.distinct import Openings, choose_tasks
 from synth.surface import Surfaces
 from synth.tasks.base import TaskPool
 from synth.tasks.composition import SIZES, Composer, turns
-from synth.tasks.wording import grammar_digest, reworded
+from synth.tasks.wording import grammar_digest, reworded, voice_names
 from synth.types import Job, Task
+from synth.types.phrasings import HeldOutPhrasings
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -113,7 +114,8 @@ class Plan:
     """``seed`` is the run's: it chooses which tasks are asked and seeds each job. ``left_out``
     counts the tasks that were left out as near-duplicates, ``lacking`` those that no other could
     replace. ``surfaces`` choose the names that a task is shown under; None: the world's own. With
-    ``varied``, users ask in varied words.
+    ``varied``, users ask in varied words. ``held_out`` are the wordings that the first split has
+    not.
     """
 
     blocks: Sequence[Block]
@@ -123,6 +125,7 @@ class Plan:
     lacking: int = 0
     surfaces: Surfaces | None = None
     varied: bool = False
+    held_out: HeldOutPhrasings | None = None
 
     @classmethod
     def make(
@@ -138,6 +141,7 @@ class Plan:
         max_near_duplicates: float | None = None,
         surfaces: Surfaces | None = None,
         varied: bool = False,
+        held_out_phrasings: float | None = None,
     ) -> Plan:
         """The plan over one source per universe. ``splits`` gives each universe to one split (None:
         all to ``train``); families that are ``held_out`` are asked in all splits but the first, and
@@ -145,7 +149,8 @@ class Plan:
         of the tasks. ``max_near_duplicates`` is the largest share of tasks whose opening is a
         near-duplicate of one before it; what a universe then lacks, the next ones of its split
         give.
-        ``varied`` asks in varied words (:mod:`synth.tasks.wording`).
+        ``varied`` asks in varied words (:mod:`synth.tasks.wording`). ``held_out_phrasings`` is the
+        share of each family's wordings that are asked in all splits but the first.
 
         Raises :class:`OperatorError` when the families cannot supply that many distinct tasks, or a
         split gets none.
@@ -159,6 +164,12 @@ class Plan:
             universe: _capacity(by_universe[universe], held if split == first else frozenset())
             for split, universe in order
         }
+        words = None
+        if held_out_phrasings is not None:
+            words = hold_out(sources, held_out_phrasings, varied=varied)
+            for universe in splits[first]:
+                if by_universe[universe].phrasing_names():
+                    by_universe[universe].bar_phrasings(words.families)
         supply = {universe: sum(capacity.values()) for universe, capacity in capacities.items()}
         if tasks > sum(supply.values()):
             raise OperatorError(_too_many(tasks, capacities))
@@ -168,9 +179,14 @@ class Plan:
             _Asked(by_universe[universe], split, count[universe], capacities[universe], own)
             for (split, universe), own in zip(order, sizes, strict=True)
         ]
-        blocks, left_out = _blocks(asked, seed, max_near_duplicates, varied=varied)
+        barred = () if words is None else words.voices
+        shown = {
+            split: partial(reworded, barred=barred if split == first else ()) if varied else None
+            for split in splits
+        }
+        blocks, left_out = _blocks(asked, seed, max_near_duplicates, shown)
         lacking = tasks - sum(block.tasks for block in blocks)
-        plan = cls(blocks, samples, seed, left_out, lacking, surfaces, varied)
+        plan = cls(blocks, samples, seed, left_out, lacking, surfaces, varied, words)
         _check_splits(plan, {split for split, universe in order if supply[universe]})
         return plan
 
@@ -242,7 +258,8 @@ class Plan:
         beside = [origins] if any(origins) else []  # a world's own families: its digest says all
         shown = [] if self.surfaces is None else [self.surfaces.digest()]
         words = [grammar_digest()] if self.varied else []
-        return digest("plan", self.samples, self.seed, blocks, *beside, *shown, *words)
+        held = [] if self.held_out is None else [self.held_out.to_json()]
+        return digest("plan", self.samples, self.seed, blocks, *beside, *shown, *words, *held)
 
     @property
     def composed(self) -> dict[int, int]:
@@ -270,15 +287,46 @@ class Plan:
         task = block.task(index - self._starts[number], self.seed, attempt)
         parts = tuple(replace(part, split=block.split) for part in task.parts)
         task = replace(task, split=block.split, parts=parts)
+        first = block.split == self.blocks[0].split
         if self.varied:
-            task = reworded(task)
+            held = self.held_out.voices if first and self.held_out is not None else ()
+            task = reworded(task, held)
         if self.surfaces is None:
             return task
-        return self.surfaces.shown(task, index, first=block.split == self.blocks[0].split)
+        return self.surfaces.shown(task, index, first=first)
 
     def job(self, index: int, task: Task) -> Job:
         """The ``index``-th job, about the task at ``index // samples``, proved or not."""
         return job(index, task, self.samples, self.seed)
+
+
+def hold_out(pools: Sequence[TaskPool], share: float, *, varied: bool) -> HeldOutPhrasings:
+    """The wordings that are held out: of each family that has several, ``share`` of them, at least
+    one and not all. With ``varied``, the same share of the voices.
+
+    They depend on the wordings only, so that every run of a world holds out the same ones. Raises
+    :class:`OperatorError` if no family has several.
+    """
+    names: dict[str, list[str]] = {}
+    for pool in pools:
+        for family, found in pool.phrasing_names().items():
+            names[family] = list(dict.fromkeys([*names.get(family, []), *found]))
+    families = {family: _held(found, share, family) for family, found in names.items()}
+    families = {family: found for family, found in families.items() if found}
+    voices = _held(voice_names(), share, "voice") if varied else []
+    if not families and not voices:
+        raise OperatorError(
+            "tasks.held_out_phrasings: no family has several wordings: list several requests under"
+            " `says`, write more with `synth rephrase`, or ask with tasks.wording=varied"
+        )
+    return HeldOutPhrasings(families, voices)
+
+
+def _held(names: Sequence[str], share: float, purpose: str) -> list[str]:
+    """A share of names: none of a single one, at least one of several, never all."""
+    count = min(max(1, round(share * len(names))), len(names) - 1)
+    ordered = sorted(names, key=lambda name: derive_seed("held out", purpose, name))
+    return sorted(ordered[:count])
 
 
 def _composed(compose: Mapping[int, float], tasks: Sequence[int]) -> list[dict[int, int]]:
@@ -303,16 +351,22 @@ class _Asked:
 
 
 def _blocks(
-    asked: Iterable[_Asked], seed: int, most: float | None, *, varied: bool
+    asked: Iterable[_Asked],
+    seed: int,
+    most: float | None,
+    shown: Mapping[str, Callable[[Task], Task] | None],
 ) -> tuple[list[Block], int]:
     """The blocks of all universes, and the number of tasks that were left out as near-duplicates.
+    ``shown`` gives the tasks of each split in the words that their users will use.
 
     What a universe lacks is asked of the next ones of its split.
     """
-    openings = None if most is None else Openings(most, reworded if varied else None)
+    openings = None if most is None else Openings(most)
     blocks: list[Block] = []
     lacking: Counter[str] = Counter()
     for one in asked:
+        if openings is not None:
+            openings.shown = shown[one.split]
         tasks = min(one.tasks + lacking[one.split], sum(one.capacity.values()))
         blocks.append(_block(replace(one, tasks=tasks), seed, openings))
         lacking[one.split] += one.tasks - blocks[-1].tasks

@@ -31,6 +31,7 @@ from synth.runner.provenance import records
 from synth.runner.setup import RunSettings, WorkerSetup, resolve_settings, with_extensions
 from synth.surface import SurfaceMaker, Surfaces, answers_of, database_names
 from synth.tasks.base import TaskPool, TaskSource
+from synth.types.phrasings import HELD_OUT
 
 if TYPE_CHECKING:
     from synth.runner.branching.plan import BranchPlan
@@ -83,6 +84,8 @@ class PreparedRun:
         more: dict[str, object] = {"config": to_dict(self.config)}
         if found:
             more["extensions"] = found
+        if isinstance(plan, Plan) and plan.held_out is not None:
+            more[HELD_OUT] = plan.held_out.to_json()
         if self.rephrased is not None:
             more[REPHRASED] = dict(self.rephrased)
         if self.settings.target.fingerprint is not None:
@@ -140,6 +143,7 @@ def prepare(
         max_near_duplicates=tasks.max_near_duplicates,
         surfaces=_surfaces(config, world, names, pools),
         varied=tasks.wording == "varied",
+        held_out_phrasings=tasks.held_out_phrasings,
     )
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
     if config.users.kind == "none":

@@ -80,6 +80,14 @@ class TaskPool(ABC):
         """The number of left-out tasks by kind of reason."""
         return {"cannot_be_asked": len(self.left_out)} if self.left_out else {}
 
+    def phrasing_names(self) -> Mapping[str, Sequence[str]]:
+        """The names of the wordings of each family whose requests may be held out."""
+        return {}
+
+    def bar_phrasings(self, names: Mapping[str, Collection[str]]) -> None:
+        """Ask in none of these wordings of families, of those in :meth:`phrasing_names`."""
+        raise NotImplementedError(f"{type(self).__name__} has no names of phrasings: {names}")
+
     @abstractmethod
     def capacity(self, family: str) -> int:
         """The number of distinct tasks that the family can supply."""

@@ -45,13 +45,18 @@ class Phrasing:
     @property
     def name(self) -> str:
         """The name of these words, the same in every run."""
-        return digest(dict(self.texts), self.persona, length=8)
+        return name_of(dict(self.texts), self.persona)
 
     def to_json(self) -> dict[str, object]:
         own: dict[str, object] = {"family": self.family, "of": self.of}
         own |= {"persona": self.persona} if self.persona else {}
         own |= {"texts": dict(self.texts)}
         return own | ({"source": dict(self.source)} if self.source else {})
+
+
+def name_of(*texts: object) -> str:
+    """The name of a wording: a digest of its texts."""
+    return digest(*texts, length=8)
 
 
 def places_of(user: UserText) -> dict[str, Sequence[object]]:

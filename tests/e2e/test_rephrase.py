@@ -218,7 +218,7 @@ def test_a_torn_journal_is_read_and_a_damaged_one_is_named(rephrase: Command):
 def test_families_never_have_the_same_words(rephrase: Command):
     text = (LIBRARY / "tasks.yaml").read_text("utf-8")
     own = text[text.index("- id: renew_all") :].replace("renew_all", "renew_again")
-    other = "Nothing of {name} is due before {until} please."
+    other = "The loans of {name} all stay out to {until} if you please."
     (rephrase.world / "tasks.yaml").write_text(text + own.replace(RENEW, other), "utf-8")
     writer = Writer({
         RENEW: [answer(says("Keep the books of {name} till {until}, all of them."))],

@@ -40,10 +40,12 @@ class _TrialTasks(FamilyTasks):
 
     trial: tuple[str, UserText] | None = None
 
-    def words(self, family: str, user: UserText, draw: int) -> tuple[UserText, object]:
+    def words(
+        self, family: str, user: UserText, draw: int, phrasing: str | None
+    ) -> tuple[str | None, UserText, object]:
         if self.trial is not None and self.trial[0] == family:
-            return self.trial[1], self.trial[1].says[0]
-        return user, user.says[draw % len(user.says)]
+            return None, self.trial[1], self.trial[1].says[0]
+        return None, user, user.says[draw % len(user.says)]
 
 
 class PhrasingBench:
