@@ -22,8 +22,8 @@ from envs.sandboxes.base import find_engine
 from envs.world.world_file import WORLD_FILE, read_world_file
 
 SUFFIXES = frozenset({".sql", ".py", ".yaml", ".yml", ".md", ".json", ".csv", ".txt"})
-"""Files that make a world, beside :data:`PHRASINGS`; everything else (databases, caches, keys) neither
-counts nor travels.
+"""Files that make a world, beside :data:`PHRASINGS`; everything else (databases, caches, keys)
+neither counts nor travels.
 """
 
 PHRASINGS = "phrasings.jsonl"

@@ -77,8 +77,6 @@ def _phrasings(scored: Iterable[Scored], held_out: HeldOutPhrasings | None) -> l
     """Figures of the wordings that are held out of the first split, and of the others; empty where
     none is.
     """
-    if held_out is None:
-        return []
     return _parts(scored, lambda one: phrasing_kind(held_out, one[1].family, one[1].phrasing))
 
 

@@ -158,9 +158,7 @@ class _SummaryTally:
         self.family(row["family"]).add(row)
         self.split(row["split"]).add(row)
         self.surfaces.setdefault(str(row["surface"] or 0), _SummaryPart()).add(row)
-        if self.held_out is not None:
-            kind = phrasing_kind(self.held_out, row["family"], row["phrasing"])
-            self.phrasings.setdefault(kind, _SummaryPart()).add(row)
+        self._add_phrasing(row)
         names: Mapping[str, Any] | None = row["surface_names"]
         own = {} if names is None else {shown: name for name, shown in names["tools"].items()}
         for use in tool_uses(row["messages"], row["events"]):
@@ -168,10 +166,20 @@ class _SummaryTally:
             self.calls[name] += 1
             self.failed_calls[name] += use.category is not None
 
+    def _add_phrasing(self, row: Mapping[str, Any]) -> None:
+        kind = phrasing_kind(self.held_out, row["family"], row["phrasing"])
+        if kind is not None:
+            self.phrasings.setdefault(kind, _SummaryPart()).add(row)
+
     def by_surface(self) -> list[dict[str, object]]:
         """Figures of each surface, in the order of their numbers."""
         numbers = sorted(self.surfaces, key=int)
         return [{"surface": number, **self.surfaces[number].to_json()} for number in numbers]
+
+    def by_phrasing(self) -> list[dict[str, object]]:
+        """Figures of the wordings that are held out, and of the others."""
+        parts = sorted(self.phrasings.items())
+        return [{"phrasing": kind, **part.to_json()} for kind, part in parts]
 
 
 def held_out_of(dataset: Dataset) -> HeldOutPhrasings | None:
@@ -179,8 +187,12 @@ def held_out_of(dataset: Dataset) -> HeldOutPhrasings | None:
     return None if dataset.info is None else HeldOutPhrasings.of(dataset.info.identity.more)
 
 
-def phrasing_kind(held_out: HeldOutPhrasings, family: str, phrasing: str | None) -> str:
-    """The kind of a wording: ``held out``, or ``in all splits``."""
+def phrasing_kind(
+    held_out: HeldOutPhrasings | None, family: str, phrasing: str | None
+) -> str | None:
+    """The kind of a wording: ``held out``, or ``in all splits``; None where none is held out."""
+    if held_out is None:
+        return None
     return "held out" if held_out.hold(family, phrasing) else "in all splits"
 
 
@@ -210,9 +222,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "user_models": _sorted(tally.user_models),
         "splits": [{"split": name, **split.to_json()} for name, split in tally.splits.items()],
         "surfaces": tally.by_surface(),
-        "phrasings": [
-            {"phrasing": kind, **part.to_json()} for kind, part in sorted(tally.phrasings.items())
-        ],
+        "phrasings": tally.by_phrasing(),
         "rewards": {
             "mean": tally.reward.mean(),
             "scored": tally.reward.known,

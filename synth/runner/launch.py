@@ -87,8 +87,7 @@ def launch(
         run = prepare(config, consent=consent)
     _require_model(run)
     source, directory = run.world.path, new_directory(config)
-    if wants_phrasings(config):
-        run = _rephrased(run, directory, console)
+    run = _rephrased(run, directory, console)
     for line in run.notes:
         console.print(f"note: {line}", markup=False, soft_wrap=True)
     recorded = config.recording is not None
@@ -133,8 +132,10 @@ def launch(
 
 
 def _rephrased(run: PreparedRun, directory: Path, console: Console) -> PreparedRun:
-    """The run with other words for its users, which a model writes."""
+    """The run with other words for its users, if a model writes any."""
     config = run.config
+    if not wants_phrasings(config):
+        return run
     try:
         found = rephrase_world(config, directory, console)
         with Waiting(f"planning the tasks of {config.world_folder}", console):

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TypeVar
 
@@ -20,10 +20,11 @@ from synth.errors import OperatorError, TaskError
 from synth.foundation.hashing import derive_seed, digest
 from synth.foundation.suggestions import hint, nearest
 from synth.runner.distinct import Openings, choose_tasks
+from synth.runner.held_out import barred_voices, hold_out, shown_words
 from synth.surface import Surfaces
 from synth.tasks.base import TaskPool
 from synth.tasks.composition import SIZES, Composer, turns
-from synth.tasks.wording import grammar_digest, reworded, voice_names
+from synth.tasks.wording import grammar_digest, reworded
 from synth.types import Job, Task
 from synth.types.phrasings import HeldOutPhrasings
 
@@ -164,12 +165,7 @@ class Plan:
             universe: _capacity(by_universe[universe], held if split == first else frozenset())
             for split, universe in order
         }
-        words = None
-        if held_out_phrasings is not None:
-            words = hold_out(sources, held_out_phrasings, varied=varied)
-            for universe in splits[first]:
-                if by_universe[universe].phrasing_names():
-                    by_universe[universe].bar_phrasings(words.families)
+        words = hold_out(by_universe, splits[first], held_out_phrasings, varied=varied)
         supply = {universe: sum(capacity.values()) for universe, capacity in capacities.items()}
         if tasks > sum(supply.values()):
             raise OperatorError(_too_many(tasks, capacities))
@@ -179,11 +175,7 @@ class Plan:
             _Asked(by_universe[universe], split, count[universe], capacities[universe], own)
             for (split, universe), own in zip(order, sizes, strict=True)
         ]
-        barred = () if words is None else words.voices
-        shown = {
-            split: partial(reworded, barred=barred if split == first else ()) if varied else None
-            for split in splits
-        }
+        shown = shown_words(splits, words, varied=varied)
         blocks, left_out = _blocks(asked, seed, max_near_duplicates, shown)
         lacking = tasks - sum(block.tasks for block in blocks)
         plan = cls(blocks, samples, seed, left_out, lacking, surfaces, varied, words)
@@ -289,8 +281,7 @@ class Plan:
         task = replace(task, split=block.split, parts=parts)
         first = block.split == self.blocks[0].split
         if self.varied:
-            held = self.held_out.voices if first and self.held_out is not None else ()
-            task = reworded(task, held)
+            task = reworded(task, barred_voices(self.held_out, first=first))
         if self.surfaces is None:
             return task
         return self.surfaces.shown(task, index, first=first)
@@ -298,35 +289,6 @@ class Plan:
     def job(self, index: int, task: Task) -> Job:
         """The ``index``-th job, about the task at ``index // samples``, proved or not."""
         return job(index, task, self.samples, self.seed)
-
-
-def hold_out(pools: Sequence[TaskPool], share: float, *, varied: bool) -> HeldOutPhrasings:
-    """The wordings that are held out: of each family that has several, ``share`` of them, at least
-    one and not all. With ``varied``, the same share of the voices.
-
-    They depend on the wordings only, so that every run of a world holds out the same ones. Raises
-    :class:`OperatorError` if no family has several.
-    """
-    names: dict[str, list[str]] = {}
-    for pool in pools:
-        for family, found in pool.phrasing_names().items():
-            names[family] = list(dict.fromkeys([*names.get(family, []), *found]))
-    families = {family: _held(found, share, family) for family, found in names.items()}
-    families = {family: found for family, found in families.items() if found}
-    voices = _held(voice_names(), share, "voice") if varied else []
-    if not families and not voices:
-        raise OperatorError(
-            "tasks.held_out_phrasings: no family has several wordings: list several requests under"
-            " `says`, write more with `synth rephrase`, or ask with tasks.wording=varied"
-        )
-    return HeldOutPhrasings(families, voices)
-
-
-def _held(names: Sequence[str], share: float, purpose: str) -> list[str]:
-    """A share of names: none of a single one, at least one of several, never all."""
-    count = min(max(1, round(share * len(names))), len(names) - 1)
-    ordered = sorted(names, key=lambda name: derive_seed("held out", purpose, name))
-    return sorted(ordered[:count])
 
 
 def _composed(compose: Mapping[int, float], tasks: Sequence[int]) -> list[dict[int, int]]:

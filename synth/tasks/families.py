@@ -17,7 +17,7 @@ from synth.tasks.base import TaskFamily, TaskPool, TaskSource
 from synth.tasks.composition import clock_line
 from synth.tasks.forms import form_of
 from synth.tasks.grounding import permuted
-from synth.tasks.phrasings import Phrasing, as_written, name_of, world_phrasings
+from synth.tasks.phrasings import UserPhrasing, as_written, name_of, world_phrasings
 from synth.tasks.pools import CasePool, ListedFamily, TaskInstance, case_pools, turn
 from synth.tasks.python import read_function
 from synth.tasks.queries import Queries
@@ -91,15 +91,11 @@ class FamilyTasks(TaskPool):
                     absent[family.id] = error.message
         self.families = [family for family in chosen if family.id in self._pools]
         self.absent = {name: absent[name] for name in absent if not families or name in families}
-        self.phrasings: Mapping[str, Sequence[tuple[Phrasing, UserText]]] = {}
+        self.phrasings: Mapping[str, Sequence[tuple[UserPhrasing, UserText]]] = {}
         if given is None:
-            known = self.all_families if not self.world.databases else frozenset[str]()
-            found = world_phrasings(world.path, read.families, known)
-            self.phrasings, self.notes = found.users, found.notes
+            self._read_phrasings(read.families)
         self._barred: Mapping[str, Collection[str]] = {}
-        self._named = {
-            family.id: self._in_words(family) for family in chosen if isinstance(family, Family)
-        }
+        self._named = self._in_words(chosen)
 
     def _reading(self, read: FileFamilies, names: Sequence[str] | None) -> list[TaskFamily]:
         """The families whose gold calls no tool that writes; the others are ``unasked``.
@@ -244,12 +240,27 @@ class FamilyTasks(TaskPool):
         open_to = [one for one in named if one[0] not in barred] if barred else named
         return open_to[draw % len(open_to)]
 
-    def _in_words(self, family: Family) -> list[tuple[str, UserText, object]]:
-        """A family's user in each of its wordings, by name: those of its author come first."""
-        user = family.body.user
-        own = [(name_of(as_written(text)), user, text) for text in user.says]
-        others = self.phrasings.get(family.id, ())
-        return [*own, *((one.name, other, other.says[0]) for one, other in others)]
+    def _in_words(
+        self, families: Sequence[TaskFamily]
+    ) -> dict[str, list[tuple[str, UserText, object]]]:
+        """The user of each family of tasks.yaml in each of its wordings, by name: those of its
+        author come first.
+        """
+        named: dict[str, list[tuple[str, UserText, object]]] = {}
+        for family in families:
+            if isinstance(family, Family):
+                user = family.body.user
+                own = [(name_of(as_written(text)), user, text) for text in user.says]
+                others = self.phrasings.get(family.id, ())
+                more = [(one.name, other, other.says[0]) for one, other in others]
+                named[family.id] = [*own, *more]
+        return named
+
+    def _read_phrasings(self, families: Sequence[TaskFamily]) -> None:
+        """Read the world's phrasings.jsonl."""
+        known = self.all_families if not self.world.databases else frozenset[str]()
+        found = world_phrasings(self.world.path, families, known)
+        self.phrasings, self.notes = found.users, found.notes
 
     def _system(self, now: str, signed_in: object, slots: Mapping[str, object]) -> str:
         """The world's rules, the date and time, and who is signed in."""

@@ -32,7 +32,7 @@ Texts = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Phrasing:
+class UserPhrasing:
     """One line of the file. ``source`` says who wrote it, ``line`` where it stands."""
 
     family: str
@@ -76,7 +76,7 @@ def digest_of(user: UserText) -> str:
     return digest({place: list(texts) for place, texts in places_of(user).items()}, length=12)
 
 
-def reworded_user(user: UserText, phrasing: Phrasing, slots: frozenset[str]) -> UserText:
+def reworded_user(user: UserText, phrasing: UserPhrasing, slots: frozenset[str]) -> UserText:
     """The user in the words of a phrasing; at a place that it leaves out, the author's stay.
 
     Raises ValueError for a place that the user does not have, for braces that are no slots, and
@@ -166,7 +166,7 @@ def _with_texts(user: UserText, own: Mapping[str, Sequence[object]], persona: st
     )
 
 
-def read_phrasings(folder: Path) -> list[Phrasing]:
+def read_phrasings(folder: Path) -> list[UserPhrasing]:
     """The lines of a world's file; empty without one.
 
     Raises :class:`~synth.errors.TaskError` with the line of each that cannot be read.
@@ -174,7 +174,7 @@ def read_phrasings(folder: Path) -> list[Phrasing]:
     file = folder / PHRASINGS
     if not file.is_file():
         return []
-    found: list[Phrasing] = []
+    found: list[UserPhrasing] = []
     errors: list[TaskError] = []
     for number, line in enumerate(file.read_bytes().split(b"\n"), 1):
         if not line.strip():
@@ -190,28 +190,35 @@ def read_phrasings(folder: Path) -> list[Phrasing]:
 _KEYS = ("family", "of", "persona", "texts", "source")
 
 
-def _read_line(line: bytes, number: int) -> Phrasing:
+def _read_line(line: bytes, number: int) -> UserPhrasing:
     try:
         raw: object = json.loads(line)
     except (ValueError, RecursionError):
-        raise ValueError("is not a JSON object on one line") from None
-    entry = cast("dict[str, Any]", raw) if isinstance(raw, dict) else None
+        raw = None
+    entry = cast("dict[str, object]", raw) if isinstance(raw, dict) else None
     if entry is None:
         raise ValueError("is not a JSON object on one line")
     if unknown := [key for key in entry if key not in _KEYS]:
         raise ValueError(f"there is no key {unknown[0]!r} here; {nearest(unknown[0], _KEYS)}")
-    words = {key: entry.get(key, "") for key in ("family", "of", "persona")}
-    if not words["family"] or not all(isinstance(value, str) for value in words.values()):
+    words = _texts({key: entry.get(key, "") for key in ("family", "of", "persona")})
+    if words is None or not words["family"]:
         raise ValueError("needs `family`, the id of a family; `of` and `persona` are texts")
-    given: object = entry.get("texts")
-    texts = cast("dict[str, object]", given) if isinstance(given, dict) else {}
-    if not texts or not all(isinstance(text, str) and text.strip() for text in texts.values()):
+    texts = _texts(entry.get("texts"))
+    if not texts or not all(text.strip() for text in texts.values()):
         raise ValueError('needs `texts`, such as {"says": "A request with {name}."}')
-    source: object = entry.get("source", {})
+    source = entry.get("source", {})
     own = cast("dict[str, object]", source) if isinstance(source, dict) else None
     if own is None:
         raise ValueError('`source` is an object, such as {"model": "NAME"}')
-    return Phrasing(texts=cast("Texts", texts), source=own, line=number, **words)
+    return UserPhrasing(texts=texts, source=own, line=number, **words)
+
+
+def _texts(value: object) -> dict[str, str] | None:
+    """A mapping of texts; None for anything else."""
+    found = cast("dict[str, object]", value) if isinstance(value, dict) else None
+    if found is None or not all(isinstance(text, str) for text in found.values()):
+        return None
+    return cast("dict[str, str]", found)
 
 
 @dataclass(frozen=True)
@@ -220,7 +227,7 @@ class WorldPhrasings:
     ``notes`` has a line for each family of which some are left out.
     """
 
-    users: Mapping[str, Sequence[tuple[Phrasing, UserText]]]
+    users: Mapping[str, Sequence[tuple[UserPhrasing, UserText]]]
     notes: Sequence[str] = ()
 
 
@@ -233,7 +240,7 @@ def world_phrasings(
     Raises :class:`~synth.errors.TaskError` with the line of each that does not fit.
     """
     by_id = {family.id: family for family in families}
-    users: dict[str, list[tuple[Phrasing, UserText]]] = {}
+    users: dict[str, list[tuple[UserPhrasing, UserText]]] = {}
     stale: dict[str, int] = {}
     unknown: dict[str, int] = {}
     errors: list[TaskError] = []

@@ -85,6 +85,8 @@ GOOD = "{title} is what {name} wants to read next, so put it on that card."
         ("As an AI I think {name} wants {title}.", "form", "work of writing"),
         (f"{{name}} wants {{title}} {'very ' * 80}much.", "form", "characters"),
         ("{name} wants {title} and {", "form", "single '{'"),
+        ("{name} wants {title} l\u200bent.", "form", "that nobody sees"),
+        ("{{name}} wants {title} on the card.", "lost value", "lacks {name}"),
     ],
 )
 def test_a_phrasing_that_says_another_thing_is_left_out_with_its_cause(

@@ -12,7 +12,7 @@ from synth.generation.rephrasing.checks import FamilyWords, GoldSample, check_wo
 from synth.tasks.families import FamilyTasks
 from synth.tasks.phrasings import (
     REQUEST,
-    Phrasing,
+    UserPhrasing,
     as_written,
     digest_of,
     places_of,
@@ -103,7 +103,7 @@ class PhrasingBench:
             [one.texts[REQUEST] for one, _ in self._tasks.phrasings.get(name, ())],
         )
 
-    def judge(self, phrasing: Phrasing, own: FamilyWords, kept: Sequence[str]) -> None:
+    def judge(self, phrasing: UserPhrasing, own: FamilyWords, kept: Sequence[str]) -> None:
         """Raise :class:`Refusal` for a phrasing that cannot be kept beside the requests ``kept``:
         by its words, or since its family does not prove itself with it.
         """

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from unicodedata import category
 
 from synth.dataset.sanitize import sanitize
 from synth.generation.asking.questions import Refusal
 from synth.language.shingles import shingles, words
-from synth.tasks.phrasings import REQUEST, Phrasing
+from synth.tasks.phrasings import REQUEST, UserPhrasing
 from synth.tasks.wording.masked import literals_in
 from synth.users.scripted.yes_no_words import agrees
 
@@ -49,6 +50,8 @@ _ITS_TASK = re.compile(
     r"\b(?:rephras\w*|paraphras\w*|placeholders?|as an ai|language model|tool calls?)\b",
     re.IGNORECASE,
 )
+_UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
+"""Categories of characters without a sign of their own, behind which words could hide."""
 _MARKUP = re.compile(r"```|<[/|]?\w|\*\*|^\s*[#{\[]", re.MULTILINE)
 
 
@@ -77,7 +80,7 @@ class FamilyWords:
     existing: Sequence[str] = ()
 
 
-def check_words(phrasing: Phrasing, own: FamilyWords, kept: Sequence[str]) -> None:
+def check_words(phrasing: UserPhrasing, own: FamilyWords, kept: Sequence[str]) -> None:
     """Raise :class:`Refusal` for a phrasing that says another thing than the family's author, or
     that repeats a request of ``kept``.
     """
@@ -99,8 +102,8 @@ def _check_form(place: str, text: str, originals: Sequence[str]) -> None:
     if len(text) > longest:
         message = f"{place}: {len(text)} characters, and {longest} are allowed"
         raise Refusal("form", (message,))
-    if sanitize(text)[1] or any(sign < " " and sign != "\n" for sign in text):
-        raise Refusal("form", (f"{place}: holds characters that no dataset can hold",))
+    if sanitize(text)[1] or (set(map(category, text.replace("\n", " "))) & _UNSEEN):
+        raise Refusal("form", (f"{place}: holds characters that nobody sees",))
     if "\n" in text and not any("\n" in original for original in originals):
         raise Refusal("form", (f"{place}: is one paragraph, without line breaks",))
     bare = _bare(text)
@@ -200,7 +203,8 @@ def _check_persona(persona: str, own: FamilyWords) -> None:
     if len(persona) > LONGEST_PERSONA:
         message = f"persona: {len(persona)} characters, and {LONGEST_PERSONA} are allowed"
         raise Refusal("persona", (message,))
-    if any(sign < " " or sign in "{}" or sign.isdigit() for sign in persona):
+    signs = any(sign in "{}" or sign.isdigit() for sign in persona)
+    if signs or set(map(category, persona)) & _UNSEEN:
         raise Refusal("persona", ("persona: has no braces, digits and line breaks",))
     known = {value for sample in own.samples for value in (*sample.slots.values(), *sample.values)}
     for value in sorted({*own.tools, *known}):

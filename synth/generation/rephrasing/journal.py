@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from synth.generation.asking.journal import Answer, AnswerJournal
-from synth.tasks.phrasings import Phrasing
+from synth.tasks.phrasings import UserPhrasing
 
 Place = tuple[str, str, int]
 """A family, the digest of its texts, and the number of the question about them."""
@@ -24,10 +24,10 @@ class Rejection:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedAnswer:
     """The phrasings of one answer."""
 
-    kept: Sequence[Phrasing] = ()
+    kept: Sequence[UserPhrasing] = ()
     rejected: Sequence[Rejection] = ()
 
 
@@ -38,7 +38,7 @@ class RephraseJournal(AnswerJournal):
 
     def __init__(self, path: Path) -> None:
         self.answers: dict[Place, Answer] = {}
-        self.judged: dict[Place, Judged] = {}
+        self.judged: dict[Place, JudgedAnswer] = {}
         self.added: set[str] = set()
         super().__init__(path)
 
@@ -47,7 +47,7 @@ class RephraseJournal(AnswerJournal):
         self.answers[place] = answer
         self.write({"place": list(place), "answer": asdict(answer)})
 
-    def judge(self, place: Place, judged: Judged) -> None:
+    def judge(self, place: Place, judged: JudgedAnswer) -> None:
         """Keep the judgement on an answer."""
         self.judged[place] = judged
         kept = [one.to_json() for one in judged.kept]
@@ -70,5 +70,7 @@ class RephraseJournal(AnswerJournal):
         if "answer" in entry:
             self.answers[place] = Answer(**entry["answer"])
         else:
-            kept = tuple(Phrasing(**one) for one in entry["kept"])
-            self.judged[place] = Judged(kept, tuple(Rejection(**one) for one in entry["rejected"]))
+            kept = tuple(UserPhrasing(**one) for one in entry["kept"])
+            self.judged[place] = JudgedAnswer(
+                kept, tuple(Rejection(**one) for one in entry["rejected"])
+            )

@@ -24,10 +24,10 @@ from synth.generation.asking.journal import Answer
 from synth.generation.asking.questions import Refusal, ask
 from synth.generation.rephrasing.bench import NotRephrased, PhrasingBench
 from synth.generation.rephrasing.checks import FamilyWords, repeated
-from synth.generation.rephrasing.journal import Judged, Rejection, RephraseJournal
+from synth.generation.rephrasing.journal import JudgedAnswer, Rejection, RephraseJournal
 from synth.generation.rephrasing.prompt import judged_whole, messages_for, read_answer
 from synth.models.base import Model
-from synth.tasks.phrasings import REQUEST, Phrasing
+from synth.tasks.phrasings import REQUEST, UserPhrasing
 from synth.validation.check import Options
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class FamilyOutcome:
     family: str
     of: str = ""
     questions: int = 0
-    kept: list[Phrasing] = field(default_factory=list[Phrasing])
+    kept: list[UserPhrasing] = field(default_factory=list[UserPhrasing])
     rejected: list[Rejection] = field(default_factory=list[Rejection])
     skipped: str = ""
 
@@ -184,7 +184,9 @@ class RephraseSession:
         self._journal.answered(place, answer)
         return answer
 
-    def _judge(self, answer: Answer, own: FamilyWords, wanted: int, kept: Sequence[str]) -> Judged:
+    def _judge(
+        self, answer: Answer, own: FamilyWords, wanted: int, kept: Sequence[str]
+    ) -> JudgedAnswer:
         if answer.problem:
             return judged_whole("no answer", answer.problem, answer.text)
         try:
@@ -193,10 +195,10 @@ class RephraseSession:
             return judged_whole(error.cause, error.reason, answer.text)
         assert self._bench is not None, "the world is read at the beginning"
         source = {"model": self._model.name}
-        fine: list[Phrasing] = []
+        fine: list[UserPhrasing] = []
         rejected: list[Rejection] = []
         for texts, persona in found:
-            phrasing = Phrasing(own.family, texts, persona, own.of, source)
+            phrasing = UserPhrasing(own.family, texts, persona, own.of, source)
             known = [*kept, *(one.texts[REQUEST] for one in fine)]
             try:
                 self._bench.judge(phrasing, own, known)
@@ -205,13 +207,13 @@ class RephraseSession:
                 rejected.append(Rejection(error.cause, error.reason, request[:300]))
             else:
                 fine.append(phrasing)
-        return Judged(tuple(fine), tuple(rejected))
+        return JudgedAnswer(tuple(fine), tuple(rejected))
 
     def _leave_out_repetitions(self) -> None:
         """Leave out a phrasing that nearly repeats one of a family before."""
         known: list[str] = []
         for outcome in self.outcomes:
-            kept: list[Phrasing] = []
+            kept: list[UserPhrasing] = []
             for one in outcome.kept:
                 if (same := repeated(one.texts[REQUEST], known)) is None:
                     kept.append(one)

@@ -11,7 +11,8 @@ import pytest
 
 from envs.world.loader import World, load_world
 from synth.errors import OperatorError
-from synth.runner.plan import Plan, hold_out
+from synth.runner.held_out import choose_phrasings
+from synth.runner.plan import Plan
 from synth.tasks.families import FamilyTasks
 from synth.tasks.wording import voice_names
 from synth.types import Task
@@ -114,7 +115,7 @@ def test_a_near_duplicate_is_looked_for_in_the_words_of_its_split(sources: list[
 
 def test_one_of_several_is_held_out_and_never_all(sources: list[FamilyTasks]):
     for share, count in ((0.01, 1), (0.25, 1), (0.5, 2), (0.99, 3)):
-        assert len(hold_out(sources, share, varied=False).families["twins"]) == count
+        assert len(choose_phrasings(sources, share, varied=False).families["twins"]) == count
 
 
 def test_a_world_in_which_nothing_can_be_held_out_is_refused(world: World, tmp_path: Path):
@@ -127,5 +128,5 @@ def test_a_world_in_which_nothing_can_be_held_out_is_refused(world: World, tmp_p
     with plain.template() as template:
         pool = FamilyTasks(plain, template)
     with pytest.raises(OperatorError, match="no family has several wordings"):
-        hold_out([pool], 0.2, varied=False)
-    assert hold_out([pool], 0.2, varied=True).voices
+        choose_phrasings([pool], 0.2, varied=False)
+    assert choose_phrasings([pool], 0.2, varied=True).voices

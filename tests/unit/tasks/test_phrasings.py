@@ -15,7 +15,7 @@ from envs.world.loader import load_world
 from synth.errors import TaskError
 from synth.foundation.archive import pack_world, unpack_world
 from synth.tasks.families import FamilyTasks
-from synth.tasks.phrasings import Phrasing, digest_of, read_phrasings
+from synth.tasks.phrasings import UserPhrasing, digest_of, read_phrasings
 from synth.tasks.yaml.family import Family
 from synth.validation.cache import ReportCache
 from tests.unit import talking_world
@@ -139,7 +139,7 @@ def test_an_empty_file_and_one_without_an_end_are_read(world: Path):
     (world / "phrasings.jsonl").write_text(f"\n{json.dumps(LINE)}\r\n\n{json.dumps(LINE)}")
     found = read_phrasings(world)
     assert [one.line for one in found] == [2, 4]
-    assert found[0].name == Phrasing("price", LINE["texts"]).name
+    assert found[0].name == UserPhrasing("price", LINE["texts"]).name
 
 
 def test_the_words_are_part_of_the_world(world: Path, tmp_path: Path):
