@@ -258,7 +258,7 @@ class FamilyTasks(TaskPool):
 
     def _read_phrasings(self, families: Sequence[TaskFamily]) -> None:
         """Read the world's phrasings.jsonl."""
-        known = self.all_families if not self.world.databases else frozenset[str]()
+        known = () if self.world.databases else self.all_families
         found = world_phrasings(self.world.path, families, known)
         self.phrasings, self.notes = found.users, found.notes
 

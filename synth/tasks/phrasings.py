@@ -10,7 +10,7 @@ these change, the line is left out until somebody looks at it again.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -232,7 +232,7 @@ class WorldPhrasings:
 
 
 def world_phrasings(
-    folder: Path, families: Sequence[TaskFamily], known: frozenset[str]
+    folder: Path, families: Sequence[TaskFamily], known: Collection[str]
 ) -> WorldPhrasings:
     """The phrasings of a world's folder for some of its families; ``known`` are the names of all,
     empty if they are not known.

@@ -86,7 +86,7 @@ GOOD = "{title} is what {name} wants to read next, so put it on that card."
         (f"{{name}} wants {{title}} {'very ' * 80}much.", "form", "characters"),
         ("{name} wants {title} and {", "form", "single '{'"),
         ("{name} wants {title} l\u200bent.", "form", "that nobody sees"),
-        ("{{name}} wants {title} on the card.", "lost value", "lacks {name}"),
+        ("The card of {{name}} is for {title}.", "lost value", "lacks {name}"),
     ],
 )
 def test_a_phrasing_that_says_another_thing_is_left_out_with_its_cause(
@@ -387,6 +387,23 @@ def test_a_run_that_is_killed_while_words_are_written_goes_on(job: Job, again: s
     assert rest.posts == 1
     assert len(job.openings) == 24
     assert job.written["kept"] == 2
+
+
+def test_a_run_that_is_killed_while_its_tasks_are_proved_asks_nothing_again(job: Job):
+    writer = both()
+    with job.line(writer) as line:
+        command = [sys.executable, "-m", "synth", *line]
+        running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert running.stderr is not None
+        with running.stderr as lines:
+            assert any(text.startswith("proving") for text in lines)
+            running.kill()
+        assert running.wait(120) == -signal.SIGKILL
+    silent = Writer()
+    assert job.resume(silent) == 0
+    assert (writer.posts, silent.posts) == (2, 0)
+    assert any("so put it on that card" in text for text in job.openings)
+    assert job.written["input_tokens"] == 2000
 
 
 def test_an_endpoint_that_refuses_leaves_nothing_behind(job: Job):
