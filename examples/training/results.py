@@ -107,7 +107,8 @@ def _compared(
     if not tasks:
         return None
     pairs = [(total, count) for total, count in tasks.values()]
-    interval = difference_interval(pairs)
+    alike = len({total / count for total, count in pairs}) == 1  # nothing to estimate a spread from
+    interval = None if alike else difference_interval(pairs)
     return {
         "tasks": len(pairs),
         "difference": sum(total for total, _ in pairs) / sum(count for _, count in pairs),
