@@ -308,9 +308,9 @@ class BranchConfig(Section):
     """The recorded run whose rollouts are branched, as `synth branch` does it; ``path`` None: the
     rollouts begin at their beginning.
 
-    ``at`` is ``first_wrong``, ``each_write`` or the number of a turn, from 0. ``where`` is an SQL
-    condition over the columns of the recorded rows (None: all). The tasks and the world are those
-    of the recorded run; ``tasks.samples`` counts the branches at each turn.
+    ``at`` is ``first_wrong``, ``each_write``, ``each_turn`` or the number of a turn, from 0.
+    ``where`` is an SQL condition over the columns of the recorded rows (None: all). The tasks and
+    the world are those of the recorded run; ``tasks.samples`` counts the branches at each turn.
     """
 
     path: Text | None = None
