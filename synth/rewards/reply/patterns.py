@@ -30,6 +30,11 @@ BESIDES = re.compile(
     r"\b(?:else|other|others|further|more|anymore|additional|besides|only|yet|until|unless|before|if|apart|except"
     r"|beyond|own|charged|extra|unusual|wrong)\b"
 )
+LEFT = re.compile(
+    r"\bleft (?:everything|all of (?:it|this|that|them)|it all)(?: \w+)? (?:as (?:it|is|they)|unchanged|untouched|alone)\b"
+)
+"""Claims that nothing was changed."""
+ASIDE = re.compile(r"\b(?:else|others?|rest|apart|except|besides|beyond|aside|until|unless|if)\b")
 OPPOSITE = re.compile(
     r"\b(?:exact|very|complete|total|precise|direct)?\s*(?:opposite|contrary to what you)\b"
 )
