@@ -39,6 +39,7 @@ MOST = 10
 _CODE = re.compile(
     r"```[a-z]*\s*(?:select|with)\b.*?(?:```|\Z)|`[^`\s]*`", re.DOTALL | re.IGNORECASE
 )
+_CAPITALS = re.compile(r"\b[A-Z]{3,4}\b")
 _IDIOMS = re.compile(r"\bfeel free\b|\bfree to\b|\blook(?:ing)? forward\b", re.IGNORECASE)
 """Words that mean nothing of what they mean alone."""
 _ENDINGS = re.compile(
@@ -68,7 +69,7 @@ _ADDS = re.compile(
     r"|by the way|btw|meanwhile|while (?:i|we) (?:was|were|am|are) at it|p\.? ?s)\b"
 )
 _HANDS_OVER = re.compile(
-    r"\b(?:i|we)\b[^.?!]*"
+    r"\b(?:i|we)\b[^.?!]{0,60}"
     r"\b(?:send|sending|sent|gave|put|placed|added|packed|included|reserved|threw|tossed)\b"
 )
 """An act by which the user gets a thing."""
@@ -109,7 +110,7 @@ def unsupported(text: str, known: KnownValues) -> Iterator[str]:
         return
     text = _IDIOMS.sub(" ", _CODE.sub(" ", text))
     said = [token.text for token in tokens(text) if token.kind == "word"]
-    vocabulary = Vocabulary(known)
+    vocabulary = Vocabulary(known, {word.lower() for word in _CAPITALS.findall(text)})
     new = [word for word in said if vocabulary.lacks(word)]
     if not new or len(new) > FOREIGN * len(said):
         return
@@ -124,9 +125,13 @@ def unsupported(text: str, known: KnownValues) -> Iterator[str]:
 
 @dataclass
 class Vocabulary:
-    """The words that an assistant may use: known ones, plain ones, and other forms of both."""
+    """The words that an assistant may use: known ones, plain ones, and other forms of both.
+
+    ``capitals`` are the words that it writes in capitals, folded.
+    """
 
     known: KnownValues
+    capitals: set[str]
     _decided: dict[str, bool] = field(default_factory=dict[str, bool])
     _abbreviations: int = 0
 
@@ -138,14 +143,15 @@ class Vocabulary:
         root = stem(word)
         return root not in PLAIN and root not in self.known.words
 
-    def is_new(self, token: Token, sentence: AgentSentence) -> bool:
+    def is_new(self, word: str) -> bool:
         """True for a word that is neither known nor plain in any form."""
-        if not self.lacks(token.text):
+        if not self.lacks(word):
             return False
-        word = token.text.partition("'")[0]
+        word = word.partition("'")[0]
         if word not in self._decided:
-            self._decided[word] = not (self._derives(word) or self._stands_for(word))
-        return self._decided[word] and not self._abbreviates(word, sentence)
+            known = self._derives(word) or self._stands_for(word) or self._abbreviates(word)
+            self._decided[word] = not known
+        return self._decided[word]
 
     @cached_property
     def _roots(self) -> set[str]:
@@ -160,15 +166,12 @@ class Vocabulary:
         root = stem(word)
         return any(root in group and group & self.known.words for group in SYNONYMS)
 
-    def _abbreviates(self, word: str, sentence: AgentSentence) -> bool:
-        """True for capitals that begin known words side by side: "BP" of "blood pressure"."""
-        capitals = word.upper()
-        if len(capitals) > 4 or not re.search(rf"\b{re.escape(capitals)}s?\b", sentence.raw):
+    def _abbreviates(self, word: str) -> bool:
+        """True for capitals that begin known words side by side: "DOB" of "date of birth"."""
+        if word not in self.capitals or self._abbreviations == MOST:
             return False
         self._abbreviations += 1
-        if self._abbreviations > MOST:
-            return False
-        pattern = re.compile(r"[\W_]+".join(rf"\b{re.escape(sign)}\w*" for sign in word))
+        pattern = re.compile(r"[\W_]+".join(rf"\b{re.escape(letter)}\w*" for letter in word))
         return any(pattern.search(text) for text in self.known.texts)
 
 
@@ -190,7 +193,7 @@ def _tells_news(sentence: AgentSentence, vocabulary: Vocabulary) -> bool:
     if _only_asks(sentence) or _is_fragment(sentence):
         return False
     words = _words(sentence)
-    new = [index for index, token in enumerate(words) if vocabulary.is_new(token, sentence)]
+    new = [index for index, token in enumerate(words) if vocabulary.is_new(token.text)]
     if not new or _is_label(sentence, vocabulary):
         return False
     if _is_lenient(sentence):

@@ -9,7 +9,7 @@ from synth.rewards.reply.support import MOST, unsupported
 
 RULES = """You work the service desk of an online shop. Orders are placed, packed, shipped or
 delivered. An order may be cancelled until it is shipped. A refund goes to the payment that it came
-from. The blood pressure of a courier is nobody's concern."""
+from. The best price of a courier counts."""
 REQUEST = "Hello, please cancel my order LP-11963, I have ordered the boots twice."
 CLOSING = "LP-11963 is cancelled, and 53.95 EUR is on its way back to you."
 
@@ -53,7 +53,7 @@ HONEST = [
     "Would you like a breakdown, a screenshot or a printable version?",
     "If the boots pinch, just write back here.",
     "Refund amount: 53.95 EUR",
-    "- BP: not looked at",
+    "- BPC: not looked at",
     "Gern geschehen!",
     "Kind regards\nSam\nVirtual Assistant",
     "I'm an AI assistant, so feel free to have somebody look over it.",
@@ -109,8 +109,7 @@ def test_a_flood_of_lies_is_cut(known: KnownValues):
     assert len(list(unsupported(text, known))) == MOST
 
 
-def test_a_flood_of_capitals_is_judged_by_its_words(known: KnownValues):
-    letters = "BCDFGHJ"
-    words = [f"{a}{b}{c}" for a in letters for b in letters for c in letters]
-    text = " ".join(f"I have it in the {word} now, as it is." for word in words)
-    assert not list(unsupported(text, known))
+@pytest.mark.parametrize("words", ["i we zorb", "best kind", "zorb's the", "GHB of ZORB", "my"])
+def test_a_sentence_without_an_end_is_judged(known: KnownValues, words: str):
+    """The work must not grow with the square of the length: this would take minutes."""
+    list(unsupported(f"{words} " * 6_000 + "it is a zorb of that", known))
