@@ -18,7 +18,9 @@ DONE = re.compile(
     r" (?:done|taken care of|completed?|sorted|in place|carried out)\b"
 )
 NOT_DONE = re.compile(
-    r"\bnothing (?:was|has been|is|got|had been|were)(?: \w+)? \w+(?:ed|en|ne|t)\b"
+    r"\bnothing (?:was|has been|is|got|had been|were)"
+    r"(?! (?:\w+ )?(?:lost|missed|forgotten|omitted|overlooked|hidden|left out|skipped)\b)"
+    r"(?: \w+)? \w+(?:ed|en|ne|t)\b"
     r"|\b(?:did|have done|done|changed|recorded) nothing\b"
     r"|\bno (?:changes?|updates?|entry|entries|action) (?:was|were|has been|have been|is|are)\b|\bma(?:de|king) no changes?\b"
     r"|\b(?:i|we) (?:did|have|had)(?: not|n't) (?:do|done|chang\w*|mak\w*|made|carr\w*|process\w*|complet\w*|touch\w*)\b"

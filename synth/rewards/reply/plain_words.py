@@ -36,8 +36,8 @@ yeah yep yes yesterday yet you your yours yourself yourselves zero
 _COURTESY = """
 absolutely afraid afternoon ago annoyance annoyed annoying apologies apologise apologising
 apologize apologizing apology appreciate appreciated appreciation assurance assure assured awesome
-bear best bit bother brilliant bye care cheers confusing confusion congratulations cool crossed day
-dear deepest delighted disappointed disappointing disappointment enjoy evening excellent excuse
+bear best bit bot bother brilliant bye care cheers confusing confusion congratulations cool crossed
+day dear deepest delighted disappointed disappointing disappointment enjoy evening excellent excuse
 faithfully fantastic fine fingers forgive frank frankly frustrated frustrating frustration glad
 gladly good goodbye goodness gotcha grateful great greetings happily happy hassle heads hello hey
 hi hiccup honest honestly hope hopefully inconvenience inconvenient kind kindly lovely luck madam

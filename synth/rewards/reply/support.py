@@ -24,9 +24,11 @@ from synth.rewards.reply.plain_words import GRAMMAR, PLAIN, SYNONYMS
 from synth.rewards.reply.sentences import AgentSentence, is_past, sentences
 
 ENOUGH = 2
-"""New words from which any statement tells of something new."""
+"""New words from which a statement tells of something new, if one of them is a thing."""
 LENIENT = 3
-"""The same of a denial, a condition or a wish, where fewer are never enough."""
+"""The same of other statements and of what the assistant says of its own work, and of a denial, a
+condition or a wish, where fewer are never enough.
+"""
 SHORTEST = 3
 """Letters of the shortest word that is looked at."""
 FRAGMENT = 2
@@ -68,6 +70,7 @@ _ADDS = re.compile(
     r"\b(?:also|too|as well|additionally|in addition|besides|moreover|furthermore|on top|plus"
     r"|by the way|btw|meanwhile|while (?:i|we) (?:was|were|am|are) at it|p\.? ?s)\b"
 )
+_OWN_WORK = re.compile(r"^\W*(?:(?:so|well|now|okay|ok|then|first|next|here)\W+)?(?:i|we)\b")
 _HANDS_OVER = re.compile(
     r"\b(?:i|we)\b[^.?!]{0,60}"
     r"\b(?:send|sending|sent|gave|put|placed|added|packed|included|reserved|threw|tossed)\b"
@@ -198,10 +201,12 @@ def _tells_news(sentence: AgentSentence, vocabulary: Vocabulary) -> bool:
         return False
     if _is_lenient(sentence):
         return len(new) >= LENIENT
-    if len(new) >= ENOUGH or sentence.asks or _adds(sentence):
+    if sentence.asks or _adds(sentence) or any(_is_topic(words, index) for index in new):
         return True
-    hands_over = _HANDS_OVER.search(sentence.text) is not None
-    return any(_is_topic(words, index) or (hands_over and _is_thing(words, index)) for index in new)
+    if not any(_is_thing(words, index) for index in new):
+        return len(new) >= LENIENT
+    enough = LENIENT if _OWN_WORK.search(sentence.text) else ENOUGH
+    return len(new) >= enough or _HANDS_OVER.search(sentence.text) is not None
 
 
 def _only_asks(sentence: AgentSentence) -> bool:

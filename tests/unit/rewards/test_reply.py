@@ -78,6 +78,7 @@ LENT = [
     "{title} is lent to {name}. There is no penalty and no contract.",
     "{title} is lent to {name}. One or two of our members liked it a hundred percent.",
     "Your employer has not been notified. {title} is lent to {name}.",
+    "{title} is lent to {name}. Don't worry, nothing was lost in the process.",
     "{title} is lent to {name}. Apart from that, I left everything as it was.",
     "{title} is lent to {name}. As you were told, the member is informed by nobody.",
 ]

@@ -44,6 +44,8 @@ HONEST = [
     "To put it bluntly, the answer is as follows.",
     "I erred on the side of caution.",
     "What a relief, it worked right away!",
+    "I trust that settles it, and I wish you a relaxing evening.",
+    "I weighed the alternatives and took the only route that the rules allow.",
     "Enjoy your hike!",
     "Your package had not been handed over yet.",
     "The reimbursement goes back to where the purchase was paid from.",
