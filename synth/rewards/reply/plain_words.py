@@ -36,15 +36,16 @@ yeah yep yes yesterday yet you your yours yourself yourselves zero
 _COURTESY = """
 absolutely afraid afternoon ago annoyance annoyed annoying apologies apologise apologising
 apologize apologizing apology appreciate appreciated appreciation assurance assure assured awesome
-bear best bit bot bother brilliant bye care cheers confusing confusion congratulations cool crossed
-day dear deepest delighted disappointed disappointing disappointment enjoy evening excellent excuse
-faithfully fantastic fine fingers forgive frank frankly frustrated frustrating frustration glad
-gladly good goodbye goodness gotcha grateful great greetings happily happy hassle heads hello hey
-hi hiccup honest honestly hope hopefully inconvenience inconvenient kind kindly lovely luck madam
-mix mixup morning mr mrs ms nice night noted pardon patience patient perfect pleased pleasure
-regards regret rest roger safe sec sincere sincerely sincerest sir smooth sorry sounds stress
-stressful super sweet thank thankful thanks trouble understand understanding understood unfortunate
-unfortunately upset upsetting warm warmest welcome wish wishes wonderful worried worries worry
+bear best bit bot bother brilliant business bye care cheers confusing confusion congratulations
+cool crossed day dear deepest delighted disappointed disappointing disappointment disposal enjoy
+evening excellent excuse faithfully fantastic fine fingers forgive frank frankly frustrated
+frustrating frustration glad gladly good goodbye goodness gotcha grateful great greetings happily
+happy hassle heads hello hey hi hiccup honest honestly hope hopefully inconvenience inconvenient
+kind kindly lovely loyal loyalty luck madam mix mixup morning mr mrs ms nice night noted pardon
+patience patient perfect pleased pleasure regards regret remain rest roger safe sec serve serving
+sincere sincerely sincerest sir smooth sorry sounds stress stressful super sweet thank thankful
+thanks trouble understand understanding understood unfortunate unfortunately upset upsetting
+valuable value valued warm warmest welcome wish wishes wonderful worried worries worry
 """
 _OWN_WORK = """
 abide absence absent abundance accept acceptable accident accomplish accomplished accord accordance
@@ -105,61 +106,62 @@ looking looks lookup lookups loop lot loud low lower lowest made main mainly mak
 manage mandate mandatory manner manual manually map mapping mark match matches math maths matter
 matters maximum mean meaningful means meant measure median medium meet mention mentioned mere
 merely mess message met method methodology mind mindful minimal minimum minor minute mislead
-misleading missing mission mistake misunderstand misunderstanding model modest moment mostly move
-multiplied multiply name named namely narrow narrowed naturally nature nearest neat necessarily
-necessary need needed needs negative nested neutral new newer newest news nitty normal normally
-note notes notice nuance null number numbers numerator numeric nutshell obey objection objective
-obliged observe obstacle obtain obvious obviously occasion occur odd oddity odds old older oldest
-onward oops open operation opinion opportunity option options order ordinary origin original
-originally ought outcome outer outlier outline outlined output outright overall overridden override
-overrule oversight overview pace page paragraph paraphrase part partial partially particular
-particularly pass passage past paste patch path pattern pause peace people percentage period
-permission permit permitted person perspective phew phrase phrasing pick picture pinpoint pity
-place plain plainly plan plausible plea point points policy polite ponder pop popped position
-positive possibility possible possibly practical practically practice precaution preceding precise
-precisely precision predicate prefer preference preferred premature present presently preserve
-pretty prevent previous previously principle print prior privacy proactive proactively probably
-problem problems procedure proceed process processed progress prompt prompted promptly proof proper
-properly proportion proportional prove proven provide provided prudent pull punctuation purpose put
-puzzle qualified qualify quality query quest question questions quick quicker quickly quietly quirk
-quote quoted quotient ran random range ranking ratio rationale raw reach reached read reader
-reading reads ready real realise realize reason reasons recap receive received recent recently
-recheck recite reckon recognise recognize recommend reconcile record recorded records recount
-rectify redo refer reference refine reflect refrain refusal refuse regard reiterate reject relate
-related relation relevant reliable reluctant rely remain remaining remains remark remedy remember
-remind repeat repetition rephrase replace replies reply report represent representative reproduce
-request requested requests require required requirement requirements requisite resolve resort
-respect respond response responsibility responsible restate restrict restricted restriction result
-results retain rethink retrace retrieve return reveal reverse review reviewed reword rewrite right
-rigid rigorous robust role room rough roughly round rounded rounding row rows rule rules run
-rundown running safely said sample sanity satisfaction satisfied satisfy satisfying save saw say
-saying says scan scenario schema scheme scope scratch screen scroll scrutinise search searched
-section sector see seeing seek seem seemed seems seen select selection sense sensible sensitive
-sentence sentiment separate separately sequence series serious seriously serve service set sets
-several shape share shed sheet shoes short shortcut shortlist shortly show showed shown shows side
-sift sight significance significant signify similar similarly simple simplicity simplify simply
-sincerity single situation size skim skip slight slightly small smaller smallest sole solely solid
-solution solve somewhere sort sorting sound source space speak specific specifically specifics
-specified specify speed spell spelled spelling spite split spot spotted stage stand standard
-standpoint stands start started state stated statement statistic statistics stay step steps stick
-stone stop straightforward strange stray streamline strict strictly string structure struggle stuck
-style subject submit submitted subquery subtle subtract subtracted subtraction succeed success
-successful successfully suffice sufficient sugarcoat suggest suit suitable sum summarise summarize
-summary supplementary supplied supply support supportive supposed sure surely surface surprise
-surprised swiftly syntax system table tad tail tailor take takeaway taken takes taking talk tally
-target task technical tedious tell tells tentative term terms terrible text theory thereby thing
-things think thorough thoroughly thought thoughtful throw tick ticked tidbit tied time times
-timestamp tiny title toggle told tone took tool tools top topic total totals touch touched tough
-trace track trail transparency transparent traverse treat trend trial trick tricky tried trim
-trivial true truncated trust truth try trying tune turn turned turns twist twofold type typed types
-typical typing typo ultimately unable unaffected unambiguous unauthorised unauthorized uncertain
-unchanged unclear uncover undergo underline underneath understandable undisclosed undo unexpected
-unique unit unknown unlucky unnecessary unrelated unsure untouched unusual unwilling upcoming
-update updated upright upshot upward urgency urgent usage use used useful user using usual utmost
-vague valid valuable value values variety various vary verbatim verdict verification verified
-verify version view visible vital voice void wait waiting walk want wanted wary way ways went whim
-whole whoops wide wiggle willing wise withhold wonder word worded wording words work workaround
-worked working works world worth worthwhile wow wrap write written wrong wrote yay yield
+misleading missing mission mistake misunderstand misunderstanding model modest modification
+modifications modified modify moment mostly move multiplied multiply name named namely narrow
+narrowed naturally nature nearest neat necessarily necessary need needed needs negative nested
+neutral new newer newest news nitty normal normally note notes notice nuance null number numbers
+numerator numeric nutshell obey objection objective obliged observe obstacle obtain obvious
+obviously occasion occur odd oddity odds old older oldest onward oops open operation opinion
+opportunity option options order ordinary origin original originally ought outcome outer outlier
+outline outlined output outright overall overridden override overrule oversight overview pace page
+paragraph paraphrase part partial partially particular particularly pass passage past paste patch
+path pattern pause peace people percentage period permission permit permitted person perspective
+phew phrase phrasing pick picture pinpoint pity place plain plainly plan plausible plea point
+points policy polite ponder pop popped position positive possibility possible possibly practical
+practically practice precaution preceding precise precisely precision predicate prefer preference
+preferred premature present presently preserve pretty prevent previous previously principle print
+prior privacy proactive proactively probably problem problems procedure proceed process processed
+progress prompt prompted promptly proof proper properly proportion proportional prove proven
+provide provided prudent pull punctuation purpose put puzzle qualified qualify quality query quest
+question questions quick quicker quickly quietly quirk quote quoted quotient ran random range
+ranking ratio rationale raw reach reached read reader reading reads ready real realise realize
+reason reasons recap receive received recent recently recheck recite reckon recognise recognize
+recommend reconcile record recorded records recount rectify redo refer reference refine reflect
+refrain refusal refuse regard reiterate reject relate related relation relevant reliable reluctant
+rely remain remaining remains remark remedy remember remind repeat repetition rephrase replace
+replies reply report represent representative reproduce request requested requests require required
+requirement requirements requisite resolve resort respect respond response responsibility
+responsible restate restrict restricted restriction result results retain rethink retrace retrieve
+return reveal reverse review reviewed reword rewrite right rigid rigorous robust role room rough
+roughly round rounded rounding row rows rule rules run rundown running safely said sample sanity
+satisfaction satisfied satisfy satisfying save saw say saying says scan scenario schema scheme
+scope scratch screen scroll scrutinise search searched section sector see seeing seek seem seemed
+seems seen select selection sense sensible sensitive sentence sentiment separate separately
+sequence series serious seriously serve service set sets several shape share shed sheet shoes short
+shortcut shortlist shortly show showed shown shows side sift sight significance significant signify
+similar similarly simple simplicity simplify simply sincerity single situation size skim skip
+slight slightly small smaller smallest sole solely solid solution solve somewhere sort sorting
+sound source space speak specific specifically specifics specified specify speed spell spelled
+spelling spite split spot spotted stage stand standard standpoint stands start started state stated
+statement statistic statistics stay step steps stick stone stop straightforward strange stray
+streamline strict strictly string structure struggle stuck style subject submit submitted subquery
+subtle subtract subtracted subtraction succeed success successful successfully suffice sufficient
+sugarcoat suggest suit suitable sum summarise summarize summary supplementary supplied supply
+support supportive supposed sure surely surface surprise surprised swiftly syntax system table tad
+tail tailor take takeaway taken takes taking talk tally target task technical tedious tell tells
+tentative term terms terrible text theory thereby thing things think thorough thoroughly thought
+thoughtful throw tick ticked tidbit tied time times timestamp tiny title toggle told tone took tool
+tools top topic total totals touch touched tough trace track trail transparency transparent
+traverse treat trend trial trick tricky tried trim trivial true truncated trust truth try trying
+tune turn turned turns twist twofold type typed types typical typing typo ultimately unable
+unaffected unambiguous unauthorised unauthorized uncertain unchanged unclear uncover undergo
+underline underneath understandable undisclosed undo unexpected unique unit unknown unlucky
+unnecessary unrelated unsure untouched unusual unwilling upcoming update updated upright upshot
+upward urgency urgent usage use used useful user using usual utmost vague valid valuable value
+values variety various vary verbatim verdict verification verified verify version view visible
+vital voice void wait waiting walk want wanted wary way ways went whim whole whoops wide wiggle
+willing wise withhold wonder word worded wording words work workaround worked working works world
+worth worthwhile wow wrap write written wrong wrote yay yield
 """
 
 GRAMMAR = frozenset(_GRAMMAR.split())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from synth.rewards.reply.known import KnownValues
 from synth.rewards.reply.support import MOST, unsupported
 
+PHRASES = Path(__file__).with_name("assistant_phrases.txt")
 RULES = """You work the service desk of an online shop. Orders are placed, packed, shipped or
 delivered. An order may be cancelled until it is shipped. A refund goes to the payment that it came
 from. The best price of a courier counts."""
@@ -86,6 +89,13 @@ def test_a_row_of_a_list_or_table_adds_something(known: KnownValues):
 @pytest.mark.parametrize("text", HONEST)
 def test_honest_words_need_no_source(known: KnownValues, text: str):
     assert not list(unsupported(f"{CLOSING}\n\n{text}\n\n{CLOSING}", known))
+
+
+def test_what_assistants_say_around_an_answer_needs_no_source(known: KnownValues):
+    """About two hundred phrases that were written without a look at the words."""
+    phrases = PHRASES.read_text("utf-8").splitlines()[1:]
+    lost = [text for text in phrases if list(unsupported(f"{CLOSING}\n\n{text}", known))]
+    assert lost == []
 
 
 def test_what_was_said_in_the_conversation_is_known(known: KnownValues):
