@@ -145,6 +145,41 @@ class UsersConfig(Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RephraseConfig(Section):
+    """A model that writes other words for the users of the world's families before a run is
+    planned, as `synth rephrase` does it; ``model`` None: nobody does.
+
+    Each family gets ``count`` phrasings beside its own and is asked about ``attempts`` times at
+    most, ``concurrency`` families at once. What is kept is in the run's archive of its world. The
+    other keys are those of any model at an endpoint.
+    """
+
+    model: Text | None = None
+    kind: Text = "openai"
+    base_url: Text | None = None
+    api_key_env: Text | None = "OPENAI_API_KEY"
+    count: Annotated[int, Strict(), Field(ge=1, le=100)] = 4
+    attempts: Annotated[int, Strict(), Field(ge=1, le=20)] = 3
+    concurrency: Positive = 8
+    temperature: NotNegative | None = None
+    max_tokens: Positive = 8192
+    extra_body: dict[str, Any] = field(default_factory=dict[str, Any])
+    timeout_s: MoreThanZero = 120.0
+    max_retries: Annotated[int, Strict(), Field(ge=0)] = 5
+    price_input_usd_per_mtok: NotNegative | None = None
+    price_output_usd_per_mtok: NotNegative | None = None
+    price_cached_usd_per_mtok: NotNegative | None = None
+
+    @property
+    def endpoint(self) -> EndpointConfig:
+        """The model as other sections describe one."""
+        own = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        own = {key: value for key, value in own.items() if hasattr(EndpointConfig, key)}
+        options = {"max_response_bytes": 2_000_000} if self.kind == "openai" else {}
+        return EndpointConfig(**own, name=self.model, options=options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TasksConfig(Section):
     """Number of tasks, number of attempts at each, and their families (None: all of the
     world's).
@@ -169,7 +204,9 @@ class TasksConfig(Section):
     splits but the first.
 
     ``wording`` says in which words users ask: ``plain`` are those of the task source, ``varied``
-    puts them into many voices by a grammar (:mod:`synth.tasks.wording`).
+    puts them into many voices by a grammar (:mod:`synth.tasks.wording`). ``rephrase`` is a model
+    that writes other words for them. ``held_out_phrasings`` is the share of each family's wordings,
+    and of the voices, that are asked in all splits but the first (None: none).
     """
 
     kind: Text = "families"
@@ -187,6 +224,8 @@ class TasksConfig(Section):
     surface: Surfaces = 0
     held_out_surface: list[Annotated[int, Strict(), Field(ge=0)]] | None = None
     wording: Wording = "plain"
+    held_out_phrasings: Annotated[float, Strict(), Field(gt=0, lt=1)] | None = None
+    rephrase: RephraseConfig = field(default_factory=RephraseConfig)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,6 +388,7 @@ FREE = (
     "database.connection.options",
     "tasks.splits",
     "tasks.options",
+    "tasks.rephrase.extra_body",
     "agent.options",
     "runtime.options",
     "runtime.resources",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -20,11 +20,13 @@ from synth.errors import OperatorError, TaskError
 from synth.foundation.hashing import derive_seed, digest
 from synth.foundation.suggestions import hint, nearest
 from synth.runner.distinct import Openings, choose_tasks
+from synth.runner.held_out import barred_voices, hold_out, shown_words
 from synth.surface import Surfaces
 from synth.tasks.base import TaskPool
 from synth.tasks.composition import SIZES, Composer, turns
 from synth.tasks.wording import grammar_digest, reworded
 from synth.types import Job, Task
+from synth.types.phrasings import HeldOutPhrasings
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -113,7 +115,8 @@ class Plan:
     """``seed`` is the run's: it chooses which tasks are asked and seeds each job. ``left_out``
     counts the tasks that were left out as near-duplicates, ``lacking`` those that no other could
     replace. ``surfaces`` choose the names that a task is shown under; None: the world's own. With
-    ``varied``, users ask in varied words.
+    ``varied``, users ask in varied words. ``held_out`` are the wordings that the first split has
+    not.
     """
 
     blocks: Sequence[Block]
@@ -123,6 +126,7 @@ class Plan:
     lacking: int = 0
     surfaces: Surfaces | None = None
     varied: bool = False
+    held_out: HeldOutPhrasings | None = None
 
     @classmethod
     def make(
@@ -138,6 +142,7 @@ class Plan:
         max_near_duplicates: float | None = None,
         surfaces: Surfaces | None = None,
         varied: bool = False,
+        held_out_phrasings: float | None = None,
     ) -> Plan:
         """The plan over one source per universe. ``splits`` gives each universe to one split (None:
         all to ``train``); families that are ``held_out`` are asked in all splits but the first, and
@@ -145,7 +150,8 @@ class Plan:
         of the tasks. ``max_near_duplicates`` is the largest share of tasks whose opening is a
         near-duplicate of one before it; what a universe then lacks, the next ones of its split
         give.
-        ``varied`` asks in varied words (:mod:`synth.tasks.wording`).
+        ``varied`` asks in varied words (:mod:`synth.tasks.wording`). ``held_out_phrasings`` is the
+        share of each family's wordings that are asked in all splits but the first.
 
         Raises :class:`OperatorError` when the families cannot supply that many distinct tasks, or a
         split gets none.
@@ -159,6 +165,7 @@ class Plan:
             universe: _capacity(by_universe[universe], held if split == first else frozenset())
             for split, universe in order
         }
+        words = hold_out(by_universe, splits[first], held_out_phrasings, varied=varied)
         supply = {universe: sum(capacity.values()) for universe, capacity in capacities.items()}
         if tasks > sum(supply.values()):
             raise OperatorError(_too_many(tasks, capacities))
@@ -168,9 +175,10 @@ class Plan:
             _Asked(by_universe[universe], split, count[universe], capacities[universe], own)
             for (split, universe), own in zip(order, sizes, strict=True)
         ]
-        blocks, left_out = _blocks(asked, seed, max_near_duplicates, varied=varied)
+        shown = shown_words(splits, words, varied=varied)
+        blocks, left_out = _blocks(asked, seed, max_near_duplicates, shown)
         lacking = tasks - sum(block.tasks for block in blocks)
-        plan = cls(blocks, samples, seed, left_out, lacking, surfaces, varied)
+        plan = cls(blocks, samples, seed, left_out, lacking, surfaces, varied, words)
         _check_splits(plan, {split for split, universe in order if supply[universe]})
         return plan
 
@@ -242,7 +250,8 @@ class Plan:
         beside = [origins] if any(origins) else []  # a world's own families: its digest says all
         shown = [] if self.surfaces is None else [self.surfaces.digest()]
         words = [grammar_digest()] if self.varied else []
-        return digest("plan", self.samples, self.seed, blocks, *beside, *shown, *words)
+        held = [] if self.held_out is None else [self.held_out.to_json()]
+        return digest("plan", self.samples, self.seed, blocks, *beside, *shown, *words, *held)
 
     @property
     def composed(self) -> dict[int, int]:
@@ -270,11 +279,12 @@ class Plan:
         task = block.task(index - self._starts[number], self.seed, attempt)
         parts = tuple(replace(part, split=block.split) for part in task.parts)
         task = replace(task, split=block.split, parts=parts)
+        first = block.split == self.blocks[0].split
         if self.varied:
-            task = reworded(task)
+            task = reworded(task, barred_voices(self.held_out, first=first))
         if self.surfaces is None:
             return task
-        return self.surfaces.shown(task, index, first=block.split == self.blocks[0].split)
+        return self.surfaces.shown(task, index, first=first)
 
     def job(self, index: int, task: Task) -> Job:
         """The ``index``-th job, about the task at ``index // samples``, proved or not."""
@@ -303,16 +313,22 @@ class _Asked:
 
 
 def _blocks(
-    asked: Iterable[_Asked], seed: int, most: float | None, *, varied: bool
+    asked: Iterable[_Asked],
+    seed: int,
+    most: float | None,
+    shown: Mapping[str, Callable[[Task], Task] | None],
 ) -> tuple[list[Block], int]:
     """The blocks of all universes, and the number of tasks that were left out as near-duplicates.
+    ``shown`` gives the tasks of each split in the words that their users will use.
 
     What a universe lacks is asked of the next ones of its split.
     """
-    openings = None if most is None else Openings(most, reworded if varied else None)
+    openings = None if most is None else Openings(most)
     blocks: list[Block] = []
     lacking: Counter[str] = Counter()
     for one in asked:
+        if openings is not None:
+            openings.shown = shown[one.split]
         tasks = min(one.tasks + lacking[one.split], sum(one.capacity.values()))
         blocks.append(_block(replace(one, tasks=tasks), seed, openings))
         lacking[one.split] += one.tasks - blocks[-1].tasks

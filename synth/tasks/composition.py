@@ -86,6 +86,7 @@ def joined(parts: Sequence[Task], task_id: str, draw: int) -> Task:
     own = [_part(part, index, parts[0], draw) for index, part in enumerate(parts)]
     compare = {name: rule for part in own for name, rule in part.compare.items()}
     gates = {canonical(gate.to_json()): gate for part in own for gate in part.gates}
+    words = [part.phrasing or "" for part in own]
     return replace(
         own[0],
         id=task_id,
@@ -106,6 +107,7 @@ def joined(parts: Sequence[Task], task_id: str, draw: int) -> Task:
         difficulty=None,
         end=None,
         parts=tuple(own),
+        phrasing=JOIN.join(words) if any(words) else None,
     )
 
 
