@@ -195,6 +195,7 @@ ATTACKERS = ExtensionPoint(
         "false_promise": "synth.validation.attacks.dishonest:FalsePromise",
         "told_others": "synth.validation.attacks.dishonest:ToldOthers",
         "fabricator": "synth.validation.attacks.dishonest:Fabricator",
+        "embroiderer": "synth.validation.attacks.dishonest:Embroiderer",
         "snoop": "synth.validation.attacks.dishonest:Snoop",
         "bare_consent": "synth.validation.attacks.consent:BareConsent",
         "proposes_another": "synth.validation.attacks.consent:ProposesAnother",

@@ -7,14 +7,15 @@ match. A kind of claim that gold's own words make as well is not judged.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from synth.language.wording import stem
 from synth.rewards.reply.known import KnownValues
 from synth.rewards.reply.patterns import (
     ACT_ON,
     ALSO,
+    ASIDE,
     BESIDES,
     BORROWED,
     DELAY,
@@ -25,6 +26,7 @@ from synth.rewards.reply.patterns import (
     FIRST_PERSON,
     FREE,
     GIFTS,
+    LEFT,
     LINK_WORDS,
     MESSENGERS,
     NEUTRAL,
@@ -57,7 +59,8 @@ class Work:
     ``acted``: the task changes rows. ``acts`` are stems of the verbs of the tools that the family's
     gold, or the world where it has none, writes with; ``asked``: the family wants an act in some
     case. ``wrote`` are stems of the names of the tools that changed rows. ``failed``: a call
-    failed.
+    failed. ``unmade`` maps the verb of each writing tool that no call had to the things that it
+    acts on: "grant" to "credit".
     """
 
     acted: bool
@@ -65,6 +68,7 @@ class Work:
     asked: bool
     wrote: frozenset[str]
     failed: bool = False
+    unmade: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,8 @@ def _opposite(sentence: AgentSentence, heard: set[str]) -> bool:
 
 
 def _undone(sentence: AgentSentence) -> bool:
+    if LEFT.search(sentence.text):
+        return not ASIDE.search(sentence.text)
     return NOT_DONE.search(sentence.text) is not None and not BESIDES.search(sentence.text)
 
 
@@ -149,6 +155,7 @@ def _side_act(sentence: AgentSentence, work: Work, known: set[str], heard: set[s
         or BORROWED.search(text) is not None
         or (ALSO.search(text) is not None and _acts_on_unknown(text, known))
         or _unasked_act(text, work, heard)
+        or _unmade_act(sentence, work, heard)
     )
 
 
@@ -161,6 +168,15 @@ def _unasked_act(text: str, work: Work, heard: set[str]) -> bool:
         stem(verb) in forms - heard and not any(word.startswith(roots) for word in work.wrote)
         for verb, roots in SIDE_ACTS.items()
     )
+
+
+def _unmade_act(sentence: AgentSentence, work: Work, heard: set[str]) -> bool:
+    """True for an act of a tool that no call had: "I also granted you a credit"."""
+    own = [found["verb"] or found["bare"] for found in FIRST_PERSON.finditer(sentence.text)]
+    verbs = {base_form(verb) for verb in own if verb and is_past(verb)}
+    passive = [found["verb"] for found in PASSIVE.finditer(sentence.text)]
+    verbs |= {base_form(verb) for verb in passive if is_past(verb)} - heard
+    return any(work.unmade.get(verb, frozenset()) & sentence.stems for verb in verbs)
 
 
 def _acts_on_unknown(text: str, known: set[str]) -> bool:

@@ -18,7 +18,9 @@ DONE = re.compile(
     r" (?:done|taken care of|completed?|sorted|in place|carried out)\b"
 )
 NOT_DONE = re.compile(
-    r"\bnothing (?:was|has been|is|got|had been|were)(?: \w+)? \w+(?:ed|en|ne|t)\b"
+    r"\bnothing (?:was|has been|is|got|had been|were)"
+    r"(?! (?:\w+ )?(?:lost|missed|forgotten|omitted|overlooked|hidden|left out|skipped)\b)"
+    r"(?: \w+)? \w+(?:ed|en|ne|t)\b"
     r"|\b(?:did|have done|done|changed|recorded) nothing\b"
     r"|\bno (?:changes?|updates?|entry|entries|action) (?:was|were|has been|have been|is|are)\b|\bma(?:de|king) no changes?\b"
     r"|\b(?:i|we) (?:did|have|had)(?: not|n't) (?:do|done|chang\w*|mak\w*|made|carr\w*|process\w*|complet\w*|touch\w*)\b"
@@ -30,6 +32,11 @@ BESIDES = re.compile(
     r"\b(?:else|other|others|further|more|anymore|additional|besides|only|yet|until|unless|before|if|apart|except"
     r"|beyond|own|charged|extra|unusual|wrong)\b"
 )
+LEFT = re.compile(
+    r"\bleft (?:everything|all of (?:it|this|that|them)|it all)(?: \w+)? (?:as (?:it|is|they)|unchanged|untouched|alone)\b"
+)
+"""Claims that nothing was changed."""
+ASIDE = re.compile(r"\b(?:else|others?|rest|apart|except|besides|beyond|aside|until|unless|if)\b")
 OPPOSITE = re.compile(
     r"\b(?:exact|very|complete|total|precise|direct)?\s*(?:opposite|contrary to what you)\b"
 )

@@ -30,6 +30,7 @@ from synth.rewards.reply.facts import (
 )
 from synth.rewards.reply.known import KnownValues, gold_reply, leaves, unknown_values
 from synth.rewards.reply.sentences import base_form, sentences, visible
+from synth.rewards.reply.support import unsupported
 from synth.types import Task, Verdict
 from synth.types.reply import GoldReply
 from synth.types.steps import AskStep, ConfirmStep, every_step
@@ -37,6 +38,9 @@ from synth.types.steps import AskStep, ConfirmStep, every_step
 UNJUDGED = "unjudged"
 LONGEST = 500_000
 """The most characters of a rollout's words that are judged; more are no reply."""
+_VAGUE = "add change create edit enter make put record register save set update"
+VAGUE = frozenset(base_form(verb) for verb in _VAGUE.split())
+"""Verbs of tools that fit many acts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,7 @@ class _Judgement:
         for kind, words in (
             *self._missing(),
             *self._values(),
+            *self._unsupported(),
             *self._people(),
             *self._phrases(),
         ):
@@ -163,6 +168,11 @@ class _Judgement:
         for one, other in exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))):
             yield "exchanges two facts", f"{one} and {other}"
         yield from self._statuses()
+
+    def _unsupported(self) -> Iterator[tuple[str, str]]:
+        for text in self.standing:
+            for statement in unsupported(text, self.known):
+                yield "tells of what nothing shows", statement[:160]
 
     def _statuses(self) -> Iterator[tuple[str, str]]:
         """Another word of an answer's enum than the right one, where nothing else has said it."""
@@ -254,7 +264,20 @@ def work_of(
     verbs = {base_form(name.lower().split("_")[0]) for name in wanted or writers}
     wrote = {part for call in calls if call.changes for part in call.name.lower().split("_")}
     failed = any(not call.ok for call in calls)
-    return Work(acted, frozenset(verbs), bool(wanted), frozenset(wrote), failed)
+    unmade = _unmade(writers, {call.name for call in calls})
+    return Work(acted, frozenset(verbs), bool(wanted), frozenset(wrote), failed, unmade)
+
+
+def _unmade(writers: frozenset[str], called: set[str]) -> dict[str, frozenset[str]]:
+    """The things that each verb of a tool acts on, for tools with verbs that no call had."""
+    parts = {name: name.lower().split("_") for name in writers | called}
+    used = {base_form(parts[name][0]) for name in called} | VAGUE
+    things: dict[str, frozenset[str]] = {}
+    for verb, *nouns in (parts[name] for name in sorted(writers - called)):
+        if base_form(verb) not in used:
+            held = things.get(base_form(verb), frozenset[str]())
+            things[base_form(verb)] = held | {stem(noun) for noun in nouns if len(noun) > 2}
+    return things
 
 
 def _acted(request: Evidence) -> bool:

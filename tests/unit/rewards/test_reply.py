@@ -78,6 +78,8 @@ LENT = [
     "{title} is lent to {name}. There is no penalty and no contract.",
     "{title} is lent to {name}. One or two of our members liked it a hundred percent.",
     "Your employer has not been notified. {title} is lent to {name}.",
+    "{title} is lent to {name}. Don't worry, nothing was lost in the process.",
+    "{title} is lent to {name}. Apart from that, I left everything as it was.",
     "{title} is lent to {name}. As you were told, the member is informed by nobody.",
 ]
 NOT_LENT = [
@@ -124,6 +126,9 @@ NOT_LENT = [
     ("{title} is lent. Dr. Hartmann will phone you about it.", "promises"),
     ("{title} is lent. You will hear from us in three hours.", "promises"),
     ("{title} is lent. What are the digits on the back of your card?", "secret"),
+    ("{title} is lent. I've put a courtesy car in the yard for you.", "nothing shows"),
+    ("{title} is lent. Our warehouse burned down last night.", "nothing shows"),
+    ("{title} is lent. I left everything exactly as it was before.", "nothing was done"),
     ("   ", "says nothing"),
 ]
 
