@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -49,6 +50,16 @@ def load(folder: str | None = None) -> tuple[PreTrainedModel, PreTrainedTokenize
         model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)
         model.load_state_dict(weights)
     return model, tokenizer
+
+
+def last_checkpoint(folder: Path) -> str | None:
+    """The last whole checkpoint; those that a kill cut off are removed."""
+    if not folder.is_dir():
+        return None
+    for found in folder.glob("checkpoint-*"):
+        if not (found / "trainer_state.json").exists():  # what the trainer writes last
+            shutil.rmtree(found)
+    return get_last_checkpoint(str(folder))
 
 
 def main() -> None:
@@ -90,8 +101,7 @@ def main() -> None:
     kept = len(trainer.train_dataset)
     tokens = sum(len(ids) for ids in trainer.train_dataset["input_ids"])
     print(f"{kept} of {len(rows)} rows, {tokens} tokens", flush=True)
-    last = get_last_checkpoint(settings.output_dir) if options.out.is_dir() else None
-    trainer.train(resume_from_checkpoint=last)
+    trainer.train(resume_from_checkpoint=last_checkpoint(options.out / "checkpoints"))
     merged = trainer.model.merge_and_unload()
     merged.save_pretrained(options.out)
     tokenizer.save_pretrained(options.out)

@@ -32,7 +32,8 @@ def table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
     def run(file: Path, out: Path, *options: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["study.py", str(file), str(out), "--table", *options])
         code = study.main()
-        return code, *capsys.readouterr()
+        written = capsys.readouterr()
+        return code, written.out, written.err
 
     yield run
     for name in ("study", "plan", "results"):
