@@ -27,6 +27,7 @@ from synth.config.telemetry import TelemetryConfig
 from synth.config.types import (
     AnyShare,
     BranchAt,
+    ComposeAs,
     Composition,
     MoreThanZero,
     NotNegative,
@@ -161,8 +162,10 @@ class TasksConfig(Section):
     splits but the first.
 
     ``compose`` is the share of tasks in which two or three families are asked one after another,
-    such as ``{2: 0.3, 3: 0.1}`` (None: there are none). ``max_near_duplicates`` is the largest
-    share of tasks whose opening request is a near-duplicate of one before it (None: any).
+    such as ``{2: 0.3, 3: 0.1}`` (None: there are none). ``compose_as`` says how their requests
+    come: by ``turns``, in one ``message``, or ``both``, half of the tasks each.
+    ``max_near_duplicates`` is the largest share of tasks whose opening request is a near-duplicate
+    of one before it (None: any).
 
     ``surface`` counts the variants of names, beside the world's own, that tasks are shown under, or
     lists their numbers: 0 is the world's own names. Those of ``held_out_surface`` are shown in all
@@ -183,6 +186,7 @@ class TasksConfig(Section):
     splits: dict[Text, Annotated[list[Universe], BeforeValidator(alone)]] | None = None
     held_out: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
     compose: Composition | None = None
+    compose_as: ComposeAs = "turns"
     max_near_duplicates: AnyShare | None = None
     surface: Surfaces = 0
     held_out_surface: list[Annotated[int, Strict(), Field(ge=0)]] | None = None

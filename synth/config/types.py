@@ -86,6 +86,8 @@ BranchAt = Annotated[str, PlainValidator(branch_at)]
 Wording = Literal["plain", "varied"]
 """Words in which users ask (:mod:`synth.tasks.wording`)."""
 Universes = Annotated[int | list[int], PlainValidator(universes)]
+ComposeAs = Literal["turns", "message", "both"]
+"""How the requests of a composed task come (:data:`synth.tasks.composition.MANNERS`)."""
 Style = Literal["terse", "narrating", "parallel", "verifying"]
 """Manners of the scripted expert (:mod:`synth.models.scripted.styles`)."""
 

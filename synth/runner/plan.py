@@ -22,8 +22,8 @@ from synth.foundation.suggestions import hint, nearest
 from synth.runner.distinct import Openings, choose_tasks
 from synth.surface import Surfaces
 from synth.tasks.base import TaskPool
-from synth.tasks.composition import SIZES, Composer, turns
-from synth.tasks.wording import grammar_digest, reworded
+from synth.tasks.composition import MANNERS, SIZES, Composer, Manner, turns
+from synth.tasks.wording import grammar_digest, joints_digest, reworded
 from synth.types import Job, Task
 
 Name = TypeVar("Name", bound=Hashable)
@@ -135,6 +135,7 @@ class Plan:
         splits: Mapping[str, Iterable[int]] | None = None,
         held_out: Iterable[str] = (),
         compose: Mapping[int, float] | None = None,
+        compose_as: str = "turns",
         max_near_duplicates: float | None = None,
         surfaces: Surfaces | None = None,
         varied: bool = False,
@@ -142,9 +143,10 @@ class Plan:
         """The plan over one source per universe. ``splits`` gives each universe to one split (None:
         all to ``train``); families that are ``held_out`` are asked in all splits but the first, and
         are part of no composed task of it. ``compose`` maps sizes of composed tasks to their share
-        of the tasks. ``max_near_duplicates`` is the largest share of tasks whose opening is a
-        near-duplicate of one before it; what a universe then lacks, the next ones of its split
-        give.
+        of the tasks, ``compose_as`` says how their requests come
+        (:data:`~synth.tasks.composition.MANNERS`). ``max_near_duplicates`` is the largest share
+        of tasks whose opening is a near-duplicate of one before it; what a universe then lacks, the
+        next ones of its split give.
         ``varied`` asks in varied words (:mod:`synth.tasks.wording`).
 
         Raises :class:`OperatorError` when the families cannot supply that many distinct tasks, or a
@@ -165,7 +167,14 @@ class Plan:
         count = shares(tasks, dict(sorted(supply.items())))
         sizes = _composed(compose or {}, [count[universe] for _, universe in order])
         asked = [
-            _Asked(by_universe[universe], split, count[universe], capacities[universe], own)
+            _Asked(
+                by_universe[universe],
+                split,
+                count[universe],
+                capacities[universe],
+                own,
+                MANNERS[compose_as],
+            )
             for (split, universe), own in zip(order, sizes, strict=True)
         ]
         blocks, left_out = _blocks(asked, seed, max_near_duplicates, varied=varied)
@@ -235,6 +244,7 @@ class Plan:
                 *([sorted(block.composed.items())] if block.composer else []),
                 *([list(block.places.items())] if block.places is not None else []),
                 *([block.composer.firsts] if block.composer and block.composer.firsts else []),
+                *(_manners(block.composer) if block.composer else []),
             ]
             for block in self.blocks
         ]
@@ -281,6 +291,12 @@ class Plan:
         return job(index, task, self.samples, self.seed)
 
 
+def _manners(composer: Composer) -> list[object]:
+    """What decides on the words of messages, for a digest; empty if all requests come by turns."""
+    manners = list(composer.manners)
+    return [] if manners == [*MANNERS["turns"]] else [manners, joints_digest()]
+
+
 def _composed(compose: Mapping[int, float], tasks: Sequence[int]) -> list[dict[int, int]]:
     """Numbers of composed tasks of each size in each block of so many tasks."""
     out: list[dict[int, int]] = [{} for _ in tasks]
@@ -293,13 +309,14 @@ def _composed(compose: Mapping[int, float], tasks: Sequence[int]) -> list[dict[i
 
 @dataclass(frozen=True)
 class _Asked:
-    """The tasks that are asked of a universe, and the sizes of those that are composed."""
+    """The tasks that are asked of a universe, and sizes and manners of those that are composed."""
 
     pool: TaskPool
     split: str
     tasks: int
     capacity: Mapping[str, int]
     sizes: Mapping[int, int]
+    manners: Sequence[Manner]
 
 
 def _blocks(
@@ -332,14 +349,15 @@ def _block(one: _Asked, seed: int, openings: Openings | None) -> Block:
             f" {pool.universe} has {len(asked)} ({', '.join(asked)})"
         )
     many = sum(sizes.values())
-    composer = Composer(pool, capacity, many, seed) if many else None
+    manners = one.manners
+    composer = Composer(pool, capacity, many, seed, manners=manners) if many else None
     if openings is None:
         return Block(pool, split, shares(tasks - many, capacity), sizes, composer)
     most = max(sizes, default=1)
     chosen = choose_tasks(pool, capacity, tasks - many, most, composer, seed, openings)
     sizes = _reduced(sizes, many - len(chosen.firsts))
     many = sum(sizes.values())
-    composer = Composer(pool, capacity, many, seed, chosen.firsts) if many else None
+    composer = Composer(pool, capacity, many, seed, chosen.firsts, manners) if many else None
     share = {name: len(places) for name, places in chosen.places.items()}
     return Block(pool, split, share, sizes, composer, chosen.places, chosen.exhausted)
 

@@ -130,6 +130,7 @@ def prepare(
         splits=tasks.splits,
         held_out=tasks.held_out or (),
         compose={int(size): share for size, share in (tasks.compose or {}).items()},
+        compose_as=tasks.compose_as,
         max_near_duplicates=tasks.max_near_duplicates,
         surfaces=_surfaces(config, world, names, pools),
         varied=tasks.wording == "varied",

@@ -42,6 +42,8 @@ def reworded(task: Task) -> Task:
         task.id,
         datetime.fromisoformat(task.now).hour,
     )
+    if task.asked_together:  # what is said are the words of the whole
+        return _said_by(task, speaker, first=True)
     parts = [_said_by(part, speaker, first=index == 0) for index, part in enumerate(task.parts)]
     return replace(_said_by(task, speaker, first=True), parts=tuple(parts))
 
