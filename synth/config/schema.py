@@ -29,6 +29,7 @@ from synth.config.types import (
     BranchAt,
     ComposeAs,
     Composition,
+    Difficulty,
     MoreThanZero,
     NotNegative,
     Positive,
@@ -36,9 +37,11 @@ from synth.config.types import (
     Share,
     Styles,
     Surfaces,
+    TaskOrder,
     Text,
     Universe,
     Universes,
+    Weights,
     Wording,
     alone,
     one_or_many,
@@ -173,6 +176,11 @@ class TasksConfig(Section):
 
     ``wording`` says in which words users ask: ``plain`` are those of the task source, ``varied``
     puts them into many voices by a grammar (:mod:`synth.tasks.wording`).
+
+    ``weights`` map families, by name or pattern, to their share in relation to the others' 1.
+    ``difficulty`` is the range that tasks must have, such as ``{min: 3, max: 9}``
+    (:mod:`synth.types.difficulty`). ``order`` is that of the plan: families take ``turns``, or the
+    tasks of each split come by their ``difficulty``.
     """
 
     kind: Text = "families"
@@ -191,6 +199,9 @@ class TasksConfig(Section):
     surface: Surfaces = 0
     held_out_surface: list[Annotated[int, Strict(), Field(ge=0)]] | None = None
     wording: Wording = "plain"
+    weights: Weights | None = None
+    difficulty: Difficulty | None = None
+    order: TaskOrder = "turns"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,6 +363,8 @@ FREE = (
     "database.options",
     "database.connection.options",
     "tasks.splits",
+    "tasks.weights",
+    "tasks.difficulty",
     "tasks.options",
     "agent.options",
     "runtime.options",

@@ -288,7 +288,8 @@ class Composer:
 
     ``capacities`` are the families that may be parts, with the number of their tasks; ``count`` is
     the number of composed tasks that are asked. ``firsts`` are the families and places of the tasks
-    that may begin one (None: all). ``manners`` are those in which requests come, by turns.
+    that may begin one (None: all). ``manners`` are those in which requests come, by turns;
+    ``wanted`` tells of a composed task whether it may be asked (None: all may).
     """
 
     pool: TaskPool
@@ -297,6 +298,7 @@ class Composer:
     seed: int
     firsts: Sequence[tuple[str, int]] | None = None
     manners: Sequence[Manner] = ("turns",)
+    wanted: Callable[[Task], bool] | None = None
 
     @cached_property
     def _writers(self) -> frozenset[str]:
@@ -337,6 +339,12 @@ class Composer:
         return None
 
     def _candidates(self, index: int, size: int) -> Iterator[Task]:
+        """The candidates in the manner whose turn it is, then those in the others."""
+        turn = index % len(self.manners)
+        for manner in (*self.manners[turn:], *self.manners[:turn]):
+            yield from self._in_manner(index, size, manner)
+
+    def _in_manner(self, index: int, size: int, manner: Manner) -> Iterator[Task]:
         total = sum(self.capacities.values()) if self.firsts is None else len(self.firsts)
         for place in range(index, total, self.count):
             family, position = (
@@ -344,18 +352,23 @@ class Composer:
             )
             first = self.pool.task(family, position, self.seed)
             partners, others = self._others(first)
-            if len(others) < size - 1:
+            if len(others) < size - 1 or not self._may_begin(first, manner):
                 continue
-            manner = self.manners[index % len(self.manners)]
             for draw in range(DRAWS):
                 seed = derive_seed(self.seed, self.pool.universe, place, draw)
                 parts = self._parts(first, partners, others, size, seed, manner)
                 if parts is not None and shared_form(parts)[0]:
-                    yield compose(parts, self.seed, manner)
+                    task = compose(parts, self.seed, manner)
+                    if self.wanted is None or self.wanted(task):
+                        yield task
+
+    def _may_begin(self, task: Task, manner: Manner) -> bool:
+        return manner == "turns" or fit_in_message([task], self._writers)
 
     def can_begin(self, task: Task, size: int) -> bool:
         """True if tasks of enough other families can follow the task."""
-        return len(self._others(task)[1]) >= size - 1
+        found = len(self._others(task)[1]) >= size - 1
+        return found and any(self._may_begin(task, manner) for manner in self.manners)
 
     def _others(self, first: Task) -> tuple[Mapping[str, Sequence[int]], list[str]]:
         """The places of tasks in the setting of the first one, and the other families of them."""
