@@ -1,4 +1,4 @@
-.PHONY: check fix test test-all test-long train-proof coverage house docs notebooks picture
+.PHONY: check fix test test-all test-long train-proof train-curve train-ablations train-grpo coverage house docs notebooks picture
 UV := $(or $(wildcard .venv/bin/uv),uv)
 RUN = $(UV) run --frozen --all-extras
 PYTEST = $(RUN) pytest -n 2 --dist loadfile
@@ -27,9 +27,16 @@ test-all:
 test-long:
 	$(RUN) pytest -m long
 
-# A small model before and after training on rows of `synth run`, in out/proof; goes on where it was stopped.
-train-proof:
-	SYNTH="$(RUN) synth" sh examples/training/proof.sh out/proof
+# Studies with a small model (examples/training/studies), in out/; each goes on where it was stopped.
+# STUDY="--scale 0.05 --tasks 4 --seeds 0" makes one small.
+train-proof train-curve train-ablations: train-%:
+	$(RUN) python examples/training/study.py examples/training/studies/$*.yaml out/$* $(STUDY)
+
+# GRPO on a toy family, in out/grpo.
+train-grpo:
+	$(UV) venv -q --allow-existing out/grpo-venv
+	$(UV) pip install -q --python out/grpo-venv/bin/python -r examples/training/requirements.txt -e .
+	HF_HUB_OFFLINE=1 out/grpo-venv/bin/python examples/training/grpo.py out/grpo
 
 # The share of lines and branches that the quick tests reach, with the processes that they start.
 coverage:

@@ -62,6 +62,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "synth.cli.draft",
         "let a model write task families for a world, and prove them",
     ),
+    "rephrase": (
+        "synth.cli.rephrase",
+        "let a model write other words for the users of a world, and prove them",
+    ),
     "play": ("synth.cli.play", "play a task by hand in the terminal, with the score at the end"),
     "new": ("synth.cli.new", "write a new world: a copy of the smallest, or one from a database"),
     "schema": ("synth.cli.schema", "print the JSON Schema of tasks.yaml, for editors"),
@@ -148,13 +152,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "trust it": ("check", "replay", "grade"),
     "train on it": ("eval", "branch", "narrate", "serve-env"),
-    "worlds and databases": ("new", "draft", "play", "reseed", "schema", "clean"),
+    "worlds and databases": ("new", "draft", "rephrase", "play", "reseed", "schema", "clean"),
     "extend and serve": ("list", "completion", "serve-model", "serve-agent", "mcp"),
 }
 """The commands as the help groups them; one that is in no group is shown last."""
 
 EXPERIMENTAL = frozenset(
-    {"branch", "draft", "eval", "narrate", "new", "play"}
+    {"branch", "draft", "eval", "narrate", "new", "play", "rephrase"}
     | {"serve-model", "serve-agent", "serve-env", "mcp"}
     | {"card", "decontaminate", "push", "pull"}
 )

@@ -138,7 +138,7 @@ class Episode(Closing):
         self._submit = None if shown is None else submit_toolbox(shown, several=bool(task.parts))
         boxes = (self._environment.offered, *((self._submit,) if self._submit else ()))
         self.tools, self.infos = _offer(boxes)
-        self._offered = json.dumps(self.tools)  # those above are in the player's hands
+        self._offered = _offered_text(boxes)
         self._writing = frozenset(info.name for info in self.infos.values() if not info.read_only)
         self._surface = None if task.surface is None else SurfaceLayer(task.surface, boxes)
         if self._surface is not None:
@@ -473,7 +473,7 @@ class Episode(Closing):
             self.own_text(self.said),
             Databases(self._ask, self._ask_turned, self._ask_others),
             self._own_utterances(),
-            json.loads(self._offered),
+            self._offered,
             self._writing,
             people_of(self._world, self._template),
         )
@@ -558,6 +558,12 @@ def _offer(boxes: Sequence[Toolbox]) -> tuple[list[dict[str, Any]], Mapping[str,
     """The schemas of the tools, as a model is offered them, and their traits by name."""
     schemas = [tool.to_openai() for box in boxes for tool in box.tools]
     return schemas, {name: info for box in boxes for name, info in _infos(box).items()}
+
+
+@lru_cache(maxsize=64)
+def _offered_text(boxes: tuple[Toolbox, ...]) -> str:
+    """The schemas of the tools as text: what verifiers read, whatever a player does to its own."""
+    return json.dumps(_offer(boxes)[0])
 
 
 @lru_cache(maxsize=64)

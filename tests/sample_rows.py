@@ -155,6 +155,7 @@ def row(index: int, **columns: Json) -> dict[str, Json]:
         "judge_cost_usd": None,
         "surface": None,
         "surface_names": None,
+        "phrasing": None,
         "model": "scripted",
         "sampling": {},
         "config_digest": "c0ffee",

@@ -22,7 +22,12 @@ from envs.sandboxes.base import find_engine
 from envs.world.world_file import WORLD_FILE, read_world_file
 
 SUFFIXES = frozenset({".sql", ".py", ".yaml", ".yml", ".md", ".json", ".csv", ".txt"})
-"""Files that make a world; everything else (databases, caches, keys) neither counts nor travels."""
+"""Files that make a world, beside :data:`PHRASINGS`; everything else (databases, caches, keys)
+neither counts nor travels.
+"""
+
+PHRASINGS = "phrasings.jsonl"
+"""The file of a world with other words for its users, which counts as well."""
 
 _SHARED_SUFFIXES = frozenset({".sql", ".json", ".csv", ".txt"})
 
@@ -105,7 +110,7 @@ def _own_files(folder: Path) -> dict[str, Path]:
         file.relative_to(folder).as_posix(): file
         for file in folder.rglob("*")
         if file.is_file()
-        and file.suffix in SUFFIXES
+        and (file.suffix in SUFFIXES or file == folder / PHRASINGS)
         and _stays_home(file.resolve(), home)
         and not any(
             part.startswith((".", "__pycache__")) for part in file.relative_to(folder).parts

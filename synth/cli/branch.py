@@ -28,6 +28,7 @@ EPILOG = """examples:
   synth branch out/ehr --at each_write --samples 8 model=openai model.name=my-model \\
       model.base_url=http://localhost:8000/v1 model.api_key_env=null
   synth branch out/ehr --at 3 --where "reward < 1" --out out/again
+  synth inspect out/ehr out/again --values                   the value of each branched state
   synth export out/ehr out/again --to trl-dpo --out pairs.parquet
   synth view out/ehr out/again --out tree.html
 
@@ -140,7 +141,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--at",
         default="first_wrong",
         metavar="WHERE",
-        help="first_wrong (the default), each_write, or the number of a turn, from 0",
+        help="first_wrong (the default), each_write, each_turn, or the number of a turn, from 0",
     )
     parser.add_argument(
         "--samples", type=int, default=2, metavar="K", help="branches at each turn (default: 2)"

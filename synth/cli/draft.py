@@ -13,21 +13,17 @@ from pathlib import Path
 
 from envs.world.loader import World, load_world
 from synth.cli.end_report import INTERRUPTED, PARTIAL
-from synth.cli.live_options import add_model_options, model_overrides
-from synth.config.compose import compose
-from synth.config.quoting import quoted_value
+from synth.cli.live_options import add_model_options
+from synth.cli.world_job import check_options, job_config, journal_name, locked_state, own_folder
 from synth.config.schema import RunConfig
-from synth.dataset.store.atomic_files import disk
-from synth.dataset.store.lock import RunLock
 from synth.errors import OperatorError
-from synth.foundation.hashing import digest
-from synth.foundation.shipped import examples_dir, find_world
+from synth.foundation.shipped import find_world
 from synth.foundation.tempdirs import Scratch
+from synth.generation.asking.budget import AskingBudget, AskingStopped, Spending
 from synth.generation.drafting.journal import DraftJournal, DraftOutcome
 from synth.generation.drafting.prompt import opening, world_part
-from synth.generation.drafting.session import DraftBudget, DraftingStopped, DraftJob, DraftSession
+from synth.generation.drafting.session import DraftJob, DraftSession
 from synth.generation.drafting.workbench import Workbench, check_insertion
-from synth.generation.folder import copy_world
 from synth.models.base import Model
 from synth.report import Screen
 from synth.report.json_output import print_document
@@ -42,15 +38,6 @@ EPILOG = """examples:
 
 The same command goes on where it was stopped, and pays for no answer twice: they are kept in the
 world's folder `.synth`. A higher --count asks for more."""
-
-STATE = ".synth"
-"""The folder of a world that holds the journals; hidden, so that it is no part of the world."""
-
-HEEDED = ("model", "budget.usd", "budget.tokens", "database", "preflight")
-"""The sections and keys of the config that this command heeds."""
-
-DEFAULTS = {"model.max_tokens": "8192", "model.options.max_response_bytes": "2000000"}
-"""Limits on one answer, unless an override sets another."""
 
 
 @dataclass
@@ -85,11 +72,9 @@ class DraftReport:
 
     def spend(self, journal: DraftJournal) -> None:
         """Add up what all answers of the journal have cost; a cost that is unknown stays so."""
-        answers = list(journal.answers.values())
-        self.input_tokens = sum(answer.input_tokens or 0 for answer in answers)
-        self.output_tokens = sum(answer.output_tokens or 0 for answer in answers)
-        costs = [answer.cost_usd for answer in answers if answer.cost_usd is not None]
-        self.cost_usd = sum(costs) if len(costs) == len(answers) else None
+        spent = Spending.of(list(journal.answers.values()))
+        self.input_tokens, self.output_tokens = spent.input_tokens, spent.output_tokens
+        self.cost_usd = spent.cost_usd
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -115,7 +100,7 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_intermixed_args(argv)
     _check(options)
     source = find_world(options.world)
-    config = _config(source, options)
+    config = job_config(source, options)
     screen = Screen(sys.stderr if options.json or options.dry_run else None)
     if options.dry_run:
         _dry_run(load_world(source), config, options)
@@ -124,9 +109,10 @@ def main(argv: list[str]) -> int:
     if not settings.asks_endpoint:
         raise OperatorError(f"model.kind={config.model.kind} asks no endpoint, and writes nothing")
     model = build_model(settings.model)
-    folder = _own_folder(source, options.to)
+    folder = own_folder(source, options.to, "families")
     report = DraftReport(folder, model.name, options.count)
-    with _state(folder) as state, closing(DraftJournal(state / _name(config))) as journal:
+    name = journal_name(config, "drafts")
+    with locked_state(folder) as state, closing(DraftJournal(state / name)) as journal:
         _draft(load_world(folder), config, model, journal, options, report, screen)
         report.spend(journal)
     print_document(report.to_json(), lambda shown: _conclude(report, shown), as_json=options.json)
@@ -135,70 +121,10 @@ def main(argv: list[str]) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     """Raise OperatorError for options that cannot work."""
-    for name, least in (("count", 1), ("attempts", 1), ("seed", 0), ("rows", 0), ("tasks", 1)):
-        if getattr(options, name) < least:
-            raise OperatorError(f"--{name} is a number of at least {least}")
+    least = (("count", 1), ("attempts", 1), ("seed", 0), ("rows", 0), ("tasks", 1))
+    check_options(options, "draft", least)
     if not 0 < options.proof_timeout < 1e6:
         raise OperatorError("--proof-timeout is a number of seconds above 0")
-    if options.model == "scripted":
-        raise OperatorError("--model scripted writes no families: name a model at an endpoint")
-    for override in options.overrides:
-        key = override.lstrip("+~").partition("=")[0]
-        if not any(key == heeded or key.startswith(f"{heeded}.") for heeded in HEEDED):
-            raise OperatorError(
-                f"{override}: `synth draft` heeds {', '.join(HEEDED)}; --seed is an option of its"
-                " own"
-            )
-
-
-def _config(source: Path, options: argparse.Namespace) -> RunConfig:
-    given = [
-        f"env.path={quoted_value(str(source))}",
-        *model_overrides(options),
-        *(f"{key}={value}" for key, value in DEFAULTS.items()),
-        f"seed={options.seed}",
-    ]
-    own = {override.lstrip("+").partition("=")[0] for override in options.overrides}
-    kept = [line for line in given if line.partition("=")[0] not in own]
-    (job,) = compose([*kept, *options.overrides])
-    return job.config
-
-
-def _own_folder(source: Path, to: Path | None) -> Path:
-    """The folder whose tasks.yaml the families are added to: the world, or its copy at ``to``.
-
-    Raises OperatorError for a world that ships, which is never changed.
-    """
-    if to is not None:
-        if not to.exists():
-            copy_world(source, to)
-        return find_world(str(to.resolve()))
-    if source.is_relative_to(examples_dir().resolve()):
-        raise OperatorError(
-            f"{source.name} ships with synth and is not changed: --to PATH adds the families to a"
-            " copy of it"
-        )
-    return source
-
-
-@contextmanager
-def _state(folder: Path) -> Generator[Path]:
-    """The folder of the journals, locked: one job at a time adds to a world."""
-    state = folder / STATE
-    with disk(state):
-        state.mkdir(exist_ok=True)
-    lock = RunLock(state / "lock")
-    try:
-        yield state
-    finally:
-        lock.release()
-
-
-def _name(config: RunConfig) -> str:
-    """The name of a job's journal: jobs of other models, sampling and seeds have their own."""
-    model = config.model
-    identity = [model.kind, model.name, model.temperature, model.top_p, config.seed]
-    return f"drafts-{digest(*identity)}.jsonl"
 
 
 def _draft(
@@ -211,7 +137,7 @@ def _draft(
     screen: Screen,
 ) -> None:
     """Make the drafts, and fill in the report, however the job ends."""
-    budget = DraftBudget(config.budget.usd, config.budget.tokens)
+    budget = AskingBudget(config.budget.usd, config.budget.tokens)
     working = nullcontext() if options.json else screen.working(f"{model.name} drafts families")
     with _bench(world, config, options) as bench:
         job = DraftJob(
@@ -229,7 +155,7 @@ def _draft(
                 for outcome in session.run():
                     report.outcomes.append(outcome)
                     _show(outcome, screen)
-            except DraftingStopped as error:
+            except AskingStopped as error:
                 report.stopped = str(error)
             except KeyboardInterrupt:
                 report.interrupted = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from synth.agent.submit_tool import submit_toolbox
@@ -27,7 +28,7 @@ RESULT_TOKENS, ANSWER_TOKENS = 150, 60
 
 def show(jobs: Sequence[Composed], *, as_json: bool) -> int:
     """Print the plan of each job; returns 0."""
-    plans = [describe(prepare(composed.config)) for composed in jobs]
+    plans = [describe(_prepared(composed)) for composed in jobs]
     if as_json:
         whole = plans if any(composed.directory for composed in jobs) else plans[0]
         print(json.dumps(whole, indent=2, ensure_ascii=False))
@@ -37,6 +38,14 @@ def show(jobs: Sequence[Composed], *, as_json: bool) -> int:
             print(f"[{composed.directory}]")
         print("\n".join(_lines(plan)))
     return 0
+
+
+def _prepared(composed: Composed) -> PreparedRun:
+    run = prepare(composed.config)
+    if (model := composed.config.tasks.rephrase.model) is None:
+        return run
+    note = f"tasks.rephrase: {model} will write other words first, which this plan does not have"
+    return replace(run, notes=[*run.notes, note])
 
 
 def describe(run: PreparedRun) -> dict[str, Any]:

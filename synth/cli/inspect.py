@@ -23,6 +23,7 @@ from synth.report.follow import follow
 from synth.report.follow_lines import print_events, show_news
 from synth.report.json_output import print_document, print_json
 from synth.report.pager import paged
+from synth.report.step_values import show_step_values, step_values
 from synth.report.summary import summarize
 from synth.report.table import LISTING, show_errors, show_listing, show_summary
 from synth.report.transcript import show_error, show_trajectory
@@ -41,6 +42,7 @@ examples:
   synth inspect --compare out/teacher out/student         which tasks flipped, and why
   synth inspect out/ehr --follow                          the rows of a run as they come
   synth inspect out/ehr --suspect                         where samples agree against gold
+  synth inspect out/ehr out/branches --values             what branched states are worth
   synth inspect out/ehr out/shop                          several runs as one
   synth inspect out/ehr --json | jq .rewards              the same for a script
 """
@@ -93,6 +95,11 @@ def _inspect(options: argparse.Namespace, *, listed: bool) -> None:
     with open_datasets(options.path) as dataset:
         if options.suspect:
             show_suspects(_suspects(dataset, options.path), Screen(), as_json=options.json)
+        elif options.values:
+            values = step_values(dataset)
+            print_document(
+                values, lambda screen: show_step_values(screen, values), as_json=options.json
+            )
         elif options.show is not None:
             _show(dataset, options.show, options)
         elif options.where is not None or listed:
@@ -171,6 +178,12 @@ def make_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="pass rates of families, and tasks in which several samples agree on an end that is"
         " not gold's: the likeliest faults of the tasks' author",
+    )
+    view.add_argument(
+        "--values",
+        action="store_true",
+        help="the mean reward of the branches of each state that `synth branch` went on from, with"
+        " its interval",
     )
     view.add_argument(
         "--compare",

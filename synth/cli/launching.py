@@ -81,6 +81,8 @@ def _small(config: RunConfig, count: int, directory: Path) -> RunConfig:
         samples=1,
         splits=None,
         held_out=None,
+        held_out_phrasings=None,
+        rephrase=replace(config.tasks.rephrase, model=None),
     )
     runtime = replace(config.runtime, kind="inline", address=None, workers=None, options={})
     output = replace(config.output, dir=str(directory))

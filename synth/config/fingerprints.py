@@ -50,6 +50,7 @@ _EXCLUDED = {
     "agent.logging.level": "a log is not part of the data",
     "agent.logging.contents": "a log is not part of the data",
     "agent.logging.max_mb": "a log is not part of the data",
+    "tasks.rephrase.concurrency": "decides when families are asked about, never what is kept",
     "database.dsn_env_var": "a server may be reached by another address",
     "database.connection.driver": "says again what database.engine says",
     "database.connection.host": "a server may be reached by another address",
@@ -91,9 +92,10 @@ EXCLUDED: dict[str, str] = (
     _EXCLUDED
     | {f"users.{key}": why for key, why in _EXCLUDED.items() if f"users.{key}" in KEYS}
     | {
-        f"rewards.judge.{name}": why
+        f"{section}.{name}": why
+        for section in ("rewards.judge", "tasks.rephrase")
         for key, why in _EXCLUDED.items()
-        if (name := key.removeprefix("model.")) != key and f"rewards.judge.{name}" in KEYS
+        if (name := key.removeprefix("model.")) != key and f"{section}.{name}" in KEYS
     }
     | {key: "telemetry is not part of the data" for key in KEYS if key.startswith("telemetry.")}
     | {key: "a card describes the data" for key in KEYS if key.startswith("card.")}

@@ -28,7 +28,7 @@ from synth.plugins import (
     PluginError,
 )
 
-_MODEL_SECTIONS = ("model", "users.model", "rewards.judge")
+_MODEL_SECTIONS = ("model", "users.model", "rewards.judge", "tasks.rephrase")
 """The sections that describe a model."""
 NAMES_OF_VARIABLES = frozenset(
     {
@@ -65,7 +65,9 @@ _URLS = frozenset(
 
 def _models(config: Plain) -> Iterator[tuple[str, Plain]]:
     """The sections that describe a model, each with its name."""
-    models = (config["model"], config["users"]["model"], config["rewards"]["judge"])
+    rephrase = config["tasks"]["rephrase"]
+    named = {**rephrase, "name": rephrase["model"]}
+    models = (config["model"], config["users"]["model"], config["rewards"]["judge"], named)
     yield from zip(_MODEL_SECTIONS, models, strict=True)
 
 
@@ -134,6 +136,7 @@ def _kinds(config: Plain) -> Iterator[Finding]:
         ("users.kind", USERS, config["users"]["kind"]),
         ("users.model.kind", MODELS, config["users"]["model"]["kind"]),
         ("rewards.judge.kind", MODELS, config["rewards"]["judge"]["kind"]),
+        ("tasks.rephrase.kind", MODELS, config["tasks"]["rephrase"]["kind"]),
         ("runtime.kind", RUNTIMES, config["runtime"]["kind"]),
         *(("agent.middleware", MIDDLEWARES, name) for name in config["agent"]["middleware"]),
         *(("telemetry.callbacks", CALLBACKS, name) for name in config["telemetry"]["callbacks"]),
@@ -149,6 +152,10 @@ def _kinds(config: Plain) -> Iterator[Finding]:
     if judge in {"scripted", "replay"}:
         key = "rewards.judge.kind"
         yield (key,), f"{key}: the {judge} model plays agents only; a judge is asked at an endpoint"
+    writer = config["tasks"]["rephrase"]["kind"]
+    if writer in {"scripted", "replay"}:
+        key = "tasks.rephrase.kind"
+        yield (key,), f"{key}: the {writer} model plays agents only, and writes no words of users"
 
 
 def _unknown(point: ExtensionPoint, name: str) -> str | None:
@@ -385,6 +392,8 @@ def _asks(section: str, config: Plain) -> bool:
     """True if the model of a section is asked in this run."""
     if section == "users.model":
         return config["users"]["kind"] == "simulated"
+    if section == "tasks.rephrase":
+        return config["tasks"]["rephrase"]["model"] is not None
     return section == "model" or config["rewards"]["judge"]["name"] is not None
 
 

@@ -149,6 +149,41 @@ class UsersConfig(Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RephraseConfig(Section):
+    """A model that writes other words for the users of the world's families before a run is
+    planned, as `synth rephrase` does it; ``model`` None: nobody does.
+
+    Each family gets ``count`` phrasings beside its own and is asked about ``attempts`` times at
+    most, ``concurrency`` families at once. What is kept is in the run's archive of its world. The
+    other keys are those of any model at an endpoint.
+    """
+
+    model: Text | None = None
+    kind: Text = "openai"
+    base_url: Text | None = None
+    api_key_env: Text | None = "OPENAI_API_KEY"
+    count: Annotated[int, Strict(), Field(ge=1, le=100)] = 4
+    attempts: Annotated[int, Strict(), Field(ge=1, le=20)] = 3
+    concurrency: Positive = 8
+    temperature: NotNegative | None = None
+    max_tokens: Positive = 8192
+    extra_body: dict[str, Any] = field(default_factory=dict[str, Any])
+    timeout_s: MoreThanZero = 120.0
+    max_retries: Annotated[int, Strict(), Field(ge=0)] = 5
+    price_input_usd_per_mtok: NotNegative | None = None
+    price_output_usd_per_mtok: NotNegative | None = None
+    price_cached_usd_per_mtok: NotNegative | None = None
+
+    @property
+    def endpoint(self) -> EndpointConfig:
+        """The model as other sections describe one."""
+        own = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        own = {key: value for key, value in own.items() if hasattr(EndpointConfig, key)}
+        options = {"max_response_bytes": 2_000_000} if self.kind == "openai" else {}
+        return EndpointConfig(**own, name=self.model, options=options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TasksConfig(Section):
     """Number of tasks, number of attempts at each, and their families (None: all of the
     world's).
@@ -175,7 +210,9 @@ class TasksConfig(Section):
     splits but the first.
 
     ``wording`` says in which words users ask: ``plain`` are those of the task source, ``varied``
-    puts them into many voices by a grammar (:mod:`synth.tasks.wording`).
+    puts them into many voices by a grammar (:mod:`synth.tasks.wording`). ``rephrase`` is a model
+    that writes other words for them. ``held_out_phrasings`` is the share of each family's wordings,
+    and of the voices, that are asked in all splits but the first (None: none).
 
     ``weights`` map families, by name or pattern, to their share in relation to the others' 1.
     ``difficulty`` is the range that tasks must have, such as ``{min: 3, max: 9}``
@@ -202,6 +239,8 @@ class TasksConfig(Section):
     weights: Weights | None = None
     difficulty: Difficulty | None = None
     order: TaskOrder = "turns"
+    held_out_phrasings: Annotated[float, Strict(), Field(gt=0, lt=1)] | None = None
+    rephrase: RephraseConfig = field(default_factory=RephraseConfig)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,9 +323,9 @@ class BranchConfig(Section):
     """The recorded run whose rollouts are branched, as `synth branch` does it; ``path`` None: the
     rollouts begin at their beginning.
 
-    ``at`` is ``first_wrong``, ``each_write`` or the number of a turn, from 0. ``where`` is an SQL
-    condition over the columns of the recorded rows (None: all). The tasks and the world are those
-    of the recorded run; ``tasks.samples`` counts the branches at each turn.
+    ``at`` is ``first_wrong``, ``each_write``, ``each_turn`` or the number of a turn, from 0.
+    ``where`` is an SQL condition over the columns of the recorded rows (None: all). The tasks and
+    the world are those of the recorded run; ``tasks.samples`` counts the branches at each turn.
     """
 
     path: Text | None = None
@@ -366,6 +405,7 @@ FREE = (
     "tasks.weights",
     "tasks.difficulty",
     "tasks.options",
+    "tasks.rephrase.extra_body",
     "agent.options",
     "runtime.options",
     "runtime.resources",

@@ -142,6 +142,27 @@ def _rules_on_tools(config: Plain) -> Iterator[Finding]:
             yield ("tasks.surface", key), message
 
 
+def _held_out_phrasings(config: Plain) -> Iterator[Finding]:
+    tasks = config["tasks"]
+    if tasks["held_out_phrasings"] is not None and len(tasks["splits"] or ()) < 2:
+        message = (
+            "tasks.held_out_phrasings: held out from the first split, for which there must be a"
+            " second: 'tasks.splits={train:[0,1,2],test:[3]}' with tasks.universes=4"
+        )
+        yield ("tasks.held_out_phrasings", "tasks.splits"), message
+
+
+def _rephrase(config: Plain) -> Iterator[Finding]:
+    """Other words are written for the families of a world's tasks.yaml."""
+    tasks = config["tasks"]
+    if tasks["rephrase"]["model"] is not None and tasks["kind"] != "families":
+        message = (
+            "tasks.rephrase.model: writes other words for families of a world's tasks.yaml, not for"
+            f" tasks={tasks['kind']}; set it to null"
+        )
+        yield ("tasks.rephrase.model", "tasks.kind"), message
+
+
 def _task_source(config: Plain) -> Iterator[Finding]:
     tasks = config["tasks"]
     kind, path = tasks["kind"], tasks["path"]
@@ -174,5 +195,7 @@ TASK_RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
     _held_out,
     _surfaces,
     _rules_on_tools,
+    _held_out_phrasings,
+    _rephrase,
     _task_source,
 )

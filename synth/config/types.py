@@ -71,13 +71,16 @@ def surfaces(value: object) -> int | list[int]:
 
 
 def branch_at(value: object) -> str:
-    """``first_wrong``, ``each_write`` or the number of a turn. Raises ValueError for anything
-    else.
+    """``first_wrong``, ``each_write``, ``each_turn`` or the number of a turn. Raises ValueError for
+    anything else.
     """
     text = str(value)
-    known = text in {"first_wrong", "each_write"} or (text.isascii() and text.isdecimal())
+    words = {"first_wrong", "each_write", "each_turn"}
+    known = text in words or (text.isascii() and text.isdecimal())
     if isinstance(value, bool) or not known or len(text) > 12:
-        raise ValueError("must be first_wrong, each_write or the number of a turn, from 0")
+        raise ValueError(
+            "must be first_wrong, each_write, each_turn or the number of a turn, from 0"
+        )
     return text
 
 

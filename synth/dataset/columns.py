@@ -201,6 +201,14 @@ COLUMNS: Final[tuple[Col, ...]] = (
         late=True,
     ),
     Col(
+        *("phrasing", "str"),
+        "Name of the wording in which the user asks, with the voice behind a slash; null for one"
+        " without a name.",
+        null=True,
+        low=True,
+        late=True,
+    ),
+    Col(
         "source_id",
         "str",
         "Trajectory whose calls these are, in a narrated row.",

@@ -9,7 +9,8 @@ from synth.dataset.reader import Dataset
 from synth.errors import DatasetError
 from synth.report.compare import Sample, count_failures, read_samples
 from synth.report.rates import PassTally
-from synth.report.summary import summarize
+from synth.report.summary import held_out_of, phrasing_kind, summarize
+from synth.types.phrasings import HeldOutPhrasings
 
 _FROM_SUMMARY = ("path", "status", "rows", "jobs", "envs", "models", "sealed")
 _COSTS = ("tokens", "cost_usd", "latency_s")
@@ -41,6 +42,7 @@ def evaluate(dataset: Dataset, difficulties: Mapping[str, str | None]) -> dict[s
         "families": _parts(scored, lambda found: found[1].family),
         "difficulties": _parts(scored, lambda found: difficulties.get(found[0])),
         "surfaces": _surfaces(scored),
+        "phrasings": _phrasings(scored, held_out_of(dataset)),
         "stop_reasons": _parts(scored, lambda found: found[1].stop_reason),
         "why_failed": count_failures(one for _, one in scored if not one.solved),
         **{name: summary[name] for name in _COSTS},
@@ -69,6 +71,13 @@ def _surfaces(scored: Iterable[Scored]) -> list[dict[str, Any]]:
     parts = _parts(scored, lambda found: str(found[1].surface))
     parts.sort(key=lambda part: int(part["name"]))
     return [] if [part["name"] for part in parts] == ["0"] else parts
+
+
+def _phrasings(scored: Iterable[Scored], held_out: HeldOutPhrasings | None) -> list[dict[str, Any]]:
+    """Figures of the wordings that are held out of the first split, and of the others; empty where
+    none is.
+    """
+    return _parts(scored, lambda one: phrasing_kind(held_out, one[1].family, one[1].phrasing))
 
 
 def _share(total: float | None, count: int) -> float | None:

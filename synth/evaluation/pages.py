@@ -114,6 +114,7 @@ def _tables(document: Figures) -> list[str]:
         ("Families", "families"),
         ("Difficulty", "difficulties"),
         ("Surfaces (0: the world's own names)", "surfaces"),
+        ("Wordings (held out: not in the first split)", "phrasings"),
         ("How rollouts ended", "stop_reasons"),
     ):
         if document.get(name):

@@ -104,16 +104,27 @@ _BULLET = re.compile(r"^([^\S\n]*)\*(?=\s)", re.MULTILINE)
 _EMPHASIS = re.compile(r"[*`]|(?<!\w)_+|_+(?!\w)|^#+ ", re.MULTILINE)
 
 
+_LONG = 4_000
+"""Texts of more characters are not kept by :func:`fold`."""
+
+
 def fold(text: str) -> str:
     """Return the text in lower case without accents, emphasis and typographic signs; lines are
     kept.
     """
+    return _folded(text) if len(text) > _LONG else _kept(text)
+
+
+def _folded(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text).translate(_PLAIN).lower()
     if not plain.isascii():
         apart = unicodedata.normalize("NFD", plain)
         marks = {ord(sign): None for sign in set(apart) if unicodedata.category(sign) == "Mn"}
         plain = unicodedata.normalize("NFC", apart.translate(marks))
     return _EMPHASIS.sub("", _BULLET.sub(r"\1-", plain))
+
+
+_kept = lru_cache(maxsize=2048)(_folded)
 
 
 @lru_cache(maxsize=4096)

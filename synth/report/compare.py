@@ -15,6 +15,7 @@ from synth.report.table import reason_of
 _COLUMNS = [
     *("trajectory_id", "task_id", "sample_index", "family", "case", "model"),
     *("outcome", "reward", "stop_reason", "blame", "verdicts", "num_turns", "surface"),
+    "phrasing",
 ]
 
 
@@ -33,6 +34,7 @@ class Sample:
     verifier: str
     reason: str
     surface: int = 0
+    phrasing: str | None = None
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -113,6 +115,7 @@ def read_samples(dataset: Dataset) -> dict[Key, Sample]:
             verifier="" if failing is None else failing["verifier"],
             reason=reason_of(row["verdicts"]),
             surface=row["surface"] or 0,
+            phrasing=row["phrasing"],
         )
     return found
 

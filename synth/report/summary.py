@@ -17,6 +17,7 @@ from synth.report.histogram import histogram_of
 from synth.report.rates import PassTally
 from synth.report.tool_use import tool_uses
 from synth.types.families import folded
+from synth.types.phrasings import HeldOutPhrasings
 
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 _USER = ("user_input_tokens", "user_output_tokens", "user_cost_usd")
@@ -28,6 +29,7 @@ _COLUMNS = [
     *("outcome", "stop_reason", "reward", "verdicts"),
     *("num_turns", "num_tool_calls", "num_tool_errors", "error_categories"),
     *("messages", "events", "latency_s", "executions", "surface", "surface_names"),
+    "phrasing",
     *_SUMS,
 ]
 _PERCENTILES = (50, 90, 99)
@@ -100,13 +102,14 @@ class _SummaryPart:
 
 
 class _SummaryTally:
-    def __init__(self, variety: Variety) -> None:
-        self.variety = variety
+    def __init__(self, variety: Variety, held_out: HeldOutPhrasings | None) -> None:
+        self.variety, self.held_out = variety, held_out
         self.counts = {name: Counter[str]() for name in ("outcome", "stop_reason", "env", "model")}
         self.user_models: Counter[str] = Counter()
         self.families: dict[str, _SummaryPart] = {}
         self.splits: dict[str, _SummaryPart] = {}
         self.surfaces: dict[str, _SummaryPart] = {}
+        self.phrasings: dict[str, _SummaryPart] = {}
         self.statistics = all_statistics()
         self.executed = ToolExecutions()
         self.calls: Counter[str] = Counter()
@@ -155,6 +158,7 @@ class _SummaryTally:
         self.family(row["family"]).add(row)
         self.split(row["split"]).add(row)
         self.surfaces.setdefault(str(row["surface"] or 0), _SummaryPart()).add(row)
+        self._add_phrasing(row)
         names: Mapping[str, Any] | None = row["surface_names"]
         own = {} if names is None else {shown: name for name, shown in names["tools"].items()}
         for use in tool_uses(row["messages"], row["events"]):
@@ -162,10 +166,34 @@ class _SummaryTally:
             self.calls[name] += 1
             self.failed_calls[name] += use.category is not None
 
+    def _add_phrasing(self, row: Mapping[str, Any]) -> None:
+        kind = phrasing_kind(self.held_out, row["family"], row["phrasing"])
+        if kind is not None:
+            self.phrasings.setdefault(kind, _SummaryPart()).add(row)
+
     def by_surface(self) -> list[dict[str, object]]:
         """Figures of each surface, in the order of their numbers."""
         numbers = sorted(self.surfaces, key=int)
         return [{"surface": number, **self.surfaces[number].to_json()} for number in numbers]
+
+    def by_phrasing(self) -> list[dict[str, object]]:
+        """Figures of the wordings that are held out, and of the others."""
+        parts = sorted(self.phrasings.items())
+        return [{"phrasing": kind, **part.to_json()} for kind, part in parts]
+
+
+def held_out_of(dataset: Dataset) -> HeldOutPhrasings | None:
+    """The wordings that a run holds out of its first split; None if it holds none out."""
+    return None if dataset.info is None else HeldOutPhrasings.of(dataset.info.identity.more)
+
+
+def phrasing_kind(
+    held_out: HeldOutPhrasings | None, family: str, phrasing: str | None
+) -> str | None:
+    """The kind of a wording: ``held out``, or ``in all splits``; None where none is held out."""
+    if held_out is None:
+        return None
+    return "held out" if held_out.hold(family, phrasing) else "in all splits"
 
 
 def summarize(dataset: Dataset) -> dict[str, Any]:
@@ -173,7 +201,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
 
     Unknown values are null, shares are in [0, 1].
     """
-    tally = _SummaryTally(Variety(dataset.paths))
+    tally = _SummaryTally(Variety(dataset.paths), held_out_of(dataset))
     for row in dataset.rows(_COLUMNS):
         tally.add(row)
     errors = dataset.errors()
@@ -194,6 +222,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "user_models": _sorted(tally.user_models),
         "splits": [{"split": name, **split.to_json()} for name, split in tally.splits.items()],
         "surfaces": tally.by_surface(),
+        "phrasings": tally.by_phrasing(),
         "rewards": {
             "mean": tally.reward.mean(),
             "scored": tally.reward.known,

@@ -36,9 +36,7 @@ def show_summary(screen: Screen, summary: Mapping[str, Any]) -> None:
     if varied := variety_table(summary["variety"]):
         screen.heading("Variety")
         screen.table(("", ""), varied)
-    if [part["surface"] for part in summary["surfaces"]] not in ([], ["0"]):
-        screen.heading("Surfaces (0: the world's own names)")
-        _parts(screen, "surface", summary["surfaces"])
+    _variants(screen, summary)
     if len(summary["splits"]) > 1:
         screen.heading("Splits")
         _parts(screen, "split", summary["splits"])
@@ -243,6 +241,16 @@ def _samples(screen: Screen, figures: Mapping[str, Any]) -> None:
         for name, key in (("pass@k", "pass_at"), ("all@k", "all_of"))
     ]
     screen.table(header, rows, right=range(1, len(header)))
+
+
+def _variants(screen: Screen, summary: Mapping[str, Any]) -> None:
+    """Print the figures of surfaces and wordings, where there are several."""
+    if [part["surface"] for part in summary["surfaces"]] not in ([], ["0"]):
+        screen.heading("Surfaces (0: the world's own names)")
+        _parts(screen, "surface", summary["surfaces"])
+    if summary["phrasings"]:
+        screen.heading("Wordings (held out: not in the first split)")
+        _parts(screen, "phrasing", summary["phrasings"])
 
 
 def _spreads(screen: Screen, summary: Mapping[str, Any]) -> None:

@@ -21,6 +21,7 @@ from synth.tasks.wording import reworded
 from synth.tasks.yaml.source_map import Map, Seq, load_yaml
 from synth.types import Task
 from synth.types.families import JOIN
+from synth.types.phrasings import VOICE
 
 Json = Any
 
@@ -47,7 +48,9 @@ class PresentTasks:
         """
         found, world = self._found(task)
         varied = self._recording.config.tasks.wording == "varied"
-        return reworded(found) if varied else found, world
+        if not varied:
+            return found, world
+        return reworded(found, voice=(task.phrasing or "").rpartition(VOICE)[2]), world
 
     def _found(self, task: Task) -> tuple[Task, World]:
         source = self._source(task.family, task.universe)
@@ -59,7 +62,8 @@ class PresentTasks:
         return self._in(source, task), source.world
 
     def _in(self, source: FamilyTasks, task: Task) -> Task:
-        found = source.find(task.family, task.slots)
+        words = (task.phrasing or "").partition(VOICE)[0]
+        found = source.find(task.family, task.slots, words)
         if len(found) != 1:
             many = "no task" if not found else f"{len(found)} tasks"
             raise TaskError(f"the family has {many} about the slots {dict(task.slots)} now")

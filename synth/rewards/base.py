@@ -7,6 +7,7 @@ plain functions in its rewards.py (:mod:`synth.rewards.world_rewards`).
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -118,8 +119,8 @@ class Evidence:
     - ``turns``: the turns of the user, in order.
     - ``said``: the assistant's last words.
     - ``utterances``: all of the assistant's words in order, those beside tool calls too.
-    - ``tools``: the schemas of the tools that the assistant was offered, in OpenAI's form;
-      ``writers``: the names of those that may change rows.
+    - ``tools``: the schemas of the tools that the assistant was offered, in OpenAI's form
+      (``tools_json`` is their text); ``writers``: the names of those that may change rows.
     - ``people``: the people of the task's database; None if the world has no personal columns.
     - ``query(sql)``: rows of the end state as a list of dicts; read-only.
     - ``tables``: the schema by table name; ``engine``: the database engine, such as ``sqlite``.
@@ -141,11 +142,18 @@ class Evidence:
     said: str = ""
     databases: Databases | None = None
     utterances: Sequence[Utterance] = ()
-    tools: Sequence[Mapping[str, Any]] = ()
+    tools_json: str = "[]"
     writers: frozenset[str] = frozenset()
     people: People | None = None
     before: Evidence | None = None
     beside: Sequence[Evidence] = ()
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The schemas of the tools that the assistant was offered, in OpenAI's form; a new list
+        each time, kept as text until a reward asks for it.
+        """
+        return json.loads(self.tools_json)
 
     @property
     def so_far(self) -> Sequence[Evidence]:

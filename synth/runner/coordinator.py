@@ -366,7 +366,11 @@ class Coordinator:
         )
 
     def _count_earlier(self) -> None:
-        """Add the rows of earlier sessions to the totals: a budget is the run's."""
+        """Add the rows of earlier sessions to the totals, and the words that were written before:
+        a budget is the run's.
+        """
+        if self.run.rephrased is not None:
+            self.totals.charge({"num_turns": 0, **self.run.rephrased})
         if self.writer.progress.rows:
             for row in Dataset.open(self.directory).rows(columns=list(STATS)):
                 self.totals.add(row)

@@ -64,15 +64,10 @@ class Filters:
     outside: int = 0
 
     @classmethod
-    def of(
-        cls,
-        max_near_duplicates: float | None,
-        shown: Callable[[Task], Task] | None,
-        levels: Levels | None,
-    ) -> Filters:
+    def of(cls, max_near_duplicates: float | None, levels: Levels | None) -> Filters:
         """The filters of a new plan."""
         most = max_near_duplicates
-        return cls(None if most is None else Openings(most, shown), levels)
+        return cls(None if most is None else Openings(most), levels)
 
     def __bool__(self) -> bool:
         return self.openings is not None or self.levels is not None

@@ -17,9 +17,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from envs.world.files import PHRASINGS
 from envs.world.loader import world_files
 from synth.config.schema import RunConfig, to_yaml
 from synth.config.task_source import load_task_source
+from synth.dataset.store.run_info import RunFiles
 from synth.dataset.store.task_table import write_tasks
 from synth.dataset.store.writer import RunWriter
 from synth.dataset.upload import check_target, upload
@@ -40,11 +42,24 @@ from synth.hub.card import complete_card
 from synth.runner.attached import changes_of
 from synth.runner.branching.plan import with_path
 from synth.runner.coordinator import Coordinator, RunReport
-from synth.runner.prepare import PreparedRun, prepare
+from synth.runner.prepare import REPHRASED, PreparedRun, prepare
 from synth.runner.progress import Waiting
 from synth.runner.provenance import check_unchanged
 from synth.runner.recovery import Recovery
-from synth.runner.run_files import CONFIG_FILE, TASKS_FILE, task_row, with_changes, write_whole
+from synth.runner.rephrase import (
+    paid_answers,
+    rephrase_world,
+    waits_for_phrasings,
+    wants_phrasings,
+)
+from synth.runner.run_files import (
+    CONFIG_FILE,
+    TASKS_FILE,
+    load_config,
+    task_row,
+    with_changes,
+    write_whole,
+)
 
 Begun = Callable[[Coordinator], None]
 
@@ -71,16 +86,17 @@ def launch(
     with Waiting(f"planning the tasks of {config.world_folder}", console):
         run = prepare(config, consent=consent)
     _require_model(run)
+    source, directory = run.world.path, new_directory(config)
+    run = _rephrased(run, directory, console)
     for line in run.notes:
         console.print(f"note: {line}", markup=False, soft_wrap=True)
     recorded = config.recording is not None
     if config.env.path is not None and not recorded:
         # A resume may come from another working directory.
-        config = replace(config, env=replace(config.env, path=str(run.world.path)))
+        config = replace(config, env=replace(config.env, path=str(source)))
         run = replace(run, config=config)
     if config.output.upload is not None:
         check_target(config.output.upload, run.identity)
-    directory = new_directory(config)
     archive, text = pack_world(run.world.path), to_yaml(config).encode()
 
     def prepare_files(home: Path) -> None:
@@ -115,6 +131,22 @@ def launch(
     return _uploaded(report, run, console)
 
 
+def _rephrased(run: PreparedRun, directory: Path, console: Console) -> PreparedRun:
+    """The run with other words for its users, if a model writes any."""
+    config = run.config
+    if not wants_phrasings(config):
+        return run
+    try:
+        found = rephrase_world(config, directory, console)
+        with Waiting(f"planning the tasks of {config.world_folder}", console):
+            again = prepare(config, found.folder)
+    except BaseException:
+        if waits_for_phrasings(directory):
+            _say_how_to_resume(directory, console)
+        raise
+    return replace(again, home=found.home, rephrased=found.summary)
+
+
 def _nothing_done(writer: RunWriter) -> bool:
     """True if no job has ended."""
     progress = writer.progress
@@ -122,7 +154,14 @@ def _nothing_done(writer: RunWriter) -> bool:
 
 
 def withdraw(directory: Path) -> None:
-    """Remove a run without any result, so that it can be launched again in the same place."""
+    """Remove a run without any result, so that it can be launched again in the same place; answers
+    that were paid for stay, with the config.
+    """
+    if paid_answers(directory):
+        RunFiles(directory).run.unlink(missing_ok=True)
+        shutil.rmtree(directory / "world", ignore_errors=True)
+        (directory / TASKS_FILE).unlink(missing_ok=True)
+        return
     for name in ("world", ".synth"):
         shutil.rmtree(directory / name, ignore_errors=True)
     for name in (CONFIG_FILE, TASKS_FILE):
@@ -146,6 +185,8 @@ def resume(
     difference if the config, the world or an extension would change the data, and
     :class:`~synth.errors.UntrustedCode`.
     """
+    if waits_for_phrasings(directory):
+        return _launch_again(directory, changes, console, consent, begun)
     found = Recovery.open(directory)
     before = found.config()
     with Scratch("resume") as home:
@@ -160,6 +201,7 @@ def resume(
             run = prepare(config, own)
         _require_model(run)
         if found.info is not None:
+            run = replace(run, rephrased=found.info.identity.more.get(REPHRASED))
             check_unchanged(found.info.identity.more.get("extensions", ()), run.extensions)
         if lines := changes_of(found.info, run.settings.target.fingerprint):
             raise ResumeRefused(
@@ -193,6 +235,21 @@ def resume(
                 raise
     _complete_card(directory, console)
     return _uploaded(report, run, console)
+
+
+def _launch_again(
+    directory: Path,
+    changes: Mapping[str, object],
+    console: Console,
+    consent: Consent,
+    begun: Begun,
+) -> RunReport:
+    """Launch a run that was stopped while a model wrote phrasings for it."""
+    config = load_config(directory, changes)
+    text = (directory / CONFIG_FILE).read_bytes()
+    require_consent(directory, [config_part(text, resumes=True)], consent)
+    config = replace(config, output=replace(config.output, dir=str(directory)))
+    return launch(config, console, begun, consent)
 
 
 def _uploaded(report: RunReport, run: PreparedRun, console: Console) -> RunReport:
@@ -243,7 +300,8 @@ def refuse_changed_world(config: RunConfig, own: Path) -> None:
     except OperatorError:
         return  # gone: the run has its own copy
     before, now = _contents(own), _contents(folder)
-    names = sorted(before.keys() | now.keys())
+    written = {PHRASINGS} if wants_phrasings(config) else set[str]()
+    names = sorted((before.keys() | now.keys()) - written)
     changed = [name for name in names if before.get(name) != now.get(name)]
     if changed:
         raise ResumeRefused(

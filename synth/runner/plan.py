@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -21,12 +21,14 @@ from synth.foundation.hashing import derive_seed, digest
 from synth.foundation.suggestions import hint, nearest
 from synth.runner.asked import Levels, weights_of
 from synth.runner.distinct import Filters, Wish, choose_tasks
+from synth.runner.held_out import barred_voices, hold_out, shown_words
 from synth.surface import Surfaces
 from synth.tasks.base import TaskPool
 from synth.tasks.composition import MANNERS, SIZES, Composer, Manner, turns
 from synth.tasks.wording import grammar_digest, joints_digest, reworded
 from synth.types import Job, Task
 from synth.types.difficulty import difficulty
+from synth.types.phrasings import HeldOutPhrasings
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -147,8 +149,9 @@ class Plan:
     """``seed`` is the run's: it chooses which tasks are asked and seeds each job. ``left_out``
     counts the tasks that were left out as near-duplicates, ``lacking`` those that no other could
     replace. ``surfaces`` choose the names that a task is shown under; None: the world's own. With
-    ``varied``, users ask in varied words. ``order`` maps the place of a task to that in the blocks
-    (None: the same); ``outside`` counts the tasks that were left out for their difficulty.
+    ``varied``, users ask in varied words. ``held_out`` are the wordings that the first split has
+    not. ``order`` maps the place of a task to that in the blocks (None: the same); ``outside``
+    counts the tasks that were left out for their difficulty.
     """
 
     blocks: Sequence[Block]
@@ -158,6 +161,7 @@ class Plan:
     lacking: int = 0
     surfaces: Surfaces | None = None
     varied: bool = False
+    held_out: HeldOutPhrasings | None = None
     order: Sequence[int] | None = None
     outside: int = 0
 
@@ -179,6 +183,7 @@ class Plan:
         weights: Mapping[str, float] | None = None,
         levels: Levels | None = None,
         by_difficulty: bool = False,
+        held_out_phrasings: float | None = None,
     ) -> Plan:
         """The plan over one source per universe. ``splits`` gives each universe to one split (None:
         all to ``train``); families that are ``held_out`` are asked in all splits but the first, and
@@ -191,6 +196,8 @@ class Plan:
         name or pattern, to their share of the tasks that are asked alone, in relation to the
         others' 1. ``levels`` is the difficulty that tasks must have; ``by_difficulty`` puts the
         tasks of each split in its order.
+        ``held_out_phrasings`` is the share of each family's wordings that are asked in all splits
+        but the first.
 
         Raises :class:`OperatorError` when the families cannot supply that many distinct tasks, or a
         split gets none.
@@ -201,6 +208,7 @@ class Plan:
         _check_families(held, sources)
         order = [(split, universe) for split, own in splits.items() for universe in sorted(own)]
         capacities = _capacities(order, by_universe, first, held)
+        words = hold_out(by_universe, splits[first], held_out_phrasings, varied=varied)
         supply = {universe: sum(capacity.values()) for universe, capacity in capacities.items()}
         if tasks > sum(supply.values()):
             raise OperatorError(_too_many(tasks, capacities))
@@ -220,10 +228,10 @@ class Plan:
             )
             for (split, universe), own in zip(order, sizes, strict=True)
         ]
-        filters = Filters.of(max_near_duplicates, reworded if varied else None, levels)
-        blocks = _blocks(asked, seed, filters)
+        filters = Filters.of(max_near_duplicates, levels)
+        blocks = _blocks(asked, seed, filters, shown_words(splits, words, varied=varied))
         lacking = tasks - sum(block.tasks for block in blocks)
-        plan = cls(blocks, samples, seed, filters.left_out, lacking, surfaces, varied)
+        plan = cls(blocks, samples, seed, filters.left_out, lacking, surfaces, varied, words)
         plan = replace(plan, outside=filters.outside)
         _check_difficulty(plan, levels)
         _check_splits(plan, {split for split, universe in order if supply[universe]})
@@ -297,8 +305,9 @@ class Plan:
         beside = [origins] if any(origins) else []  # a world's own families: its digest says all
         shown = [] if self.surfaces is None else [self.surfaces.digest()]
         words = [grammar_digest()] if self.varied else []
-        order = [] if self.order is None else ["difficulty"]
-        return digest("plan", self.samples, self.seed, blocks, *beside, *shown, *words, *order)
+        held = [] if self.held_out is None else [self.held_out.to_json()]
+        held += [] if self.order is None else ["difficulty"]
+        return digest("plan", self.samples, self.seed, blocks, *beside, *shown, *words, *held)
 
     @property
     def weighted(self) -> bool:
@@ -333,11 +342,12 @@ class Plan:
         task = block.task(index - self._starts[number], self.seed, attempt)
         parts = tuple(replace(part, split=block.split) for part in task.parts)
         task = replace(task, split=block.split, parts=parts)
+        first = block.split == self.blocks[0].split
         if self.varied:
-            task = reworded(task)
+            task = reworded(task, barred_voices(self.held_out, first=first))
         if self.surfaces is None:
             return task
-        return self.surfaces.shown(task, index, first=block.split == self.blocks[0].split)
+        return self.surfaces.shown(task, index, first=first)
 
     def job(self, index: int, task: Task) -> Job:
         """The ``index``-th job, about the task at ``index // samples``, proved or not."""
@@ -385,11 +395,20 @@ class _Asked:
     levels: Levels | None
 
 
-def _blocks(asked: Iterable[_Asked], seed: int, filters: Filters) -> list[Block]:
-    """The blocks of all universes. What a universe lacks is asked of the next ones of its split."""
+def _blocks(
+    asked: Iterable[_Asked],
+    seed: int,
+    filters: Filters,
+    shown: Mapping[str, Callable[[Task], Task] | None],
+) -> list[Block]:
+    """The blocks of all universes. ``shown`` gives the tasks of each split in the words that their
+    users will use. What a universe lacks is asked of the next ones of its split.
+    """
     blocks: list[Block] = []
     lacking: Counter[str] = Counter()
     for one in asked:
+        if filters.openings is not None:
+            filters.openings.shown = shown[one.split]
         tasks = min(one.tasks + lacking[one.split], sum(one.capacity.values()))
         blocks.append(_block(replace(one, tasks=tasks), seed, filters))
         lacking[one.split] += one.tasks - blocks[-1].tasks

@@ -32,9 +32,13 @@ from synth.runner.provenance import records
 from synth.runner.setup import RunSettings, WorkerSetup, resolve_settings, with_extensions
 from synth.surface import SurfaceMaker, Surfaces, answers_of, database_names
 from synth.tasks.base import TaskPool, TaskSource
+from synth.types.phrasings import HELD_OUT
 
 if TYPE_CHECKING:
     from synth.runner.branching.plan import BranchPlan
+
+REPHRASED = "rephrased"
+"""The key of the manifest about the phrasings that were written for a run."""
 
 LISTED = 20
 """The number of left-out tasks that a note names."""
@@ -45,7 +49,8 @@ class PreparedRun:
     """A planned run.
 
     ``notes`` are for the operator. ``home`` keeps a world alive that was written for this run.
-    ``left_out`` counts the tasks that cannot be asked, by kind of reason.
+    ``left_out`` counts the tasks that cannot be asked, by kind of reason. ``rephrased`` says what
+    the model of ``tasks.rephrase`` has written, and what that cost; None if it was not asked.
     """
 
     config: RunConfig
@@ -55,6 +60,7 @@ class PreparedRun:
     notes: Sequence[str] = ()
     home: Scratch | None = None
     left_out: Mapping[str, int] = field(default_factory=dict[str, int])
+    rephrased: Mapping[str, object] | None = None
 
     @property
     def layout(self) -> Layout:
@@ -79,6 +85,10 @@ class PreparedRun:
         more: dict[str, object] = {"config": to_dict(self.config)}
         if found:
             more["extensions"] = found
+        if isinstance(plan, Plan) and plan.held_out is not None:
+            more[HELD_OUT] = plan.held_out.to_json()
+        if self.rephrased is not None:
+            more[REPHRASED] = dict(self.rephrased)
         if self.settings.target.fingerprint is not None:
             more[DATABASE] = self.settings.target.fingerprint
         return RunIdentity(
@@ -138,12 +148,14 @@ def prepare(
         weights=tasks.weights,
         levels=_levels(tasks.difficulty),
         by_difficulty=tasks.order == "difficulty",
+        held_out_phrasings=tasks.held_out_phrasings,
     )
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
     if config.users.kind == "none":
         _refuse_talkative(pools)
     notes = [
         *_surface_notes(config, world),
+        *dict.fromkeys(note for pool in pools for note in pool.notes),
         *_writing_families(pools),
         *_skipped_tasks(pools),
         *_absent_families(pools),

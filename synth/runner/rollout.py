@@ -229,6 +229,7 @@ def _identity_columns(job: Job, context: RolloutContext) -> dict[str, object]:
         "branch_step": None if job.branch is None else job.branch.step,
         "surface": None if task.surface is None else task.surface.number,
         "surface_names": None if task.surface is None else task.surface.to_json(),
+        "phrasing": task.phrasing,
         "source_id": None,
         "narrated_turns": None,
     }

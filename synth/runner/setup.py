@@ -338,6 +338,11 @@ def _model_setup(section: EndpointConfig, key: str) -> tuple[ModelSetup, Extensi
     return model, extension
 
 
+def rephrase_setup(config: RunConfig) -> ModelSetup:
+    """The model that writes other words for users. Raises :class:`OperatorError`."""
+    return _model_setup(config.tasks.rephrase.endpoint, "tasks.rephrase")[0]
+
+
 def judge_setup(config: RunConfig) -> tuple[JudgeSetup | None, list[Extension]]:
     """The judge of a config, if it names one. Raises :class:`OperatorError`."""
     judge = config.rewards.judge

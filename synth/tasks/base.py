@@ -62,7 +62,7 @@ class TaskPool(ABC):
     names of all families, those that the run does not ask for included; empty if they are unknown.
     ``absent`` maps families that have no task in this universe to the reason; they are not among
     ``families``. ``unasked`` holds a line for each family that cannot be asked of an attached
-    database, as those that write.
+    database, as those that write. ``notes`` are for the operator.
     """
 
     world: World
@@ -73,11 +73,20 @@ class TaskPool(ABC):
     all_families: Collection[str] = ()
     absent: Mapping[str, str] = {}
     unasked: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
     @property
     def left_out_kinds(self) -> Mapping[str, int]:
         """The number of left-out tasks by kind of reason."""
         return {"cannot_be_asked": len(self.left_out)} if self.left_out else {}
+
+    def phrasing_names(self) -> Mapping[str, Sequence[str]]:
+        """The names of the wordings of each family whose requests may be held out."""
+        return {}
+
+    def bar_phrasings(self, names: Mapping[str, Collection[str]]) -> None:
+        """Ask in none of these wordings of families, of those in :meth:`phrasing_names`."""
+        raise NotImplementedError(f"{type(self).__name__} has no names of phrasings: {names}")
 
     @abstractmethod
     def capacity(self, family: str) -> int:

@@ -148,6 +148,7 @@ def joined(parts: Sequence[Task], task_id: str, draw: int, manner: Manner = "tur
     own = [_part(part, index, parts[0], draw, manner) for index, part in enumerate(parts)]
     compare = {name: rule for part in own for name, rule in part.compare.items()}
     gates = {canonical(gate.to_json()): gate for part in own for gate in part.gates}
+    words = [part.phrasing or "" for part in own]
     return replace(
         own[0],
         id=task_id,
@@ -169,6 +170,7 @@ def joined(parts: Sequence[Task], task_id: str, draw: int, manner: Manner = "tur
         difficulty=None,
         end=None,
         parts=tuple(own),
+        phrasing=JOIN.join(words) if any(words) else None,
     )
 
 

@@ -17,15 +17,18 @@ from synth.tasks.base import TaskFamily, TaskPool, TaskSource
 from synth.tasks.composition import clock_line
 from synth.tasks.forms import form_of
 from synth.tasks.grounding import permuted
+from synth.tasks.phrasings import UserPhrasing, as_written, name_of, world_phrasings
 from synth.tasks.pools import CasePool, ListedFamily, TaskInstance, case_pools, turn
 from synth.tasks.python import read_function
 from synth.tasks.queries import Queries
 from synth.tasks.readers import FileFamilies, ReaderContext, read_families
 from synth.tasks.yaml.body import WorldRules
+from synth.tasks.yaml.family import Family
 from synth.tasks.yaml.gates import realise_gates, with_defaults
 from synth.tasks.yaml.scope import nearest
 from synth.tasks.yaml.step_templates import realise
 from synth.tasks.yaml.template import fill, text_of
+from synth.tasks.yaml.user import UserText
 from synth.types import Task
 
 WORKDAY_MINUTES = 8 * 60
@@ -50,7 +53,8 @@ class FamilyTasks(TaskPool):
 
     ``given`` are families of another origin. The grounding rows are held in memory, and nothing
     else is. Raises :class:`~synth.errors.TaskError` for a family that cannot be grounded; one that
-    has no task in a universe after the first is ``absent``.
+    has no task in a universe after the first is ``absent``. ``phrasings`` are the users of families
+    in other words, those of the world's phrasings.jsonl; whoever proves some sets others.
     """
 
     def __init__(
@@ -87,6 +91,11 @@ class FamilyTasks(TaskPool):
                     absent[family.id] = error.message
         self.families = [family for family in chosen if family.id in self._pools]
         self.absent = {name: absent[name] for name in absent if not families or name in families}
+        self.phrasings: Mapping[str, Sequence[tuple[UserPhrasing, UserText]]] = {}
+        if given is None:
+            self._read_phrasings(read.families)
+        self._barred: Mapping[str, Collection[str]] = {}
+        self._named = self._in_words(chosen)
 
     def _reading(self, read: FileFamilies, names: Sequence[str] | None) -> list[TaskFamily]:
         """The families whose gold calls no tool that writes; the others are ``unasked``.
@@ -138,38 +147,52 @@ class FamilyTasks(TaskPool):
         position = permuted(index, len(pool), f"{seed}/{family}/{pool.case}")
         return self.make(family, pool.case, pool[position])
 
-    def find(self, family: str, slots: Mapping[str, object]) -> list[Task]:
-        """The family's tasks about these slots.
+    def phrasing_names(self) -> dict[str, list[str]]:
+        return {name: [one[0] for one in found] for name, found in self._named.items()}
+
+    def bar_phrasings(self, names: Mapping[str, Collection[str]]) -> None:
+        self._barred = names
+
+    def find(
+        self, family: str, slots: Mapping[str, object], phrasing: str | None = None
+    ) -> list[Task]:
+        """The family's tasks about these slots, in the words of that name where they are known.
 
         There is one, unless another version of the family made the slots.
         """
         return [
-            self.make(family, pool.case, instance)
+            self.make(family, pool.case, instance, phrasing)
             for pool in self._pools[family]
             for instance in pool.find(slots)
         ]
 
-    def make(self, family: str, case: str | None, instance: TaskInstance) -> Task:
-        """The task about some slots. Each text is drawn on its own, by the task's content.
+    def make(
+        self, family: str, case: str | None, instance: TaskInstance, phrasing: str | None = None
+    ) -> Task:
+        """The task about some slots. Each text is drawn on its own, by the task's content;
+        ``phrasing`` names the words of its user.
 
         Raises :class:`TaskError` for a text that names a field that a slot does not have.
         """
         try:
-            return self._realised(family, case, instance)
+            return self._realised(family, case, instance, phrasing)
         except TaskError as error:
             known = next(known for known in self.families if known.id == family)
             raise TaskError(error.message, known.file, known.line, family) from None
 
-    def _realised(self, family: str, case: str | None, instance: TaskInstance) -> Task:
+    def _realised(
+        self, family: str, case: str | None, instance: TaskInstance, phrasing: str | None
+    ) -> Task:
         slots, body = instance.slots, instance.body
         identity = digest(self.world.name, family, case, self.universe, slots)
         draw = derive_seed(identity)
         started = dt.datetime.fromisoformat(self.rules.now)
         now = (started + dt.timedelta(minutes=draw % WORKDAY_MINUTES)).isoformat(timespec="seconds")
-        prompt = text_of(fill(body.user.says[draw % len(body.user.says)], "$slot", slots))
+        chosen, words, opening = self.words(family, body.user, draw, phrasing)
+        prompt = text_of(fill(opening, "$slot", slots))
         if body.hint is not None:
             prompt = f"{prompt}\n\nHint: {text_of(fill(body.hint, '$slot', slots))}"
-        user = body.user.role(prompt, slots, case, draw)
+        user = words.role(prompt, slots, case, draw)
         asked = (
             {name: topic.asked for name, topic in user.every_topic.items()}
             if user is not None
@@ -198,7 +221,46 @@ class FamilyTasks(TaskPool):
             alternatives=body.alternatives,
             transient=body.transient,
             difficulty=body.difficulty,
+            phrasing=chosen,
         )
+
+    def words(
+        self, family: str, user: UserText, draw: int, phrasing: str | None
+    ) -> tuple[str | None, UserText, object]:
+        """The words of a task's user: their name, the user, and the compiled request. They are
+        those of the name ``phrasing``, or else drawn.
+        """
+        named = self._named.get(family)
+        if named is None:
+            return None, user, user.says[draw % len(user.says)]
+        for one in named:
+            if one[0] == phrasing:
+                return one
+        barred = self._barred.get(family, ())
+        open_to = [one for one in named if one[0] not in barred] if barred else named
+        return open_to[draw % len(open_to)]
+
+    def _in_words(
+        self, families: Sequence[TaskFamily]
+    ) -> dict[str, list[tuple[str, UserText, object]]]:
+        """The user of each family of tasks.yaml in each of its wordings, by name: those of its
+        author come first.
+        """
+        named: dict[str, list[tuple[str, UserText, object]]] = {}
+        for family in families:
+            if isinstance(family, Family):
+                user = family.body.user
+                own = [(name_of(as_written(text)), user, text) for text in user.says]
+                others = self.phrasings.get(family.id, ())
+                more = [(one.name, other, other.says[0]) for one, other in others]
+                named[family.id] = [*own, *more]
+        return named
+
+    def _read_phrasings(self, families: Sequence[TaskFamily]) -> None:
+        """Read the world's phrasings.jsonl."""
+        known = () if self.world.databases else self.all_families
+        found = world_phrasings(self.world.path, families, known)
+        self.phrasings, self.notes = found.users, found.notes
 
     def _system(self, now: str, signed_in: object, slots: Mapping[str, object]) -> str:
         """The world's rules, the date and time, and who is signed in."""

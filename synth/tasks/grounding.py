@@ -13,8 +13,13 @@ from synth.tasks.domains import Domain
 
 def distinct_sorted(rows: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
     """Rows without repetition in an order that no engine decides: by their canonical JSON."""
+    return list(by_text(rows).values())
+
+
+def by_text(rows: Sequence[Mapping[str, object]]) -> dict[str, Mapping[str, object]]:
+    """Rows without repetition by their canonical JSON, in the order of these texts."""
     unique = {canonical(row): row for row in rows}
-    return [unique[item] for item in sorted(unique)]
+    return {text: unique[text] for text in sorted(unique)}
 
 
 def permuted(index: int, size: int, key: str) -> int:

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from synth.errors import EmptyFamilyError, TaskError
-from synth.foundation.hashing import canonical
 from synth.tasks.base import TaskFamily
 from synth.tasks.domains import Domain
-from synth.tasks.grounding import combination, distinct_sorted
+from synth.tasks.grounding import by_text, combination, distinct_sorted
 from synth.tasks.queries import Queries, binds_of
 from synth.tasks.yaml.body import Body
 from synth.tasks.yaml.family import Family
@@ -147,9 +146,9 @@ def case_pools(family: TaskFamily, queries: Queries) -> list[CasePool]:
         message = f"a family is a Family or a ListedFamily, not a {type(family).__name__}"
         raise TaskError(message, family.file, family.line, family.id)
     where = TaskError("", family.file, family.ground_line, family.id)
-    whole = distinct_sorted(queries.rows(family.sql, where))
+    whole = queries.rows(family.sql, where)
     if not family.cases:
-        return [GroundedCase(None, family, whole, family.vary)]
+        return [GroundedCase(None, family, distinct_sorted(whole), family.vary)]
     return _grounded_cases(family, queries, whole)
 
 
@@ -160,7 +159,7 @@ def _grounded_cases(
     deciding = {name: domain for name, domain in family.vary.items() if name in named}
     free = {name: domain for name, domain in family.vary.items() if name not in named}
     chosen = list(_combinations(family, deciding))
-    pools: list[GroundedCase] = []
+    found: dict[str, Mapping[str, Mapping[str, object]]] = {}
     for case, condition in family.cases.items():
         line = family.case_lines[case]
         place = TaskError(f"case {case}", family.file, line, family.id)
@@ -169,9 +168,9 @@ def _grounded_cases(
         if not rows:
             message = f"case {case!r} has no row: nothing to tell the cases apart"
             raise EmptyFamilyError(message, family.file, line, family.id)
-        pools.append(GroundedCase(case, family, distinct_sorted(rows), free))
-    _check_cover(family, [{**row, **values} for values in chosen for row in whole], pools)
-    return list(pools)
+        found[case] = by_text(rows)
+    _check_cover(family, by_text([{**row, **values} for values in chosen for row in whole]), found)
+    return [GroundedCase(case, family, list(rows.values()), free) for case, rows in found.items()]
 
 
 def _combinations(family: Family, domains: Mapping[str, Domain]) -> Iterator[Mapping[str, object]]:
@@ -187,17 +186,19 @@ def _combinations(family: Family, domains: Mapping[str, Domain]) -> Iterator[Map
 
 
 def _check_cover(
-    family: Family, whole: Sequence[Mapping[str, object]], pools: Sequence[GroundedCase]
+    family: Family,
+    whole: Mapping[str, Mapping[str, object]],
+    cases: Mapping[str, Mapping[str, Mapping[str, object]]],
 ) -> None:
-    """Refuse cases whose conditions leave a row out, or share one."""
-    owners: dict[str, list[str]] = {canonical(row): [] for row in whole}
-    for pool in pools:
-        for row in pool.rows:
-            owners.setdefault(canonical(row), []).append(str(pool.case))
-    wrong = next((row for row in whole if len(owners[canonical(row)]) != 1), None)
+    """Refuse cases whose conditions leave a row out, or share one. Rows stand under their text."""
+    owners: dict[str, list[str]] = {text: [] for text in whole}
+    for case, rows in cases.items():
+        for text in rows:
+            owners.setdefault(text, []).append(case)
+    wrong = next((text for text in whole if len(owners[text]) != 1), None)
     if wrong is not None:
-        found = " and ".join(owners[canonical(wrong)]) or "none of them"
-        message = f"the cases must cover each row exactly once: {dict(wrong)} is in {found}"
+        found = " and ".join(owners[wrong]) or "none of them"
+        message = f"the cases must cover each row exactly once: {dict(whole[wrong])} is in {found}"
         raise family.fail(message, next(iter(family.case_lines.values())))
 
 

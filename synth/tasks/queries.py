@@ -63,13 +63,19 @@ def select(
     names = list(rows.keys())
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"two columns are named {twice[0]!r}; give one another name with AS")
-    return [dict(zip(names, map(_plain, row), strict=True)) for row in rows.fetchall()]
+    return [
+        dict(
+            zip(names, row if _PLAIN.issuperset(map(type, row)) else map(_plain, row), strict=True)
+        )
+        for row in rows.fetchall()
+    ]
+
+
+_PLAIN = frozenset({str, int, type(None)})
+"""The classes of most values; a bool is not among them."""
 
 
 def _plain(value: Any) -> object:
-    kind = value.__class__
-    if kind is str or kind is int or value is None:  # most values; a bool is no int here
-        return value
     return json_value(_alike(value))
 
 

@@ -243,6 +243,8 @@ class Task:
     - ``difficulty``: the author's estimate (simple, moderate, challenging).
     - ``surface``: the names that the agent is shown; None for the world's own. Everything else in
       the task is in the world's own names.
+    - ``phrasing``: the name of the wording in which the user asks, those of the parts of a composed
+      task joined, and the voice behind a slash; None if it has no name.
     - ``parts``: the tasks of a composed task, one for each request, in order. Each is judged by
       its own gates, answer and words; gold and user of the whole are theirs one after another.
     """
@@ -274,6 +276,7 @@ class Task:
     end: GoldEnd | None = None
     surface: Surface | None = None
     parts: Sequence[Task] = ()
+    phrasing: str | None = None
 
     @property
     def request_count(self) -> int:

@@ -14,10 +14,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
-from envs.world.files import world_digest
+from envs.world.files import PHRASINGS, world_digest
 from envs.world.loader import World
 from synth.errors import SynthError
 from synth.foundation.hashing import digest
+from synth.tasks.phrasings import read_phrasings
 from synth.tasks.yaml.source_map import Map, Seq, load_yaml
 
 SOURCE = frozenset({".py", ".yaml"})
@@ -44,11 +45,11 @@ class ReportCache:
         self.fault: str | None = None
 
     def family_key(self, family: str) -> str:
-        """The key of a family's report: its own definition and all of the world but the other
-        families of tasks.yaml.
+        """The key of a family's report: its own definition and phrasings, and all of the world but
+        the other families of tasks.yaml and their phrasings.
         """
-        definition = self._definitions.get(family)
-        return self.key if definition is None else digest(definition[0], self._base)
+        definition, words = self._definitions.get(family), self._phrasings.get(family, [])
+        return self.key if definition is None else digest(definition[0], *words, self._base)
 
     def family_line(self, family: str) -> int:
         """The line of a family in tasks.yaml; 0 for one that is not there."""
@@ -56,11 +57,19 @@ class ReportCache:
 
     @cached_property
     def _base(self) -> str:
-        return digest(world_digest(self._world.path, {FILE}), *self._shared)
+        return digest(world_digest(self._world.path, {FILE, PHRASINGS}), *self._shared)
 
     @cached_property
     def _definitions(self) -> Mapping[str, tuple[str, int]]:
         return definitions(self._world.path / FILE)
+
+    @cached_property
+    def _phrasings(self) -> Mapping[str, list[object]]:
+        found: dict[str, list[object]] = {}
+        with contextlib.suppress(SynthError):  # reported where the families are read
+            for phrasing in read_phrasings(self._world.path):
+                found.setdefault(phrasing.family, []).append(phrasing.to_json())
+        return found
 
     def read(self, entry: str, key: str | None = None) -> Any:
         """The value that was written under a key, by default that of the whole world; None if there

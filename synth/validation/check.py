@@ -130,12 +130,14 @@ class FamilyChecker:
         return [family.id for family in self._source(0).families]
 
     def read(self, universe: int) -> list[str]:
-        """Ground the families in a universe. Returns a line for each task that is left out.
+        """Ground the families in a universe. Returns a line for each task that is left out, and
+        those that the author should know besides.
 
         Raises :class:`TaskError` or :class:`~envs.errors.WorldError` if it cannot be read at all.
         """
         try:
-            return list(self._source(universe).left_out)
+            source = self._source(universe)
+            return [*source.left_out, *(source.notes if universe == 0 else ())]
         except TaskError as error:
             if universe == 0:
                 raise
@@ -195,6 +197,17 @@ class FamilyChecker:
 
         ``strays`` are writes of this and other families.
         """
+        return self._second_pass(proved, strays)
+
+    def play_honest(self, proved: Proved) -> FamilyReport:
+        """The honest agents of the second pass: the part that other words of the user can change.
+
+        Returns the report of the first pass and of theirs.
+        """
+        return self._second_pass(proved, None)
+
+    def _second_pass(self, proved: Proved, strays: Sequence[ToolStep] | None) -> FamilyReport:
+        """The second pass; without attackers if ``strays`` is None."""
         report = FamilyReport(proved.family, proved.capacity, len(proved.cases))
         for case in proved.cases:
             report.add_gold_scores(case.scores)
@@ -206,8 +219,10 @@ class FamilyChecker:
         source = self._source(proved.universe)
         family = next(family for family in source.families if family.id == proved.family)
         with self._templates.use(proved.universe) as template:
-            runner = AttackRunner(family, self.world, template, self.options.limits, report, where)
-            self._loop.run_until_complete(runner.run(proved.cases, strays))
+            if strays is not None:
+                limits = self.options.limits
+                runner = AttackRunner(family, self.world, template, limits, report, where)
+                self._loop.run_until_complete(runner.run(proved.cases, strays))
             honest = HonestRunner(family, self.world, template, self.options.limits, report, where)
             self._loop.run_until_complete(honest.run(proved.cases, self.options.honest))
         return report

@@ -46,6 +46,7 @@ from synth.serving.completion_json import whole
 from synth.tasks.families import FamilyTasks
 from synth.telemetry.otel.spans import make as make_spans
 from synth.types import Completion, Job, Task
+from synth.users.none import AbsentUser
 from synth.validation.prove import prove
 from tests.bench.by_hand import Tool, over_aiohttp, over_openai
 from tests.bench.endpoint import endpoint
@@ -140,7 +141,7 @@ async def main(
         playing = RolloutContext(stage.world, stage.templates, model, stage.limits, stage.agent)
         sizes: list[int] = []
 
-        def loop(context: RolloutContext) -> Callable[[], Awaitable[None]]:
+        def loop(context: RolloutContext, task: Task = task) -> Callable[[], Awaitable[None]]:
             async def once() -> None:
                 row = await play(job(task, len(sizes)), context)
                 assert row["reward"] == 1.0, row["verdicts"]
@@ -148,7 +149,12 @@ async def main(
 
             return once
 
+        rows_alone = replace(task, gates=tuple(each for each in task.gates if each.name == "state"))
         lanes = [Lane("synth", loop(playing), 1.0)]
+        if not profile:
+            lanes.append(Lane("rows judged, reply not", loop(playing, rows_alone), 1.0))
+            silent = replace(playing, user=AbsentUser())
+            lanes.append(Lane("and nobody answers", loop(silent, rows_alone), 1.0))
         makers: list[MiddlewareMaker] = []
         for contents in (False, True) if spans else ():
             named = traced(playing, stack.enter_context(otlp_sink()), contents=contents)

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 
-def make_environment(home: Path, packages: Sequence[str]) -> Path:
-    """Install packages into a new environment and return its interpreter.
+def make_environment(home: Path, packages: Sequence[str], alone: Sequence[str] = ()) -> Path:
+    """Install packages into a new environment and return its interpreter; those in ``alone``
+    without what they depend on.
 
     Skips the test without `uv`, and where the packages cannot be had.
     """
@@ -21,7 +22,9 @@ def make_environment(home: Path, packages: Sequence[str]) -> Path:
     subprocess.run([uv, "venv", "-q", home], check=True)
     python = home / "bin" / "python"
     install = [uv, "pip", "install", "-q", "--python", python, *packages]
-    done = subprocess.run(install, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(f"the packages cannot be installed here: {done.stderr[-300:]}")
+    commands = [install, [*install[: -len(packages)], "--no-deps", *alone]]
+    for command in commands if alone else commands[:1]:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"the packages cannot be installed here: {done.stderr[-300:]}")
     return python

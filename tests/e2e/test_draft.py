@@ -334,7 +334,7 @@ def test_an_endpoint_that_is_gone_stops_the_job(draft: Command):
     [
         (["tasks.count=3"], "tasks.count=3: `synth draft` heeds model"),
         (["--count", "0"], "--count is a number of at least 1"),
-        (["--model", "scripted"], "writes no families"),
+        (["--model", "scripted"], "writes nothing"),
         (["--proof-timeout", "0"], "--proof-timeout"),
     ],
 )

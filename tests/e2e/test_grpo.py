@@ -1,4 +1,7 @@
-"""TRL's GRPOTrainer takes some steps on a world of ours, in an environment of its own."""
+"""TRL's GRPOTrainer on worlds of ours, in an environment of its own.
+
+pytest -m long tests/e2e/test_grpo.py
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,30 @@ from pathlib import Path
 import pytest
 
 from synth.dataset.exporters.rendering.presets import find_preset
+from synth.report.rates import wilson
 from tests.documents import ROOT
 from tests.e2e.isolated import make_environment
 from tests.e2e.test_export_consumers import PACKAGES
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.timeout(3_600)]
+
+OFFLINE = {
+    **os.environ,
+    "HF_HUB_OFFLINE": "1",
+    "PYTHONPATH": str(ROOT),
+    "TRL_EXPERIMENTAL_SILENCE": "1",
+}
 
 
-def test_grpo_trains_on_a_worlds_tools_and_verifiers(tmp_path: Path):
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with TRL and synth."""
+    home = tmp_path_factory.mktemp("grpo") / "venv"
+    return make_environment(home, (*PACKAGES, str(ROOT)))
+
+
+def test_grpo_trains_on_a_worlds_tools_and_verifiers(python: Path, tmp_path: Path):
     """Every rollout is judged by the verifiers, the rewards reach the gradient."""
-    python = make_environment(tmp_path / "venv", (*PACKAGES, str(ROOT)))
     (tmp_path / "qwen3.jinja").write_text(find_preset("qwen3").source)
     consumer = Path(__file__).with_name("grpo_consumer.py")
     trained = subprocess.run(
@@ -28,12 +45,7 @@ def test_grpo_trains_on_a_worlds_tools_and_verifiers(tmp_path: Path):
         capture_output=True,
         text=True,
         check=False,
-        env={
-            **os.environ,
-            "HF_HUB_OFFLINE": "1",
-            "PYTHONPATH": str(ROOT),
-            "TRL_EXPERIMENTAL_SILENCE": "1",
-        },
+        env=OFFLINE,
     )
     assert trained.returncode == 0, trained.stderr[-3000:]
     report = json.loads(trained.stdout.splitlines()[-1])
@@ -42,3 +54,17 @@ def test_grpo_trains_on_a_worlds_tools_and_verifiers(tmp_path: Path):
     assert all(0 < norm < math.inf for norm in report["gradients"]), "rewards differ in a group"
     assert report["judged"] == [0.0] * 12, "a random model solves nothing, and each is judged"
     assert {"find_book", "lend", "submit"} <= set(report["tools"])
+
+
+def test_grpo_raises_the_reward_of_a_toy_family(python: Path, tmp_path: Path):
+    """Nothing but the verifiers' rewards trains the model after its short imitation."""
+    script = ROOT / "examples" / "training" / "grpo.py"
+    trained = subprocess.run(
+        [python, script, tmp_path], capture_output=True, text=True, check=False, env=OFFLINE
+    )
+    assert trained.returncode == 0, trained.stderr[-3000:]
+    report = json.loads((tmp_path / "grpo.json").read_text())
+    assert 0.1 < report["before"] / 128 < 0.9, "there is something to learn from, and left to learn"
+    low, _ = wilson(report["after"], 128).to_json()
+    _, high = wilson(report["before"], 128).to_json()
+    assert low > high, "the intervals of 128 rollouts before and after are apart"

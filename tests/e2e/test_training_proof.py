@@ -1,4 +1,4 @@
-"""The training example in small: rows, some steps, a served model that calls tools.
+"""A study in small: rows, some steps of training with a kill in between, both evaluations, a table.
 
 Run it with ``pytest -m long tests/e2e/test_training_proof.py``; it needs `uv` and a package index.
 """
@@ -8,75 +8,86 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
-from collections.abc import Iterator
+import sys
+import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from synth.dataset.reader import Dataset
-from tests.e2e.command import synth
+from tests.documents import ROOT
 from tests.e2e.isolated import make_environment
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.timeout(5_400)]
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "training"
-FAMILIES = "guest_room,room_beds,mark_clean"
-ROWS = 96
-OFFLINE = {**os.environ, "HF_HUB_OFFLINE": "1"}
-
-
-@pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment with what the example needs."""
-    home = tmp_path_factory.mktemp("training") / "venv"
-    return make_environment(home, (EXAMPLE / "requirements.txt").read_text().split())
-
-
-@pytest.fixture(scope="module")
-def trained(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the model, and the log of its training."""
-    home = tmp_path_factory.mktemp("proof")
-    world = f"env.path={EXAMPLE / 'hotel'}"
-    job = ("run", world, f"tasks.families=[{FAMILIES}]", "tasks.universes=8", "runtime=inline")
-    done = synth(*job, f"tasks.count={ROWS}", "output.dir=rows", cwd=home)
-    assert done.returncode == 0, done.stderr
-    template = str(EXAMPLE / "template.jinja")
-    export = ("export", "rows", "--to", "trl-sft", "--template", template, "--out", "rows.parquet")
-    assert synth(*export, cwd=home).returncode == 0
-    script = [python, EXAMPLE / "train.py", "rows.parquet", "model", "--rows", str(ROWS)]
-    log = subprocess.run(script, cwd=home, capture_output=True, text=True, check=False, env=OFFLINE)
-    assert log.returncode == 0, log.stderr[-3000:]
-    (home / "train.log").write_text(log.stdout + log.stderr)
-    return home
+EXAMPLE = ROOT / "examples" / "training"
+FAMILIES = ["guest_room", "room_beds", "mark_clean"]
+ROWS = 48
+STEPS = ROWS // 8
+STUDY = {
+    "world": str(EXAMPLE / "hotel"),
+    "run": ["tasks.count=96", "tasks.universes=8", f"tasks.families=[{','.join(FAMILIES)}]"],
+    "train": ["--save-steps", "2"],
+    "tasks": 4,
+    "held_out": {"databases": {"families": FAMILIES, "universes": "100"}},
+    "points": {"before": {"rows": 0}, "after": {"rows": ROWS}},
+    "compare": [["before", "after"]],
+}
 
 
-@pytest.fixture
-def endpoint(python: Path, trained: Path) -> Iterator[str]:
-    command = [python, EXAMPLE / "serve.py", trained / "model", "--port", "0"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=OFFLINE)
-    try:
-        assert server.stdout is not None
-        yield server.stdout.readline().strip()
-    finally:
-        server.terminate()
-        server.wait()
+def start(home: Path, python: Path) -> subprocess.Popen[str]:
+    """The driver in a group of its own with all that it starts."""
+    script = [sys.executable, EXAMPLE / "study.py", home / "study.yaml", home / "out"]
+    with (home / "study.log").open("a") as log:
+        return subprocess.Popen(
+            [*script, "--python", python, "--port", "8917"],
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            start_new_session=True,
+        )
 
 
-def test_no_row_is_skipped_and_the_loss_falls(trained: Path):
-    log = (trained / "train.log").read_text()
-    assert f"{ROWS} of {ROWS} rows" in log
-    losses = [float(found) for found in re.findall(r"'loss': '?([0-9.e-]+)", log)]
-    assert len(losses) == ROWS // 8
-    assert losses[-1] < losses[0] / 3
+def test_a_killed_study_goes_on_and_the_model_calls_tools(tmp_path: Path):
+    requirements = (EXAMPLE / "requirements.txt").read_text().split()
+    weights = (EXAMPLE / "weights.txt").read_text().split()
+    python = make_environment(tmp_path / "venv", requirements, alone=weights)
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(STUDY, sort_keys=False))
+    model = tmp_path / "out" / "after" / "seed-0" / "model"
+    study = start(tmp_path, python)
+    while not (model / "checkpoints" / "checkpoint-2" / "trainer_state.json").exists():
+        assert study.poll() is None, (tmp_path / "study.log").read_text()
+        time.sleep(0.5)
+    second = start(tmp_path, python)
+    assert second.wait() == 2
+    assert "is being written by another process" in (tmp_path / "study.log").read_text()
+    os.killpg(study.pid, signal.SIGKILL)
+    study.wait()
+    first_step = re.compile(rf" 1/{STEPS} ")
+    begun = len(first_step.findall((model.parent / "train.log").read_text()))
+    assert start(tmp_path, python).wait() == 0, (tmp_path / "study.log").read_text()
 
+    log = (model.parent / "train.log").read_text()
+    assert log.count(f"{ROWS} of {ROWS} rows") == 2, "no row was skipped, at either start"
+    assert len(first_step.findall(log)) == begun, "the first step was not taken again"
+    training = json.loads((model / "training.json").read_text())
+    assert (training["rows"], len(training["losses"])) == (ROWS, STEPS)
+    assert training["losses"][-1] < training["losses"][0] * 0.75
+    rows = list(Dataset.open(model.parent / "databases").rows(["num_tool_calls"]))
+    assert any(row["num_tool_calls"] for row in rows)
+    assert json.loads((model.parent / "databases" / "eval.json").read_text())["broken"] == 0
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert [(one["point"], one["tasks"]) for one in results["points"]] == [
+        ("before", 4),
+        ("after", 4),
+    ]
+    assert results["pairs"][0]["tasks"] == 4
+    assert not results["missing"]
 
-def test_the_served_model_calls_tools_in_a_universe_that_it_never_met(endpoint: str, trained: Path):
-    world, chosen = str(EXAMPLE / "hotel"), ("--families", FAMILIES, "--universes", "100")
-    model = ("--model", "trained", "--base-url", endpoint, "agent.text_calls=parse")
-    limits = ("--tasks", "6", "agent.max_turns=4", "preflight=false", "runtime=inline")
-    done = synth("eval", world, *chosen, *model, *limits, "--out", "after", cwd=trained)
-    assert done.returncode == 0, done.stderr
-    rows = list(Dataset.open(trained / "after").rows(["num_tool_calls", "num_tool_errors"]))
-    assert any(row["num_tool_calls"] > row["num_tool_errors"] for row in rows)
-    assert json.loads((trained / "after" / "eval.json").read_text())["broken"] == 0
+    made = {file: file.stat().st_mtime_ns for file in model.rglob("*")}
+    assert start(tmp_path, python).wait() == 0
+    assert {file: file.stat().st_mtime_ns for file in model.rglob("*")} == made

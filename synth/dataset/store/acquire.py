@@ -33,13 +33,13 @@ def claim_new(
     with disk(directory, "create"):
         if directory.exists() and not directory.is_dir():
             raise OperatorError(f"{directory} is a file: choose another output.dir")
-        _refuse_occupied(files)
+        refuse_occupied(files)
         files.private.mkdir(parents=True, exist_ok=True)
     lock = RunLock(files.lock)
     try:
         fault("create:locked")
         with disk(directory, "create"):
-            _refuse_occupied(files)
+            refuse_occupied(files)
             _make_folders(files)
         if prepare is not None:
             prepare(directory)
@@ -151,7 +151,7 @@ def _remove_if_empty(path: Path) -> None:
             raise
 
 
-def _refuse_occupied(files: RunFiles) -> None:
+def refuse_occupied(files: RunFiles) -> None:
     """Refuse a directory that is neither empty nor the remains of a start that died before the run
     was described.
     """

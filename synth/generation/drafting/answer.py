@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
 
 from synth.errors import TaskError
+from synth.generation.asking.questions import Refusal
 from synth.plugins import REWARDS
 from synth.tasks.yaml.source_map import Map, load_yaml
 from synth.tasks.yaml.words import FAMILY_ID
@@ -25,18 +26,6 @@ _OWN_KEYS = {
     "honest": "a family that you write has to reward all honest agents",
 }
 _OWN_ID = "a family needs an `id` of letters, digits and _"
-
-
-class Refusal(Exception):
-    """The cause for which a draft is not kept, in a word or two, and the reasons for the model."""
-
-    def __init__(self, cause: str, reasons: Sequence[str]) -> None:
-        super().__init__(cause, reasons)
-        self.cause, self.reasons = cause, reasons
-
-    @property
-    def reason(self) -> str:
-        return " ".join(self.reasons[0].split())[:300]
 
 
 def read_family(answer: str, scratch: Path, taken: Collection[str]) -> dict[str, Any]:

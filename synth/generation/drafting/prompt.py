@@ -12,7 +12,7 @@ import sqlalchemy
 from envs.sandboxes.base import Template
 from envs.types import Pins
 from envs.world.loader import World
-from synth.generation.drafting.answer import Refusal
+from synth.generation.asking.questions import Refusal
 from synth.generation.drafting.journal import DraftOutcome
 from synth.generation.drafting.notation import NOTATION
 from synth.generation.drafting.similarity import Signature

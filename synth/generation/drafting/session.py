@@ -11,51 +11,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from synth.errors import ContextOverflow, ModelError, ModelRefusedRequest
 from synth.foundation.hashing import derive_seed
-from synth.generation.drafting.answer import LONGEST, Refusal, read_family
-from synth.generation.drafting.journal import Answer, DraftJournal, DraftOutcome
+from synth.generation.asking.budget import AskingBudget
+from synth.generation.asking.journal import Answer
+from synth.generation.asking.questions import Refusal, ask
+from synth.generation.drafting.answer import LONGEST, read_family
+from synth.generation.drafting.journal import DraftJournal, DraftOutcome
 from synth.generation.drafting.prompt import feedback, opening
 from synth.generation.drafting.workbench import Workbench, numbered
-from synth.models.base import Model, missing_answer
-from synth.types import Completion, Message, Task
-
-_NOBODYS = Task(id="", family="", env="", prompt="", gold=())
-"""Task with which a model that writes families is started: it gets no real one."""
-
-
-class DraftingStopped(Exception):
-    """The job ends before all drafts are made; the message says why."""
-
-
-@dataclass(frozen=True)
-class DraftBudget:
-    """Limits on the cost of all answers of a job; None: no limit."""
-
-    usd: float | None = None
-    tokens: int | None = None
-
-    def check(self, answers: Sequence[Answer]) -> None:
-        """Raise :class:`DraftingStopped` where nothing more may be asked."""
-        if self.tokens is not None:
-            spent = [answer.tokens for answer in answers]
-            if None in spent:
-                raise DraftingStopped(_unknown("count of tokens", "tokens"))
-            if sum(count or 0 for count in spent) >= self.tokens:
-                raise DraftingStopped(f"the budget of {self.tokens:,} tokens is spent")
-        if self.usd is not None:
-            costs = [answer.cost_usd for answer in answers]
-            if None in costs:
-                raise DraftingStopped(_unknown("cost", "usd"))
-            if sum(cost or 0.0 for cost in costs) >= self.usd:
-                raise DraftingStopped(f"the budget of ${self.usd:g} is spent")
-
-
-def _unknown(what: str, key: str) -> str:
-    return (
-        f"an answer came without its {what}, so budget.{key} cannot be kept: go on without it, or"
-        " ask another endpoint"
-    )
+from synth.models.base import Model
+from synth.types import Message
 
 
 @dataclass(frozen=True)
@@ -69,7 +34,7 @@ class DraftJob:
     count: int
     attempts: int
     seed: int
-    budget: DraftBudget
+    budget: AskingBudget
 
 
 class DraftSession:
@@ -88,7 +53,7 @@ class DraftSession:
     def run(self) -> Iterator[DraftOutcome]:
         """The outcome of each draft, those of earlier sessions first.
 
-        Raises :class:`DraftingStopped` where the budget is spent or the endpoint cannot be asked,
+        Raises :class:`AskingStopped` where the budget is spent or the endpoint cannot be asked,
         and :class:`ModelRefusedRequest` where it never will answer.
         """
         for outcome in self._journal.outcomes.values():
@@ -156,32 +121,6 @@ class DraftSession:
             return known
         self._job.budget.check(list(self._journal.answers.values()))
         seed = derive_seed(self._job.seed, number, attempt)
-        conversation = self._model.start(_NOBODYS, (), seed)
-        try:
-            answer = _read_completion(self._runner.run(conversation.complete(messages)))
-        except ContextOverflow as error:
-            answer = Answer("", error.message, 0, 0, 0.0)
-        except ModelRefusedRequest:
-            raise
-        except ModelError as error:
-            if error.retryable:
-                raise DraftingStopped(f"the endpoint does not answer: {error.message}") from None
-            answer = Answer("", error.message)
+        answer = self._runner.run(ask(self._model, messages, seed, "a family"))
         self._journal.answered(number, attempt, answer)
         return answer
-
-
-def _read_completion(completion: Completion) -> Answer:
-    problem = missing_answer(completion) or ""
-    if completion.finish_reason == "length":
-        problem = "the answer was cut off at its longest: write a shorter family"
-    if completion.refusal is not None or completion.finish_reason == "content_filter":
-        problem = f"the model refuses: {completion.refusal or 'its content is filtered'}"
-    usage = completion.usage
-    return Answer(
-        completion.content,
-        problem,
-        usage.input_tokens,
-        usage.output_tokens,
-        completion.cost_usd,
-    )

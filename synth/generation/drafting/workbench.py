@@ -12,7 +12,7 @@ from envs.world.files import world_files
 from envs.world.loader import World
 from synth.dataset.store.atomic_files import disk, write_file
 from synth.errors import OperatorError
-from synth.generation.drafting.answer import Refusal
+from synth.generation.asking.questions import Refusal
 from synth.generation.drafting.insertion import NEW_FILE, with_family
 from synth.generation.drafting.proof import Examination, Survey, examine, survey
 from synth.generation.tasks_file import family_text

@@ -12,7 +12,6 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any, cast
 
-from envs.json_text import lenient
 from synth.language.values import (
     MEASURES,
     StatedValue,
@@ -44,17 +43,25 @@ def gold_reply(end: GoldEnd | None) -> GoldReply:
     return GoldReply() if end is None or end.reply is None else GoldReply.from_json(end.reply)
 
 
-def leaves(value: Any) -> Iterator[Any]:
-    """The scalars in a JSON value, and the keys of its objects."""
-    if isinstance(value, Mapping):
+def leaves(value: Any) -> list[Any]:
+    """The scalars in a JSON value, and the keys of its objects, in order."""
+    found: list[Any] = []
+    _gather(value, found)
+    return found
+
+
+def _gather(value: Any, found: list[Any]) -> None:
+    if isinstance(value, (str, int, float)) or value is None:
+        found.append(value)
+    elif isinstance(value, Mapping):
         for key, inner in cast("Mapping[str, Any]", value).items():
-            yield key
-            yield from leaves(inner)
+            found.append(key)
+            _gather(inner, found)
     elif isinstance(value, (list, tuple)):
         for inner in cast("Sequence[Any]", value):
-            yield from leaves(inner)
+            _gather(inner, found)
     else:
-        yield value
+        found.append(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +120,7 @@ class KnownValues:
         for text in (task.system, task.prompt, *(turn.text for turn in evidence.turns)):
             known.hear(text)
         known.spans = {int(item) for item in known.numbers if item.isdigit() and int(item) <= 3660}
-        known.add(known_of_tools(lenient(evidence.tools)))
+        known.add(known_of_tools(evidence.tools_json))
         for text in gold_reply(task.end).said:
             known.hear(text)
         known.read(dict(task.oracle))

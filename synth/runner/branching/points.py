@@ -9,6 +9,8 @@ their results.
     the last turn if there is none: what is missing was not done by then.
 ``each_write``
     Every turn with a call that changed rows.
+``each_turn``
+    Every turn.
 a number
     That turn.
 """
@@ -22,6 +24,7 @@ from synth.types import Task
 
 FIRST_WRONG: Final = "first_wrong"
 EACH_WRITE: Final = "each_write"
+EACH_TURN: Final = "each_turn"
 
 COLUMNS: Final = (
     *("trajectory_id", "job_index", "family", "split", "universe", "reward", "num_turns"),
@@ -35,8 +38,8 @@ Row = Mapping[str, Any]
 def branch_turns(row: Row, at: str, task: Task) -> list[int]:
     """The turns at which a rollout is branched, in order; empty if there is none.
 
-    ``at`` is ``first_wrong``, ``each_write`` or the number of a turn. Turns that the rollout has
-    from a parent of its own are not among those of ``each_write``.
+    ``at`` is ``first_wrong``, ``each_write``, ``each_turn`` or the number of a turn. Turns that the
+    rollout has from a parent of its own are not among those of ``each_write`` and ``each_turn``.
     """
     if at == FIRST_WRONG:
         turn = _first_wrong(row, task)
@@ -46,6 +49,8 @@ def branch_turns(row: Row, at: str, task: Task) -> list[int]:
         changed = {entry["id"] for entry in row["call_changes"]}
         own = range(row["branch_step"] or 0, len(turns))
         return [turn for turn in own if any(call["id"] in changed for call in turns[turn])]
+    if at == EACH_TURN:
+        return list(range(row["branch_step"] or 0, row["num_turns"]))
     return [int(at)] if int(at) < row["num_turns"] else []
 
 

@@ -6,12 +6,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from synth.agent.text_calls import find_calls
 from synth.dataset.sanitize import sanitize
 from synth.errors import ContextOverflow
 from synth.foundation.hashing import derive_seed
+from synth.language.json_answers import json_object
 from synth.models.base import Model
 from synth.rewards.reply.claims import Claim
 from synth.rewards.reply.sentences import visible
@@ -177,7 +178,7 @@ def _read(
         return all_refused("cut off", "the answer was cut off")
     if completion.tool_calls:
         return all_refused("tool call", "the answer called a tool")
-    answer = _json_object(completion.content)
+    answer = json_object(completion.content)
     if answer is None:
         return all_refused("form", "the answer was not the JSON object that was asked for")
     fine: dict[NarratedPart, str] = {}
@@ -191,18 +192,6 @@ def _read(
         else:
             refused.append(RefusedText(part, fault.kind, fault.words, said))
     return fine, refused
-
-
-def _json_object(content: str) -> Mapping[str, object] | None:
-    """The first JSON object of an answer: some models fence it, or think before it."""
-    for text in (content.rpartition("</think>")[2], content):
-        try:
-            value, _ = json.JSONDecoder().raw_decode(text, max(0, text.find("{")))
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict):
-            return cast("Mapping[str, object]", value)
-    return None
 
 
 def fault_of_form(text: str, part: NarratedPart, tools: frozenset[str]) -> Claim | None:

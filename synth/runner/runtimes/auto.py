@@ -87,12 +87,12 @@ def choose(
     rollouts = _counted(setup.workload)
     if GAIN * alone <= beside:
         return "inline", (
-            f"{rollouts} in this process: about {alone:.0f} s, on Ray with its start {beside:.0f} s"
-            " (runtime=ray for that)"
+            f"{rollouts} in this process: about {alone:.0f} s; Ray, which takes time to start:"
+            f" {beside:.0f} s (choose it with runtime=ray)"
         )
     return "ray", (
-        f"{rollouts} on Ray, {cpus} workers: about {beside:.0f} s, in this process {alone:.0f} s"
-        " (runtime=inline for that)"
+        f"{rollouts} on Ray, {cpus} workers: about {beside:.0f} s; in this process:"
+        f" {alone:.0f} s (choose it with runtime=inline)"
     )
 
 

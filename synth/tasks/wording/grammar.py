@@ -5,7 +5,7 @@ request.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
@@ -78,10 +78,10 @@ class Grammar:
     misspelt: Mapping[str, Sequence[str]]
     voices: Sequence[Voice] = field(default_factory=list[Voice])
 
-    def voice(self, seed: int) -> Voice:
-        """The voice that a seed draws, by the voices' weights."""
-        weights = [voice.weight for voice in self.voices]
-        return Random(seed).choices(self.voices, weights)[0]
+    def voice(self, seed: int, barred: Collection[str] = ()) -> Voice:
+        """The voice that a seed draws, by the voices' weights, among those that are not barred."""
+        voices = [voice for voice in self.voices if voice.name not in barred]
+        return Random(seed).choices(voices, [voice.weight for voice in voices])[0]
 
     @cached_property
     def greets(self) -> re.Pattern[str]:
@@ -126,3 +126,8 @@ def grammar() -> Grammar:
 def grammar_digest() -> str:
     """Of the grammar's text: another grammar makes other requests."""
     return digest(_source())
+
+
+def voice_names() -> list[str]:
+    """The names of the voices of the grammar that ships."""
+    return [voice.name for voice in grammar().voices]

@@ -29,6 +29,14 @@ _BESIDE = frozenset({"do", "tool", "save", "fails", "covers"})
 """Keys of steps and consents whose values nobody says."""
 
 
+_LITERALS = re.compile(_ALWAYS, re.IGNORECASE)
+
+
+def literals_in(text: str) -> list[str]:
+    """Quoted text, numbers, codes and acronyms of a text, in order."""
+    return [found.group() for found in _LITERALS.finditer(text)]
+
+
 class Masked:
     """Replaces values, quoted text, numbers, codes and acronyms by signs, and puts them back."""
 
@@ -64,7 +72,14 @@ def values_of(task: Task) -> set[str]:
     role = task.role
     consents = [[one.mentions, one.act, one.never] for one in role.every_consent]
     steps = [step.to_json() for step in task.gold]
-    return {text for text in _leaves([dict(task.slots), steps, consents]) if _is_value(text)}
+    return texts_in([dict(task.slots), steps, consents])
+
+
+def texts_in(value: object) -> set[str]:
+    """The strings and numbers in JSON at any depth, as they stand in texts; long ones are left
+    out.
+    """
+    return {text for text in _leaves(value) if _is_value(text)}
 
 
 def _leaves(value: object) -> Iterator[str]:

@@ -13,7 +13,7 @@ cannot be told apart by their style.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
@@ -23,6 +23,7 @@ from synth.tasks.wording.grammar import ACT, Grammar, Voice, grammar
 from synth.tasks.wording.masked import MOST, SIGN, Masked, values_of
 from synth.tasks.yaml.user import YES
 from synth.types import Consent, Task, UserRole
+from synth.types.phrasings import VOICE
 
 MOST_MISSPELT = 2
 """Misspelt words in one text."""
@@ -32,20 +33,27 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _START = re.compile(r"(?:^|(?<=[.?!:]\s)|(?<=-\s))[A-Z][a-z]*")
 
 
-def reworded(task: Task) -> Task:
-    """The task with other words of its user; id, gold and slots are the same."""
+def reworded(task: Task, barred: Collection[str] = (), voice: str | None = None) -> Task:
+    """The task with other words of its user; id, gold and slots are the same.
+
+    The words are those of the ``voice`` of that name, or else of one that is drawn among those that
+    are not ``barred``.
+    """
     words = grammar()
+    named = {found.name: found for found in words.voices}
     speaker = _Speaker(
         words,
-        words.voice(derive_seed("voice", task.id)),
+        named.get(voice or "") or words.voice(derive_seed("voice", task.id), barred),
         frozenset(values_of(task)),
         task.id,
         datetime.fromisoformat(task.now).hour,
     )
-    if task.asked_together:  # what is said are the words of the whole
-        return _said_by(task, speaker, first=True)
-    parts = [_said_by(part, speaker, first=index == 0) for index, part in enumerate(task.parts)]
-    return replace(_said_by(task, speaker, first=True), parts=tuple(parts))
+    parts = task.parts
+    if not task.asked_together:  # else, what is said are the words of the whole
+        parts = [_said_by(part, speaker, first=index == 0) for index, part in enumerate(parts)]
+    phrasing = f"{task.phrasing or ''}{VOICE}{speaker.voice.name}"
+    whole = _said_by(task, speaker, first=True)
+    return replace(whole, parts=tuple(parts), phrasing=phrasing)
 
 
 def _said_by(task: Task, speaker: _Speaker, *, first: bool) -> Task:

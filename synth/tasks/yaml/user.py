@@ -359,13 +359,22 @@ def unmentioned(
     """
     for text in texts:
         for index, mention in enumerate(consent.mentions):
-            filled = [(fill(text, "$slot", sample), sample) for sample in samples]
-            whole = [(text_of(item), slots) for item, slots in filled if not isinstance(item, dict)]
-            if whole and not any(
-                _may_restate(item, _text(mention, slots)) for item, slots in whole
-            ):
+            if not _restates(text, mention, samples):
                 return index
     return None
+
+
+def _restates(text: object, mention: object, samples: Sequence[Mapping[str, object]]) -> bool:
+    """True if a text restates a mention in one of the samples, or has saved values in all."""
+    compared = False
+    for slots in samples:
+        filled = fill(text, "$slot", slots)
+        if isinstance(filled, dict):
+            continue
+        if _may_restate(text_of(filled), _text(mention, slots)):
+            return True
+        compared = True
+    return not compared
 
 
 def _may_restate(text: str, fact: str) -> bool:

@@ -258,6 +258,19 @@ def test_a_wrong_choice_of_surfaces_is_named(changes, words):
     assert all(line.startswith(start) for line, start in zip(lines, words, strict=True)), lines
 
 
+@pytest.mark.parametrize(
+    ("tasks", "start"),
+    [
+        ({"held_out_phrasings": 0.2}, "tasks.held_out_phrasings: held out from the first split"),
+        ({**UNIVERSES, "held_out_phrasings": 0}, "tasks.held_out_phrasings: must be more than 0"),
+        ({**UNIVERSES, "held_out_phrasings": 1}, "tasks.held_out_phrasings: must be less than 1"),
+    ],
+)
+def test_a_wrong_share_of_held_out_wordings_is_named(tasks, start):
+    (line,) = problems({**WORLD, "tasks": tasks})
+    assert line.startswith(start), line
+
+
 def test_sound_splits_survive_a_round_trip_and_their_order_counts():
     made = config(tasks={**UNIVERSES, "held_out": "a"})
     assert made.tasks.splits == {"train": [0, 1, 2], "test": [3]}

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from synth.errors import OperatorError
+from synth.generation.asking.journal import Answer
 from synth.generation.drafting.insertion import NEW_FILE, with_family
-from synth.generation.drafting.journal import Answer, DraftJournal, DraftOutcome
+from synth.generation.drafting.journal import DraftJournal, DraftOutcome
 from synth.generation.drafting.similarity import Signature
 from synth.tasks.yaml.source_map import load_yaml
 

@@ -1,0 +1,267 @@
+"""``synth rephrase``: a model writes other words for the users of a world's families, and those
+that say the same are added.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections import Counter
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from envs.world.files import PHRASINGS
+from envs.world.loader import World, load_world
+from synth.cli.end_report import INTERRUPTED, PARTIAL
+from synth.cli.live_options import add_model_options
+from synth.cli.world_job import check_options, job_config, journal_name, locked_state, own_folder
+from synth.config.schema import RunConfig
+from synth.errors import OperatorError
+from synth.foundation.shipped import find_world
+from synth.generation.asking.budget import AskingBudget, AskingStopped, Spending
+from synth.generation.rephrasing.bench import PhrasingBench
+from synth.generation.rephrasing.journal import RephraseJournal
+from synth.generation.rephrasing.phrasings_file import add_phrasings
+from synth.generation.rephrasing.prompt import messages_for
+from synth.generation.rephrasing.session import (
+    FamilyOutcome,
+    RephraseJob,
+    RephraseSession,
+    causes_of,
+)
+from synth.models.base import Model
+from synth.report import Screen
+from synth.report.json_output import print_document
+from synth.runner.build import build_model
+from synth.runner.setup import database_target, resolve_settings
+from synth.validation.check import Options
+
+EPILOG = """examples:
+  synth rephrase my_world --model gpt-4.1-mini --count 8 budget.usd=2
+  synth rephrase library --to my_library --model my-model --base-url http://localhost:8000/v1
+  synth rephrase my_world --families lend_book --model my-model --dry-run
+
+The same command goes on where it was stopped, and pays for no answer twice: they are kept in the
+world's folder `.synth`. A higher --count asks for more."""
+
+
+@dataclass
+class RephraseReport:
+    """The report of a job. ``stopped`` is the reason for which it ended early, ``added`` the number
+    of new lines in the world's file.
+    """
+
+    world: Path
+    model: str
+    outcomes: list[FamilyOutcome] = field(default_factory=list[FamilyOutcome])
+    added: int = 0
+    stopped: str | None = None
+    interrupted: bool = False
+    spent: Spending = field(default_factory=lambda: Spending(0, 0, None))
+
+    @property
+    def kept(self) -> int:
+        return sum(len(outcome.kept) for outcome in self.outcomes)
+
+    @property
+    def causes(self) -> Counter[str]:
+        return causes_of(self.outcomes)
+
+    @property
+    def exit_code(self) -> int:
+        if self.interrupted:
+            return INTERRUPTED
+        if self.stopped is not None:
+            return PARTIAL
+        return 0 if self.kept else 1
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "world": str(self.world),
+            "model": self.model,
+            "kept": self.kept,
+            "added": self.added,
+            "left_out": dict(self.causes.most_common()),
+            "stopped": "interrupted" if self.interrupted else self.stopped,
+            "input_tokens": self.spent.input_tokens,
+            "output_tokens": self.spent.output_tokens,
+            "cost_usd": self.spent.cost_usd,
+            "families": [outcome.to_json() for outcome in self.outcomes],
+        }
+
+
+def main(argv: list[str]) -> int:
+    """Rephrase a world; 0 if a phrasing is kept, 1 if none is, 3 if the job ended early.
+
+    Raises OperatorError, ConfigProblems, ModelError, and the errors of worlds and tasks.
+    """
+    options = make_parser().parse_intermixed_args(argv)
+    least = (("count", 1), ("attempts", 1), ("seed", 0), ("tasks", 1), ("concurrency", 1))
+    check_options(options, "rephrase", least)
+    source = find_world(options.world)
+    config = job_config(source, options)
+    screen = Screen(sys.stderr if options.json or options.dry_run else None)
+    world = load_world(source)
+    if world.databases:
+        raise OperatorError(f"{world.name} has a database for each family: it takes no phrasings")
+    if options.dry_run:
+        _dry_run(world, config, options)
+        return 0
+    settings = resolve_settings(config)
+    if not settings.asks_endpoint:
+        raise OperatorError(f"model.kind={config.model.kind} asks no endpoint, and writes nothing")
+    model = build_model(settings.model)
+    folder = own_folder(source, options.to, "phrasings")
+    report = RephraseReport(folder, model.name)
+    name = journal_name(config, "phrasings")
+    with locked_state(folder) as state, closing(RephraseJournal(state / name)) as journal:
+        _rephrase(load_world(folder), config, model, journal, options, report, screen)
+        report.spent = Spending.of(list(journal.answers.values()))
+    print_document(report.to_json(), lambda shown: _conclude(report, shown), as_json=options.json)
+    return report.exit_code
+
+
+def _proofs(world: World, config: RunConfig, options: argparse.Namespace) -> Options:
+    """The scope of the proofs: words do the same in all universes."""
+    families = tuple(options.families.split(",")) if options.families else None
+    engine, place = config.database.engine, database_target(config)
+    return Options(families, per_case=options.tasks, engine=engine, place=place)
+
+
+def _rephrase(
+    world: World,
+    config: RunConfig,
+    model: Model,
+    journal: RephraseJournal,
+    options: argparse.Namespace,
+    report: RephraseReport,
+    screen: Screen,
+) -> None:
+    """Ask for the phrasings, and fill in the report, however the job ends."""
+    job = RephraseJob(
+        world.path,
+        _proofs(world, config, options),
+        options.count,
+        options.attempts,
+        options.seed,
+        AskingBudget(config.budget.usd, config.budget.tokens),
+        options.concurrency,
+    )
+    working = nullcontext() if options.json else screen.working(f"{model.name} writes phrasings")
+    with closing(RephraseSession(job, model, journal)) as session, working:
+        for warning in session.preflight() if config.preflight else ():
+            screen.line(f"warning: {warning}", "yellow")
+        try:
+            session.run(lambda outcome: _show(outcome, screen))
+        except AskingStopped as error:
+            report.stopped = str(error)
+        except KeyboardInterrupt:
+            report.interrupted = True
+        report.outcomes = session.outcomes
+        report.added = add_phrasings(world.path, session.outcomes, journal.added)
+        journal.has_added(one.name for outcome in session.outcomes for one in outcome.kept)
+
+
+def _dry_run(world: World, config: RunConfig, options: argparse.Namespace) -> None:
+    """Print the first prompt."""
+    with closing(PhrasingBench(world.path, _proofs(world, config, options))) as bench:
+        own = bench.words(bench.families[0])
+    for message in messages_for(own, options.count, [], []):
+        print(f"[{message['role']}]\n{message['content']}\n")
+
+
+def _show(outcome: FamilyOutcome, screen: Screen) -> None:
+    if outcome.skipped:
+        screen.parts([("skipped", "yellow"), (f" {outcome.family}: {outcome.skipped}", "")])
+        return
+    out = f", {len(outcome.rejected)} left out" if outcome.rejected else ""
+    style = "green" if outcome.kept else "yellow"
+    screen.parts([(f"{len(outcome.kept)} kept", style), (f" {outcome.family}{out}", "")])
+    for one in outcome.rejected:
+        screen.line(f"     {one.cause}: {one.reason}")
+
+
+def _conclude(report: RephraseReport, screen: Screen) -> None:
+    kept = report.kept
+    asked = kept + sum(report.causes.values())
+    screen.line()
+    if report.causes:
+        rows = [(cause, str(count)) for cause, count in report.causes.most_common()]
+        screen.table(("left out because", "phrasings"), rows, right=(1,))
+        screen.line()
+    share = f" ({kept / asked:.0%})" if asked else ""
+    tokens = report.spent.input_tokens + report.spent.output_tokens
+    cost = "" if report.spent.cost_usd is None else f", ${report.spent.cost_usd:.4g}"
+    screen.line(
+        f"{report.world}: {kept} of {asked} phrasings of {report.model} are kept{share};"
+        f" {tokens:,} tokens{cost}"
+    )
+    if report.added:
+        screen.line(f"{report.added} new lines in {report.world / PHRASINGS}")
+    if report.interrupted or report.stopped is not None:
+        reason = "interrupted" if report.interrupted else report.stopped
+        screen.line(f"stopped: {reason}", "yellow")
+        screen.line("The same command goes on from here.")
+    elif kept:
+        screen.line(f"Next: {shlex.join(['synth', 'check', str(report.world)])}")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = argparse.ArgumentParser(
+        prog="synth rephrase",
+        description="Let a model write other words for the users of a world's families. A phrasing"
+        " is kept in phrasings.jsonl if it has every value, gives nothing of gold away, repeats no"
+        " other, and its family proves itself with it.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("world", metavar="WORLD", help="a world's folder, or a name with --to")
+    parser.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="key=value",
+        help="overrides of model, budget.usd, budget.tokens and database, as in `synth run`",
+    )
+    add_model_options(parser, scripted=False)
+    parser.add_argument("--families", metavar="A,B", help="only these, separated by commas")
+    parser.add_argument(
+        "--count", type=int, default=4, metavar="N", help="phrasings of each family (default: 4)"
+    )
+    parser.add_argument(
+        "--attempts",
+        type=int,
+        default=3,
+        metavar="K",
+        help="questions about each family: what is wrong with an answer goes back (default: 3)",
+    )
+    parser.add_argument(
+        "--to",
+        type=Path,
+        metavar="PATH",
+        help="add to a copy of the world there, which is made if it is not there yet",
+    )
+    parser.add_argument(
+        "--tasks",
+        type=int,
+        default=1,
+        metavar="N",
+        help="tasks to prove per case of a family (default: 1)",
+    )
+    parser.add_argument(
+        "--concurrency",
+        type=int,
+        default=8,
+        metavar="N",
+        help="families that are asked about at once (default: 8)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="another seed is another job (default: 0)"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print the first prompt, and ask nothing"
+    )
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    return parser

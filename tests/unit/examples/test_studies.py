@@ -1,0 +1,123 @@
+"""The studies of examples/training: what their files may say, and the table of what was made."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.e2e.command import synth
+
+TRAINING = Path(__file__).parents[3] / "examples" / "training"
+STUDIES = sorted((TRAINING / "studies").glob("*.yaml"))
+SETS = {"easy": ["room_price"], "hard": ["mark_clean"]}
+
+
+Table = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Table]:
+    """`study.py FILE OUT --table`: its exit code, what it prints, and its messages."""
+    monkeypatch.syspath_prepend(str(TRAINING))
+    study = import_module("study")
+
+    def run(file: Path, out: Path, *options: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["study.py", str(file), str(out), "--table", *options])
+        code = study.main()
+        return code, *capsys.readouterr()
+
+    yield run
+    for name in ("study", "plan", "results"):
+        del sys.modules[name]
+
+
+def write(home: Path, **changes: Any) -> Path:
+    """A study beside a folder with the hotel."""
+    home.joinpath("studies").mkdir(parents=True)
+    shutil.copytree(TRAINING / "hotel", home / "hotel")
+    study = {
+        "world": "hotel",
+        "run": ["tasks.count=8"],
+        "tasks": 6,
+        "held_out": {name: {"families": families} for name, families in SETS.items()},
+        "points": {"before": {"rows": 0}, "after": {"rows": 16}},
+        "compare": [["before", "after"]],
+        **changes,
+    }
+    file = home / "studies" / "small.yaml"
+    file.write_text(yaml.safe_dump(study, sort_keys=False))
+    return file
+
+
+@pytest.mark.parametrize("file", STUDIES, ids=lambda file: file.stem)
+def test_a_study_that_ships_is_valid_and_nothing_of_it_is_there_yet(
+    file: Path, tmp_path: Path, table: Table
+):
+    code, shown, problem = table(file, tmp_path / "out")
+    assert code == 0, problem
+    assert "Not evaluated yet: " in shown
+    named = yaml.safe_load(file.read_text())
+    for part in (*named["points"].values(), *named["held_out"].values()):
+        for line in (*part.get("run", ()), *part.get("overrides", ())):
+            assert "=" in line
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "words"),
+    [
+        ({"points": {"before": {"rows": -1}}}, (), "points.before.rows: Input should be greater"),
+        ({"tsks": 3}, (), "tsks: Extra inputs are not permitted"),
+        ({"world": "motel"}, (), "motel is no folder"),
+        ({"compare": [["before", "later"]]}, (), "compare: later is no point"),
+        ({"compare": [["after", "before"]]}, (), "before is untrained, so it comes first"),
+        ({"points": {"../x": {"rows": 1}}, "compare": []}, (), "'../x': a name is of letters"),
+        ({}, ("--scale", "0"), "--scale is a number above 0"),
+        ({}, ("--scale", "nan"), "--scale is a number above 0"),
+        ({}, ("--tasks", "0"), "--tasks is a number of at least 1"),
+        ({}, ("--seeds", "a"), "--seeds is of the form 0,1,2, not a"),
+        ({}, ("--points", "later"), "--points: later; there are before, after"),
+    ],
+)
+def test_bad_studies_are_one_message(
+    changes: dict[str, Any], options: tuple[str, ...], words: str, tmp_path: Path, table: Table
+):
+    code, _, problem = table(write(tmp_path, **changes), tmp_path / "out", *options)
+    assert code == 2
+    assert words in problem
+    assert not (tmp_path / "out" / "results.md").exists()
+
+
+def evaluated(home: Path, out: str, *more: str) -> None:
+    """An evaluation of the scripted expert on six tasks."""
+    chosen = ("--families", "mark_clean", "--tasks", "6", "--universes", "100")
+    done = synth("eval", "hotel", *chosen, "--out", out, "runtime=inline", *more, cwd=home)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_the_table_pools_seeds_and_pairs_tasks(tmp_path: Path, table: Table):
+    """Real evaluations of the scripted expert, which errs before and does not after."""
+    file = write(tmp_path, seeds=[0, 1])
+    erring = ("model.mistakes=[premature_answer]", "model.mistake_rate=1.0")
+    evaluated(tmp_path, "out/before/easy", *erring)
+    evaluated(tmp_path, "out/after/seed-0/easy")
+    shutil.copytree(tmp_path / "out/before/easy", tmp_path / "out/after/seed-1/easy")
+    code, shown, problem = table(file, tmp_path / "out")
+    assert code == 0, problem
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    before, after = results["points"]
+    assert (before["rate"], before["seeds"], before["tasks"]) == (0.0, {"-": 0.0}, 6)
+    assert (after["rate"], after["seeds"], after["tasks"]) == (0.5, {"0": 1.0, "1": 0.0}, 6)
+    [pair] = results["pairs"]
+    assert (pair["on"], pair["tasks"], pair["difference"]) == ("easy", 6, 0.5)
+    assert pair["p_value"] == pytest.approx(2 / 2**6), "six tasks, all for the better"
+    assert results["missing"] == ["before/hard", "after/seed-0/hard", "after/seed-1/hard"]
+    assert "| before | 0 | 0 | easy | 6 | 0.0% | 0.0% to 39.0% | 0.0% |" in shown
