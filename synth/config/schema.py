@@ -27,7 +27,9 @@ from synth.config.telemetry import TelemetryConfig
 from synth.config.types import (
     AnyShare,
     BranchAt,
+    ComposeAs,
     Composition,
+    Difficulty,
     MoreThanZero,
     NotNegative,
     Positive,
@@ -35,9 +37,11 @@ from synth.config.types import (
     Share,
     Styles,
     Surfaces,
+    TaskOrder,
     Text,
     Universe,
     Universes,
+    Weights,
     Wording,
     alone,
     one_or_many,
@@ -196,8 +200,10 @@ class TasksConfig(Section):
     splits but the first.
 
     ``compose`` is the share of tasks in which two or three families are asked one after another,
-    such as ``{2: 0.3, 3: 0.1}`` (None: there are none). ``max_near_duplicates`` is the largest
-    share of tasks whose opening request is a near-duplicate of one before it (None: any).
+    such as ``{2: 0.3, 3: 0.1}`` (None: there are none). ``compose_as`` says how their requests
+    come: by ``turns``, in one ``message``, or ``both``, half of the tasks each.
+    ``max_near_duplicates`` is the largest share of tasks whose opening request is a near-duplicate
+    of one before it (None: any).
 
     ``surface`` counts the variants of names, beside the world's own, that tasks are shown under, or
     lists their numbers: 0 is the world's own names. Those of ``held_out_surface`` are shown in all
@@ -207,6 +213,11 @@ class TasksConfig(Section):
     puts them into many voices by a grammar (:mod:`synth.tasks.wording`). ``rephrase`` is a model
     that writes other words for them. ``held_out_phrasings`` is the share of each family's wordings,
     and of the voices, that are asked in all splits but the first (None: none).
+
+    ``weights`` map families, by name or pattern, to their share in relation to the others' 1.
+    ``difficulty`` is the range that tasks must have, such as ``{min: 3, max: 9}``
+    (:mod:`synth.types.difficulty`). ``order`` is that of the plan: families take ``turns``, or the
+    tasks of each split come by their ``difficulty``.
     """
 
     kind: Text = "families"
@@ -220,10 +231,14 @@ class TasksConfig(Section):
     splits: dict[Text, Annotated[list[Universe], BeforeValidator(alone)]] | None = None
     held_out: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
     compose: Composition | None = None
+    compose_as: ComposeAs = "turns"
     max_near_duplicates: AnyShare | None = None
     surface: Surfaces = 0
     held_out_surface: list[Annotated[int, Strict(), Field(ge=0)]] | None = None
     wording: Wording = "plain"
+    weights: Weights | None = None
+    difficulty: Difficulty | None = None
+    order: TaskOrder = "turns"
     held_out_phrasings: Annotated[float, Strict(), Field(gt=0, lt=1)] | None = None
     rephrase: RephraseConfig = field(default_factory=RephraseConfig)
 
@@ -387,6 +402,8 @@ FREE = (
     "database.options",
     "database.connection.options",
     "tasks.splits",
+    "tasks.weights",
+    "tasks.difficulty",
     "tasks.options",
     "tasks.rephrase.extra_body",
     "agent.options",

@@ -89,6 +89,8 @@ BranchAt = Annotated[str, PlainValidator(branch_at)]
 Wording = Literal["plain", "varied"]
 """Words in which users ask (:mod:`synth.tasks.wording`)."""
 Universes = Annotated[int | list[int], PlainValidator(universes)]
+ComposeAs = Literal["turns", "message", "both"]
+"""How the requests of a composed task come (:data:`synth.tasks.composition.MANNERS`)."""
 Style = Literal["terse", "narrating", "parallel", "verifying"]
 """Manners of the scripted expert (:mod:`synth.models.scripted.styles`)."""
 
@@ -139,6 +141,42 @@ def composition(value: object) -> dict[str, float]:
 
 
 Composition = Annotated[dict[str, float], PlainValidator(composition)]
+
+
+def weights(value: object) -> dict[str, float]:
+    """The weights of families by name or pattern. Raises ValueError for anything else."""
+    given = cast("dict[object, object]", value) if isinstance(value, Mapping) else {}
+    if not given or not all(
+        type(weight) in {int, float} and 0 < cast("float", weight) < 1e9
+        for weight in given.values()
+    ):
+        raise ValueError(
+            "must map families, by name or pattern, to weights above 0, such as"
+            " {cancel_order: 2, refuse_*: 0.5}"
+        )
+    return {str(name): float(cast("float", weight)) for name, weight in given.items()}
+
+
+Weights = Annotated[dict[str, float], PlainValidator(weights)]
+
+
+def difficulty(value: object) -> dict[str, int]:
+    """A range of difficulty, both ends included. Raises ValueError for anything else."""
+    given = cast("dict[object, object]", value) if isinstance(value, Mapping) else {}
+    ends = {str(name): end for name, end in given.items()}
+    fine = {
+        name: end
+        for name, end in ends.items()
+        if name in {"min", "max"} and type(end) is int and end >= 0
+    }
+    if not fine or len(fine) < len(ends) or fine.get("max", 10**9) < fine.get("min", 0):
+        raise ValueError("must be a range of whole numbers, such as {min: 3} or {min: 3, max: 9}")
+    return fine
+
+
+Difficulty = Annotated[dict[str, int], PlainValidator(difficulty)]
+TaskOrder = Literal["turns", "difficulty"]
+"""Orders of a plan."""
 
 
 class Section:

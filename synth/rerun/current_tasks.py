@@ -56,7 +56,8 @@ class PresentTasks:
         source = self._source(task.family, task.universe)
         if task.parts:
             parts = [self._in(source, part) for part in task.parts]
-            whole = joined(parts, task.id, task.seed)
+            manner = "message" if task.asked_together else "turns"
+            whole = joined(parts, task.id, task.seed, manner)
             return replace(whole, split=task.split, surface=task.surface), source.world
         return self._in(source, task), source.world
 

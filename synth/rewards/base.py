@@ -125,7 +125,8 @@ class Evidence:
     - ``query(sql)``: rows of the end state as a list of dicts; read-only.
     - ``tables``: the schema by table name; ``engine``: the database engine, such as ``sqlite``.
     - ``databases``: where a submitted query is executed; None when they are gone.
-    - ``before``: in a composed task, the evidence of the request before this one.
+    - ``before``: in a composed task, the evidence of the request before this one; ``beside``: that
+      of the other requests that came in the same message.
 
     Of a composed task, ``submitted`` maps the number of a request ("1") to the answer to it.
     """
@@ -145,6 +146,7 @@ class Evidence:
     writers: frozenset[str] = frozenset()
     people: People | None = None
     before: Evidence | None = None
+    beside: Sequence[Evidence] = ()
 
     @property
     def tools(self) -> list[dict[str, Any]]:
@@ -155,8 +157,11 @@ class Evidence:
 
     @property
     def so_far(self) -> Sequence[Evidence]:
-        """The evidence of the requests of a composed task up to this one, in order."""
-        return [self] if self.before is None else [*self.before.so_far, self]
+        """The evidence of the requests of a composed task that the user has made by now, this one
+        last.
+        """
+        earlier = () if self.before is None else self.before.so_far
+        return [*earlier, *self.beside, self]
 
     @property
     def spoken(self) -> Sequence[Utterance]:

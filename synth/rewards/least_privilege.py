@@ -37,9 +37,10 @@ class ReadsOnly(Verifier):
         people = evidence.people
         if people is None or evidence.task.end is None or evidence.task.end.reply is None:
             return Verdict(self.name, 1.0, "nobody's data is personal here")
-        concerned = set(gold_reply(evidence.task.end).people).union(
-            *(people.in_text(turn.text) for turn in evidence.turns)
-        )
+        requests = [evidence, *evidence.beside]
+        concerned = {
+            person for one in requests for person in gold_reply(one.task.end).people
+        }.union(*(people.in_text(turn.text) for turn in evidence.turns))
         strays = {
             canonical([call.name, dict(call.arguments or {})]): call.name
             for call in evidence.calls

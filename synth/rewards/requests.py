@@ -9,6 +9,11 @@ from typing import Any
 from envs.types import RowChange
 from synth.foundation.hashing import canonical
 from synth.rewards.base import CallRecord, Evidence
+from synth.rewards.requests_of_message import (
+    conflict,
+    evidence_of_message,
+    places_in_message,
+)
 from synth.types import Verdict
 
 
@@ -16,8 +21,10 @@ def evidence_of_requests(evidence: Evidence) -> list[Evidence | None]:
     """The evidence of each part of a composed task; None for a request that never came.
 
     A request lasts from its coming to that of the next one. Its changes are the net changes of its
-    own calls.
+    own calls. Requests of one message are told apart by the rows that they change.
     """
+    if evidence.task.asked_together:
+        return list(evidence_of_message(evidence))
     out: list[Evidence | None] = []
     starts = [0, *(index + 1 for index in _arrivals(evidence))]
     for number, part in enumerate(evidence.task.parts):
@@ -73,7 +80,11 @@ def net_changes(calls: Sequence[CallRecord]) -> list[RowChange]:
 
 
 def shared_row(evidence: Evidence) -> str | None:
-    """A row that is changed for two requests of a composed task, as text; None if there is none."""
+    """A row that is changed for two requests of a composed task, as text; None if there is none. In
+    one message, two that add rows to one table cannot be told apart either.
+    """
+    if evidence.task.asked_together:
+        return conflict(evidence.task, evidence)
     owners: dict[tuple[str, str], int] = {}
     for number, request in enumerate(evidence_of_requests(evidence)):
         for change in () if request is None else request.changes:
@@ -102,8 +113,7 @@ def combined(evidence: Evidence, judged: Sequence[Sequence[Verdict] | None]) -> 
     A gate passes if it passes for each of them; a score is their mean. The detail is that of the
     first request that fails.
     """
-    arrivals = _arrivals(evidence)
-    starts = [0, *(evidence.turns[index].after for index in arrivals)]
+    places = _places(evidence)
     found: dict[str, list[tuple[int, Verdict]]] = {}
     for number, part in enumerate(evidence.task.parts):
         verdicts = judged[number]
@@ -112,17 +122,26 @@ def combined(evidence: Evidence, judged: Sequence[Sequence[Verdict] | None]) -> 
             verdicts = [Verdict(gate.name, 0.0, never) for gate in part.gates]
         for verdict in verdicts:
             found.setdefault(verdict.verifier, []).append((number, verdict))
-    return [_of_all(parts, starts) for parts in found.values()]
+    return [_of_all(parts, places) for parts in found.values()]
 
 
-def _of_all(parts: Sequence[tuple[int, Verdict]], starts: Sequence[int]) -> Verdict:
+def _places(evidence: Evidence) -> Sequence[Sequence[int]]:
+    """The places among all calls of the calls of each request that came."""
+    if evidence.task.asked_together:
+        return places_in_message(evidence)
+    starts = [0, *(evidence.turns[index].after for index in _arrivals(evidence))]
+    ends = [*starts[1:], len(evidence.calls)]
+    return [range(start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+def _of_all(parts: Sequence[tuple[int, Verdict]], places: Sequence[Sequence[int]]) -> Verdict:
     number, worst = min(parts, key=lambda part: 1.0 if part[1].score is None else part[1].score)
     shown = [(index, item) for index, item in parts if item.score != 1.0] or parts
     reason = "; ".join(f"request {index + 1}: {item.reason}" for index, item in shown)
     detail = {**worst.detail, "request": number + 1}
     wrong = worst.detail.get("first_wrong")
-    if wrong is not None and number < len(starts):
-        detail["first_wrong"] = {**wrong, "call": wrong["call"] + starts[number]}
+    if wrong is not None and number < len(places):
+        detail["first_wrong"] = {**wrong, "call": places[number][wrong["call"]]}
     return replace(
         worst, score=_score([item for _, item in parts]), reason=reason[:2000], detail=detail
     )

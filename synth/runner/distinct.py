@@ -1,14 +1,16 @@
 """Choice of tasks whose opening requests are not near-duplicates of one another
-(``tasks.max_near_duplicates``).
+(``tasks.max_near_duplicates``), and whose difficulty is in a range (``tasks.difficulty``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heapreplace
 
 from synth.language.near_duplicates import NearDuplicates
 from synth.language.shingles import number_of, shingles, words
+from synth.runner.asked import Levels
 from synth.tasks.base import TaskPool
 from synth.tasks.composition import Composer
 from synth.types import Task
@@ -51,6 +53,56 @@ class Openings:
         return True
 
 
+@dataclass(slots=True)
+class Filters:
+    """What keeps tasks out of a plan: the openings so far (None: near-duplicates are welcome), and
+    a range of difficulty (None: any). ``outside`` counts the tasks that are not in it.
+    """
+
+    openings: Openings | None
+    levels: Levels | None
+    outside: int = 0
+
+    @classmethod
+    def of(cls, max_near_duplicates: float | None, levels: Levels | None) -> Filters:
+        """The filters of a new plan."""
+        most = max_near_duplicates
+        return cls(None if most is None else Openings(most), levels)
+
+    def __bool__(self) -> bool:
+        return self.openings is not None or self.levels is not None
+
+    @property
+    def left_out(self) -> int:
+        """Number of tasks that were left out as near-duplicates."""
+        return 0 if self.openings is None else self.openings.left_out
+
+    def take(self, task: Task, *, begins: bool) -> bool:
+        """Add a task if it may be in the plan. One that ``begins`` a composed task may have any
+        difficulty, and is a near-duplicate of none.
+        """
+        if not begins and self.levels is not None and not self.levels.hold(task):
+            self.outside += 1
+            return False
+        if self.openings is None:
+            return True
+        shown = self.openings.shown
+        if shown is not None and not begins:  # a composed task gets words of its own
+            task = shown(task)
+        return self.openings.take(task.prompt, strict=begins)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """``count`` tasks asked alone, by ``weights`` (None: equal ones), beside composed tasks of up
+    to ``size`` requests.
+    """
+
+    count: int
+    size: int
+    weights: Mapping[str, float] | None = None
+
+
 @dataclass(frozen=True)
 class DistinctTasks:
     """The chosen tasks of one universe: places of each family, in the order of the plan, and the
@@ -64,12 +116,13 @@ class DistinctTasks:
 
 @dataclass(slots=True)
 class _Families:
-    """The tasks of families that have not been looked at. Families take turns."""
+    """The tasks of families that have not been looked at. Families take turns by their weights."""
 
     pool: TaskPool
     seed: int
     capacities: Mapping[str, int]
-    openings: Openings
+    filters: Filters
+    weights: Mapping[str, float] | None
     looked_at: dict[str, int] = field(default_factory=dict[str, int])
     exhausted: set[str] = field(default_factory=set[str])
 
@@ -79,22 +132,22 @@ class _Families:
         """Yield family and place of the next tasks, at most ``count``; with a composer, only tasks
         that can begin one of ``size`` requests and that are near-duplicates of none.
         """
-        chosen = 0
-        while chosen < count and (alive := self._alive()):
-            for family in alive:
-                if chosen == count:
-                    return
-                place = self._next(family, size, composer)
-                if place is None:
-                    self.exhausted.add(family)
-                else:
-                    chosen += 1
-                    yield family, place
-
-    def _alive(self) -> list[str]:
-        return [
-            name for name, size in self.capacities.items() if size and name not in self.exhausted
+        names = [
+            name for name, own in self.capacities.items() if own and name not in self.exhausted
         ]
+        weights = self.weights or dict.fromkeys(names, 1.0)
+        turns = [(1 / weights[name], order, name) for order, name in enumerate(names)]
+        heapify(turns)
+        while count and turns:
+            turn, order, family = turns[0]
+            place = self._next(family, size, composer)
+            if place is None:
+                self.exhausted.add(family)
+                heappop(turns)
+            else:
+                heapreplace(turns, (turn + 1 / weights[family], order, family))
+                count -= 1
+                yield family, place
 
     def _next(self, family: str, size: int, composer: Composer | None) -> int | None:
         start = self.looked_at.get(family, 0)
@@ -103,10 +156,7 @@ class _Families:
             task = self.pool.task(family, place, self.seed)
             if composer is not None and not composer.can_begin(task, size):
                 continue
-            shown = self.openings.shown
-            if shown is not None and composer is None:  # a composed task gets words of its own
-                task = shown(task)
-            if self.openings.take(task.prompt, strict=composer is not None):
+            if self.filters.take(task, begins=composer is not None):
                 return place
         return None
 
@@ -114,21 +164,22 @@ class _Families:
 def choose_tasks(
     pool: TaskPool,
     capacities: Mapping[str, int],
-    count: int,
-    size: int,
+    wish: Wish,
     composer: Composer | None,
     seed: int,
-    openings: Openings,
+    filters: Filters,
 ) -> DistinctTasks:
-    """Choose ``count`` tasks of a universe, as far as there are so many, and first requests for the
-    composed tasks of ``composer``, which have up to ``size`` requests.
+    """Choose the tasks of a universe, as far as there are so many, and first requests for the
+    composed tasks of ``composer``.
     """
-    families = _Families(pool, seed, capacities, openings)
+    families = _Families(pool, seed, capacities, filters, wish.weights)
     places: dict[str, list[int]] = {name: [] for name in capacities}
-    for family, place in families.choose(count):
+    for family, place in families.choose(wish.count):
         places[family].append(place)
     exhausted = frozenset(families.exhausted)
     firsts = (
-        [] if composer is None else list(families.choose(SPARE * composer.count, size, composer))
+        []
+        if composer is None
+        else list(families.choose(SPARE * composer.count, wish.size, composer))
     )
     return DistinctTasks(places, firsts, exhausted)

@@ -19,13 +19,15 @@ from typing import TypeVar
 from synth.errors import OperatorError, TaskError
 from synth.foundation.hashing import derive_seed, digest
 from synth.foundation.suggestions import hint, nearest
-from synth.runner.distinct import Openings, choose_tasks
+from synth.runner.asked import Levels, weights_of
+from synth.runner.distinct import Filters, Wish, choose_tasks
 from synth.runner.held_out import barred_voices, hold_out, shown_words
 from synth.surface import Surfaces
 from synth.tasks.base import TaskPool
-from synth.tasks.composition import SIZES, Composer, turns
-from synth.tasks.wording import grammar_digest, reworded
+from synth.tasks.composition import MANNERS, SIZES, Composer, Manner, turns
+from synth.tasks.wording import grammar_digest, joints_digest, reworded
 from synth.types import Job, Task
+from synth.types.difficulty import difficulty
 from synth.types.phrasings import HeldOutPhrasings
 
 Name = TypeVar("Name", bound=Hashable)
@@ -34,10 +36,14 @@ TRAIN = "train"
 """The one split of a plan without splits."""
 
 
-def shares(count: int, capacities: Mapping[Name, int]) -> dict[Name, int]:
-    """Equal shares of ``count``; what a small one cannot supply, the others take. Sums to
-    ``count``.
+def shares(
+    count: int, capacities: Mapping[Name, int], weights: Mapping[Name, float] | None = None
+) -> dict[Name, int]:
+    """Shares of ``count`` by ``weights`` (None: equal ones); what a small one cannot supply, the
+    others take. Sums to ``count``.
     """
+    if weights is not None:
+        return _weighted(count, capacities, weights)
     out = dict.fromkeys(capacities, 0)
     left = count
     while left:
@@ -49,11 +55,31 @@ def shares(count: int, capacities: Mapping[Name, int]) -> dict[Name, int]:
     return out
 
 
+def _weighted(
+    count: int, capacities: Mapping[Name, int], weights: Mapping[Name, float]
+) -> dict[Name, int]:
+    out = dict.fromkeys(capacities, 0)
+    while left := count - sum(out.values()):
+        alive = [name for name in capacities if out[name] < capacities[name]]
+        whole = sum(weights[name] for name in alive)
+        due = {name: left * weights[name] / whole for name in alive}
+        given = {name: min(int(due[name]), capacities[name] - out[name]) for name in alive}
+        if all(given[name] == int(due[name]) for name in alive):
+            open_ones = [name for name in alive if out[name] + given[name] < capacities[name]]
+            remainders = sorted(open_ones, key=lambda name: int(due[name]) - due[name])
+            for name in remainders[: left - sum(given.values())]:
+                given[name] += 1
+        for name, more in given.items():
+            out[name] += more
+    return out
+
+
 @dataclass(frozen=True)
 class Block:
     """The tasks of one universe: how many each family gives, and how many composed tasks of each
     size there are, which ``composer`` makes. ``places`` are the places in the pool of each family's
-    tasks (None: the first ones), ``exhausted`` the families that have no more of them.
+    tasks (None: the first ones), ``exhausted`` the families that have no more of them. ``weights``
+    are those of the families (None: equal ones).
     """
 
     source: TaskPool
@@ -63,6 +89,13 @@ class Block:
     composer: Composer | None = None
     places: Mapping[str, Sequence[int]] | None = None
     exhausted: frozenset[str] = frozenset()
+    weights: Mapping[str, float] | None = None
+
+    def due(self, family: str) -> int:
+        """The tasks that the family would give if none were short of them."""
+        weights = self.weights or dict.fromkeys(self.share, 1.0)
+        whole = sum(weights[name] for name in self.share)
+        return int(sum(self.share.values()) * weights[family] / whole)
 
     @property
     def tasks(self) -> int:
@@ -94,11 +127,12 @@ class Block:
         assert self.composer is not None, "a block with composed tasks has a composer"
         task = self.composer.candidate(before, size, attempt)
         if task is None:
+            asked = "" if self.composer.wanted is None else ", of the difficulty that is asked"
             message = (
                 f"tasks.compose: {size} requests of universe {self.source.universe} that can stand"
                 " together (of different families, with the same person signed in, without a row"
-                f" that both change) were not found in {attempt} attempts: ask for fewer, or for"
-                " more families"
+                f" that both change{asked}) were not found in {attempt} attempts: ask for fewer, or"
+                " for more families"
             )
             raise TaskError(message)
         return task
@@ -116,7 +150,8 @@ class Plan:
     counts the tasks that were left out as near-duplicates, ``lacking`` those that no other could
     replace. ``surfaces`` choose the names that a task is shown under; None: the world's own. With
     ``varied``, users ask in varied words. ``held_out`` are the wordings that the first split has
-    not.
+    not. ``order`` maps the place of a task to that in the blocks (None: the same); ``outside``
+    counts the tasks that were left out for their difficulty.
     """
 
     blocks: Sequence[Block]
@@ -127,6 +162,8 @@ class Plan:
     surfaces: Surfaces | None = None
     varied: bool = False
     held_out: HeldOutPhrasings | None = None
+    order: Sequence[int] | None = None
+    outside: int = 0
 
     @classmethod
     def make(
@@ -139,19 +176,28 @@ class Plan:
         splits: Mapping[str, Iterable[int]] | None = None,
         held_out: Iterable[str] = (),
         compose: Mapping[int, float] | None = None,
+        compose_as: str = "turns",
         max_near_duplicates: float | None = None,
         surfaces: Surfaces | None = None,
         varied: bool = False,
+        weights: Mapping[str, float] | None = None,
+        levels: Levels | None = None,
+        by_difficulty: bool = False,
         held_out_phrasings: float | None = None,
     ) -> Plan:
         """The plan over one source per universe. ``splits`` gives each universe to one split (None:
         all to ``train``); families that are ``held_out`` are asked in all splits but the first, and
         are part of no composed task of it. ``compose`` maps sizes of composed tasks to their share
-        of the tasks. ``max_near_duplicates`` is the largest share of tasks whose opening is a
-        near-duplicate of one before it; what a universe then lacks, the next ones of its split
-        give.
-        ``varied`` asks in varied words (:mod:`synth.tasks.wording`). ``held_out_phrasings`` is the
-        share of each family's wordings that are asked in all splits but the first.
+        of the tasks, ``compose_as`` says how their requests come
+        (:data:`~synth.tasks.composition.MANNERS`). ``max_near_duplicates`` is the largest share
+        of tasks whose opening is a near-duplicate of one before it; what a universe then lacks, the
+        next ones of its split give.
+        ``varied`` asks in varied words (:mod:`synth.tasks.wording`). ``weights`` map families, by
+        name or pattern, to their share of the tasks that are asked alone, in relation to the
+        others' 1. ``levels`` is the difficulty that tasks must have; ``by_difficulty`` puts the
+        tasks of each split in its order.
+        ``held_out_phrasings`` is the share of each family's wordings that are asked in all splits
+        but the first.
 
         Raises :class:`OperatorError` when the families cannot supply that many distinct tasks, or a
         split gets none.
@@ -161,26 +207,35 @@ class Plan:
         first, held = next(iter(splits)), frozenset(held_out)
         _check_families(held, sources)
         order = [(split, universe) for split, own in splits.items() for universe in sorted(own)]
-        capacities = {
-            universe: _capacity(by_universe[universe], held if split == first else frozenset())
-            for split, universe in order
-        }
+        capacities = _capacities(order, by_universe, first, held)
         words = hold_out(by_universe, splits[first], held_out_phrasings, varied=varied)
         supply = {universe: sum(capacity.values()) for universe, capacity in capacities.items()}
         if tasks > sum(supply.values()):
             raise OperatorError(_too_many(tasks, capacities))
         count = shares(tasks, dict(sorted(supply.items())))
+        by_family = weights_of(weights, _names(capacities))
         sizes = _composed(compose or {}, [count[universe] for _, universe in order])
         asked = [
-            _Asked(by_universe[universe], split, count[universe], capacities[universe], own)
+            _Asked(
+                by_universe[universe],
+                split,
+                count[universe],
+                capacities[universe],
+                own,
+                MANNERS[compose_as],
+                by_family,
+                levels,
+            )
             for (split, universe), own in zip(order, sizes, strict=True)
         ]
-        shown = shown_words(splits, words, varied=varied)
-        blocks, left_out = _blocks(asked, seed, max_near_duplicates, shown)
+        filters = Filters.of(max_near_duplicates, levels)
+        blocks = _blocks(asked, seed, filters, shown_words(splits, words, varied=varied))
         lacking = tasks - sum(block.tasks for block in blocks)
-        plan = cls(blocks, samples, seed, left_out, lacking, surfaces, varied, words)
+        plan = cls(blocks, samples, seed, filters.left_out, lacking, surfaces, varied, words)
+        plan = replace(plan, outside=filters.outside)
+        _check_difficulty(plan, levels)
         _check_splits(plan, {split for split, universe in order if supply[universe]})
-        return plan
+        return replace(plan, order=_by_difficulty(plan)) if by_difficulty else plan
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -221,12 +276,11 @@ class Plan:
         """
         out: dict[str, tuple[int, int]] = {}
         for block in self.blocks:
-            equal = sum(block.share.values()) // max(1, len(block.share))
             for name, given in block.share.items():
                 ended = name in block.exhausted or given == block.source.capacity(name)
-                if ended and given < equal:
+                if ended and given < (due := block.due(name)):
                     before = out.get(name, (0, 0))
-                    out[name] = before[0] + given, before[1] + equal
+                    out[name] = before[0] + given, before[1] + due
         return out
 
     def capacity(self, family: str) -> int:
@@ -243,6 +297,7 @@ class Plan:
                 *([sorted(block.composed.items())] if block.composer else []),
                 *([list(block.places.items())] if block.places is not None else []),
                 *([block.composer.firsts] if block.composer and block.composer.firsts else []),
+                *(_manners(block.composer) if block.composer else []),
             ]
             for block in self.blocks
         ]
@@ -251,7 +306,13 @@ class Plan:
         shown = [] if self.surfaces is None else [self.surfaces.digest()]
         words = [grammar_digest()] if self.varied else []
         held = [] if self.held_out is None else [self.held_out.to_json()]
+        held += [] if self.order is None else ["difficulty"]
         return digest("plan", self.samples, self.seed, blocks, *beside, *shown, *words, *held)
+
+    @property
+    def weighted(self) -> bool:
+        """True if families have other shares than equal ones."""
+        return any(block.weights is not None for block in self.blocks)
 
     @property
     def composed(self) -> dict[int, int]:
@@ -263,6 +324,7 @@ class Plan:
 
     def is_composed(self, index: int) -> bool:
         """True if the ``index``-th task is composed."""
+        index = index if self.order is None else self.order[index]
         number = bisect_right(self._starts, index) - 1
         return self.blocks[number].is_composed(index - self._starts[number])
 
@@ -274,6 +336,7 @@ class Plan:
         """
         if not 0 <= index < self.tasks:
             raise IndexError(index)
+        index = index if self.order is None else self.order[index]
         number = bisect_right(self._starts, index) - 1
         block = self.blocks[number]
         task = block.task(index - self._starts[number], self.seed, attempt)
@@ -291,6 +354,23 @@ class Plan:
         return job(index, task, self.samples, self.seed)
 
 
+def _by_difficulty(plan: Plan) -> list[int]:
+    """The places of the tasks of each split in the order of their difficulty, then of the plan."""
+    levels = [difficulty(plan.task(index)) for index in range(plan.tasks)]
+    ends = list(accumulate(plan.splits.values(), initial=0))
+    return [
+        index
+        for start, end in pairwise(ends)
+        for index in sorted(range(start, end), key=lambda index: (levels[index], index))
+    ]
+
+
+def _manners(composer: Composer) -> list[object]:
+    """What decides on the words of messages, for a digest; empty if all requests come by turns."""
+    manners = list(composer.manners)
+    return [] if manners == [*MANNERS["turns"]] else [manners, joints_digest()]
+
+
 def _composed(compose: Mapping[int, float], tasks: Sequence[int]) -> list[dict[int, int]]:
     """Numbers of composed tasks of each size in each block of so many tasks."""
     out: list[dict[int, int]] = [{} for _ in tasks]
@@ -303,39 +383,39 @@ def _composed(compose: Mapping[int, float], tasks: Sequence[int]) -> list[dict[i
 
 @dataclass(frozen=True)
 class _Asked:
-    """The tasks that are asked of a universe, and the sizes of those that are composed."""
+    """The tasks that are asked of a universe, and sizes and manners of those that are composed."""
 
     pool: TaskPool
     split: str
     tasks: int
     capacity: Mapping[str, int]
     sizes: Mapping[int, int]
+    manners: Sequence[Manner]
+    weights: Mapping[str, float] | None
+    levels: Levels | None
 
 
 def _blocks(
     asked: Iterable[_Asked],
     seed: int,
-    most: float | None,
+    filters: Filters,
     shown: Mapping[str, Callable[[Task], Task] | None],
-) -> tuple[list[Block], int]:
-    """The blocks of all universes, and the number of tasks that were left out as near-duplicates.
-    ``shown`` gives the tasks of each split in the words that their users will use.
-
-    What a universe lacks is asked of the next ones of its split.
+) -> list[Block]:
+    """The blocks of all universes. ``shown`` gives the tasks of each split in the words that their
+    users will use. What a universe lacks is asked of the next ones of its split.
     """
-    openings = None if most is None else Openings(most)
     blocks: list[Block] = []
     lacking: Counter[str] = Counter()
     for one in asked:
-        if openings is not None:
-            openings.shown = shown[one.split]
+        if filters.openings is not None:
+            filters.openings.shown = shown[one.split]
         tasks = min(one.tasks + lacking[one.split], sum(one.capacity.values()))
-        blocks.append(_block(replace(one, tasks=tasks), seed, openings))
+        blocks.append(_block(replace(one, tasks=tasks), seed, filters))
         lacking[one.split] += one.tasks - blocks[-1].tasks
-    return blocks, 0 if openings is None else openings.left_out
+    return blocks
 
 
-def _block(one: _Asked, seed: int, openings: Openings | None) -> Block:
+def _block(one: _Asked, seed: int, filters: Filters) -> Block:
     """The block of a universe. Raises :class:`OperatorError` if it has too few families for a
     composed task.
     """
@@ -348,16 +428,21 @@ def _block(one: _Asked, seed: int, openings: Openings | None) -> Block:
             f" {pool.universe} has {len(asked)} ({', '.join(asked)})"
         )
     many = sum(sizes.values())
-    composer = Composer(pool, capacity, many, seed) if many else None
-    if openings is None:
-        return Block(pool, split, shares(tasks - many, capacity), sizes, composer)
+    manners, weights = one.manners, one.weights
+    wanted = None if one.levels is None else one.levels.hold
+    composer = Composer(pool, capacity, many, seed, None, manners, wanted) if many else None
+    if not filters:
+        share = shares(tasks - many, capacity, weights)
+        return Block(pool, split, share, sizes, composer, weights=weights)
     most = max(sizes, default=1)
-    chosen = choose_tasks(pool, capacity, tasks - many, most, composer, seed, openings)
+    wish = Wish(tasks - many, most, weights)
+    chosen = choose_tasks(pool, capacity, wish, composer, seed, filters)
     sizes = _reduced(sizes, many - len(chosen.firsts))
     many = sum(sizes.values())
-    composer = Composer(pool, capacity, many, seed, chosen.firsts) if many else None
+    firsts = chosen.firsts
+    composer = Composer(pool, capacity, many, seed, firsts, manners, wanted) if many else None
     share = {name: len(places) for name, places in chosen.places.items()}
-    return Block(pool, split, share, sizes, composer, chosen.places, chosen.exhausted)
+    return Block(pool, split, share, sizes, composer, chosen.places, chosen.exhausted, weights)
 
 
 def _reduced(sizes: Mapping[int, int], missing: int) -> dict[int, int]:
@@ -374,6 +459,32 @@ def _capacity(pool: TaskPool, held: frozenset[str]) -> dict[str, int]:
     return {
         family.id: pool.capacity(family.id) for family in pool.families if family.id not in held
     }
+
+
+def _capacities(
+    order: Sequence[tuple[str, int]],
+    pools: Mapping[int, TaskPool],
+    first: str,
+    held: frozenset[str],
+) -> dict[int, dict[str, int]]:
+    """The number of tasks of each family, by universe; of the ``first`` split, without those that
+    are ``held`` out.
+    """
+    return {
+        universe: _capacity(pools[universe], held if split == first else frozenset())
+        for split, universe in order
+    }
+
+
+def _names(capacities: Mapping[int, Mapping[str, int]]) -> list[str]:
+    """The families of all universes."""
+    return list(dict.fromkeys(name for own in capacities.values() for name in own))
+
+
+def _check_difficulty(plan: Plan, levels: Levels | None) -> None:
+    """Refuse a range of difficulty that no task has."""
+    if levels is not None and not plan.tasks:
+        raise OperatorError(f"tasks.difficulty: no task has a difficulty of {levels}")
 
 
 def _check_splits(plan: Plan, supplied: Collection[str]) -> None:

@@ -25,6 +25,7 @@ from synth.foundation.shipped import find_world, world_extension, world_names
 from synth.foundation.tempdirs import Scratch
 from synth.plugins import REWARDS, Extension, PluginError, resolve
 from synth.rewards import check_reward_families
+from synth.runner.asked import Levels
 from synth.runner.attached import DATABASE, changes_of, with_fingerprint
 from synth.runner.plan import Plan
 from synth.runner.provenance import records
@@ -140,9 +141,13 @@ def prepare(
         splits=tasks.splits,
         held_out=tasks.held_out or (),
         compose={int(size): share for size, share in (tasks.compose or {}).items()},
+        compose_as=tasks.compose_as,
         max_near_duplicates=tasks.max_near_duplicates,
         surfaces=_surfaces(config, world, names, pools),
         varied=tasks.wording == "varied",
+        weights=tasks.weights,
+        levels=_levels(tasks.difficulty),
+        by_difficulty=tasks.order == "difficulty",
         held_out_phrasings=tasks.held_out_phrasings,
     )
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
@@ -155,6 +160,7 @@ def prepare(
         *_skipped_tasks(pools),
         *_absent_families(pools),
         *_near_duplicates(plan),
+        *_difficulties(config, plan),
         *_shortfalls(plan),
     ]
     left_out = sum((Counter(pool.left_out_kinds) for pool in pools), Counter[str]())
@@ -317,6 +323,21 @@ def _near_duplicates(plan: Plan) -> list[str]:
     return [f"{found}; more wordings (`says` in tasks.yaml), families or universes give more"]
 
 
+def _levels(asked: Mapping[str, int] | None) -> Levels | None:
+    """The range of difficulty that the config asks for."""
+    return None if asked is None else Levels(asked.get("min", 0), asked.get("max"))
+
+
+def _difficulties(config: RunConfig, plan: Plan) -> list[str]:
+    """A note on the tasks that were left out for their difficulty."""
+    if config.tasks.difficulty is None:
+        return []
+    found = f"tasks.difficulty: {plan.outside} candidate tasks were easier or harder"
+    if not plan.lacking:
+        return [found]
+    return [f"{found}, and the plan has {plan.tasks} of {plan.tasks + plan.lacking} tasks"]
+
+
 def _shortfalls(plan: Plan) -> list[str]:
     """A note on the families that have too few tasks for an equal share."""
     found = sorted(plan.shortfalls.items(), key=lambda item: item[1][0] - item[1][1])
@@ -325,7 +346,8 @@ def _shortfalls(plan: Plan) -> list[str]:
     shown = ", ".join(f"{name} {given} of {due}" for name, (given, due) in found[:LISTED])
     more = f", and {len(found) - LISTED} more" if len(found) > LISTED else ""
     few = "1 family has" if len(found) == 1 else f"{len(found)} families have"
-    return [f"{few} fewer tasks than an equal share, so others give more: {shown}{more}"]
+    due = "their weight asks for" if plan.weighted else "an equal share"
+    return [f"{few} fewer tasks than {due}, so others give more: {shown}{more}"]
 
 
 def _refuse_talkative(pools: Sequence[TaskPool]) -> None:

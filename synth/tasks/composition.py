@@ -1,33 +1,61 @@
-"""Composed tasks: two or three tasks of different families, asked one after another in one
-conversation.
+"""Composed tasks: two or three tasks of different families, asked in one conversation.
 
-The user brings the next request once the agent has reported the end of the one before. Gold is the
-solutions one after another; each part keeps its gates, its answer, its consents and what its user
-knows, and is judged as the task that it is (:mod:`synth.rewards.requests`). Whether the parts do
-not get in each other's way is proved by playing gold.
+Asked by turns, the user brings the next request once the agent has reported the end of the one
+before. Asked together, the first message holds all of them, in one sentence or in several. Gold is
+the solutions one after another; each part keeps its gates, its answer, its consents and what its
+user knows, and is judged as the task that it is (:mod:`synth.rewards.requests`). Whether the parts
+do not get in each other's way is proved by playing gold.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 from synth.foundation.hashing import canonical, derive_seed, digest
 from synth.tasks.base import TaskPool
 from synth.tasks.forms import joint_form
+from synth.tasks.wording import message_of
 from synth.tasks.yaml.words import SUBMIT_SQL
 from synth.types import GoldEnd, Sequel, Task, UserRole
 from synth.types.families import JOIN
 from synth.types.reply import GoldReply
-from synth.types.steps import AskStep, CallStep, SequelStep, Step, rewritten
+from synth.types.steps import (
+    AskStep,
+    CallStep,
+    NextStep,
+    SequelStep,
+    Step,
+    every_step,
+    rewritten,
+)
 
 SIZES = (2, 3)
 """Numbers of requests that a composed task may have."""
 
+Manner = Literal["turns", "message"]
+"""How the requests of a composed task come: one after another, or in one message."""
+
+MANNERS: Mapping[str, Sequence[Manner]] = {
+    "turns": ("turns",),
+    "message": ("message",),
+    "both": ("turns", "message"),
+}
+"""Values of ``tasks.compose_as``, with the manners that composed tasks take turns in."""
+
 SAMPLE = 200
 """The most tasks of a family among which a partner for another task is looked for."""
+
+ENOUGH = 8
+"""Tasks of a family in one setting; after so many, and ``FRUITLESS`` more without a setting that
+has fewer, no other task of the family is looked at.
+"""
+
+FRUITLESS = 24
 
 DRAWS = 3
 """Number of partners that a first request is tried with."""
@@ -68,33 +96,68 @@ def shared_form(parts: Sequence[Task]) -> tuple[bool, Mapping[str, object] | Non
     return form is not None, form
 
 
-def compose(parts: Sequence[Task], seed: int) -> Task:
-    """The task that asks for these parts in their order. They must have one :func:`setting`.
+def fit_in_message(parts: Sequence[Task], writers: Collection[str]) -> bool:
+    """True if one message can hold the requests: none has later wishes or several right ends, no
+    field of an answer is due to two of them, and nobody's yes or answer can be taken for another
+    request. ``writers`` are the tools that may change rows.
+    """
+    if any(part.role.then or part.alternatives for part in parts):
+        return False
+    if _shares_field(parts):
+        return False
+    writing = [part.role for part in parts if _writes(part, writers)]
+    quiet = [part.role for part in parts if not _writes(part, writers)]
+    asks_in_vain = any(role.knows or role.consents for role in quiet)
+    consents = any(role.consents for role in writing)
+    return not writing or not (asks_in_vain or (consents and len(writing) > 1))
+
+
+def _shares_field(parts: Sequence[Task]) -> bool:
+    """True if a field is due in the answers to two of the requests."""
+    fields = [name for part in parts for name in (part.answer or {}).get("properties", ())]
+    return len(fields) > len({*fields})
+
+
+def _writes(task: Task, writers: Collection[str]) -> bool:
+    """True if gold may change rows."""
+    return any(
+        isinstance(step, CallStep) and step.fails is None and step.tool in writers
+        for step in every_step(task.gold)
+    )
+
+
+def compose(parts: Sequence[Task], seed: int, manner: Manner = "turns") -> Task:
+    """The task that asks for these parts in their order. They must have one :func:`setting`, and
+    :func:`fit_in_message` if that is the manner.
 
     It depends on the parts and ``seed``, which draws the words between them.
     """
-    identity = digest("composed", [part.id for part in parts], seed)
-    return joined(parts, f"{_family(parts)}-{identity}", derive_seed(identity))
+    more = [] if manner == "turns" else [manner]
+    identity = digest("composed", [part.id for part in parts], seed, *more)
+    return joined(parts, f"{_family(parts)}-{identity}", derive_seed(identity), manner)
 
 
 def _family(parts: Sequence[Task]) -> str:
     return JOIN.join(part.family for part in parts)
 
 
-def joined(parts: Sequence[Task], task_id: str, draw: int) -> Task:
+def joined(parts: Sequence[Task], task_id: str, draw: int, manner: Manner = "turns") -> Task:
     """The task of that id and seed that asks for these parts."""
-    own = [_part(part, index, parts[0], draw) for index, part in enumerate(parts)]
+    together = manner == "message"
+    message = message_of(parts, draw) if together else None
+    own = [_part(part, index, parts[0], draw, manner) for index, part in enumerate(parts)]
     compare = {name: rule for part in own for name, rule in part.compare.items()}
     gates = {canonical(gate.to_json()): gate for part in own for gate in part.gates}
     words = [part.phrasing or "" for part in own]
     return replace(
         own[0],
         id=task_id,
+        prompt=message or own[0].prompt,
         family=_family(parts),
         case=None,
         answer=None,
         form=shared_form(own)[1],
-        gold=joined_gold(own),
+        gold=joined_gold(own, together=together),
         slots={str(index + 1): dict(part.slots) for index, part in enumerate(own)},
         key=[part.key for part in own],
         compare=compare,
@@ -102,7 +165,7 @@ def joined(parts: Sequence[Task], task_id: str, draw: int) -> Task:
         gates=tuple(gates.values()),
         oracle_sql={},
         oracle={},
-        user=_role(own),
+        user=_role(own) if message is None else _role_of_message(own, message),
         alternatives=(),
         difficulty=None,
         end=None,
@@ -111,12 +174,16 @@ def joined(parts: Sequence[Task], task_id: str, draw: int) -> Task:
     )
 
 
-def joined_gold(parts: Sequence[Task]) -> list[Step]:
-    """The steps of all parts, with the coming of each later request between them."""
+def joined_gold(parts: Sequence[Task], *, together: bool = False) -> list[Step]:
+    """The steps of all parts, with the beginning of each later request between them: its coming, or
+    that of the work on it where the requests come ``together``.
+    """
     steps: list[Step] = []
     wishes = 0
     for index, part in enumerate(parts):
-        if index:
+        if index and together:
+            steps.append(NextStep())
+        elif index:
             steps.append(SequelStep(wishes, "done"))
             wishes += 1
         steps += rewritten(part.gold, _counted_from(wishes))
@@ -140,10 +207,10 @@ def joined_end(parts: Sequence[Task], end: GoldEnd) -> GoldEnd:
     return replace(end, reply=reply.to_json())
 
 
-def _part(task: Task, index: int, first: Task, draw: int) -> Task:
+def _part(task: Task, index: int, first: Task, draw: int, manner: Manner) -> Task:
     """A part under the clock of the first one, with names of topics and first words of its own."""
     lead = LEADS[(draw >> (3 * index)) % len(LEADS)]
-    opening = f"{lead} {task.prompt}" if index else task.prompt
+    opening = f"{lead} {task.prompt}" if index and manner == "turns" else task.prompt
     user = task.role
     names = {name: f"{name}@{index + 1}" if index else name for name in user.every_topic}
     user = replace(
@@ -182,6 +249,18 @@ def _role(parts: Sequence[Task]) -> UserRole:
     return replace(first, then=then)
 
 
+def _role_of_message(parts: Sequence[Task], message: str) -> UserRole:
+    """One user who asks for everything at once; at most one request needs consent."""
+    roles = [part.role for part in parts]
+    agrees = next((role for role in roles if role.consents), roles[0])
+    return replace(
+        agrees,
+        opening=message,
+        knows={name: topic for role in roles for name, topic in role.knows.items()},
+        persona=next((role.persona for role in roles if role.persona), ""),
+    )
+
+
 def _counted_from(wishes: int) -> Callable[[Step], Sequence[Step]]:
     def counted(step: Step) -> Sequence[Step]:
         return [replace(step, index=step.index + wishes) if isinstance(step, SequelStep) else step]
@@ -211,7 +290,8 @@ class Composer:
 
     ``capacities`` are the families that may be parts, with the number of their tasks; ``count`` is
     the number of composed tasks that are asked. ``firsts`` are the families and places of the tasks
-    that may begin one (None: all).
+    that may begin one (None: all). ``manners`` are those in which requests come, by turns;
+    ``wanted`` tells of a composed task whether it may be asked (None: all may).
     """
 
     pool: TaskPool
@@ -219,17 +299,35 @@ class Composer:
     count: int
     seed: int
     firsts: Sequence[tuple[str, int]] | None = None
+    manners: Sequence[Manner] = ("turns",)
+    wanted: Callable[[Task], bool] | None = None
+
+    @cached_property
+    def _writers(self) -> frozenset[str]:
+        """The tools of the world that may change rows."""
+        return frozenset(tool.name for tool in self.pool.world.tools if not tool.read_only)
 
     @cached_property
     def _partners(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
         """Places of tasks by their setting and family."""
         found: dict[str, dict[str, list[int]]] = {}
         for family, capacity in self.capacities.items():
+            fruitless = 0
             for index in range(min(capacity, SAMPLE)):
                 key = setting(self.pool.task(family, index, self.seed))
-                if key:
-                    found.setdefault(key, {}).setdefault(family, []).append(index)
+                places = found.setdefault(key, {}).setdefault(family, [])
+                places.append(index)
+                fruitless = 0 if len(places) <= ENOUGH and key else fruitless + 1
+                if fruitless == FRUITLESS:
+                    break
+        found.pop("", None)
         return found
+
+    @cached_property
+    def _everywhere(self) -> frozenset[str]:
+        """The families all of whose tasks that were looked at have one setting."""
+        times = Counter(family for own in self._partners.values() for family in own)
+        return frozenset(family for family, count in times.items() if count == 1)
 
     def candidate(self, index: int, size: int, attempt: int) -> Task | None:
         """The ``attempt``-th candidate for the ``index``-th composed task; None if there are no
@@ -243,6 +341,12 @@ class Composer:
         return None
 
     def _candidates(self, index: int, size: int) -> Iterator[Task]:
+        """The candidates in the manner whose turn it is, then those in the others."""
+        turn = index % len(self.manners)
+        for manner in (*self.manners[turn:], *self.manners[:turn]):
+            yield from self._in_manner(index, size, manner)
+
+    def _in_manner(self, index: int, size: int, manner: Manner) -> Iterator[Task]:
         total = sum(self.capacities.values()) if self.firsts is None else len(self.firsts)
         for place in range(index, total, self.count):
             family, position = (
@@ -250,33 +354,56 @@ class Composer:
             )
             first = self.pool.task(family, position, self.seed)
             partners, others = self._others(first)
-            if len(others) < size - 1:
+            if len(others) < size - 1 or not self._may_begin(first, manner):
                 continue
             for draw in range(DRAWS):
                 seed = derive_seed(self.seed, self.pool.universe, place, draw)
-                parts = [first, *self._later(partners, others, size - 1, seed)]
-                if shared_form(parts)[0]:
-                    yield compose(parts, self.seed)
+                parts = self._parts(first, partners, others, size, seed, manner)
+                if parts is not None and shared_form(parts)[0]:
+                    task = compose(parts, self.seed, manner)
+                    if self.wanted is None or self.wanted(task):
+                        yield task
+
+    def _may_begin(self, task: Task, manner: Manner) -> bool:
+        return manner == "turns" or fit_in_message([task], self._writers)
 
     def can_begin(self, task: Task, size: int) -> bool:
         """True if tasks of enough other families can follow the task."""
-        return len(self._others(task)[1]) >= size - 1
+        found = len(self._others(task)[1]) >= size - 1
+        return found and any(self._may_begin(task, manner) for manner in self.manners)
 
     def _others(self, first: Task) -> tuple[Mapping[str, Sequence[int]], list[str]]:
         """The places of tasks in the setting of the first one, and the other families of them."""
         partners = self._partners.get(setting(first), {})
         return partners, [name for name in partners if name != first.family]
 
-    def _later(
-        self, partners: Mapping[str, Sequence[int]], others: Sequence[str], count: int, seed: int
-    ) -> list[Task]:
-        """Tasks of ``count`` other families in the setting, drawn by ``seed``."""
-        order = sorted(others, key=lambda name: derive_seed(seed, name))
-        return [
-            self.pool.task(
-                name,
-                partners[name][derive_seed(seed, name, "task") % len(partners[name])],
-                self.seed,
-            )
-            for name in order[:count]
-        ]
+    def _parts(
+        self,
+        first: Task,
+        partners: Mapping[str, Sequence[int]],
+        others: Sequence[str],
+        size: int,
+        seed: int,
+        manner: Manner,
+    ) -> list[Task] | None:
+        """The first task and tasks of other families in its setting, drawn by ``seed``; None if too
+        few fit into its message.
+        """
+        parts = [first]
+        for name in sorted(others, key=lambda name: derive_seed(seed, name)):
+            more = [*parts, self._partner(name, partners[name], derive_seed(seed, name, "task"))]
+            if manner == "turns" or fit_in_message(more, self._writers):
+                parts = more
+            if len(parts) == size:
+                return parts
+        return None
+
+    def _partner(self, family: str, places: Sequence[int], draw: int) -> Task:
+        """A task of a family in the setting of its tasks at ``places``: any one, if they have the
+        same setting.
+        """
+        known = self.pool.task(family, places[draw % len(places)], self.seed)
+        if family not in self._everywhere:
+            return known
+        task = self.pool.task(family, draw % self.capacities[family], self.seed)
+        return task if setting(task) == setting(known) else known

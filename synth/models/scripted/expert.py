@@ -35,6 +35,7 @@ from synth.types.steps import (
     CallStep,
     ConfirmStep,
     LoopStep,
+    NextStep,
     ReplyStep,
     SequelStep,
     Step,
@@ -112,6 +113,7 @@ class ExpertConversation(Conversation):
         self._read = 0
         self._heard = 0
         self._spoken = ""
+        self._kept: list[str] = []
         self._step = ""
         self.steps: list[Action] = []
         self.stated: list[tuple[ReplyStep, dict[str, object]]] = []
@@ -175,6 +177,7 @@ class ExpertConversation(Conversation):
 
     def _gold_steps(self) -> Play:
         yield from self._steps(self._task.gold, {TODAY: self._task.now[:10]})
+        self._spoken = "\n\n".join(filter(None, [*self._kept, self._spoken]))
 
     def _steps(self, steps: Sequence[Step], names: dict[str, object]) -> Play:
         for step in steps:
@@ -195,6 +198,9 @@ class ExpertConversation(Conversation):
                 yield from self._steps(self._branch(step, names), names)
             elif isinstance(step, AskStep | ConfirmStep | SequelStep):
                 yield from self._talk(step, names)
+            elif isinstance(step, NextStep):
+                self._kept.append(self._spoken)
+                self._spoken = ""
             else:
                 yield from self._act(step, names)
 

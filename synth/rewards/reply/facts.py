@@ -131,14 +131,21 @@ def _forms(fact: Fact, own: dict[tuple[str, str], list[Any]]) -> Sequence[Any]:
     return fact.forms
 
 
-def rivals(spoken: Spoken, gold: Sequence[str], request: str) -> Iterator[str]:
+def rivals(
+    spoken: Spoken, gold: Sequence[str], request: str, beside: Sequence[str] = ()
+) -> Iterator[str]:
     """Values that stand where gold has others: of a day, or of a unit of which gold names values,
-    none that gold or the request names.
+    none that gold or the request names. Those of the texts ``beside`` belong to other requests.
     """
     right = Spoken("\n".join([*gold, request]))
+    others = Spoken("\n".join(beside)).values
     named = {_form(value) for value in Spoken("\n".join(gold)).values}
     for form in sorted(named - {None}, key=str):
-        mine = [value for value in spoken.values if _form(value) == form]
+        mine = [
+            value
+            for value in spoken.values
+            if _form(value) == form and not any(_equal(value, other) for other in others)
+        ]
         theirs = [value for value in right.values if _form(value) == form]
         if mine and not any(_equal(one, other) for one in mine for other in theirs):
             yield mine[0].text

@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any, cast
@@ -133,8 +133,8 @@ class KnownValues:
         known.today = today.isoformat()
         for day in (today, today + dt.timedelta(1), today - dt.timedelta(1)):
             known.days.add(day.isoformat())
-        if evidence.before is not None:
-            known.add(cls.of(evidence.before))
+        for other in evidence.so_far[:-1]:
+            known.add(cls.of(replace(other, before=None)))
         return known
 
     def read_calls(self, evidence: Evidence) -> None:

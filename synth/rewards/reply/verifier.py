@@ -159,7 +159,7 @@ class _Judgement:
                 yield "names somebody or something unknown", name
         if gold.said and self._golds_end():
             request = "\n".join([task.prompt, *(turn.text for turn in self.evidence.turns)])
-            for words in rivals(self.spoken, gold.said, request):
+            for words in rivals(self.spoken, gold.said, request, self._said_beside()):
                 yield "says another value than the right one", words
         for words in exchanged(self.standing, [*gold.must, *gold.facts]):
             yield "exchanges two facts", words
@@ -173,6 +173,10 @@ class _Judgement:
         for text in self.standing:
             for statement in unsupported(text, self.known):
                 yield "tells of what nothing shows", statement[:160]
+
+    def _said_beside(self) -> list[str]:
+        """Gold's words for the other requests of the same message."""
+        return [text for one in self.evidence.beside for text in gold_reply(one.task.end).said]
 
     def _statuses(self) -> Iterator[tuple[str, str]]:
         """Another word of an answer's enum than the right one, where nothing else has said it."""

@@ -48,7 +48,9 @@ def reworded(task: Task, barred: Collection[str] = (), voice: str | None = None)
         task.id,
         datetime.fromisoformat(task.now).hour,
     )
-    parts = [_said_by(part, speaker, first=index == 0) for index, part in enumerate(task.parts)]
+    parts = task.parts
+    if not task.asked_together:  # else, what is said are the words of the whole
+        parts = [_said_by(part, speaker, first=index == 0) for index, part in enumerate(parts)]
     phrasing = f"{task.phrasing or ''}{VOICE}{speaker.voice.name}"
     whole = _said_by(task, speaker, first=True)
     return replace(whole, parts=tuple(parts), phrasing=phrasing)

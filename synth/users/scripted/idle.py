@@ -27,6 +27,7 @@ ANNOUNCES = re.compile(
     | \b(?:next|first|after\ that|afterwards),?\ (?:step\b|to\b|up\b|the\ \w+\.?$|i\b|we\b|{_WORK}\w*)
     | \b(?:now|then),?\ (?:i|we)\ {_WORK}\w*
     | \b(?:my\ (?:plan|next\ step)|step\ \d|the\ (?:next\ step|plan)\ is|plan:|going\ to|about\ to)
+    | \b(?:is|comes)\ next\b
     | \b(?:one|a|just\ a)\ (?:moment|second|minute|sec)\b | \bbear\ with\ me\b | \bh(?:old|ang)\ on\b | \bon\ it\b | \bright\ away\b | \bstand\ by\b
     | ^(?:(?:ok(?:ay)?|sure|thanks|great|alright|now|certainly|of\ course)[,.!:]?\ )*(?!nothing\b)(?:{_WORK}|beginn|try|hav)\w*ing\b
     """,

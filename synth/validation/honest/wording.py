@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from synth.models.base import Conversation
 from synth.models.scripted.expert import CLOSING
 from synth.tasks.yaml.template import names_in
-from synth.types.steps import LoopStep, ReplyStep, Step, TalkStep
+from synth.types.steps import LoopStep, NextStep, ReplyStep, Step, TalkStep
 from synth.validation.honest.base import HonestAgent, ProvedTask
 
 
@@ -39,7 +39,7 @@ def _terse(steps: Sequence[Step], learnt: bool) -> list[Step]:
         elif index == len(steps) - 1:
             kept = learnt or names_in(step.text, "$")
             out.append(step if kept else ReplyStep(CLOSING))
-        elif isinstance(_next(steps[index + 1 :]), TalkStep | LoopStep | None):
+        elif isinstance(_next(steps[index + 1 :]), TalkStep | LoopStep | NextStep | None):
             out.append(step)
     return out
 

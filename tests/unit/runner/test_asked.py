@@ -1,0 +1,182 @@
+"""Weights of families, a range of difficulty, and a plan in its order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import synth
+from envs.world.loader import load_world
+from synth.dataset.store.task_table import TaskTable
+from synth.errors import OperatorError, TaskError
+from synth.runner.asked import Levels, weights_of
+from synth.runner.plan import Plan, shares
+from synth.tasks.families import FamilyTasks
+from synth.types import Sequel, Task, UserRole
+from synth.types.difficulty import difficulty
+from synth.types.steps import (
+    AskStep,
+    BranchStep,
+    CallStep,
+    Condition,
+    LoopStep,
+    ReplyStep,
+    SequelStep,
+    SubmitStep,
+)
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+CALL, FAILING = CallStep("read", {}), CallStep("write", {}, fails="conflict")
+QUERY = (
+    "SELECT name, count(*) FROM people JOIN orders USING (id) WHERE note = 'left JOIN'"
+    " GROUP BY name HAVING count(*) > (SELECT 3)"
+)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[FamilyTasks]:
+    world = load_world(EXAMPLES / "library")
+    with world.template("sqlite", 0) as template:
+        yield FamilyTasks(world, template)
+
+
+@pytest.mark.parametrize(
+    ("steps", "number"),
+    [
+        ([], 0),
+        ([ReplyStep("Done.")], 0),
+        ([CALL, SubmitStep({"n": 1}), ReplyStep("Done.")], 2),
+        ([FAILING], 2),
+        ([LoopStep("item", "$items", [CALL, FAILING])], 6),
+        ([BranchStep([Condition("$a")], [CALL, CALL], [CALL])], 3),
+        ([AskStep(["dose"], "Which dose?"), SequelStep(0, "done"), CALL], 3),
+        ([CallStep("submit_sql", {"query": QUERY})], 5),
+        ([CallStep("note", {"text": "JOIN us; GROUP BY age"})], 1),
+    ],
+)
+def test_difficulty_counts_the_work_of_gold(steps: list[object], number: int):
+    task = Task("one", "one", "shop", "One.", steps)  # pyright: ignore
+    assert difficulty(task) == number
+
+
+def test_a_composed_task_is_as_difficult_as_its_requests(pool: FamilyTasks):
+    plan = Plan.make([pool], 8, 1, 7, compose={2: 0.5}, compose_as="both")
+    for index in range(8):
+        task = plan.task(index)
+        more = len(task.parts) - 1 if task.parts else 0
+        parts = sum(map(difficulty, task.parts)) if task.parts else difficulty(task)
+        assert difficulty(task) == parts + more
+
+
+def test_shares_follow_weights_and_capacities():
+    assert shares(12, {"a": 99, "b": 99}, {"a": 2.0, "b": 1.0}) == {"a": 8, "b": 4}
+    assert shares(12, {"a": 5, "b": 99}, {"a": 2.0, "b": 1.0}) == {"a": 5, "b": 7}
+    assert shares(1, {"a": 9, "b": 9}, {"a": 1.0, "b": 1.5}) == {"a": 0, "b": 1}
+    for count in range(25):
+        sizes = {"a": 3, "b": 9, "c": 13}
+        equal = shares(count, sizes, dict.fromkeys(sizes, 2.0))
+        assert sum(equal.values()) == count
+        assert all(abs(equal[name] - own) <= 1 for name, own in shares(count, sizes).items())
+
+
+def test_the_last_pattern_that_fits_decides():
+    names = ["lend_book", "lend_unread", "renew_all"]
+    found = weights_of({"lend_*": 2.0, "lend_unread": 0.5}, names)
+    assert found == {"lend_book": 2.0, "lend_unread": 0.5, "renew_all": 1.0}
+    with pytest.raises(OperatorError, match=r"tasks.weights: .*'renew'.*renew_all"):
+        weights_of({"renew": 2.0}, names)
+
+
+@pytest.mark.parametrize("limit", [None, 1.0])
+def test_a_weight_of_three_gives_three_times_as_many(pool: FamilyTasks, limit: float | None):
+    weights = {"renew_all": 3.0}
+    plan = Plan.make(
+        [pool], 16, 1, 7, weights={**weights, "lend_unread": 0.001}, max_near_duplicates=limit
+    )
+    assert plan.share == {"lend_book": 4, "renew_all": 12, "lend_unread": 0}
+    assert Counter(plan.task(index).family for index in range(16))["renew_all"] == 12
+    assert not plan.shortfalls
+
+
+def test_a_family_with_too_few_tasks_for_its_weight_falls_short(pool: FamilyTasks):
+    plan = Plan.make([pool], 30, 1, 7, weights={"lend_unread": 8.0})
+    assert plan.share["lend_unread"] == 2
+    assert plan.shortfalls == {"lend_unread": (2, 24)}
+
+
+def test_a_range_of_difficulty_holds_for_all_tasks(pool: FamilyTasks):
+    levels = Levels(5, 6)
+    plan = Plan.make([pool], 12, 1, 7, levels=levels)
+    found = [plan.task(index) for index in range(plan.tasks)]
+    assert {difficulty(task) for task in found} <= {5, 6}
+    assert plan.outside > 0
+    composed = Plan.make([pool], 8, 1, 7, compose={2: 1.0}, levels=Levels(9))
+    assert all(difficulty(composed.task(index)) >= 9 for index in range(composed.tasks))
+
+
+def test_what_no_task_has_is_refused(pool: FamilyTasks):
+    with pytest.raises(OperatorError, match=r"tasks.difficulty: .* of 40 on"):
+        Plan.make([pool], 3, 1, 7, levels=Levels(40))
+    plan = Plan.make([pool], 4, 1, 7, compose={2: 1.0}, levels=Levels(0, 1))
+    with pytest.raises(TaskError, match="of the difficulty that is asked"):
+        plan.task(0)
+
+
+def test_a_plan_in_the_order_of_difficulty(pool: FamilyTasks):
+    usual = Plan.make([pool], 20, 2, 7, compose={2: 0.3})
+    plan = Plan.make([pool], 20, 2, 7, compose={2: 0.3}, by_difficulty=True)
+    tasks = [plan.task(index) for index in range(20)]
+    levels = [difficulty(task) for task in tasks]
+    assert levels == sorted(levels)
+    assert {task.id for task in tasks} == {usual.task(index).id for index in range(20)}
+    assert [plan.is_composed(index) for index in range(20)] == [bool(task.parts) for task in tasks]
+    assert plan.digest() != usual.digest()
+    again = Plan.make([pool], 20, 2, 7, compose={2: 0.3}, by_difficulty=True)
+    assert [task.id for task in tasks] == [again.task(index).id for index in range(20)]
+
+
+def test_a_later_wish_counts():
+    user = UserRole("One.", then=[Sequel("done", "And two.")])
+    task = Task("one", "one", "shop", "One.", [CALL, SequelStep(0, "done"), CALL], user=user)
+    assert difficulty(task) == difficulty(replace(task, gold=[CALL, CALL])) + 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("weights", {"lend_book": 0}, "must map families"),
+        ("weights", {}, "must map families"),
+        ("weights", {"lend_bok": 2}, r"no family is named like 'lend_bok'.*lend_book"),
+        ("difficulty", {"min": 5, "max": 3}, "must be a range"),
+        ("difficulty", {"least": 3}, "must be a range"),
+        ("difficulty", 3, "must be a range"),
+        ("order", "hardest", "turns.*difficulty"),
+    ],
+)
+def test_a_wrong_value_is_one_message(key: str, value: object, message: str):
+    with pytest.raises(OperatorError, match=rf"tasks.{key}: .*{message}"):
+        synth.run("env=library", tasks={key: value})
+
+
+def test_a_run_asks_the_easiest_tasks_first(tmp_path: Path):
+    run = synth.run(
+        "env=library",
+        "runtime=inline",
+        tasks={
+            "count": 12,
+            "weights": {"renew_*": 2},
+            "difficulty": {"min": 3, "max": 6},
+            "order": "difficulty",
+        },
+        output={"dir": str(tmp_path / "run")},
+    )
+    assert [row["reward"] for row in run.dataset] == [1.0] * 12
+    rows = TaskTable(tmp_path / "run" / "tasks.parquet").rows()
+    levels = [difficulty(Task.from_json(row["task"])) for row in rows]
+    assert levels == sorted(levels)
+    assert set(levels) <= {3, 4, 5, 6}
+    assert len(set(levels)) > 1
