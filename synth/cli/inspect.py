@@ -5,17 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
-from synth.cli.suspects import show_suspects
 from synth.dataset.reader import Dataset
 from synth.dataset.several import open_datasets
-from synth.dataset.store.task_table import read_tasks
 from synth.dataset.store.wire import COLUMNS, to_values
 from synth.errors import DatasetError, OperatorError
 from synth.foundation.suggestions import hint, nearest
+from synth.plugins import resolve
 from synth.report import Screen
 from synth.report.compare import compare
 from synth.report.compare_table import LISTED, show_comparison
@@ -27,9 +25,6 @@ from synth.report.step_values import show_step_values, step_values
 from synth.report.summary import summarize
 from synth.report.table import LISTING, show_errors, show_listing, show_summary
 from synth.report.transcript import show_error, show_trajectory
-from synth.runner.run_files import TASKS_FILE
-from synth.types import GoldEnd, Task
-from synth.validation.suspects import SampleEnd, SuspectReport, find_suspects
 
 _EXAMPLES = """\
 examples:
@@ -94,7 +89,9 @@ def main(argv: list[str]) -> int:
 def _inspect(options: argparse.Namespace, *, listed: bool) -> None:
     with open_datasets(options.path) as dataset:
         if options.suspect:
-            show_suspects(_suspects(dataset, options.path), Screen(), as_json=options.json)
+            found = resolve("synth.cli.recorded_suspects:suspects_of")(dataset, options.path)
+            show = resolve("synth.cli.suspects:show_suspects")
+            show(found, Screen(), as_json=options.json)
         elif options.values:
             values = step_values(dataset)
             print_document(
@@ -200,28 +197,6 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
-
-
-def _suspects(dataset: Dataset, directories: Sequence[Path]) -> SuspectReport:
-    """The suspects among the tasks of finished or running runs; nothing of them is executed."""
-    tasks: dict[str, Task] = {}
-    for directory in directories:
-        file = directory / TASKS_FILE
-        if not file.is_file():
-            raise OperatorError(
-                f"{directory} has no {TASKS_FILE}: --suspect needs a run's directory"
-            )
-        read = (Task.from_json(raw) for raw in read_tasks(file) if raw["end"] is not None)
-        tasks |= {task.id: task for task in read}
-    columns = ["task_id", "reward", "verdicts", "state_diff", "submitted"]
-    rows = (row for row in dataset.rows(columns) if row["task_id"] in tasks)
-    return find_suspects(_sample_end(tasks[row["task_id"]], row) for row in rows)
-
-
-def _sample_end(task: Task, row: Mapping[str, Any]) -> SampleEnd:
-    gates = [verdict["score"] for verdict in row["verdicts"] if verdict["gate"]]
-    solved = None if row["reward"] is None else all(score == 1.0 for score in gates)
-    return SampleEnd(task, GoldEnd(row["state_diff"], row["submitted"]), solved)
 
 
 def _list(dataset: Dataset, options: argparse.Namespace) -> None:
