@@ -76,7 +76,7 @@ _PLAIN = frozenset({str, int, type(None)})
 
 
 def _plain(value: Any) -> object:
-    return json_value(_alike(value))
+    return value if type(value) in _PLAIN else json_value(_alike(value))
 
 
 def _alike(value: Any) -> Any:
