@@ -64,7 +64,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "rephrase": (
         "synth.cli.rephrase",
-        "let a model write other words for the users of a world, and prove them",
+        "let a model write other words for users, and prove them",
     ),
     "play": ("synth.cli.play", "play a task by hand in the terminal, with the score at the end"),
     "new": ("synth.cli.new", "write a new world: a copy of the smallest, or one from a database"),
