@@ -180,6 +180,8 @@ LAZY = {
     ("synth/cli/run.py", "synth.config.compose:describe"): HEAVY_COMMAND,
     ("synth/cli/run.py", "synth.config.compose:print_config"): HEAVY_COMMAND,
     ("synth/cli/run.py", "synth.cli.dry_run:show"): HEAVY_COMMAND,
+    ("synth/cli/inspect.py", "synth.cli.recorded_suspects:suspects_of"): HEAVY_COMMAND,
+    ("synth/cli/inspect.py", "synth.cli.suspects:show_suspects"): HEAVY_COMMAND,
     ("synth/cli/run.py", "synth.cli.launching:preview"): HEAVY_COMMAND,
     ("synth/cli/run.py", "synth.cli.launching:start"): HEAVY_COMMAND,
     ("synth/cli/run.py", "synth.cli.finished_run:say_if_complete"): HEAVY_COMMAND,

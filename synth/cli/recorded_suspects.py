@@ -1,4 +1,4 @@
-"""Suspect gold of recorded runs, for ``synth inspect --suspect``; apart, as it imports validation."""
+"""Suspect gold of recorded runs, for ``synth inspect --suspect``. Imports validation."""
 
 from __future__ import annotations
 
