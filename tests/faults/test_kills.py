@@ -81,12 +81,21 @@ class Ledger:
         self.answered[opening].append((len(messages), time.time()))
         return completion
 
+    shared: set[str] = field(default_factory=set[str])
+    """Openings that several tasks have in common."""
+
+    def begin(self) -> None:
+        """Forget the undisturbed run, but for the openings that it had more than once."""
+        self.shared = {opening for opening, times in self.finished().items() if len(times) > 1}
+        self.answered.clear()
+
     def finished(self) -> dict[str, list[float]]:
         """When each conversation got its last answer; more than once where it was played again."""
         longest = {opening: max(answers)[0] for opening, answers in self.answered.items()}
         return {
             opening: [at for length, at in answers if length == longest[opening]]
             for opening, answers in self.answered.items()
+            if opening not in self.shared
         }
 
 
@@ -234,7 +243,7 @@ def test_seeded_kills(
             whole = synth("run", *options, *INLINE, "output.dir=whole", cwd=cwd)
             assert whole.returncode == 0, whole.stderr
             if ledger is not None:
-                ledger.answered.clear()
+                ledger.begin()
             one = Disturbed(cwd, (*options, *config.runtime), draw, config.targets)
             for _ in range(KILLS + 3):
                 if one.go_on(KILLS - kills.total()):
