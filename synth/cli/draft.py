@@ -14,7 +14,14 @@ from pathlib import Path
 from envs.world.loader import World, load_world
 from synth.cli.end_report import INTERRUPTED, PARTIAL
 from synth.cli.live_options import add_model_options
-from synth.cli.world_job import check_options, job_config, journal_name, locked_state, own_folder
+from synth.cli.world_job import (
+    check_options,
+    job_config,
+    journal_name,
+    locked_state,
+    own_folder,
+    show_causes,
+)
 from synth.config.schema import RunConfig
 from synth.errors import OperatorError
 from synth.foundation.shipped import find_world
@@ -209,10 +216,7 @@ def _show(outcome: DraftOutcome, screen: Screen) -> None:
 def _conclude(report: DraftReport, screen: Screen) -> None:
     made, kept = len(report.outcomes), len(report.kept)
     screen.line()
-    if report.causes:
-        rows = [(cause, str(count)) for cause, count in report.causes.most_common()]
-        screen.table(("left out because", "drafts"), rows, right=(1,))
-        screen.line()
+    show_causes(screen, report.causes, "drafts")
     share = f" ({kept / made:.0%})" if made else ""
     tokens = report.input_tokens + report.output_tokens
     cost = "" if report.cost_usd is None else f", ${report.cost_usd:.4g}"

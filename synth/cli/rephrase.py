@@ -16,7 +16,14 @@ from envs.world.files import PHRASINGS
 from envs.world.loader import World, load_world
 from synth.cli.end_report import INTERRUPTED, PARTIAL
 from synth.cli.live_options import add_model_options
-from synth.cli.world_job import check_options, job_config, journal_name, locked_state, own_folder
+from synth.cli.world_job import (
+    check_options,
+    job_config,
+    journal_name,
+    locked_state,
+    own_folder,
+    show_causes,
+)
 from synth.config.schema import RunConfig
 from synth.errors import OperatorError
 from synth.foundation.shipped import find_world
@@ -187,10 +194,7 @@ def _conclude(report: RephraseReport, screen: Screen) -> None:
     kept = report.kept
     asked = kept + sum(report.causes.values())
     screen.line()
-    if report.causes:
-        rows = [(cause, str(count)) for cause, count in report.causes.most_common()]
-        screen.table(("left out because", "phrasings"), rows, right=(1,))
-        screen.line()
+    show_causes(screen, report.causes, "phrasings")
     share = f" ({kept / asked:.0%})" if asked else ""
     tokens = report.spent.input_tokens + report.spent.output_tokens
     cost = "" if report.spent.cost_usd is None else f", ${report.spent.cost_usd:.4g}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from synth.errors import OperatorError
 from synth.foundation.hashing import digest
 from synth.foundation.shipped import examples_dir, find_world
 from synth.generation.folder import copy_world
+from synth.report import Screen
 
 STATE = ".synth"
 """The folder of a world that holds the journals; hidden, so that it is no part of the world."""
@@ -97,3 +99,15 @@ def journal_name(config: RunConfig, what: str) -> str:
     model = config.model
     identity = [model.kind, model.name, model.temperature, model.top_p, config.seed]
     return f"{what}-{digest(*identity)}.jsonl"
+
+
+def show_causes(screen: Screen, causes: Counter[str], left_out: str) -> None:
+    """Print why answers were left out, the most common cause first; nothing if none was.
+
+    ``left_out`` is what is counted, such as ``drafts``.
+    """
+    if not causes:
+        return
+    rows = [(cause, str(count)) for cause, count in causes.most_common()]
+    screen.table(("left out because", left_out), rows, right=(1,))
+    screen.line()
