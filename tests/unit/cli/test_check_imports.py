@@ -1,4 +1,4 @@
-"""A mistake in a world is reported without the code of runs, datasets and endpoints."""
+"""A mistake in a world or a path is named without imports that it does not need."""
 
 from __future__ import annotations
 
@@ -38,4 +38,15 @@ def test_a_mistake_is_named_without_imports_that_it_does_not_need(
         capture_output=True, text=True, cwd=tmp_path, check=False,
     )  # fmt: skip
     assert message in done.stderr
+    assert done.stdout == "[] 2\n"
+
+
+def test_inspect_imports_neither_databases_nor_validation(tmp_path: Path):
+    unneeded = ("sqlalchemy", "hydra", "ray", "synth.validation", "synth.rewards")
+    code = CODE.replace(repr(UNNEEDED), repr(unneeded))
+    done = subprocess.run(
+        [sys.executable, "-c", code, "inspect", "no_such_run"],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert "no_such_run" in done.stderr
     assert done.stdout == "[] 2\n"
