@@ -5,6 +5,7 @@ until it is complete; then the next run begins, until there were enough kills.
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import random
 import signal
@@ -262,15 +263,14 @@ def test_seeded_kills(
 
 def played_again(ledger: Ledger, kills: list[float]) -> int:
     """How many rollouts were finished more than once: those only that ended in the last second
-    before a kill.
+    before a kill, or, in a worker that outlived its driver, in the first second after it.
     """
     count = 0
     for times in ledger.finished().values():
         for at in sorted(times)[:-1]:
             count += 1
-            spared = [kill - at for kill in kills if kill >= at]
-            assert spared, "a rollout was played again without a kill"
-            assert min(spared) <= LAST_SECOND_S + SETTLING_S, f"lost {min(spared):.2f} s of work"
+            nearest = min((abs(kill - at) for kill in kills), default=math.inf)
+            assert nearest <= LAST_SECOND_S + SETTLING_S, f"a loss {nearest:.2f} s from any kill"
     return count
 
 

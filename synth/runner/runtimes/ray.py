@@ -30,6 +30,7 @@ from synth.config.types import MoreThanZero
 from synth.errors import OperatorError, WorkerHeld, WorkerLost
 from synth.foundation.shipped import DISTRIBUTION, version
 from synth.runner.rate_limits import Grant
+from synth.runner.runtimes import orphans
 from synth.runner.runtimes.base import Runtime, WorkerHandle
 from synth.runner.setup import WorkerSetup
 from synth.runner.worker import Worker
@@ -253,13 +254,17 @@ def worker_resources(resources: Mapping[str, float]) -> dict[str, Any]:
 def _start_local(options: Mapping[str, Any]) -> None:
     """Start Ray on this machine, a second time if it was too slow at first.
 
+    What a killed driver left of an earlier Ray is ended before.
+
     Whatever Ray raises becomes an :class:`OperatorError`: some of it is a bare ``Exception``.
     """
     local = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
     problem = ""
+    orphans.end_orphans()
     for _ in range(STARTS):
         try:
-            _RAY.init(address="local", **options, **local)
+            with orphans.inherited():
+                _RAY.init(address="local", **options, **local)
             return
         except Exception as error:
             _RAY.shutdown()
