@@ -31,6 +31,8 @@ from tests.servers import VARIABLES, server
 KILLS = int(os.environ.get("SYNTH_FAULT_KILLS", "100"))
 JOBS = 80
 """Rollouts of a run."""
+CONCURRENCY = 8
+"""Rollouts at a time: a kill meets some of them, and others are before and behind it."""
 LAST_SECOND_S = 1.0
 SETTLING_S = 0.5
 """From an endpoint's last answer to the row in the journal, on a busy machine."""
@@ -236,6 +238,7 @@ def test_seeded_kills(
         cwd.mkdir()
         options = (
             *("env=shop", f"tasks.count={JOBS}", f"seed={seed}", "output.rows_per_shard=32"),
+            f"runtime.concurrency={CONCURRENCY}",
             *config.database,
         )
         with model(config, cwd, options) as ledger:
