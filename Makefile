@@ -1,7 +1,7 @@
 .PHONY: check fix test test-all test-long train-proof train-curve train-ablations train-grpo coverage house docs notebooks picture
 UV := $(or $(wildcard .venv/bin/uv),uv)
 RUN = $(UV) run --frozen --all-extras
-PYTEST = $(RUN) pytest -n 2 --dist loadfile
+PYTEST = $(RUN) pytest -n 2 --dist loadfile --no-loadscope-reorder
 QUICK = env -u SYNTH_TEST_POSTGRES_URL -u SYNTH_TEST_MYSQL_URL -u SYNTH_REQUIRE_DATABASES
 
 # Format, lint, types, structure, quick tests: what to run before a commit.
@@ -22,7 +22,7 @@ test:
 
 # Everything that CI runs; server tests want SYNTH_TEST_POSTGRES_URL and SYNTH_TEST_MYSQL_URL.
 test-all:
-	$(RUN) pytest -n 3 --dist loadfile
+	$(RUN) pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 test-long:
 	$(RUN) pytest -m long

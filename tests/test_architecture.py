@@ -82,7 +82,7 @@ DOORS = {
         "envs/sandboxes/attached/one_query.py",
         "synth/generation/checks.py",
     ],
-    "inflect": ["synth/generation/names.py"],
+    "inflect": ["synth/generation/english.py"],
     "apsw": [
         "envs/sandboxes/",
         "envs/sandboxes/sqlite/guard.py",
@@ -115,6 +115,10 @@ LAZY = {
     ): "rollouts are judged without the code of proofs and attacks",
     ("synth/tasks/domains.py", "synth.tasks.fake:fake_values"): "faker is heavy, few worlds use it",
     ("synth/personal/formats.py", "synth.tasks.fake:first_names"): "faker is heavy",
+    (
+        "synth/generation/names.py",
+        "synth.generation.english:FORMS",
+    ): "inflect takes two seconds, and each proof of a draft is a process that names nothing",
     ("envs/sandboxes/sqlite/engine.py", "envs.sandboxes.sqlite.sandbox:SqliteTemplate"): DRIVER,
     (
         "envs/sandboxes/postgres/engine.py",

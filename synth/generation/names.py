@@ -7,15 +7,13 @@ import keyword
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
-import inflect
 from sqlalchemy.dialects.mysql.reserved_words import RESERVED_WORDS_MARIADB, RESERVED_WORDS_MYSQL
 from sqlalchemy.dialects.postgresql.base import RESERVED_WORDS
 
 from envs import quoting
-
-_ENGINE = cast("Any", inflect.engine())  # its annotations want its own word type
+from envs.plugins import resolve
 
 _TAKEN = frozenset({"db", "limit", "offset", "order_by", "descending", "records", "sql", "found"})
 """Names that tools use themselves."""
@@ -50,6 +48,10 @@ class Noun:
     @property
     def plural_words(self) -> str:
         return self.many.replace("_", " ")
+
+
+def _english() -> Any:
+    return resolve("synth.generation.english:FORMS")
 
 
 @cache
@@ -116,9 +118,9 @@ PARTICIPLE = re.compile(
 def noun_of(table: str) -> Noun:
     """The noun of a table, whichever number its name has."""
     head, _, last = re.sub(r"^(?:tbl|t)_", "", snake(table)).rpartition("_")
-    singular = _ENGINE.singular_noun(last)
+    singular = _english().singular_noun(last)
     one = str(singular) if singular and not last.endswith(("ss", "us", "is")) else last
-    many = last if one != last else str(_ENGINE.plural_noun(last))
+    many = last if one != last else str(_english().plural_noun(last))
     prefix = f"{head}_" if head else ""
     if last in _UNCOUNTABLE:
         one, many = _UNCOUNTABLE[last], f"{_UNCOUNTABLE[last]}s"
@@ -127,7 +129,7 @@ def noun_of(table: str) -> Noun:
 
 def a(words: str) -> str:
     """Words with their indefinite article."""
-    return str(_ENGINE.a(words))
+    return str(_english().a(words))
 
 
 def parameter(column: str) -> str:

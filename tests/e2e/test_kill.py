@@ -145,7 +145,7 @@ def command_line(pid: int) -> bytes:
 
 @pytest.mark.ray
 def test_one_interrupt_drains_and_leaves_a_resumable_dataset(tmp_path: Path):
-    options = ("tasks.count=300", "seed=5", "output.rows_per_shard=64")
+    options = ("tasks.count=160", "seed=5", "output.rows_per_shard=64")
     assert (
         synth("run", *options, "runtime=inline", "output.dir=whole", cwd=tmp_path).returncode == 0
     )
@@ -158,10 +158,10 @@ def test_one_interrupt_drains_and_leaves_a_resumable_dataset(tmp_path: Path):
     assert "synth run --resume killed" in said
     manifest = json.loads((tmp_path / "killed" / "manifest.json").read_text())
     assert manifest["status"] == "partial"
-    assert 20 <= manifest["counts"]["rows"] < 300
+    assert 20 <= manifest["counts"]["rows"] < 160
     assert Dataset.open(tmp_path / "killed").count == manifest["counts"]["rows"]
     assert synth("run", "--resume", "killed", cwd=tmp_path).returncode == 0
-    assert_equal_runs(tmp_path, 300)
+    assert_equal_runs(tmp_path, 160)
 
 
 @pytest.mark.long

@@ -143,12 +143,13 @@ def test_two_workers_share_rate_bound_and_budget(scripted: Path):
         "model.requests_per_minute=1800",
         "model.max_concurrency=5",
     )
-    rows = play(scripted, limited, "ray", *both)
-    assert [row["messages"] for row in rows] == [row["messages"] for row in stable_rows(scripted)]
+    everything = play(scripted, Limited(Expert(tasks_of(scripted))), "alone", "runtime=inline")
+    costs = [row["input_tokens"] + row["output_tokens"] for row in everything]
+    budget = sum(costs) * 3 // 4
+    rows = play(scripted, limited, "ray", *both, f"budget.tokens={budget}", code=3)
+    messages = [row["messages"] for row in everything]
+    assert [row["messages"] for row in rows] == [messages[row["job_index"]] for row in rows]
     assert limited.most <= 5
     check_rate(limited, 30.0)
-    costs = [row["input_tokens"] + row["output_tokens"] for row in rows]
-    budget = sum(costs) // 2
-    rows = play(scripted, limited, "ray_budget", *both, f"budget.tokens={budget}", code=3)
     spent = sum(row["input_tokens"] + row["output_tokens"] for row in rows)
     assert budget <= spent <= budget + 16 * sum(costs) / len(costs)

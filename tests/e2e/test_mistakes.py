@@ -22,7 +22,7 @@ JOB = (
     "run",
     KINDS,
     "model.mistake_rate=0.5",
-    "tasks.count=150",
+    "tasks.count=100",
     "tasks.samples=2",
     "seed=5",
     "runtime=inline",
@@ -88,7 +88,7 @@ def test_recoveries_are_in_the_data(rows: list[dict[str, Json]]):
         failed = '"status":"error"' in row["messages"][at]["content"]
         after_an_error, after_nothing = after_an_error + failed, after_nothing + (not failed)
     assert after_an_error >= 1
-    assert after_an_error + after_nothing >= 10
+    assert after_an_error + after_nothing >= 6
 
 
 def test_the_log_points_at_the_turn_that_made_the_call(rows: list[dict[str, Json]]):
@@ -116,8 +116,8 @@ def test_the_turn_with_the_mistake_is_not_trained_on_and_all_others_are(
         if made and row["reward"] == 1.0:
             recovered += 1
             assert turns[made[0] + 1 :], "the recovery follows, and is trained on"
-    assert masked > 100
-    assert recovered > 20
+    assert masked > 65
+    assert recovered > 13
 
 
 def test_the_same_job_gives_the_same_mistakes(runs: dict[str, Path]):

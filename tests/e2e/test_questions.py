@@ -15,7 +15,7 @@ from synth.dataset.reader import Dataset
 from synth.runner.prepare import prepare
 from synth.types import Task
 from tests.bird_folder import ASKED, bird_folder
-from tests.e2e.analyst import FAILING, Analyst, kind_of, spoilt
+from tests.e2e.analyst import FAILING, KINDS, Analyst, kind_of, spoilt
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import endpoint
 
@@ -110,11 +110,13 @@ def _check_mistake(row: dict[str, object], task: Task, kind: str) -> None:
         assert categories == []
 
 
-def test_five_hundred_questions(tmp_path: Path):
-    """Over two databases, with each kind of mistake many times; no rollout is lost."""
-    tasks, analyst = played(tmp_path, 500, 2)
-    assert len({(task.universe, task.prompt) for task in tasks}) == 500
+@pytest.mark.parametrize("count", [130, pytest.param(500, marks=pytest.mark.long)])
+def test_questions_of_every_family(tmp_path: Path, count: int):
+    """Over two databases, with each kind of mistake; no rollout is lost."""
+    tasks, analyst = played(tmp_path, count, 2)
+    assert len({(task.universe, task.prompt) for task in tasks}) == count
     assert len({task.family for task in tasks}) == 65
+    assert {kind_of(task) for task in tasks} == {*KINDS, "right"}
     check(tmp_path, tasks, analyst)
 
 

@@ -152,9 +152,9 @@ def test_without_seeds_each_sample_is_played_by_somebody(erring: Path):
 
 @pytest.mark.ray
 def test_a_run_is_repeated_out_of_its_directory(erring: Path):
-    """By Ray workers, which have another working directory."""
+    """By a Ray worker, which has another working directory."""
     home = erring.parent
-    replaying = ("model=replay", "model.path=erring", "runtime.workers=2")
+    replaying = ("model=replay", "model.path=erring", "runtime.workers=1")
     done = synth("run", *PLAN, *replaying, "output.dir=again", cwd=home)
     assert done.returncode == 0, done.stderr
     assert differing(stable_rows(home / "again"), stable_rows(erring)) == {"config_digest"}

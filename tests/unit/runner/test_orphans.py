@@ -42,8 +42,10 @@ def start() -> Generator[Start]:
     yield begin
     for driver in drivers:
         driver.kill()
+        driver.wait()
+    orphans.end_orphans()  # their output ends with them
+    for driver in drivers:
         driver.communicate()
-    orphans.end_orphans()
 
 
 def lives(pid: int) -> bool:
