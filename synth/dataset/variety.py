@@ -1,7 +1,8 @@
-"""Variety of a dataset in figures: requests, tool sequences, lengths of conversations, entities.
+"""Variety of a dataset in figures: requests, families, difficulty, tool sequences, lengths of
+conversations, entities.
 
-Requests are counted once for each task, as its first row has them. Memory grows by about two
-kilobytes for each task and 16 bytes for each row.
+Requests, families and difficulty are counted once for each task, as its first row has them. Memory
+grows by about two kilobytes for each task and 16 bytes for each row.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from synth.language.shingles import (
     shingles,
     words,
 )
+from synth.types.difficulty import KINDS
 from synth.types.families import JOIN
 
 _DIVISIONS = 16
@@ -34,6 +36,14 @@ _LENGTHS = (2, SHINGLE)
 """Numbers of words whose distinct runs are counted."""
 _UNREAD = ('{"role":"system"', '{"role":"tool"')
 """How messages begin that hold neither words of the user nor calls."""
+_WORK = {
+    "calls": "calls",
+    "branches": "conditions",
+    "turns": "turns of the user",
+    "requests": "further requests",
+    "clauses": "query clauses",
+}
+"""The kinds of work (:mod:`synth.types.difficulty`) in words."""
 
 
 class _Runs:
@@ -104,6 +114,8 @@ class Variety:
         self._wordings = _Requests()
         self._runs = {length: _Runs() for length in _LENGTHS}
         self._entities: Counter[int] = Counter()
+        self._difficulty: Counter[int] = Counter()
+        self._work = {kind: Counter[int]() for kind in KINDS}
         self._rows = 0
         self._sequences: set[int] = set()
         self._calls: set[int] = set()
@@ -135,6 +147,9 @@ class Variety:
             runs.add(numbers[length] if len(found) >= length else [])
         if origin is not None:
             self._wordings.add(masked(found, json.loads(origin.slots)))
+            self._difficulty[sum(origin.work.values())] += 1
+            for kind, counter in self._work.items():
+                counter[origin.work.get(kind, 0)] += 1
             for family, key in _keys(origin):
                 entity = (family, str(origin.universe), canonical(key))
                 self._entities[number_of(entity)] += 1
@@ -147,6 +162,10 @@ class Variety:
             "requests": self._requests.to_json(),
             "wordings": self._wordings.to_json() if self._wordings.total else None,
             **{f"distinct_{length}": runs.share() for length, runs in self._runs.items()},
+            "difficulty": _counts(self._difficulty) or None,
+            "work": {kind: _counts(counter) for kind, counter in self._work.items()}
+            if self._difficulty
+            else None,
             "rows": self._rows,
             "tool_sequences": len(self._sequences),
             "tool_sequences_with_arguments": len(self._calls),
@@ -194,6 +213,13 @@ def variety_table(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     grams = [figures["distinct_2"], figures["distinct_3"]]
     if None not in grams:
         rows.append(("distinct-2, distinct-3", ", ".join(f"{share:.3f}" for share in grams)))
+    if figures.get("difficulty"):
+        rows.append(("difficulty of a task", _spread(figures["difficulty"])))
+        rows += [
+            (f"{name} of gold that it counts", _spread(figures["work"][kind]))
+            for kind, name in _WORK.items()
+            if [*figures["work"][kind]] != ["0"]
+        ]
     rows += [
         ("distinct tool sequences", f"{figures['tool_sequences']} of {figures['rows']} rows"),
         ("with arguments", str(figures["tool_sequences_with_arguments"])),
