@@ -113,6 +113,7 @@ class Variety:
         self._requests = _Requests()
         self._wordings = _Requests()
         self._runs = {length: _Runs() for length in _LENGTHS}
+        self._families: Counter[tuple[str, str]] = Counter()
         self._entities: Counter[int] = Counter()
         self._difficulty: Counter[int] = Counter()
         self._work = {kind: Counter[int]() for kind in KINDS}
@@ -122,8 +123,16 @@ class Variety:
         self._steps: Counter[int] = Counter()
         self._turns: Counter[int] = Counter()
 
-    def add(self, task_id: str, messages: Iterable[Mapping[str, Any] | str]) -> None:
-        """Count a row, by its messages as values or as JSON."""
+    def add(
+        self,
+        task_id: str,
+        messages: Iterable[Mapping[str, Any] | str],
+        family: str = "",
+        env: str = "",
+    ) -> None:
+        """Count a row, by its messages as values or as JSON. ``family`` is that of its task in the
+        world ``env``; a composed task counts for the family of each of its requests.
+        """
         said: list[str] = []
         calls: list[Mapping[str, Any]] = []
         for message in _spoken(messages):
@@ -138,6 +147,7 @@ class Variety:
         self._calls.add(number_of(whole))
         if said and task_id not in self._tasks:
             self._tasks.add(task_id)
+            self._families.update((env, name) for name in family.split(JOIN) if name)
             self._add_request(words(said[0]), self._origins.get(task_id))
 
     def _add_request(self, found: list[str], origin: TaskOrigin | None) -> None:
@@ -159,6 +169,7 @@ class Variety:
         entities = len(self._entities)
         return {
             "tasks": len(self._tasks),
+            "families": self._largest(),
             "requests": self._requests.to_json(),
             "wordings": self._wordings.to_json() if self._wordings.total else None,
             **{f"distinct_{length}": runs.share() for length, runs in self._runs.items()},
@@ -173,6 +184,19 @@ class Variety:
             "user_turns": _counts(self._turns),
             "entities": entities or None,
             "tasks_per_entity": self._entities.total() / entities if entities else None,
+        }
+
+    def _largest(self) -> dict[str, Any] | None:
+        """Number of families, and the one that most tasks ask for, alone or among others."""
+        if not self._families:
+            return None
+        (env, family), tasks = min(self._families.items(), key=lambda item: (-item[1], item[0]))
+        several = len({env for env, _ in self._families}) > 1
+        return {
+            "distinct": len(self._families),
+            "largest": f"{env}/{family}" if several else family,
+            "largest_tasks": tasks,
+            "largest_share": tasks / len(self._tasks),
         }
 
 
@@ -201,7 +225,11 @@ def variety_table(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The figures as a table of names and texts; empty without rows."""
     if not figures["rows"]:
         return []
-    rows = [
+    rows: list[tuple[str, str]] = []
+    if (families := figures.get("families")) is not None:
+        most = f"{families['largest']} ({families['largest_share']:.1%} of the tasks)"
+        rows.append(("families of requests", f"{families['distinct']}, the largest {most}"))
+    rows += [
         ("distinct requests", f"{figures['requests']['distinct']} of {figures['tasks']} tasks"),
         ("near-duplicate requests", _near(figures["requests"])),
     ]

@@ -83,6 +83,27 @@ def test_distinct_n_is_the_share_of_distinct_runs_of_words():
     assert variety_table(empty) == []
 
 
+def test_a_composed_task_counts_for_the_family_of_each_request():
+    variety = Variety()
+    families = ["lend+renew", "renew+stock", "stock"]
+    for number, family in enumerate(families):
+        for _ in range(2):  # two samples of a task
+            variety.add(f"t{number}", turns("One."), family, "library")
+    found = variety.to_json()["families"]
+    assert found == {
+        "distinct": 3,
+        "largest": "renew",
+        "largest_tasks": 2,
+        "largest_share": pytest.approx(2 / 3),
+    }
+    variety.add("t9", turns("Two."), "lend", "shop")  # a family of another world
+    found = variety.to_json()["families"]
+    assert (found["distinct"], found["largest"]) == (4, "library/renew")
+    assert ("families of requests", "4, the largest library/renew (50.0% of the tasks)") in (
+        variety_table(variety.to_json())
+    )
+
+
 def test_difficulty_is_that_of_the_plan_as_a_whole_and_by_kind(tmp_path: Path):
     run = tmp_path / "run"
     options = [
