@@ -244,7 +244,7 @@ def variety_table(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     if figures.get("difficulty"):
         rows.append(("difficulty of a task", _spread(figures["difficulty"])))
         rows += [
-            (f"{name} of gold that it counts", _spread(figures["work"][kind]))
+            (f"difficulty: {name}", _spread(figures["work"][kind]))
             for kind, name in _WORK.items()
             if [*figures["work"][kind]] != ["0"]
         ]

@@ -117,6 +117,16 @@ class Block:
     def tasks(self) -> int:
         return sum(self.share.values()) + sum(self.composed.values())
 
+    @property
+    def requests(self) -> Mapping[str, float]:
+        """The requests of each family, alone and in composed tasks, whose later ones are an
+        expected number.
+        """
+        if self.composer is None:
+            return self.share
+        begun, later = _begun(self.composer), self.composer.expected
+        return {name: self.share[name] + begun[name] + later[name] for name in self.share}
+
     def place(self, index: int) -> tuple[str, int]:
         """Family and place within it of the ``index``-th task that is not composed: families take
         turns while they last.
@@ -284,6 +294,14 @@ class Plan:
             family.id for block in self.blocks for family in block.source.families
         )
         return {name: total[name] for name in names}
+
+    @property
+    def requests(self) -> dict[str, int]:
+        """Number of requests of each family, alone and in composed tasks, about."""
+        return {
+            name: round(sum(block.requests.get(name, 0) for block in self.blocks))
+            for name in self.share
+        }
 
     @property
     def shortfalls(self) -> dict[str, tuple[int, int]]:
@@ -475,13 +493,16 @@ def _balanced(
     if composer is None:
         return None
     more = sum((size - 1) * count for size, count in sizes.items())
-    given = Counter(share)
-    if composer.firsts is None:
-        given.update(shares(composer.count, composer.capacities))
-    else:
-        given.update(name for name, _ in composer.firsts[: composer.count])
+    given = Counter(share) + _begun(composer)
     names = [name for name, capacity in composer.capacities.items() if capacity]
     return replace(composer, later=top_up(more, {name: given[name] for name in names}, weights))
+
+
+def _begun(composer: Composer) -> Counter[str]:
+    """The number of composed tasks that each family begins."""
+    if composer.firsts is None:
+        return Counter(shares(composer.count, composer.capacities))
+    return Counter(name for name, _ in composer.firsts[: composer.count])
 
 
 def _reduced(sizes: Mapping[int, int], missing: int) -> dict[int, int]:

@@ -355,29 +355,42 @@ class Composer:
     def _pulls(self) -> Mapping[str, float]:
         """The weights by which families are drawn as later requests. A family that can follow many
         first requests is drawn too often by the numbers of ``later`` alone, so they are corrected
-        by how often it is expected among the followers of some first requests, which are spread
-        evenly (iterative proportional fitting).
+        by how often it is expected (iterative proportional fitting).
         """
         if self.later is None:
             return dict.fromkeys(self.capacities, 1.0)
         due = {name: max(self.later.get(name, 0), LEAST) for name in self.capacities}
-        step = max(1, self.count // FOLLOWED)
-        followers = [self._followers(place) for place in range(0, self.count, step)]
         pulls = dict(due)
         for _ in range(ROUNDS):
-            drawn = dict.fromkeys(due, 0.0)
-            for names in followers:
-                whole = sum(pulls[name] for name in names)
-                for name in names:
-                    drawn[name] += pulls[name] / whole
-            share = sum(drawn.values()) / sum(due.values())
+            drawn = self._drawn(pulls)
             pulls = {
-                name: pull * due[name] * share / drawn[name] if drawn[name] else pull
+                name: pull * due[name] / drawn[name] if drawn[name] else pull
                 for name, pull in pulls.items()
             }
         return pulls
 
-    def _followers(self, place: int) -> list[str]:
+    @property
+    def expected(self) -> Mapping[str, float]:
+        """The expected number of later requests of each family."""
+        return self._drawn(self._pulls)
+
+    def _drawn(self, pulls: Mapping[str, float]) -> Mapping[str, float]:
+        """How often families are drawn by these pulls, in proportion to some first requests."""
+        drawn = dict.fromkeys(pulls, 0.0)
+        for names in self._followers:
+            whole = sum(pulls[name] for name in names)
+            for name in names:
+                drawn[name] += pulls[name] / whole
+        scale = sum((self.later or {}).values()) / (sum(drawn.values()) or 1)
+        return {name: number * scale for name, number in drawn.items()}
+
+    @cached_property
+    def _followers(self) -> Sequence[Sequence[str]]:
+        """The families that can follow each of some first requests, which are spread evenly."""
+        step = max(1, self.count // FOLLOWED)
+        return [self._followers_of(place) for place in range(0, self.count, step)]
+
+    def _followers_of(self, place: int) -> list[str]:
         """The families that can follow the first request at a place, in the manner of its turn."""
         first = self._first(place)
         partners, others = self._others(first)

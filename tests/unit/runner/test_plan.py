@@ -88,6 +88,8 @@ def test_families_have_equal_shares_with_the_parts_of_composed_tasks(limit: str)
     even = found.total() / len(found)
     assert max(found.values()) < 1.55 * even
     assert min(found.values()) > 0.62 * even
+    assert sum(plan.requests.values()) == pytest.approx(found.total(), abs=len(found))
+    assert all(abs(plan.requests[name] - count) < 0.5 * even for name, count in found.items())
 
 
 class TestShares:
