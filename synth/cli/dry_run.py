@@ -55,6 +55,7 @@ def describe(run: PreparedRun) -> dict[str, Any]:
     tools = offered_tools(run, task)
     workload = Workload(plan.tasks, plan.jobs, run.free_sql)
     kind, why = choose(config.runtime, run.worker_setup(b""), workload)
+    requests = plan.requests if plan.composed else {}
     splits = {"universes": [_block(block) for block in plan.blocks]} if len(plan.blocks) > 1 else {}
     return {
         "world": {
@@ -70,6 +71,7 @@ def describe(run: PreparedRun) -> dict[str, Any]:
         **splits,
         "families": [
             {"family": name, "tasks": share, "capacity": plan.capacity(name)}
+            | ({"requests": requests[name]} if requests else {})
             for name, share in plan.share.items()
         ],
         **({"composed": composed} if (composed := plan.composed) else {}),
@@ -146,7 +148,9 @@ def _lines(plan: Mapping[str, Any]) -> list[str]:
     ]
     asked = [entry for entry in plan["families"] if entry["tasks"]]
     lines += [
-        f"          {entry['family']}: {entry['tasks']} of {entry['capacity']:,}" for entry in asked
+        f"          {entry['family']}: {entry['tasks']} of {entry['capacity']:,}"
+        + (f", about {entry['requests']} requests" if "requests" in entry else "")
+        for entry in asked
     ]
     if idle := len(plan["families"]) - len(asked):
         lines.append(f"          {idle} more families get no task of this count")

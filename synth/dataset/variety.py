@@ -1,7 +1,8 @@
-"""Variety of a dataset in figures: requests, tool sequences, lengths of conversations, entities.
+"""Variety of a dataset in figures: requests, families, difficulty, tool sequences, lengths of
+conversations, entities.
 
-Requests are counted once for each task, as its first row has them. Memory grows by about two
-kilobytes for each task and 16 bytes for each row.
+Requests, families and difficulty are counted once for each task, as its first row has them. Memory
+grows by about two kilobytes for each task and 16 bytes for each row.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from synth.language.shingles import (
     shingles,
     words,
 )
+from synth.types.difficulty import KINDS
 from synth.types.families import JOIN
 
 _DIVISIONS = 16
@@ -34,6 +36,14 @@ _LENGTHS = (2, SHINGLE)
 """Numbers of words whose distinct runs are counted."""
 _UNREAD = ('{"role":"system"', '{"role":"tool"')
 """How messages begin that hold neither words of the user nor calls."""
+_WORK = {
+    "calls": "calls",
+    "branches": "conditions",
+    "turns": "turns of the user",
+    "requests": "further requests",
+    "clauses": "query clauses",
+}
+"""The kinds of work (:mod:`synth.types.difficulty`) in words."""
 
 
 class _Runs:
@@ -103,15 +113,26 @@ class Variety:
         self._requests = _Requests()
         self._wordings = _Requests()
         self._runs = {length: _Runs() for length in _LENGTHS}
+        self._families: Counter[tuple[str, str]] = Counter()
         self._entities: Counter[int] = Counter()
+        self._difficulty: Counter[int] = Counter()
+        self._work = {kind: Counter[int]() for kind in KINDS}
         self._rows = 0
         self._sequences: set[int] = set()
         self._calls: set[int] = set()
         self._steps: Counter[int] = Counter()
         self._turns: Counter[int] = Counter()
 
-    def add(self, task_id: str, messages: Iterable[Mapping[str, Any] | str]) -> None:
-        """Count a row, by its messages as values or as JSON."""
+    def add(
+        self,
+        task_id: str,
+        messages: Iterable[Mapping[str, Any] | str],
+        family: str = "",
+        env: str = "",
+    ) -> None:
+        """Count a row, by its messages as values or as JSON. ``family`` is that of its task in the
+        world ``env``; a composed task counts for the family of each of its requests.
+        """
         said: list[str] = []
         calls: list[Mapping[str, Any]] = []
         for message in _spoken(messages):
@@ -126,6 +147,7 @@ class Variety:
         self._calls.add(number_of(whole))
         if said and task_id not in self._tasks:
             self._tasks.add(task_id)
+            self._families.update((env, name) for name in family.split(JOIN) if name)
             self._add_request(words(said[0]), self._origins.get(task_id))
 
     def _add_request(self, found: list[str], origin: TaskOrigin | None) -> None:
@@ -135,6 +157,9 @@ class Variety:
             runs.add(numbers[length] if len(found) >= length else [])
         if origin is not None:
             self._wordings.add(masked(found, json.loads(origin.slots)))
+            self._difficulty[sum(origin.work.values())] += 1
+            for kind, counter in self._work.items():
+                counter[origin.work.get(kind, 0)] += 1
             for family, key in _keys(origin):
                 entity = (family, str(origin.universe), canonical(key))
                 self._entities[number_of(entity)] += 1
@@ -144,9 +169,14 @@ class Variety:
         entities = len(self._entities)
         return {
             "tasks": len(self._tasks),
+            "families": self._largest(),
             "requests": self._requests.to_json(),
             "wordings": self._wordings.to_json() if self._wordings.total else None,
             **{f"distinct_{length}": runs.share() for length, runs in self._runs.items()},
+            "difficulty": _counts(self._difficulty) or None,
+            "work": {kind: _counts(counter) for kind, counter in self._work.items()}
+            if self._difficulty
+            else None,
             "rows": self._rows,
             "tool_sequences": len(self._sequences),
             "tool_sequences_with_arguments": len(self._calls),
@@ -154,6 +184,19 @@ class Variety:
             "user_turns": _counts(self._turns),
             "entities": entities or None,
             "tasks_per_entity": self._entities.total() / entities if entities else None,
+        }
+
+    def _largest(self) -> dict[str, Any] | None:
+        """Number of families, and the one that most tasks ask for, alone or among others."""
+        if not self._families:
+            return None
+        (env, family), tasks = min(self._families.items(), key=lambda item: (-item[1], item[0]))
+        several = len({env for env, _ in self._families}) > 1
+        return {
+            "distinct": len(self._families),
+            "largest": f"{env}/{family}" if several else family,
+            "largest_tasks": tasks,
+            "largest_share": tasks / len(self._tasks),
         }
 
 
@@ -182,7 +225,11 @@ def variety_table(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The figures as a table of names and texts; empty without rows."""
     if not figures["rows"]:
         return []
-    rows = [
+    rows: list[tuple[str, str]] = []
+    if (families := figures.get("families")) is not None:
+        most = f"{families['largest']} ({families['largest_share']:.1%} of the tasks)"
+        rows.append(("families of requests", f"{families['distinct']}, the largest {most}"))
+    rows += [
         ("distinct requests", f"{figures['requests']['distinct']} of {figures['tasks']} tasks"),
         ("near-duplicate requests", _near(figures["requests"])),
     ]
@@ -194,6 +241,13 @@ def variety_table(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     grams = [figures["distinct_2"], figures["distinct_3"]]
     if None not in grams:
         rows.append(("distinct-2, distinct-3", ", ".join(f"{share:.3f}" for share in grams)))
+    if figures.get("difficulty"):
+        rows.append(("difficulty of a task", _spread(figures["difficulty"])))
+        rows += [
+            (f"difficulty: {name}", _spread(figures["work"][kind]))
+            for kind, name in _WORK.items()
+            if [*figures["work"][kind]] != ["0"]
+        ]
     rows += [
         ("distinct tool sequences", f"{figures['tool_sequences']} of {figures['rows']} rows"),
         ("with arguments", str(figures["tool_sequences_with_arguments"])),

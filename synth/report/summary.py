@@ -154,7 +154,7 @@ class _SummaryTally:
         for statistics in self.statistics.values():
             statistics.add(row["verdicts"])
         self.executed.add(row["executions"])
-        self.variety.add(row["task_id"], row["messages"])
+        self.variety.add(row["task_id"], row["messages"], row["family"], row["env"])
         self.family(row["family"]).add(row)
         self.split(row["split"]).add(row)
         self.surfaces.setdefault(str(row["surface"] or 0), _SummaryPart()).add(row)

@@ -74,6 +74,22 @@ def _weighted(
     return out
 
 
+def top_up(
+    more: int, given: Mapping[str, int], weights: Mapping[str, float] | None
+) -> dict[str, float]:
+    """What each name gets of ``more``, so that with what it has they have equal shares, or by
+    ``weights``, as far as none has more already. Sums to ``more``.
+    """
+    weights = weights or dict.fromkeys(given, 1.0)
+    names = sorted(given, key=lambda name: given[name] / weights[name])
+    while True:
+        whole = sum(weights[name] for name in names)
+        level = (more + sum(given[name] for name in names)) / whole
+        if given[names[-1]] <= level * weights[names[-1]]:
+            return {name: level * weights[name] - given[name] for name in names}
+        names.pop()
+
+
 @dataclass(frozen=True)
 class Block:
     """The tasks of one universe: how many each family gives, and how many composed tasks of each
@@ -100,6 +116,16 @@ class Block:
     @property
     def tasks(self) -> int:
         return sum(self.share.values()) + sum(self.composed.values())
+
+    @property
+    def requests(self) -> Mapping[str, float]:
+        """The requests of each family, alone and in composed tasks, whose later ones are an
+        expected number.
+        """
+        if self.composer is None:
+            return self.share
+        begun, later = _begun(self.composer), self.composer.expected
+        return {name: self.share[name] + begun[name] + later[name] for name in self.share}
 
     def place(self, index: int) -> tuple[str, int]:
         """Family and place within it of the ``index``-th task that is not composed: families take
@@ -270,6 +296,14 @@ class Plan:
         return {name: total[name] for name in names}
 
     @property
+    def requests(self) -> dict[str, int]:
+        """Number of requests of each family, alone and in composed tasks, about."""
+        return {
+            name: round(sum(block.requests.get(name, 0) for block in self.blocks))
+            for name in self.share
+        }
+
+    @property
     def shortfalls(self) -> dict[str, tuple[int, int]]:
         """The families that have too few tasks for an equal share somewhere: how many they give,
         and how many an equal share would be, over the universes in which they fall short.
@@ -294,7 +328,7 @@ class Plan:
                 block.split,
                 block.source.universe,
                 list(block.share.items()),
-                *([sorted(block.composed.items())] if block.composer else []),
+                *([sorted(block.composed.items()), "balanced"] if block.composer else []),
                 *([list(block.places.items())] if block.places is not None else []),
                 *([block.composer.firsts] if block.composer and block.composer.firsts else []),
                 *(_manners(block.composer) if block.composer else []),
@@ -433,6 +467,7 @@ def _block(one: _Asked, seed: int, filters: Filters) -> Block:
     composer = Composer(pool, capacity, many, seed, None, manners, wanted) if many else None
     if not filters:
         share = shares(tasks - many, capacity, weights)
+        composer = _balanced(composer, sizes, share, weights)
         return Block(pool, split, share, sizes, composer, weights=weights)
     most = max(sizes, default=1)
     wish = Wish(tasks - many, most, weights)
@@ -442,7 +477,32 @@ def _block(one: _Asked, seed: int, filters: Filters) -> Block:
     firsts = chosen.firsts
     composer = Composer(pool, capacity, many, seed, firsts, manners, wanted) if many else None
     share = {name: len(places) for name, places in chosen.places.items()}
+    composer = _balanced(composer, sizes, share, weights)
     return Block(pool, split, share, sizes, composer, chosen.places, chosen.exhausted, weights)
+
+
+def _balanced(
+    composer: Composer | None,
+    sizes: Mapping[int, int],
+    share: Mapping[str, int],
+    weights: Mapping[str, float] | None,
+) -> Composer | None:
+    """The composer with the later requests that each family should give, so that all requests of a
+    universe, asked alone or in a composed task, are shared out by ``weights``.
+    """
+    if composer is None:
+        return None
+    more = sum((size - 1) * count for size, count in sizes.items())
+    given = Counter(share) + _begun(composer)
+    names = [name for name, capacity in composer.capacities.items() if capacity]
+    return replace(composer, later=top_up(more, {name: given[name] for name in names}, weights))
+
+
+def _begun(composer: Composer) -> Counter[str]:
+    """The number of composed tasks that each family begins."""
+    if composer.firsts is None:
+        return Counter(shares(composer.count, composer.capacities))
+    return Counter(name for name, _ in composer.firsts[: composer.count])
 
 
 def _reduced(sizes: Mapping[int, int], missing: int) -> dict[int, int]:

@@ -10,6 +10,7 @@ do not get in each other's way is proved by playing gold.
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -57,8 +58,22 @@ has fewer, no other task of the family is looked at.
 
 FRUITLESS = 24
 
+FOLLOWED = 100
+"""The most first requests whose followers are counted."""
+
+ROUNDS = 12
+"""Times that the pulls of families are corrected by how often they are drawn."""
+
+LEAST = 0.01
+"""The number of later requests that are asked of a family that has its share already: in some
+settings no other can follow.
+"""
+
 DRAWS = 3
 """Number of partners that a first request is tried with."""
+
+OF = "@"
+"""Stands before the number of a later request in the names of its topics."""
 
 LEADS = (
     "One more thing.",
@@ -212,7 +227,7 @@ def _part(task: Task, index: int, first: Task, draw: int, manner: Manner) -> Tas
     lead = LEADS[(draw >> (3 * index)) % len(LEADS)]
     opening = f"{lead} {task.prompt}" if index and manner == "turns" else task.prompt
     user = task.role
-    names = {name: f"{name}@{index + 1}" if index else name for name in user.every_topic}
+    names = {name: f"{name}{OF}{index + 1}" if index else name for name in user.every_topic}
     user = replace(
         user,
         opening=opening,
@@ -237,6 +252,11 @@ def _part(task: Task, index: int, first: Task, draw: int, manner: Manner) -> Tas
         system=first.system,
         seed=draw,
     )
+
+
+def request_of(topic: str) -> int:
+    """The number, from 1, of the request to which a topic of a composed task belongs."""
+    return int(topic.rpartition(OF)[2]) if OF in topic else 1
 
 
 def _role(parts: Sequence[Task]) -> UserRole:
@@ -291,7 +311,8 @@ class Composer:
     ``capacities`` are the families that may be parts, with the number of their tasks; ``count`` is
     the number of composed tasks that are asked. ``firsts`` are the families and places of the tasks
     that may begin one (None: all). ``manners`` are those in which requests come, by turns;
-    ``wanted`` tells of a composed task whether it may be asked (None: all may).
+    ``wanted`` tells of a composed task whether it may be asked (None: all may). ``later`` is the
+    number of later requests that each family should give (None: all the same).
     """
 
     pool: TaskPool
@@ -301,6 +322,7 @@ class Composer:
     firsts: Sequence[tuple[str, int]] | None = None
     manners: Sequence[Manner] = ("turns",)
     wanted: Callable[[Task], bool] | None = None
+    later: Mapping[str, float] | None = None
 
     @cached_property
     def _writers(self) -> frozenset[str]:
@@ -329,6 +351,66 @@ class Composer:
         times = Counter(family for own in self._partners.values() for family in own)
         return frozenset(family for family, count in times.items() if count == 1)
 
+    @cached_property
+    def _pulls(self) -> Mapping[str, float]:
+        """The weights by which families are drawn as later requests. A family that can follow many
+        first requests is drawn too often by the numbers of ``later`` alone, so they are corrected
+        by how often it is expected (iterative proportional fitting).
+        """
+        if self.later is None:
+            return dict.fromkeys(self.capacities, 1.0)
+        due = {name: max(self.later.get(name, 0), LEAST) for name in self.capacities}
+        pulls = dict(due)
+        for _ in range(ROUNDS):
+            drawn = self._drawn(pulls)
+            pulls = {
+                name: pull * due[name] / drawn[name] if drawn[name] else pull
+                for name, pull in pulls.items()
+            }
+        return pulls
+
+    @property
+    def expected(self) -> Mapping[str, float]:
+        """The expected number of later requests of each family."""
+        return self._drawn(self._pulls)
+
+    def _drawn(self, pulls: Mapping[str, float]) -> Mapping[str, float]:
+        """How often families are drawn by these pulls, in proportion to some first requests."""
+        drawn = dict.fromkeys(pulls, 0.0)
+        for names in self._followers:
+            whole = sum(pulls[name] for name in names)
+            for name in names:
+                drawn[name] += pulls[name] / whole
+        scale = sum((self.later or {}).values()) / (sum(drawn.values()) or 1)
+        return {name: number * scale for name, number in drawn.items()}
+
+    @cached_property
+    def _followers(self) -> Sequence[Sequence[str]]:
+        """The families that can follow each of some first requests, which are spread evenly."""
+        step = max(1, self.count // FOLLOWED)
+        return [self._followers_of(place) for place in range(0, self.count, step)]
+
+    def _followers_of(self, place: int) -> list[str]:
+        """The families that can follow the first request at a place, in the manner of its turn."""
+        first = self._first(place)
+        partners, others = self._others(first)
+        if self.manners[place % len(self.manners)] == "turns":
+            return others
+        return [
+            name
+            for name in others
+            if fit_in_message(
+                [first, self.pool.task(name, partners[name][0], self.seed)], self._writers
+            )
+        ]
+
+    def _first(self, place: int) -> Task:
+        """The first request at a place."""
+        family, position = (
+            turns(self.capacities, place) if self.firsts is None else self.firsts[place]
+        )
+        return self.pool.task(family, position, self.seed)
+
     def candidate(self, index: int, size: int, attempt: int) -> Task | None:
         """The ``attempt``-th candidate for the ``index``-th composed task; None if there are no
         more.
@@ -349,10 +431,7 @@ class Composer:
     def _in_manner(self, index: int, size: int, manner: Manner) -> Iterator[Task]:
         total = sum(self.capacities.values()) if self.firsts is None else len(self.firsts)
         for place in range(index, total, self.count):
-            family, position = (
-                turns(self.capacities, place) if self.firsts is None else self.firsts[place]
-            )
-            first = self.pool.task(family, position, self.seed)
+            first = self._first(place)
             partners, others = self._others(first)
             if len(others) < size - 1 or not self._may_begin(first, manner):
                 continue
@@ -390,13 +469,20 @@ class Composer:
         few fit into its message.
         """
         parts = [first]
-        for name in sorted(others, key=lambda name: derive_seed(seed, name)):
+        for name in sorted(others, key=lambda name: self._rank(seed, name)):
             more = [*parts, self._partner(name, partners[name], derive_seed(seed, name, "task"))]
             if manner == "turns" or fit_in_message(more, self._writers):
                 parts = more
             if len(parts) == size:
                 return parts
         return None
+
+    def _rank(self, seed: int, family: str) -> float:
+        """The place of a family among those drawn by their pulls, without replacement (Efraimidis
+        and Spirakis, "Weighted random sampling with a reservoir", 2006).
+        """
+        chance = (derive_seed(seed, family) + 1) / 2**63
+        return -math.log(chance) / self._pulls[family]
 
     def _partner(self, family: str, places: Sequence[int], draw: int) -> Task:
         """A task of a family in the setting of its tasks at ``places``: any one, if they have the

@@ -76,6 +76,7 @@ class GoldEnd:
     rows, ``played`` the calls themselves: ``{"tool": ..., "arguments": {...}}``. ``reply`` is what
     it tells the user, the JSON of a :class:`synth.types.reply.GoldReply`; None if that is unknown.
     ``asked`` are the topics that it asked for before its first write; None if they are unknown.
+    ``work`` is the difficulty by kind (:mod:`synth.types.difficulty`); None if it is unknown.
     """
 
     changes: Sequence[Mapping[str, Json]] = ()
@@ -85,6 +86,7 @@ class GoldEnd:
     played: Sequence[Mapping[str, Json]] = ()
     reply: Mapping[str, Json] | None = None
     asked: Sequence[str] | None = None
+    work: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

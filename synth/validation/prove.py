@@ -25,6 +25,7 @@ from synth.rewards.state.alternatives import try_end
 from synth.tasks.composition import joined_end, joined_gold
 from synth.tasks.queries import run_query
 from synth.types import GoldEnd, StopReason, Task, UserTurn
+from synth.types.difficulty import work_of
 from synth.types.events import UserTurnEvent
 from synth.types.steps import (
     Action,
@@ -230,6 +231,7 @@ def _end_of(gold: GoldRun, oracle: Mapping[str, object]) -> GoldEnd:
         played=played,
         reply=gold_reply(gold.evidence, oracle, gold.stated, gold.steps).to_json(),
         asked=_asked_before_write(gold),
+        work=dict(work_of(gold.evidence.task)),
     )
 
 

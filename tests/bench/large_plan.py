@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from synth.dataset.variety import Variety, variety_table
 from synth.foundation.shipped import world_names
 from synth.runner.prepare import prepare
 from synth.types import Task
-from synth.types.families import JOIN
 from synth.types.steps import CallStep, SubmitStep, every_step
 
 OPTIONS = (
@@ -31,28 +29,26 @@ UNIVERSES = 8
 
 
 def main(count: int, worlds: list[str]) -> None:
-    variety, families, parts = Variety(), Counter[str](), Counter[str]()
-    planned, made, total = 0.0, 0.0, 0
-    for place, world in enumerate(worlds):
-        share = count // len(worlds) + (place < count % len(worlds))
+    variety, planned, made, total = Variety(), 0.0, 0.0, 0
+    for world, share in zip(worlds, counts(count, len(worlds)), strict=True):
         began = time.process_time()
         plan = prepare(compose(arguments(world, share))[0].config).plan
         planned += time.process_time() - began
         began = time.process_time()
         for index in range(plan.tasks):
             task = plan.task(index)
-            variety.add(f"{world} {task.id}", messages(task))
-            families[f"{world} {task.family}"] += 1
-            parts.update(f"{world} {name}" for name in task.family.split(JOIN))
+            variety.add(f"{world} {task.id}", messages(task), task.family, Path(world).name)
         made += time.process_time() - began
         total += plan.tasks
         print(f"{world}: {plan.tasks} of {share} tasks", flush=True)
     print(f"{total:,} tasks; {planned:.0f} s of CPU to plan, {made:.0f} s to make and measure")
-    for label, found in (("family", families), ("part", parts)):
-        name, most = found.most_common(1)[0]
-        print(f"largest {label}: {name}, {most} tasks ({most / total:.2%}) of {len(found)}")
     for name, text in variety_table(variety.to_json()):
         print(f"{name}: {text}")
+
+
+def counts(count: int, worlds: int) -> list[int]:
+    """Equal shares of so many tasks."""
+    return [count // worlds + (place < count % worlds) for place in range(worlds)]
 
 
 def arguments(world: str, count: int) -> list[str]:

@@ -77,7 +77,7 @@ class RunCounts:
         for statistics in self.statistics.values():
             statistics.add(row["verdicts"])
         self.executed.add(row["executions"])
-        self.variety.add(row["task_id"], row["messages"])
+        self.variety.add(row["task_id"], row["messages"], row["family"])
         for tally in self._parts(row):
             tally.rows += 1
             tally.outcomes[row["outcome"]] += 1

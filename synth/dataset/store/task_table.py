@@ -23,6 +23,8 @@ from synth.dataset.store.shard import open_parquet, stored_version, write_parque
 from synth.dataset.store.wire import RowError, json_text
 from synth.errors import DatasetError
 from synth.types.checks import Gate
+from synth.types.difficulty import work
+from synth.types.steps import steps_from_json
 
 ROWS_PER_GROUP: Final = 1024
 
@@ -209,13 +211,14 @@ def read_prompts(path: Path) -> dict[str, str]:
 @dataclass(frozen=True, slots=True)
 class TaskOrigin:
     """The origin of a task. ``slots`` and ``key`` are JSON texts; a key is null where the
-    family has none.
+    family has none. ``work`` is the task's difficulty by kind.
     """
 
     family: str
     universe: int
     key: str | None
     slots: str
+    work: Mapping[str, int]
 
 
 def read_origins(path: Path) -> Iterator[tuple[str, TaskOrigin]]:
@@ -224,13 +227,21 @@ def read_origins(path: Path) -> Iterator[tuple[str, TaskOrigin]]:
     """
     if not path.is_file():
         return
-    names = ["task_id", "family", "universe", "key", "slots"]
+    names = ["task_id", "family", "universe", "key", "slots", "gold", "checks"]
     with open_parquet(path) as file:
         if not set(names) <= set(file.schema_arrow.names):
             return
         for group in range(file.num_row_groups):
             for row in file.read_row_group(group, columns=names).to_pylist():
-                yield row.pop("task_id"), TaskOrigin(**row)
+                known = _work(row.pop("gold"), row.pop("checks"))
+                yield row.pop("task_id"), TaskOrigin(**row, work=known)
+
+
+def _work(gold: str, checks: str) -> Mapping[str, int]:
+    """The work of a task, by kind; that of its steps where the proof did not keep it."""
+    end: Mapping[str, Any] | None = json.loads(checks)["end"]
+    known = None if end is None else end.get("work")
+    return work(steps_from_json(json.loads(gold))) if known is None else known
 
 
 def read_levels(path: Path) -> dict[str, str | int]:

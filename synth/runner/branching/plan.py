@@ -102,6 +102,11 @@ class BranchPlan:
         """Empty: the tasks were composed for the recorded run."""
         return {}
 
+    @property
+    def requests(self) -> dict[str, int]:
+        """Number of requests of each family: that of its tasks."""
+        return dict(self.share)
+
     def is_composed(self, index: int) -> bool:
         """False, as no other task can take the place of the recorded one."""
         del index

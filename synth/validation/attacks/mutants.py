@@ -7,6 +7,7 @@ from typing import Any
 
 from synth.foundation.hashing import canonical
 from synth.foundation.perturbations import other_fact, other_values
+from synth.tasks.composition import request_of
 from synth.tasks.yaml.words import SUBMIT
 from synth.types import Task
 from synth.validation.attacks.steps import Attack, Move, SayStep, ToolStep, acts
@@ -121,8 +122,19 @@ def _talk_mutants(
                     label,
                     [*before, SayStep(wrong, say.told, agreed=True), *after],
                 )
-    elif say.told:
+    elif say.told and _writes_later(say.told[0], before, after, task):
         yield Attack("drop ask", f"without {say.text!r}", [*before, *after])
+
+
+def _writes_later(
+    topic: str, before: Sequence[Move], after: Sequence[Move], task: Task | None
+) -> bool:
+    """True if the request to which the topic belongs has a write after the moves ``before``."""
+    later = acts(after)
+    if task is not None and task.parts:
+        calls = [0 if part.end is None else part.end.calls for part in task.parts]
+        later = later[: sum(calls[: request_of(topic)]) - len(acts(before))]
+    return any(act.writes for act in later)
 
 
 def spread(attacks: Sequence[Attack]) -> list[Attack]:

@@ -40,6 +40,19 @@ def test_families_without_a_task_are_one_line(capsys: pytest.CaptureFixture[str]
     assert "more families get no task of this count" in out
 
 
+def test_requests_of_composed_tasks_are_part_of_a_familys_share(
+    capsys: pytest.CaptureFixture[str],
+):
+    words = ("--dry-run", "env=library", "tasks.count=12", "tasks.compose={2: 0.5}")
+    plan = json.loads(shown(capsys, *words, "--json"))
+    assert sum(entry["tasks"] for entry in plan["families"]) == 6
+    assert sum(entry["requests"] for entry in plan["families"]) == pytest.approx(18, abs=1)
+    entry = plan["families"][0]
+    line = f"{entry['family']}: {entry['tasks']} of {entry['capacity']}, about {entry['requests']}"
+    assert f"{line} requests\n" in shown(capsys, *words)
+    assert " requests\n" not in shown(capsys, "--dry-run", "env=library", "tasks.count=12")
+
+
 def test_tokens_and_money_are_estimated(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):

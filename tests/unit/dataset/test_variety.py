@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,10 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import synth
+from synth.config.compose import compose
 from synth.dataset.store.manifest import read_manifest
-from synth.dataset.store.task_table import read_prompts
+from synth.dataset.store.task_table import TaskTable, read_prompts, write_tasks
 from synth.dataset.variety import Variety, variety_table
 from synth.report.summary import summarize
+from synth.runner.prepare import prepare
+from synth.types.difficulty import difficulty, work
 from tests.sample_rows import asks, call, row, says, user, write_run
 
 LONG = "Please look up the last visit of {} and tell me whether it was paid in full and by whom"
@@ -77,6 +81,59 @@ def test_distinct_n_is_the_share_of_distinct_runs_of_words():
     empty = counted([])
     assert empty["distinct_2"] is None
     assert variety_table(empty) == []
+
+
+def test_a_composed_task_counts_for_the_family_of_each_request():
+    variety = Variety()
+    families = ["lend+renew", "renew+stock", "stock"]
+    for number, family in enumerate(families):
+        for _ in range(2):  # two samples of a task
+            variety.add(f"t{number}", turns("One."), family, "library")
+    found = variety.to_json()["families"]
+    assert found == {
+        "distinct": 3,
+        "largest": "renew",
+        "largest_tasks": 2,
+        "largest_share": pytest.approx(2 / 3),
+    }
+    variety.add("t9", turns("Two."), "lend", "shop")  # a family of another world
+    found = variety.to_json()["families"]
+    assert (found["distinct"], found["largest"]) == (4, "library/renew")
+    assert ("families of requests", "4, the largest library/renew (50.0% of the tasks)") in (
+        variety_table(variety.to_json())
+    )
+
+
+def test_difficulty_is_that_of_the_plan_as_a_whole_and_by_kind(tmp_path: Path):
+    run = tmp_path / "run"
+    options = [
+        "env=ehr_db",
+        "tasks.families=[recall_if_above,pulse_then_appointment]",
+        "tasks.count=6",
+    ]
+    planned = prepare(compose([*options, "tasks.compose={2: 0.5}"])[0].config).plan
+    synth.run([*options, "tasks.compose={2: 0.5}", "runtime=inline", f"output.dir={run}"])
+    asked = [planned.task(index) for index in range(6)]
+    figures = read_manifest(run)["variety"]
+    levels = Counter(str(difficulty(task)) for task in asked)
+    assert figures["difficulty"] == dict(sorted(levels.items(), key=lambda item: int(item[0])))
+    turns = Counter(str(work(task.gold)["turns"]) for task in asked)
+    assert figures["work"]["turns"] == dict(sorted(turns.items()))
+    assert figures["work"]["branches"].keys() != {"0"}  # which a proof has taken out of gold
+    names = dict(variety_table(figures))
+    assert names["difficulty of a task"].startswith(f"{min(map(int, levels))} to ")
+    assert "difficulty: conditions" in names
+    assert "difficulty: query clauses" not in names
+
+
+def test_difficulty_of_a_run_without_it_is_read_off_its_gold(tmp_path: Path):
+    run = tmp_path / "run"
+    synth.run(["env=shop", "tasks.count=9", "runtime=inline", f"output.dir={run}"])
+    rows = list(TaskTable(run / "tasks.parquet").rows())
+    for one in rows:
+        del one["checks"]["end"]["work"]
+    write_tasks(run / "tasks.parquet", rows)
+    assert summarize(synth.load(run))["variety"] == read_manifest(run)["variety"]
 
 
 def test_messages_as_json_count_as_their_values(tmp_path: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -9,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from envs.world.loader import load_world
+from synth.config.compose import compose
 from synth.errors import OperatorError, TaskError
-from synth.runner.plan import Plan, job, shares
+from synth.runner.plan import Plan, job, shares, top_up
+from synth.runner.prepare import prepare
 from synth.tasks.families import FamilyTasks
+from synth.types.families import JOIN
 
 WORLD = {
     "schema.sql": "CREATE TABLE patients (patient_id INTEGER PRIMARY KEY, name TEXT NOT NULL);",
@@ -66,6 +70,26 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FamilyTasks]:
     template = world.template()
     yield FamilyTasks(world, template)
     template.close()
+
+
+def test_what_families_lack_is_filled_up_by_weight():
+    given = {"a": 9, "b": 1, "c": 2}
+    assert top_up(7, given, None) == {"b": 4, "c": 3}  # a has more than its share
+    assert top_up(18, given, None) == {"a": 1, "b": 9, "c": 8}
+    assert top_up(8, {"a": 0, "b": 0}, {"a": 3.0, "b": 1.0}) == {"a": 6, "b": 2}
+
+
+@pytest.mark.parametrize("limit", ["null", "0.5"])
+def test_families_have_equal_shares_with_the_parts_of_composed_tasks(limit: str):
+    options = ["env=shop", "tasks.count=420", "tasks.compose={2: 0.5, 3: 0.3}"]
+    limited = f"tasks.max_near_duplicates={limit}"
+    plan = prepare(compose([*options, limited])[0].config).plan
+    found = Counter(name for index in range(420) for name in plan.task(index).family.split(JOIN))
+    even = found.total() / len(found)
+    assert max(found.values()) < 1.55 * even
+    assert min(found.values()) > 0.62 * even
+    assert sum(plan.requests.values()) == pytest.approx(found.total(), abs=len(found))
+    assert all(abs(plan.requests[name] - count) < 0.5 * even for name, count in found.items())
 
 
 class TestShares:
