@@ -145,7 +145,7 @@ def test_two_workers_share_rate_bound_and_budget(scripted: Path):
     )
     everything = play(scripted, Limited(Expert(tasks_of(scripted))), "alone", "runtime=inline")
     costs = [row["input_tokens"] + row["output_tokens"] for row in everything]
-    budget = sum(costs) * 3 // 4
+    budget = sum(costs) // 2  # 16 rollouts may be in flight when it is spent
     rows = play(scripted, limited, "ray", *both, f"budget.tokens={budget}", code=3)
     messages = [row["messages"] for row in everything]
     assert [row["messages"] for row in rows] == [messages[row["job_index"]] for row in rows]

@@ -239,7 +239,7 @@ def read_origins(path: Path) -> Iterator[tuple[str, TaskOrigin]]:
 
 def _work(gold: str, checks: str) -> Mapping[str, int]:
     """The work of a task, by kind; that of its steps where the proof did not keep it."""
-    end: Mapping[str, Any] | None = json.loads(checks)["end"]
+    end: Mapping[str, Any] | None = json.loads(checks).get("end")
     known = None if end is None else end.get("work")
     return work(steps_from_json(json.loads(gold))) if known is None else known
 
