@@ -79,6 +79,11 @@ class AttachedConformance(ABC):
             found = self.ask(sandbox, "SELECT id FROM author WHERE name = :name", name="O'Hara")
             assert found == [(10,)]
             assert self.ask(sandbox, "SELECT '%', ':x'") == [("%", ":x")]
+            some = "SELECT '%' FROM author WHERE name LIKE 'B%' AND id = :id"
+            assert self.ask(sandbox, some, id=2) == [("%",)]
+            with sandbox.transaction(READ) as transaction:
+                shown = transaction.connection.execute(text("SELECT '%' FROM author"))
+                assert [tuple(row) for row in shown] == [("%",)] * 3
             assert [column.name for column in template.tables["author"].columns] == ["id", "name"]
             assert not sandbox.diff()
 

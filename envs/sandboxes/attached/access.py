@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,6 +29,7 @@ ONLY_READS = "this database is read-only, and a statement is one query: SELECT, 
 
 _BLANK = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z]+")
+_MARK = re.compile(r"%(?:\([^)]*\))?([s%])")
 
 
 def first_word(sql: str) -> str:
@@ -35,6 +37,17 @@ def first_word(sql: str) -> str:
     blank = _BLANK.match(sql)
     found = _WORD.match(sql, blank.end() if blank else 0)
     return found.group().upper() if found else ""
+
+
+def without_marks(sql: str, paramstyle: str) -> str:
+    """The statement as its server reads it, with some text where the driver writes a parameter.
+
+    A text, as within quotes it makes a statement that cannot be read: what a driver writes there
+    could end them. Marks of other styles (``?``, ``:name``) are SQL already.
+    """
+    if paramstyle not in {"format", "pyformat"}:
+        return sql
+    return _MARK.sub(lambda found: "%" if found[1] == "%" else "'x'", sql)
 
 
 class Access:
@@ -47,6 +60,10 @@ class Access:
         self.url = url
         self.sql_name = ""
         """The name of the SQL that a model is told to write; empty: the dialect's usual name."""
+
+    @cached_property
+    def _paramstyle(self) -> str:
+        return self.url.get_dialect().import_dbapi().paramstyle
 
     def engine(self) -> sqlalchemy.Engine:
         """An engine without a pool, whose connections cannot write if the driver can see to it.
@@ -98,11 +115,12 @@ class Access:
         of the driver instead.
         """
         refuse = resolve("envs.sandboxes.attached.one_query:refusal")
-        return refuse(sql, self.url.get_backend_name())
+        text = sql if parameters is None else without_marks(sql, self._paramstyle)
+        return refuse(text, self.url.get_backend_name())
 
     def rows(self, cursor: Any, sql: str, parameters: Any) -> Iterator[Any]:
         """Execute a statement. Its rows are yielded as they come, and are fetched no earlier."""
-        if parameters:
+        if parameters is not None:
             cursor.execute(sql, parameters)
         else:
             cursor.execute(sql)

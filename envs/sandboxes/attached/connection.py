@@ -53,9 +53,7 @@ class ReadConnection(ContainedConnection):
         if self.ended:
             raise self.error("the tool call is over", ErrorCategory.PERMISSION_DENIED)
         limits = self._limits
-        question = StatementQuestion(
-            sql, parameters or None, limits.statement_timeout_ms, limits.max_rows
-        )
+        question = StatementQuestion(sql, parameters, limits.statement_timeout_ms, limits.max_rows)
         try:
             return self._asked(question)
         except RefusedStatementError as refused:
@@ -118,7 +116,7 @@ class ReadCursor(ServerCursor):
         super().__init__(limits)
         self.connection = connection
 
-    def execute(self, operation: str, parameters: Any = (), *_: Any) -> ReadCursor:
+    def execute(self, operation: str, parameters: Any = None, *_: Any) -> ReadCursor:
         self._position, self._result = 0, StatementResult()
         self._result = self.connection.run(operation, parameters)
         return self

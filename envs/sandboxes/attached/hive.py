@@ -36,7 +36,7 @@ class HiveAccess(Access):
 
         Raises TimeoutError.
         """
-        cursor.execute(sql, parameters or None, async_=True)
+        cursor.execute(sql, parameters, async_=True)
         while (status := cursor.poll()).operationState in _AT_WORK:
             if self._deadline is not None and time.monotonic() > self._deadline:
                 cursor.cancel()

@@ -59,7 +59,7 @@ class MariaDBAccess(Access):
         """Rows one by one as the server sends them."""
         reader = SSCursor(cursor.connection)
         try:
-            reader.execute(sql, parameters or None)
+            reader.execute(sql, parameters)
             cursor.description = reader.description
             yield from iter(reader.fetchone, None)
         except GeneratorExit:

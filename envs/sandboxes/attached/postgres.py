@@ -71,9 +71,9 @@ class PostgresAccess(Access):
 
     def rows(self, cursor: Any, sql: str, parameters: Any) -> Iterator[Any]:
         """Rows one by one. The protocol takes one statement at a time."""
-        yield from cursor.stream(sql, parameters or None)
+        yield from cursor.stream(sql, parameters)
         if cursor.description is None:  # there was no row to tell the columns by
-            cursor.execute(sql, parameters or None, prepare=True)
+            cursor.execute(sql, parameters, prepare=True)
 
     def end(self, raw: Any, dialect: sqlalchemy.Dialect) -> None:
         if raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
