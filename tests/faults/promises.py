@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
-HEAD = ("promise", "test", "result", "date")
+Row = tuple[str, str, str, str]
+"""Promise, test, result, date."""
+
+HEAD: Row = ("promise", "test", "result", "date")
 
 
 def promise(text: str) -> pytest.MarkDecorator:
@@ -41,18 +46,44 @@ class Findings:
         text = str(properties["promise"])
         self.all.append(Finding(text, report.nodeid, report.outcome, figures, report.duration))
 
-    def table(self) -> str:
-        """A Markdown table with one line per test, those of one parametrized test together."""
+    def rows(self) -> list[Row]:
+        """A row for each test: those of a parametrized test together, unless they have figures."""
         today = datetime.now(UTC).strftime("%Y-%m-%d")
         grouped: dict[tuple[str, str], list[Finding]] = {}
         for finding in self.all:
-            name = finding.test.partition("[")[0].removeprefix("tests/faults/")
+            whole = finding.test.removeprefix("tests/faults/")
+            name = whole if finding.figures else whole.partition("[")[0]
             grouped.setdefault((finding.promise, name), []).append(finding)
-        rows = [
+        return [
             (text, f"`{name}`", _result(found), today) for (text, name), found in grouped.items()
         ]
-        lines = [HEAD, ("---",) * len(HEAD), *rows]
-        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows as a Markdown table."""
+    lines = [HEAD, ("---",) * len(HEAD), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def record(page: Path, rows: Sequence[Row]) -> None:
+    """Write rows into the table at the end of a page: each takes the place of an earlier one of the
+    same promise and test.
+    """
+    before, head, old = page.read_text("utf-8").partition(table([]).partition("\n")[0])
+    if not head:
+        raise ValueError(f"{page} has no table of promises")
+    known = {_key(row): row for row in map(_cells, old.strip().splitlines()[1:])}
+    known |= {_key(row): row for row in rows}
+    page.write_text(f"{before}{table(sorted(known.values(), key=_key))}\n", "utf-8")
+
+
+def _cells(line: str) -> Row:
+    promise, test, result, date = line.strip("| \n").split(" | ")
+    return promise, test, result, date
+
+
+def _key(row: Row) -> tuple[str, str]:
+    return row[1], row[0]
 
 
 def _result(found: list[Finding]) -> str:
