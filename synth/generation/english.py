@@ -1,4 +1,4 @@
-"""The forms of English words. To import this takes two seconds."""
+"""Forms of English words. The import takes two seconds of CPU."""
 
 from __future__ import annotations
 

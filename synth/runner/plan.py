@@ -77,8 +77,9 @@ def _weighted(
 def top_up(
     more: int, given: Mapping[str, int], weights: Mapping[str, float] | None
 ) -> dict[str, float]:
-    """What each name gets of ``more``, so that with what it has they have equal shares, or by
-    ``weights``, as far as none has more already. Sums to ``more``.
+    """Divide ``more`` so that the totals with ``given`` are equal, or in proportion to ``weights``.
+
+    A name that has its share already gets nothing and is left out. The shares sum to ``more``.
     """
     weights = weights or dict.fromkeys(given, 1.0)
     names = sorted(given, key=lambda name: given[name] / weights[name])

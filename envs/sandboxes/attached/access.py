@@ -40,10 +40,10 @@ def first_word(sql: str) -> str:
 
 
 def without_marks(sql: str, paramstyle: str) -> str:
-    """The statement as its server reads it, with some text where the driver writes a parameter.
+    """Replace the driver's parameter marks by a text literal, so that a parser reads the statement.
 
-    A text, as within quotes it makes a statement that cannot be read: what a driver writes there
-    could end them. Marks of other styles (``?``, ``:name``) are SQL already.
+    A mark within quotes becomes a syntax error: a value that a driver writes there could end the
+    quotes. Marks of other styles (``?``, ``:name``) are SQL and stay.
     """
     if paramstyle not in {"format", "pyformat"}:
         return sql

@@ -254,7 +254,7 @@ def worker_resources(resources: Mapping[str, float]) -> dict[str, Any]:
 def _start_local(options: Mapping[str, Any]) -> None:
     """Start Ray on this machine, a second time if it was too slow at first.
 
-    What a killed driver left of an earlier Ray is ended before.
+    Processes that a killed driver left behind are ended first.
 
     Whatever Ray raises becomes an :class:`OperatorError`: some of it is a bare ``Exception``.
     """
