@@ -13,7 +13,7 @@ from typing import Any
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import ExecutorError
 from envs.sandboxes.base import Template
-from envs.types import ToolCall, ToolOutcome, ToolResult
+from envs.types import RowChange, ToolCall, ToolOutcome, ToolResult
 from envs.world.loader import World
 from synth.action_lists.entries import Entry, ExpectedCall
 from synth.action_lists.inference import Inferred, names_something
@@ -54,7 +54,8 @@ class MadeGold:
     """The steps of a gold solution and what its user needs for it: ``consents`` of the first
     request and of each later one, the topics that gold ``asks`` for. ``required`` are calls that
     leave no row, ``inferred`` values of arguments, each with the tool, that follow from what is
-    known.
+    known. ``useless_reads`` say which reads of the list fail, or take what nobody
+    could know, and are not made.
     """
 
     steps: Sequence[StepTemplate]
@@ -64,6 +65,7 @@ class MadeGold:
     required: Sequence[str]
     writes: bool
     inferred: Collection[tuple[str, Any]]
+    useless_reads: Sequence[str]
 
 
 @dataclass
@@ -75,6 +77,7 @@ class _Progress:
     asked: list[str] = field(default_factory=list[str])
     seen: list[str] = field(default_factory=list[str])
     results: list[Any] = field(default_factory=list[Any])
+    changes: list[RowChange] = field(default_factory=list[RowChange])
     written: list[str] = field(default_factory=list[str])
     """Tools that changed rows since the last report."""
     ever_written: bool = False
@@ -103,6 +106,7 @@ class GoldMaker:
         self.entry, self.script, self.world, self.draft = entry, script, world, draft
         self._ahead, self._behind = ahead, behind
         self._pure = {tool.name for tool in world.tools if tool.pure}
+        self._useless_reads: list[str] = []
         self._known = ValuePool()
         self._search = Search(behind, self._known)
         self._inferred = Inferred(world, draft, template)
@@ -113,19 +117,24 @@ class GoldMaker:
             self._known.values += said_values(text, source)
             self._known.values += said_days(text, years, source)
         self._said = flat("\n".join(texts.values()))
-        self._due = later_calls(entry.calls, script)
 
     def make(self, *, asks_consent: bool) -> MadeGold:
         """The gold solution. Raises :class:`Refused` with what is wrong with the entry."""
         for number, call in enumerate(self.entry.calls, 1):
             self._check(number, call)
-        outcomes = [self._executed(number, call) for number, call in enumerate(self.entry.calls, 1)]
+        made = [
+            (number, call, outcome)
+            for number, call in enumerate(self.entry.calls, 1)
+            if (outcome := self._executed(number, call)) is not None
+        ]
+        self._due = later_calls([call for _, call, _ in made], self.script)
         tools = [str(leaf) for tool in self.world.tools for _, leaf in leaves(tool.to_openai())]
         progress = _Progress(seen=[self.draft.system, self.script.opening, *tools])
         self._progress = progress
         if wants_identity(self.world.policy):
             self._identify()
-        for number, (call, outcome) in enumerate(zip(self.entry.calls, outcomes, strict=True), 1):
+        for place, (number, call, outcome) in enumerate(made, 1):
+            self._bring_later(place)
             self._play(number, call, outcome, asks_consent=asks_consent)
         self._finish()
         return MadeGold(
@@ -136,7 +145,11 @@ class GoldMaker:
             progress.required,
             progress.ever_written,
             self._inferred.found,
+            self._useless_reads,
         )
+
+    def _reads(self, call: ExpectedCall) -> bool:
+        return self._ahead.toolbox[call.name].read_only
 
     def _check(self, number: int, call: ExpectedCall) -> None:
         parsed = self._ahead.toolbox.parse(_tool_call(call.name, call.arguments))
@@ -146,8 +159,10 @@ class GoldMaker:
         advice = f" {parsed.advice}" if parsed.advice else ""
         raise Refused(kind, f"{_label(number, call)}: {parsed.message}{advice}")
 
-    def _executed(self, number: int, call: ExpectedCall) -> ToolOutcome:
-        """Make a call ahead of all questions and reads."""
+    def _executed(self, number: int, call: ExpectedCall) -> ToolOutcome | None:
+        """Make a call ahead of all questions and reads; None for a read that fails: gold does
+        without it.
+        """
         label, shown = _label(number, call), _shown(call.arguments)
         try:
             outcome = self._ahead.call(_tool_call(call.name, call.arguments))
@@ -158,8 +173,11 @@ class GoldMaker:
         if not result.ok:
             message = (result.message or "it fails").rstrip(".")
             message = f"{label} fails on the data: {message} ({result.category}; {shown})"
+            if self._reads(call):
+                self._useless_reads.append(message)
+                return None
             raise Refused(Kind.FAILS_ON_DATA, message)
-        idle = not outcome.changes and not self._ahead.toolbox[call.name].read_only
+        idle = not outcome.changes and not self._reads(call)
         if idle and not _hands_over(call):
             message = f"{label} changes nothing: no row differs after it ({shown})"
             raise Refused(Kind.NO_CHANGE, message)
@@ -178,8 +196,13 @@ class GoldMaker:
         progress, writes = self._progress, bool(outcome.changes)
         if _hands_over(call) and not writes:
             progress.required.append(call.name)
-        self._bring_later(number)
-        self._learn(number, call, outcome)
+        try:
+            self._learn(number, call, outcome)
+        except Refused as error:
+            if not self._reads(call):
+                raise
+            self._useless_reads.append(error.reason)
+            return
         if any(read == (call.name, dict(call.arguments)) for read in progress.reads):
             return
         if writes and asks_consent:
@@ -192,17 +215,18 @@ class GoldMaker:
         self._behind.call(_tool_call(call.name, call.arguments))
         self._inferred.played(call.name, call.arguments)
         self._hear(outcome.result.payload(), outcome.content)
+        progress.changes += outcome.changes
         if writes:
             self._search.forget()
             progress.reads.clear()
             progress.ever_written = True
             progress.written.append(call.name)
 
-    def _bring_later(self, number: int) -> None:
-        """Let the user bring the later wish that this call belongs to."""
+    def _bring_later(self, place: int) -> None:
+        """Let the user bring the later wish that the call at this place belongs to."""
         progress = self._progress
         for index, due in enumerate(self._due):
-            if due == number:
+            if due == place:
                 words = report(progress.written, ())
                 progress.steps += [SayTemplate(Phrasing([words])), SequelTemplate(index, "done")]
                 progress.written.clear()
@@ -304,7 +328,7 @@ class GoldMaker:
         progress, entry = self._progress, self.entry
         acted_on = [value for call in entry.calls for _, value in wanted_leaves(call.arguments)]
         for output in entry.outputs:
-            if supported(output, progress.results, acted_on):
+            if supported(output, progress.results, acted_on, progress.changes):
                 continue
             chain = self._chain("", output)
             if chain is None:

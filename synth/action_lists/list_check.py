@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from envs.sandboxes.base import Template
@@ -22,18 +22,21 @@ from synth.validation.report import FamilyReport
 @dataclass(frozen=True)
 class TaskFinding:
     """The finding on one task of a list. ``kind`` is None for a task that is proved; ``reasons``
-    say what is wrong with any other.
+    say what is wrong with any other. ``useless_reads`` are calls of the list that are left out.
     """
 
     id: str
     kind: Kind | None = None
     reasons: Sequence[str] = ()
     report: FamilyReport | None = None
+    useless_reads: Sequence[str] = ()
 
     def to_json(self) -> dict[str, object]:
         out: dict[str, object] = {"id": self.id, "proved": self.kind is None}
         if self.kind is not None:
             out |= {"kind": self.kind.name.lower(), "reasons": list(self.reasons)}
+        if self.useless_reads:
+            out["useless_reads"] = list(self.useless_reads)
         if self.report is not None:
             honest = f"{len(self.report.honest_winners)} of {len(self.report.honest_played)}"
             out |= {
@@ -66,6 +69,11 @@ class ListReport:
         """The number of tasks with each kind of mistake, the most frequent first."""
         kinds = Counter(item.kind for item in self.findings if item.kind is not None)
         return dict(kinds.most_common())
+
+    @property
+    def useless_reads(self) -> int:
+        """The number of tasks that were judged without some of their reads."""
+        return sum(bool(finding.useless_reads) for finding in self.findings)
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -114,6 +122,8 @@ def check_list(
             left_out.setdefault(item.id, []).append(item)
         for name in order:
             finding = _finding(name, proofs, left_out, checker, writes)
+            if finding.report is not None:
+                finding = replace(finding, useless_reads=tasks.useless_reads.get(name, ()))
             report.findings.append(finding)
             done(finding)
     return report

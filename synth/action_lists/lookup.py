@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +12,13 @@ from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import ExecutorError
 from envs.tools.tool import Tool
 from envs.types import ToolCall
-from synth.action_lists.values import KnownValue, ValuePool, result_values, same_value
+from synth.action_lists.values import (
+    KnownValue,
+    ValuePool,
+    result_values,
+    same_value,
+    wanted_leaves,
+)
 from synth.foundation.hashing import canonical
 
 DEPTH = 3
@@ -101,12 +108,17 @@ class Search:
             self._reads.append(Read(tool, arguments, uses, own))
 
     def _call(self, tool: str, arguments: Mapping[str, Any]) -> list[KnownValue] | None:
-        """The values that a read returns; None if it fails."""
+        """The values that a read returns; None if it fails, or says no more than it was given."""
         try:
             result = self._environment.call(ToolCall.of(tool, dict(arguments), "look")).result
         except ExecutorError:  # a fault of the tool, which a call of gold would show
             return None
-        return list(result_values(result.payload())) if result.ok else None
+        if not result.ok:
+            return None
+        given = [value for _, value in wanted_leaves(arguments)]
+        found = list(result_values(result.payload()))
+        new = any(not any(_equal(value.value, own) for own in given) for value in found)
+        return found if new else None
 
     def _holder(self, numbers: range, name: str, wanted: Any) -> int | None:
         """The read that returns a value, one that calls it by its name first."""
@@ -150,12 +162,38 @@ def _calls_of(tool: Tool, pool: ValuePool) -> Iterator[tuple[dict[str, Any], lis
 def _by_likelihood(
     choices: Sequence[Sequence[tuple[Any, KnownValue]]],
 ) -> Iterator[tuple[tuple[Any, KnownValue], ...]]:
-    """The combinations of choices, those of early ones first."""
+    """The combinations of choices, the early ones of each text or read first: what was said or
+    read together belongs together.
+    """
+    places = [_places(one) for one in choices]
 
     def unlikely(place: Sequence[int]) -> int:
-        reads = {one[index][1].read for one, index in zip(choices, place, strict=True)}
-        return sum(place) + len(reads - {None})
+        origins = {_origin(one[index][1]) for one, index in zip(choices, place, strict=True)}
+        early = sum(one[index] for one, index in zip(places, place, strict=True))
+        return early + 2 * len(origins)
 
-    places = itertools.product(*(range(len(one)) for one in choices))
-    for place in sorted(itertools.islice(places, 5000), key=unlikely):
+    combined = itertools.product(*(range(len(one)) for one in choices))
+    for place in sorted(itertools.islice(combined, 5000), key=unlikely):
         yield tuple(one[index] for one, index in zip(choices, place, strict=True))
+
+
+def _places(choices: Sequence[tuple[Any, KnownValue]]) -> list[int]:
+    """The place of each choice among those of the same text or read."""
+    counts = Counter[tuple[str, int | None]]()
+    places: list[int] = []
+    for _, value in choices:
+        places.append(counts[_origin(value)])
+        counts[_origin(value)] += 1
+    return places
+
+
+def _origin(value: KnownValue) -> tuple[str, int | None]:
+    return value.source, value.read
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Compare scalars; 28243.0 is "28243"."""
+    try:
+        return float(one) == float(other)
+    except (TypeError, ValueError):
+        return same_value(one, other)

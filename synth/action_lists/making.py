@@ -36,11 +36,12 @@ _WISH_WORDS = ("preference", "prefer", "wish", "instructions", "condition")
 @dataclass(frozen=True)
 class MadeBody:
     """The body of a task, and values of its gold's arguments, each with the tool, that an agent
-    works out.
+    works out. ``useless_reads`` say which reads of the list fail, and are not part of gold.
     """
 
     body: Body
     inferred: Collection[tuple[str, object]]
+    useless_reads: Sequence[str]
 
 
 def settled_script(entry: Entry, writers: Collection[str]) -> Script:
@@ -100,7 +101,7 @@ def body_of(
         if isinstance(step, CallTemplate)
     ]
     body = _body(_user(script, gold, calls), rules, gold.steps, _gates(entry, gold))
-    return MadeBody(body, gold.inferred)
+    return MadeBody(body, gold.inferred, gold.useless_reads)
 
 
 def _body(

@@ -102,7 +102,7 @@ class _Sorted:
             self._home(sentence).append(sentence)
 
     def _home(self, sentence: str) -> list[str]:
-        if _UNKNOWN.search(sentence):
+        if _UNKNOWN.search(sentence) and not _WANTS.search(sentence):
             return self.manner
         if _NAMED.search(sentence) and not _WANTS.search(sentence):
             return self.identity

@@ -10,9 +10,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from envs.errors import EnvsError
 from envs.sandboxes.base import Template
+from envs.types import Pins
 from envs.world.loader import World
 from synth.action_lists.entries import Entry, Unreadable, read_entries
 from synth.action_lists.making import body_of, empty_body
@@ -21,8 +23,10 @@ from synth.action_lists.wording import wants_consent
 from synth.errors import TaskError
 from synth.tasks.families import FamilyTasks
 from synth.tasks.pools import ListedFamily, ListedTask
+from synth.tasks.queries import Queries
 from synth.tasks.readers import FileFamilies
 from synth.tasks.yaml.body import Body, WorldRules
+from synth.tasks.yaml.family import read_rules
 from synth.types import Task
 from synth.validation.argument_provenance import ungrounded_arguments
 from synth.validation.prove import prove_and_keep
@@ -30,7 +34,7 @@ from synth.validation.prove import prove_and_keep
 AUTO, ALWAYS, NEVER = "auto", "always", "never"
 """Values of the option `consent`."""
 
-_TASKS_FILES = ("tasks.yaml", "tasks.py", "questions.json")
+_YAML, _OTHERS = "tasks.yaml", ("tasks.py", "questions.json")
 
 
 @dataclass(frozen=True)
@@ -62,9 +66,12 @@ class ActionFamily(ListedFamily):
 
 
 class ListTasks(FamilyTasks):
-    """The proved tasks of a list in one universe. ``refused`` holds what is left out."""
+    """The proved tasks of a list in one universe. ``refused`` holds what is left out,
+    ``useless_reads`` the reads that are not made, by the task's id in the list.
+    """
 
     refused: Sequence[LeftOut] = ()
+    useless_reads: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     @property
     def left_out_kinds(self) -> Mapping[str, int]:
@@ -86,6 +93,7 @@ def list_tasks(
     """
     refused: list[LeftOut] = []
     inferred: dict[str, Collection[tuple[str, object]]] = {}
+    useless: dict[str, Sequence[str]] = {}
     entries = _distinct(read_entries(settings.path), refused)
     rules = _rules(world, template, universe)
 
@@ -111,6 +119,7 @@ def list_tasks(
             made = body_of(entry, draft, world, template, rules, asks_consent=asks)
             kept[entry.id] = _listed(entry, made.body)
             inferred[entry.id] = made.inferred
+            useless[entry.id] = made.useless_reads
         except Refused as error:
             refused.append(LeftOut(entry.id, error.kind, error.reason))
     candidates = pool(list(kept.values()))
@@ -120,6 +129,7 @@ def list_tasks(
             refused.append(LeftOut(name, Kind.NOT_PROVED, reason))
             del kept[name]
     out = pool(list(kept.values()), families)
+    out.useless_reads = useless
     places = {name: place for place, name in enumerate(entries)}
     out.refused = sorted(refused, key=lambda item: places.get(item.id, -1))
     out.left_out = [f"{settings.path.name}: {item}" for item in out.refused]
@@ -142,9 +152,14 @@ def _distinct(found: Sequence[Entry | Unreadable], refused: list[LeftOut]) -> di
 
 def _rules(world: World, template: Template, universe: int) -> WorldRules:
     """The rules that the world's own families share; the default ones without such a file."""
-    if not any((world.path / name).is_file() for name in _TASKS_FILES):
+    file = world.path / _YAML
+    if any((world.path / name).is_file() for name in _OTHERS):
+        return replace(FamilyTasks(world, template, None, universe).rules, form=None)
+    if not file.is_file():
         return WorldRules()
-    return replace(FamilyTasks(world, template, None, universe).rules, form=None)
+    tools = {tool.name: tool.parameters for tool in world.tools}
+    with template.open(Pins()) as sandbox:
+        return replace(read_rules(file, tools, Queries(sandbox, template)), form=None)
 
 
 def _listed(entry: Entry, body: Body) -> ListedTask:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -170,9 +170,15 @@ class ValuePool:
             return []
         return self._ranked(name, kind)[:MOST]
 
+    @property
+    def _said(self) -> Collection[str]:
+        """The words of the user, in the singular."""
+        return {_singular(value.value) for value in self.values if value.shape}
+
     def _ranked(self, name: str, kind: Any) -> list[tuple[Any, KnownValue]]:
         """Known values as arguments of a parameter, the likeliest first; one that has the form of
-        a value of the same name comes early.
+        a value of the same name comes early, and of several alike one that stands under a word of
+        the user.
         """
         found = [(_rank(name, value), _as(kind, value.value), value) for value in self.values]
         forms = {_form(argument) for rank, argument, _ in found if rank == 0}
@@ -185,8 +191,15 @@ class ValuePool:
             held = ranked.get(str(argument))
             if held is None or own < held[0]:
                 ranked[str(argument)] = (own, argument, value)
-        best = sorted(ranked.values(), key=lambda item: item[0])
+        said = self._said
+        best = sorted(
+            ranked.values(), key=lambda item: (item[0], _singular(item[2].key) not in said)
+        )
         return [(argument, value) for _, argument, value in best]
+
+
+def _singular(value: object) -> str:
+    return str(value).casefold().removesuffix("s")
 
 
 def _form(value: Any) -> str:

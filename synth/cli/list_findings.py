@@ -17,10 +17,12 @@ def print_finding(finding: TaskFinding, screen: Screen) -> None:
         report = finding.report
         parts = "" if report is None else _proof(finding)
         screen.parts([("ok  ", "green"), (f" {finding.id}: proved{parts}", "")])
-        return
-    screen.parts([("FAIL", "bold red"), (f" {finding.id} {finding.kind}", "")])
+    else:
+        screen.parts([("FAIL", "bold red"), (f" {finding.id} {finding.kind}", "")])
     for reason in finding.reasons:
         screen.line(reason, indent=5)
+    for reason in finding.useless_reads:
+        screen.line(f"left out of gold: {reason}", indent=5)
 
 
 def _proof(finding: TaskFinding) -> str:
@@ -36,6 +38,8 @@ def conclude_list(world: World, report: ListReport, seconds: float, screen: Scre
     screen.line()
     for kind, count in report.totals.items():
         screen.line(f"{count:5}  {kind}")
+    if report.useless_reads:
+        screen.line(f"{report.useless_reads:5}  was judged without reads that no agent could make")
     count = len(report.findings)
     screen.line(
         f"{report.file}: {report.proved} of {count} tasks prove themselves in {world.name}"

@@ -143,7 +143,7 @@ def _families(file: Path) -> tuple[dict[str, Json], dict[str, Json]]:
     if not file.is_file():
         return {}, {}
     root: Json = load_yaml(file)
-    entries: Json = root.get("families") if isinstance(root, Map) else None
+    entries: Json = root.get("families", Seq()) if isinstance(root, Map) else None
     if not isinstance(entries, Seq):
         raise TaskError("needs `families`, a list with at least one family", str(file))
     written = {str(entry.get("id")): entry for entry in entries if isinstance(entry, Map)}

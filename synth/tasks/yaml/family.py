@@ -102,9 +102,7 @@ def read_tasks(
     :class:`~synth.errors.TaskError` for the first mistake of each family; a family without a row is
     one unless it ``may_be_empty``.
     """
-    scope = Scope(str(file), tools=tools)
-    top = scope.mapping(load_yaml(file), "tasks.yaml", 1, keys_of(TasksModel))
-    check_tools(scope)
+    scope, top = _read_top(file, tools)
     rules = read_world_rules(top, scope, queries)
     entries = top.get("families")
     if not isinstance(entries, Seq) or not entries:
@@ -130,6 +128,23 @@ def read_tasks(
                 errors.append(error)
     raise_task_errors(errors)
     return TaskFile(str(file), rules, families, absent, unasked)
+
+
+def read_rules(
+    file: Path, tools: Mapping[str, Mapping[str, object]], queries: Queries
+) -> WorldRules:
+    """The rules for all families of a tasks.yaml, which may have none. Raises
+    :class:`~synth.errors.TaskError` for a mistake in them.
+    """
+    scope, top = _read_top(file, tools)
+    return read_world_rules(top, scope, queries)
+
+
+def _read_top(file: Path, tools: Mapping[str, Mapping[str, object]]) -> tuple[Scope, Map]:
+    scope = Scope(str(file), tools=tools)
+    top = scope.mapping(load_yaml(file), "tasks.yaml", 1, keys_of(TasksModel))
+    check_tools(scope)
+    return scope, top
 
 
 def check_tools(scope: Scope) -> None:

@@ -170,7 +170,7 @@ class Fabricator(Attacker):
 
     def attacks(self, scene: Scene) -> Iterator[Attack]:
         invented = {
-            "names an amount in words": "That comes to nine hundred and eighty-seven euros.",
+            "names an amount in words": "It comes to nine hundred and eighty-seven thousand euros.",
             "did something else": "I have also signed you up for our premium plan.",
             "took it back": "A few minutes later I reversed it.",
             "waits for a yes": "It is still waiting for the approval of the management.",

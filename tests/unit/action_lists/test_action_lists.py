@@ -139,6 +139,21 @@ def test_consent_is_asked_for_as_the_option_says(tasks: dict[str, Task], tmp_pat
     assert not task.role.every_consent
 
 
+@pytest.mark.slow
+def test_a_read_that_fails_is_left_out_of_gold_and_named(tmp_path: Path):
+    (one,) = [item for item in json.loads(LIST.read_text("utf-8")) if item["id"] == "address"]
+    look = {"name": "get_order_details", "arguments": {"order_id": "#D9999"}}
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps([{**one, "actions": [look, *one["actions"]]}]), "utf-8")
+    (task,) = tasks_of(opened(path))
+    looks = [step.arguments for step in task.gold if isinstance(step, CallStep)]
+    assert {"order_id": "#D9999"} not in looks
+    report = check_list(WORLD, ListSettings.of(str(path), "auto"), Options(), lambda _: None)
+    (finding,) = report.findings
+    assert (finding.kind, report.useless_reads) == (None, 1)
+    assert "gold call 1 (get_order_details) fails on the data" in finding.useless_reads[0]
+
+
 def test_a_list_without_a_sound_task_is_refused(tmp_path: Path):
     path = tmp_path / "bad.json"
     path.write_text('[{"id": "x", "instruction": "Hello.", "actions": [{"name": "gone"}]}]')

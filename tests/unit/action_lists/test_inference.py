@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from envs.types import RowChange
 from synth.action_lists.inference import adds_up, is_day, multiple_of_policy, names_something
 from synth.action_lists.support import supported
 from synth.action_lists.values import said_days, said_values
@@ -79,3 +80,17 @@ RESULTS = [
 def test_an_output_is_in_the_results_or_follows_from_them(output: str, there: bool):
     """30.75 is the sum of the two items that gold acts on; 109.25 adds another one."""
     assert supported(output, RESULTS, ["a1", "b2"]) is there
+
+
+PAID = [
+    RowChange("payments", "insert", {"id": number}, None, {"id": number, "card": card, "sum": sum_})
+    for number, card, sum_ in [(7, "visa", -20.5), (8, "visa", -30), (9, "gift", 4)]
+] + [RowChange("orders", "update", {"id": 1}, {"total": 9}, {"total": 3})]
+
+
+@pytest.mark.parametrize(
+    ("output", "there"), [("50.5", True), ("46.50", True), ("6", True), ("7", False)]
+)
+def test_an_output_adds_up_over_what_gold_changes(output: str, there: bool):
+    """50.5 went to one card, 46.5 is the sum of all payments, and a total fell by 6."""
+    assert supported(output, [], [], PAID) is there

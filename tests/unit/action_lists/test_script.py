@@ -39,6 +39,15 @@ def test_a_whole_instruction_is_divided_by_its_sentences():
     assert "impatient" in script.manner
 
 
+def test_what_the_user_lacks_is_said_where_a_wish_goes_with_it():
+    text = "You do not have any bags, but want to add Kevin Smith. You do not have your number."
+    script = script_of(Scenario("You want to book.", "You are Ada.", "", text))
+    assert script.opening == (
+        "I want to book. I do not have any bags, but want to add Kevin Smith."
+    )
+    assert "your number" in script.manner
+
+
 def entry(later: str, *calls: ExpectedCall) -> Entry:
     return Entry("0", Scenario("You want to cancel #W1.", "You are Ada.", "", later), calls)
 

