@@ -61,6 +61,10 @@ class SandboxError(EnvsError):
     retryable = True
 
 
+class NoRoomError(SandboxError):
+    """The database server has as many sessions as it allows."""
+
+
 class SandboxBusyError(SandboxError):
     """The server still computes a statement of the sandbox that was ended for its time. To a tool
     call it is a timeout, which the model reads.

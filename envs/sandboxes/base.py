@@ -35,9 +35,9 @@ class DatabaseTarget:
     ``url`` names the server (None: the engine's usual one on this machine). A sandbox of kind
     ``pooled`` is undone and used again, one of kind ``cloned`` is dropped. An engine without a
     server ignores both. ``pool_size`` is the number of undone sandboxes that a template keeps
-    (None: all). ``options`` are the engine's own, as plain data that :attr:`Engine.Options`
-    describes. ``fingerprint`` is what an existing database was recognised by when the tasks were
-    planned (None: it is read again).
+    (None: up to the server's bound for all templates). ``options`` are the engine's own, as plain
+    data that :attr:`Engine.Options` describes. ``fingerprint`` is what an existing database was
+    recognised by when the tasks were planned (None: it is read again).
     """
 
     url: str | None = field(default=None, repr=False)

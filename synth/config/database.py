@@ -21,7 +21,7 @@ class ConnectionConfig(Section):
 
     ``connect_timeout_s`` bounds each connect, up to the end of the login; whole seconds.
     ``pool_size`` sandboxes per worker and universe are kept for further rollouts, others are
-    dropped after use; None: all.
+    dropped after use; None: up to the bound for all universes.
     """
 
     driver: Literal["postgresql", "mariadb", "mysql"] | None = None

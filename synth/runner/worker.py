@@ -9,6 +9,7 @@ import asyncio
 import gc
 import os
 import threading
+import time
 import traceback
 from collections import deque
 from collections.abc import Sequence
@@ -17,7 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from envs.errors import EnvsError, ExecutorError
+from envs.errors import EnvsError, ExecutorError, NoRoomError
+from envs.sandboxes.base import find_engine
 from envs.world.loader import load_world
 from envs.world.template_cache import Templates
 from synth.dataset.store.wire import encode, to_wire
@@ -46,11 +48,21 @@ from synth.runner.narration.narrate import narrate, probe_teacher
 from synth.runner.provenance import check_installed
 from synth.runner.rate_limits import Grant, LeasedRateLimiter
 from synth.runner.rollout import PartialUsage, RolloutContext, play, probe
-from synth.runner.setup import WorkerSetup
+from synth.runner.setup import RunSettings, WorkerSetup
 from synth.runner.totals import spent, stats_of
 from synth.runner.worker_messages import Assignment, Collected, Delivery
 from synth.types import Job
 from synth.validation.prove import prove
+
+AT_ONCE = 4
+"""Proofs in flight, and rollouts that wait for nothing where sandboxes are on a server: one process
+computes them one after the other, and each has a session.
+"""
+
+ROOM_S = 60.0
+"""Seconds in which a rollout waits to begin for a session of a database server that has none."""
+
+_AGAIN_S = 0.5
 
 
 class Worker:
@@ -62,6 +74,9 @@ class Worker:
         self._running: dict[asyncio.Task[Delivery], Assignment] = {}
         self._finished: list[Delivery] = []
         self._news = asyncio.Event()
+        self._proofs = asyncio.Semaphore(AT_ONCE)
+        few = _waits_for_nothing(setup.settings) and find_engine(setup.engine).needs_server
+        self._room = min(setup.concurrency, AT_ONCE) if few else setup.concurrency
         self._limiter = LeasedRateLimiter(self._news.set) if setup.settings.asks_endpoint else None
         self._context: RolloutContext | None = None
         self._audit: AuditBook | None = None
@@ -195,9 +210,9 @@ class Worker:
         return None if held is None else held.index
 
     def _fill(self) -> None:
-        while self._queue and len(self._running) < self._setup.concurrency:
+        while self._queue and len(self._running) < self._room:
             work = self._queue.popleft()
-            task = asyncio.create_task(self._deliver(work))
+            task = asyncio.create_task(self._with_room(work))
             self._running[task] = work
             task.add_done_callback(partial(self._done, work))
 
@@ -215,13 +230,26 @@ class Worker:
         self._news.set()
         self._fill()
 
+    async def _with_room(self, work: Assignment) -> Delivery:
+        """Deliver; work that finds no session on a full database server before it has cost anything
+        begins again once others may have ended.
+        """
+        deadline = time.monotonic() + ROOM_S
+        while True:
+            delivery = await self._deliver(work)
+            full = delivery.error_type == NoRoomError.__name__ and delivery.stats is None
+            if not full or time.monotonic() > deadline:
+                return delivery
+            await asyncio.sleep(_AGAIN_S)
+
     async def _deliver(self, work: Assignment) -> Delivery:
         context, usage = self._context, PartialUsage()
         assert context is not None, "start() comes first"
         try:
             if work.task is not None:
-                with context.templates.use(work.task.universe) as template:
-                    proved = await prove(work.task, context.world, template, context.limits)
+                async with self._proofs:
+                    with context.templates.use(work.task.universe) as template:
+                        proved = await prove(work.task, context.world, template, context.limits)
                 return Delivery(work.index, "proved", task=proved)
             assert work.job is not None
             if work.probe:
@@ -295,6 +323,12 @@ class Worker:
         place = f"{Path(where.filename).name}:{where.lineno}"
         message = self._scrubber.message(f"{type(error).__name__}: {error} ({place})")
         return replace(_broken(work, "UnexpectedError", message), stats=usage.stats)
+
+
+def _waits_for_nothing(settings: RunSettings) -> bool:
+    """True where nothing that a rollout does asks an endpoint or a person."""
+    asked = settings.asks_endpoint or settings.user.model is not None
+    return not (asked or settings.judge is not None or settings.middlewares)
 
 
 async def _row_of(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import uuid
+import subprocess
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,8 @@ import pytest
 import sqlalchemy
 
 from tests.e2e.command import synth
-from tests.servers import server
+from tests.live_schema import empty_database, live_database
+from tests.servers import VARIABLES
 
 SCHEMATA = Path(__file__).parents[1] / "schemata"
 LARGE = sorted(path.stem for path in SCHEMATA.glob("*.sql") if path.stem not in {"kiosk", "traps"})
@@ -121,23 +123,14 @@ INSERT INTO stays VALUES (1, 1, 80.5, 2, '2026-01-02'), (2, 2, 99, 3, '2026-01-0
 @contextmanager
 def scratch(engine: str) -> Generator[str]:
     """A database of its own on the test server, with a small schema; yields its URL."""
-    home = sqlalchemy.make_url(server(engine))
-    name = f"synth_new_{uuid.uuid4().hex[:12]}"
-    admin = sqlalchemy.create_engine(home, isolation_level="AUTOCOMMIT")
-    with admin.connect() as db:
-        db.exec_driver_sql(f"CREATE DATABASE {name}")
-    own = sqlalchemy.create_engine(home.set(database=name))
-    try:
+    with empty_database(engine) as url:
+        own = sqlalchemy.create_engine(url)
         with own.begin() as db:
             for statement in HOTEL.split(";\n"):
                 if statement.strip():
                     db.exec_driver_sql(statement)
-        yield own.url.render_as_string(hide_password=False)
-    finally:
         own.dispose()
-        with admin.connect() as db:
-            db.exec_driver_sql(f"DROP DATABASE {name}")
-        admin.dispose()
+        yield url
 
 
 def content(url: str) -> list[object]:
@@ -153,16 +146,91 @@ def content(url: str) -> list[object]:
 @pytest.mark.parametrize("name", LARGE)
 def test_every_schema_proves_many_families(name: str, tmp_path: Path):
     script = str(SCHEMATA / f"{name}.sql")
-    made = synth("new", name, "--from", script, cwd=tmp_path, timeout=1800)
+    make_large_world(tmp_path, name, "--from", script)
+    play_and_replay(tmp_path, name)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
+@pytest.mark.parametrize("name", LARGE)
+def test_every_live_database_proves_many_families(
+    name: str, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with live_database(engine, SCHEMATA / f"{name}.sql") as url:
+        monkeypatch.setenv("LIVE", url)
+        make_large_world(tmp_path, name, "--dsn-env-var", "LIVE")
+    play_and_replay(tmp_path, name)
+    play_and_replay(tmp_path, name, *database_of(engine))
+
+
+PUBLIC = "SYNTH_TEST_PUBLIC_SCRIPTS"
+"""A folder with scripts of lerocha/chinook-database (``chinook-sqlite/chinook.sql``), of jOOQ/sakila
+(``sakila-postgresql``) and of dalers/mywind (``northwind-mysql``), each of these two as ``schema.sql``
+and ``seed.sql``.
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["chinook-sqlite", "sakila-postgresql", "northwind-mysql"])
+def test_public_databases_prove_many_families(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = Path(os.environ.get(PUBLIC) or pytest.skip(f"set {PUBLIC} to a folder of scripts"))
+    world, _, kind = name.partition("-")
+    if kind == "sqlite":
+        make_large_world(tmp_path, world, "--from", str(folder / name / "chinook.sql"))
+        play_and_replay(tmp_path, world)
+        return
+    engine = "mariadb" if kind == "mysql" else kind
+    with empty_database(engine) as url:
+        load = psql if engine == "postgresql" else mariadb
+        for script in ("schema.sql", "seed.sql"):
+            load(sqlalchemy.make_url(url), folder / name / script)
+        monkeypatch.setenv("LIVE", url)
+        make_large_world(tmp_path, world, "--dsn-env-var", "LIVE")
+    play_and_replay(tmp_path, world)
+    play_and_replay(tmp_path, world, *database_of(engine))
+
+
+def psql(url: sqlalchemy.URL, script: Path) -> None:
+    plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    subprocess.run(["psql", "-q", "-f", script, plain], check=True, capture_output=True)
+
+
+def mariadb(url: sqlalchemy.URL, script: Path) -> None:
+    """The script into the URL's database, in the place of the one that it names."""
+    text = script.read_text("utf-8").replace("`northwind`", f"`{url.database}`")
+    address = [f"--host={url.host}", f"--port={url.port or 3306}", f"--user={url.username}"]
+    command = ["mariadb", *address, *([f"--password={url.password}"] if url.password else [])]
+    subprocess.run([*command, str(url.database)], input=text.encode(), check=True)
+
+
+def database_of(engine: str) -> tuple[str, str]:
+    """The overrides of a run on the test server."""
+    kind = "postgres" if engine == "postgresql" else engine
+    return f"database={kind}", f"database.dsn_env_var={VARIABLES[engine]}"
+
+
+def make_large_world(cwd: Path, name: str, *source: str) -> None:
+    """``synth new`` of a whole schema, which proves at least 15 families of 8 patterns."""
+    made = synth("new", name, *source, cwd=cwd, timeout=1800)
     assert made.returncode == 0, made.stdout + made.stderr
     found = re.search(r"(\d+) families of (\d+) patterns prove themselves", made.stdout)
     assert found is not None
     assert int(found[1]) >= 15
     assert int(found[2]) >= 8
-    run = [f"env.path={name}", "tasks.count=300", "tasks.universes=4", "output.dir=out"]
-    done = synth("run", *run, cwd=tmp_path, timeout=1800)
+
+
+def play_and_replay(cwd: Path, name: str, *database: str) -> None:
+    """300 tasks of the world, all of reward 1.0, and their replay. Sakila has one universe: its
+    tables refer to each other in a circle.
+    """
+    more = ["tasks.universes=4"] if (cwd / name / "seed.py").exists() else []
+    run = [f"env.path={name}", "tasks.count=300", *more, *database]
+    out = "out-server" if database else "out"
+    done = synth("run", *run, f"output.dir={out}", cwd=cwd, timeout=1800)
     assert done.returncode == 0, done.stderr
-    shown = json.loads(synth("inspect", "out", "--json", cwd=tmp_path).stdout)
+    shown = json.loads(synth("inspect", out, "--json", cwd=cwd).stdout)
     assert shown["rewards"] == {"mean": 1.0, "scored": 300, "unscored": 0, "successes": 300}
-    replayed = synth("replay", "out", cwd=tmp_path, timeout=1800)
+    replayed = synth("replay", out, cwd=cwd, timeout=1800)
     assert replayed.returncode == 0, replayed.stdout

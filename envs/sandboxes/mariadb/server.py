@@ -22,7 +22,7 @@ import sqlalchemy
 from pymysql import err
 
 from envs.connection import connect_args, driver_args
-from envs.errors import DatabaseConfigError, SandboxError
+from envs.errors import DatabaseConfigError, NoRoomError, SandboxError
 from envs.sandboxes.mariadb.wire import LOST, BoundedConnection
 from envs.sandboxes.server.admin_session import (
     CONNECT_S,
@@ -60,6 +60,10 @@ MAX_CHANGED_BYTES = 128_000_000
 """What one look at the rows that a call changed, before and after, may bring to this process."""
 
 _NO_SUCH_THREAD = 1094
+
+_CANNOT_REMOVE_DIRECTORY = 1010
+
+_NO_ROOM = frozenset({1040, 1203, 1226})
 
 _DRIVER = Driver[BoundedConnection](BoundedConnection.fileno, BoundedConnection.drop)
 
@@ -160,19 +164,21 @@ class MariaDBServer(AdminSession):
             **ours,
             "database": database,
         }
-        try:
-            return BoundedConnection(**args)
-        except (
-            err.Error,
-            TypeError,
-            ValueError,
-        ) as error:  # the latter two for an option of the URL
-            code, words = error.args[0], error.args[-1]
-            if code in {1040, 1203, 1226}:
-                raise SandboxError(
-                    "the server has no connection left for another sandbox"
-                ) from None
-            raise self.unreachable(str(words)) from None
+
+        def connect() -> BoundedConnection:
+            try:
+                return BoundedConnection(**args)
+            except (
+                err.Error,
+                TypeError,
+                ValueError,
+            ) as error:  # the latter two for an option of the URL
+                code, words = error.args[0], error.args[-1]
+                if code in _NO_ROOM:
+                    raise NoRoomError(str(words)) from None
+                raise self.unreachable(str(words)) from None
+
+        return self.with_room(connect)
 
     def new_template(self) -> str:
         return self.new_database(self.new_name("t"))
@@ -267,7 +273,7 @@ class MariaDBServer(AdminSession):
                     f"DELETE FROM {self.token}.made WHERE kind = 'user' AND name = '{login}'"
                 )
             for name in removal.databases:
-                connection.query(f"DROP DATABASE IF EXISTS {name}")
+                _drop_database(connection, name)
                 connection.query(
                     f"DELETE FROM {self.token}.made WHERE kind = 'database' AND name = '{name}'"
                 )
@@ -345,8 +351,13 @@ class MariaDBServer(AdminSession):
         self._remove_one("database", token)
 
     def _remove_one(self, kind: str, name: str) -> None:
-        what = f"USER IF EXISTS {name}@'%'" if kind == "user" else f"DATABASE IF EXISTS {name}"
-        self._with(self._drops, lambda connection: connection.query(f"DROP {what}"))
+        def work(connection: BoundedConnection) -> None:
+            if kind == "user":
+                connection.query(f"DROP USER IF EXISTS {name}@'%'")
+            else:
+                _drop_database(connection, name)
+
+        self._with(self._drops, work)
 
     def _ask(self, sql: str) -> list[tuple[Any, ...]]:
         return self._with(self._admin, lambda connection: connection.rows(sql))
@@ -374,6 +385,36 @@ def _literally(database: str, rest: str = "") -> str:
     ``rest`` is a pattern.
     """
     return f"`{database.replace('_', chr(92) + '_')}{rest}`"
+
+
+def _drop_database(connection: BoundedConnection, name: str) -> None:
+    """Drop a database, also where an earlier drop was killed: that leaves files of triggers without
+    their table, which keep MariaDB from dropping the rest, and which DROP TRIGGER removes.
+    """
+    try:
+        connection.query(f"DROP DATABASE IF EXISTS {name}")
+    except err.OperationalError as error:
+        if error.args[0] != _CANNOT_REMOVE_DIRECTORY:
+            raise
+        for trigger in _possible_triggers(connection, name):
+            connection.query(f"DROP TRIGGER IF EXISTS {name}.`{trigger.replace('`', '``')}`")
+        connection.query(f"DROP DATABASE IF EXISTS {name}")
+
+
+def _possible_triggers(connection: BoundedConnection, name: str) -> list[str]:
+    """Of a sandbox that may have lost its tables: those of its log, by the tables of the log, and
+    those of the schema, by the other databases of the process.
+    """
+    tables = connection.rows(
+        f"SELECT table_name FROM information_schema.tables WHERE table_schema = '{name}_log'"
+    )
+    ours = [f"envs_{event}{table[1:]}" for (table,) in tables for event in "IUD"]
+    token = "_".join(name.split("_")[:2])
+    others = connection.rows(
+        "SELECT DISTINCT trigger_name FROM information_schema.triggers WHERE trigger_schema"
+        f" REGEXP '^{token}_'"
+    )
+    return ours + [trigger for (trigger,) in others if trigger not in ours]
 
 
 def _end(connection: BoundedConnection, thread: int, *, query: bool = False) -> None:

@@ -23,7 +23,7 @@ import sqlalchemy
 from psycopg import errors
 
 from envs.connection import connect_args, driver_args
-from envs.errors import DatabaseConfigError, SandboxError
+from envs.errors import DatabaseConfigError, NoRoomError, SandboxError
 from envs.sandboxes.postgres.base_database import GROUP, furnish, prepared_name
 from envs.sandboxes.postgres.session_pool import SPARE
 from envs.sandboxes.server.admin_session import CONNECT_S, DROP_S, SWEEP_S, AdminSession, Removal
@@ -70,6 +70,8 @@ def literal(text: str) -> str:
     """A string literal that reads alike whatever standard_conforming_strings says."""
     return " E'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
 
+
+_NO_ROOM = ("too many clients", "too many connections", "connection slots are reserved")
 
 _DRIVER = Driver[psycopg.Connection[Any]](
     fileno=lambda connection: (
@@ -151,14 +153,16 @@ class PostgresServer(AdminSession):
             **driver_args(url),
             "application_name": "envs",
         }
-        try:
-            return psycopg.connect(**args, autocommit=True)
-        except psycopg.Error as error:
-            if "too many clients" in str(error) or "too many connections" in str(error):
-                raise SandboxError(
-                    "the server has no connection left for another sandbox"
-                ) from None
-            raise self.unreachable(first_line(error)) from None
+
+        def connect() -> psycopg.Connection[Any]:
+            try:
+                return psycopg.connect(**args, autocommit=True)
+            except psycopg.Error as error:
+                if any(words in str(error) for words in _NO_ROOM):
+                    raise NoRoomError(first_line(error)) from None
+                raise self.unreachable(first_line(error)) from None
+
+        return self.with_room(connect)
 
     def new_template(self) -> str:
         name = self.new_database("t")

@@ -13,12 +13,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import sqlalchemy
 
-from envs.errors import DatabaseConfigError, EnvsError, SandboxError
+from envs.errors import DatabaseConfigError, EnvsError, NoRoomError, SandboxError
+from envs.sandboxes.server.idle_copies import IdleCopies
 
 _log = logging.getLogger(__name__)
+
+C = TypeVar("C")
 
 CONNECT_S = 10
 """Seconds to wait for a connection."""
@@ -62,6 +66,8 @@ class AdminSession(ABC):
         self.prefix = prefix
         self.owner = f"{prefix}_owner"
         """The account that owns the databases, and has no other rights on the server."""
+        self.idle = IdleCopies()
+        """The unused copies of all templates of this process."""
         self._names = itertools.count()
         self._password = secrets.token_urlsafe(24)
         self._dropper = ThreadPoolExecutor(1, thread_name_prefix="envs-drop")
@@ -109,6 +115,21 @@ class AdminSession(ABC):
         if self._started:
             return SandboxError(f"cannot connect to {self.server_name}: {words}")
         return DatabaseConfigError(f"cannot connect to {self.server_name}: {words}")
+
+    def with_room(self, connect: Callable[[], C]) -> C:
+        """Connect, where need be in the place of unused copies. NoRoomError if that is no help,
+        DatabaseConfigError at the start of a process.
+        """
+        try:
+            return self.idle.with_room(connect, 0 if self._started else CONNECT_S)
+        except NoRoomError:
+            words = (
+                f"{self.server_name} has no connection left; lower runtime.concurrency, or raise"
+                " its max_connections"
+            )
+            if self._started:
+                raise NoRoomError(words) from None
+            raise DatabaseConfigError(words) from None
 
     def drop(self, *databases: str, login: str | None = None) -> None:
         """Drop databases of ours and their login in the background. :meth:`close` waits."""

@@ -69,7 +69,6 @@ class ServerTemplate(Template, Generic[A, S]):
         self._lock = threading.Lock()
         self.pool_size: float = math.inf
         """The number of unused copies that are kept."""
-        self._free: list[S] = []
         self._closed = False
         self._engine: sqlalchemy.Engine | None = None
 
@@ -146,21 +145,19 @@ class ServerTemplate(Template, Generic[A, S]):
 
     def take(self) -> S:
         """Take a copy in the template's state out of the pool, or make one."""
-        with self._lock:
-            if self._closed:
-                raise SandboxError("the template is closed")
-            if self._free:
-                return self._free.pop()
-        return self.new_slot()
+        if self._closed:
+            raise SandboxError("the template is closed")
+        slot: S | None = self.server.idle.take(self)
+        return slot or self.new_slot()
 
     def give(self, slot: S) -> None:
         """Take a copy back: into the pool if it is in the template's state again, else drop it."""
-        if not slot.dirty:
-            with self._lock:
-                if not self._closed and len(self._free) < self.pool_size:
-                    self._free.append(slot)
-                    return
-        slot.drop()
+        if slot.dirty or self._closed:
+            slot.drop()
+        else:
+            self.server.idle.keep(self, slot, self.pool_size)
+            if self._closed:  # meanwhile
+                self.server.idle.forget(self)
 
     def engine_for(self, slot: S) -> sqlalchemy.Engine:
         """SQLAlchemy's engine of the template, made with the first sandbox."""
@@ -174,9 +171,7 @@ class ServerTemplate(Template, Generic[A, S]):
             if self._closed:
                 return
             self._closed = True
-            slots, self._free = self._free, []
-        for slot in slots:
-            slot.drop()
+        self.server.idle.forget(self)
         self.server.drop(self.database)
         self.sessions().give_back(self.server)
 

@@ -152,7 +152,7 @@ def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
         *parent.conditions,
         f"(SELECT COUNT(*) {rows}) > 1",
         f"(SELECT COUNT(*) {best}) = 1",
-        f"(SELECT c.{quoted(column.name)} {best}) <> {literal(value)}",
+        f"EXISTS (SELECT 1 {best} AND c.{quoted(column.name)} <> {literal(value)})",
     ]
     shut = _open(child)
     if shut:

@@ -66,8 +66,7 @@ def test_helpers_of_a_dead_driver_are_ended(start: Start):
     driver, helper = start()
     driver.kill()
     driver.wait()
-    assert lives(helper)
-    assert helper in orphans.end_orphans()
+    orphans.end_orphans()  # or that of another test, which runs at the same time
     assert ends(helper)
 
 
@@ -83,7 +82,8 @@ def test_a_driver_that_nobody_has_reaped_is_dead(start: Start):
     deadline = time.monotonic() + 30
     while lives(driver.pid) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert helper in orphans.end_orphans()
+    orphans.end_orphans()
+    assert ends(helper)
 
 
 def test_the_mark_is_only_for_what_starts_inside(monkeypatch: pytest.MonkeyPatch):

@@ -19,6 +19,7 @@ from envs.errors import DatabaseConfigError, SandboxError
 from envs.sandboxes.mariadb.sandbox import MariaDBTemplate
 from envs.sandboxes.mariadb.server import MariaDBServer
 from envs.sandboxes.postgres.sandbox import PostgresTemplate
+from envs.sandboxes.postgres.server import _CLASS, _SWEEPING
 from envs.types import Limits, Pins
 from tests.servers import server
 
@@ -27,6 +28,13 @@ SCHEMA = "CREATE TABLE t (id integer PRIMARY KEY, name varchar(20))"
 ENGINES = ("postgresql", "mariadb")
 LISTS = {"postgresql": "SELECT datname FROM pg_database", "mariadb": "SHOW DATABASES"}
 ENDS = {"postgresql": "SELECT pg_terminate_backend({})", "mariadb": "KILL {}"}
+HOLDS = {
+    "postgresql": f"SELECT pg_advisory_lock({_CLASS}, {_SWEEPING})",
+    "mariadb": "SELECT GET_LOCK('envs_sweep', 60)",
+}
+"""Keep the starts of other processes, of other tests say, from removing what is there: a process
+that lost its control connection looks dead until it connects again.
+"""
 
 
 def build(engine: str) -> Built:
@@ -91,7 +99,11 @@ def insert(made: Built) -> int:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_control_connections_are_opened_again(engine: str):
-    with build(engine) as other:  # templates of one process share a server's connections
+    with (
+        build(engine) as other,  # templates of one process share a server's connections
+        administrator(engine) as holding,
+    ):
+        holding.execute(text(HOLDS[engine]))
         token = other.server.token
         before = databases(engine, token)
         with build(engine) as made:
