@@ -81,6 +81,7 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
     def __init__(self, server: MariaDBServer, database: str, kind: Kind) -> None:
         super().__init__(server, database, kind)
         self.schema = read_schema(server, database)
+        server.note_triggers(trigger[0] for trigger in self.schema.triggers)
         self.shapes: Mapping[int, MariaDBTable] = self.schema.shapes
         self.tables: Mapping[str, Table] = self.schema.tables
         self.digest = content_digest(server, database, self.schema)

@@ -15,7 +15,7 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy
@@ -89,7 +89,7 @@ class MariaDBServer(AdminSession):
             self._ask(f"CREATE DATABASE {self.token}")
             self._ask(
                 f"CREATE TABLE {self.token}.made (kind varchar(8), name varchar(80), PRIMARY KEY"
-                " (kind, name))"
+                " (kind, name)) COLLATE utf8mb4_nopad_bin"
             )
             self._make_user(self.owner)
             own = _literally(self.token + "_", "%")
@@ -198,6 +198,15 @@ class MariaDBServer(AdminSession):
             "GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE, SHOW VIEW ON"
             f" {_literally(database)}.* TO {name}@'%'"
         )
+
+    def note_triggers(self, names: Iterable[str]) -> None:
+        """Note the triggers of a schema: they may be in the way when its copies are dropped."""
+
+        def work(connection: BoundedConnection) -> None:
+            for name in names:
+                connection.rows(f"REPLACE INTO {self.token}.made VALUES ('trigger', %s)", (name,))
+
+        self._with(self._admin, work)
 
     def run(self, statements: Sequence[str], database: str) -> None:
         """Execute statements of our own in a database, past foreign keys and strict modes."""
@@ -320,7 +329,12 @@ class MariaDBServer(AdminSession):
             if self._ask(f"SELECT IS_FREE_LOCK('{token}')")[0][0]:
                 names += [
                     token,
-                    *(str(row[0]) for row in self._ask(f"SELECT name FROM {token}.made")),
+                    *(
+                        str(name)
+                        for (name,) in self._ask(
+                            f"SELECT name FROM {token}.made WHERE kind <> 'trigger'"
+                        )
+                    ),
                 ]
         return names
 
@@ -345,7 +359,7 @@ class MariaDBServer(AdminSession):
 
     def _remove(self, token: str) -> None:
         assert _TOKEN.fullmatch(token)
-        for kind, name in self._ask(f"SELECT kind, name FROM {token}.made"):
+        for kind, name in self._ask(f"SELECT kind, name FROM {token}.made WHERE kind <> 'trigger'"):
             if str(name).startswith(f"{token}_"):
                 self._remove_one(str(kind), str(name))
         self._remove_one("database", token)
@@ -402,19 +416,18 @@ def _drop_database(connection: BoundedConnection, name: str) -> None:
 
 
 def _possible_triggers(connection: BoundedConnection, name: str) -> list[str]:
-    """Of a sandbox that may have lost its tables: those of its log, by the tables of the log, and
-    those of the schema, by the other databases of the process.
+    """Of a database that may have lost its tables: those of the sandbox's log, by the tables of the
+    log, and those of all schemata of the process.
     """
     tables = connection.rows(
         f"SELECT table_name FROM information_schema.tables WHERE table_schema = '{name}_log'"
     )
-    ours = [f"envs_{event}{table[1:]}" for (table,) in tables for event in "IUD"]
-    token = "_".join(name.split("_")[:2])
-    others = connection.rows(
-        "SELECT DISTINCT trigger_name FROM information_schema.triggers WHERE trigger_schema"
-        f" REGEXP '^{token}_'"
-    )
-    return ours + [trigger for (trigger,) in others if trigger not in ours]
+    home = "_".join(name.split("_")[:2])
+    listed = connection.rows(f"SELECT name FROM {home}.made WHERE kind = 'trigger'")
+    return [
+        *(f"envs_{event}{table[1:]}" for (table,) in tables for event in "IUD"),
+        *(trigger for (trigger,) in listed),
+    ]
 
 
 def _end(connection: BoundedConnection, thread: int, *, query: bool = False) -> None:
