@@ -121,6 +121,11 @@ def find_calls(text: str, known: Container[str]) -> tuple[str, list[TextCall]]:
     return (text[: len(before)], found_calls) if found_calls else (text, [])
 
 
+def without_thoughts(text: str) -> str:
+    """The text without the thoughts that a model marks in it."""
+    return _THOUGHT.sub("", text[_answer_start(text) :]).strip()
+
+
 @dataclass(frozen=True, slots=True)
 class _Span:
     """A marker and what belongs to it: from ``start`` up to ``end``."""

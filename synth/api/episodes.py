@@ -80,7 +80,7 @@ def open(  # noqa: A001
         else:
             template = loaded.template(engine, universe)
         task = _proved(loaded, template, family, index, seed, universe, surface)
-        return _Opened(task, loaded, template, held.pop_all())
+        return OpenedEpisode(task, loaded, template, held.pop_all())
 
 
 async def aopen(
@@ -111,13 +111,20 @@ async def aopen(
     )
 
 
-class _Opened(Episode):
+class OpenedEpisode(Episode):
     """An episode that lets go of its template when it is closed."""
 
-    def __init__(self, task: Task, world: World, template: Template, held: ExitStack) -> None:
+    def __init__(
+        self,
+        task: Task,
+        world: World,
+        template: Template,
+        held: ExitStack,
+        limits: Limits | None = None,
+    ) -> None:
         self._held = held
         try:
-            super().__init__(task, world, template, Limits())
+            super().__init__(task, world, template, limits or Limits())
         except BaseException:
             held.close()
             raise

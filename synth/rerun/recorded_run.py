@@ -65,10 +65,14 @@ class Recording:
 
     def task(self, row: Row) -> Task:
         """The task of a row. Raises :class:`DatasetError` where tasks.parquet says otherwise."""
-        task = Task.from_json(self._tasks.task(row["job_index"] // self.config.tasks.samples))
+        task = self.task_at(row["job_index"] // self.config.tasks.samples)
         if task.id != row["task_id"]:
             raise DatasetError("its task is not the one planned at its place")
         return task
+
+    def task_at(self, place: int) -> Task:
+        """The task at a place of the plan."""
+        return Task.from_json(self._tasks.task(place))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
 from synth.api.trl import TrlTasks
-from tests.e2e.trl_consumer import model, tokenizer
+from tests.e2e.tiny_model import model, tokenizer
 
 
 def main(world: str, template: Path, folder: Path) -> None:

@@ -21,9 +21,11 @@ def make_environment(home: Path, packages: Sequence[str], alone: Sequence[str] =
         pytest.skip("uv is not installed")
     subprocess.run([uv, "venv", "-q", home], check=True)
     python = home / "bin" / "python"
-    install = [uv, "pip", "install", "-q", "--python", python, *packages]
-    commands = [install, [*install[: -len(packages)], "--no-deps", *alone]]
-    for command in commands if alone else commands[:1]:
+    install = [uv, "pip", "install", "-q", "--python", python]
+    for some, options in ((packages, ()), (alone, ("--no-deps",))):
+        if not some:
+            continue
+        command = [*install, *options, *some]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             pytest.skip(f"the packages cannot be installed here: {done.stderr[-300:]}")

@@ -17,6 +17,7 @@ import pytest
 from synth.api.exporting import export
 from synth.dataset.exporters.rendering.presets import find_preset
 from synth.dataset.reader import Dataset
+from tests.documents import ROOT
 from tests.e2e.command import synth
 from tests.e2e.isolated import make_environment
 from tests.tokenizer_file import write_tokenizer
@@ -63,7 +64,7 @@ def test_trl_trains_on_every_row_and_never_on_a_mistake(python: Path, tmp_path: 
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT)},
     )
     assert trained.returncode == 0, trained.stderr[-3000:]
     report = json.loads(trained.stdout.splitlines()[-1])

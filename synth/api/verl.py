@@ -1,0 +1,241 @@
+"""The tasks of a run as an agent loop of verl.
+
+verl is installed beside synth, and imported here: nothing else of synth imports this module. A file
+that ``actor_rollout_ref.rollout.agent.agent_loop_config_path`` names tells verl of it::
+
+    - name: synth
+      _target_: synth.api.verl.VerlAgentLoop
+      run: out/first
+
+The rows are those of ``synth export out/first --to verl --option agent=synth``.
+"""
+
+# pyright: reportMissingImports=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUntypedBaseClass=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from uuid import uuid4
+
+from verl.experimental.agent_loop.agent_loop import (
+    AgentLoopBase,
+    AgentLoopMetrics,
+    AgentLoopOutput,
+)
+from verl.utils.profiler import simple_timer
+
+from synth.agent.text_calls import find_calls, without_thoughts
+from synth.api.recorded_tasks import RecordedTasks
+from synth.episode import Episode, Score
+from synth.errors import OperatorError
+from synth.types import Message
+
+
+@dataclass
+class _Sequence:
+    """The tokens of a rollout. ``mask`` is 1 for those of the model, and covers, as ``logprobs``
+    does, what follows the prompt; ``logprobs`` is None where the engine gives none.
+    """
+
+    tokens: list[int]
+    mask: list[int]
+    logprobs: list[float] | None
+    length: int
+    """Of what follows the prompt, at most."""
+
+    @property
+    def full(self) -> bool:
+        return len(self.mask) >= self.length
+
+    @property
+    def prompt(self) -> list[int]:
+        return self.tokens[: len(self.tokens) - len(self.mask)]
+
+    @property
+    def response(self) -> list[int]:
+        return self.tokens[len(self.prompt) :][: self.length]
+
+
+class VerlAgentLoop(AgentLoopBase):
+    """Plays the task of a row in a sandbox of its own and returns the verifiers' reward.
+
+    ``run`` is the run directory that the rows were exported from, ``trust=True`` executes its world
+    even if it was not made on this machine. Calls are read from the model's text in any form that
+    ``agent.text_calls`` knows. Words without a call go to the scripted user, whose answer is a turn
+    of its own. Raises :class:`OperatorError` for a row without a task of that run.
+    """
+
+    def __init__(self, *args: Any, run: str, trust: bool = False, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._tasks = _tasks_of(run, trust)
+
+    async def run(
+        self, sampling_params: dict[str, Any], priority: int = 0, **row: Any
+    ) -> AgentLoopOutput:
+        """Play one rollout; ``row`` has the columns of the exported file."""
+        task_id = (row.get("extra_info") or {}).get("task_id")
+        if not isinstance(task_id, str):
+            raise OperatorError(
+                "a row has no extra_info.task_id: export the rows with"
+                " `synth export RUN --to verl --option agent=synth`"
+            )
+        ordered = self.rollout_config.full_determinism
+        request = f"det-{int(priority)}" if ordered else uuid4().hex
+        timings: dict[str, float] = {}
+        with await asyncio.to_thread(self._tasks.open, task_id) as episode:
+            tokens = await self.ct_build_initial_tokens(episode.messages, tools=episode.tools)
+            sequence = _Sequence(tokens, [], None, self.rollout_config.response_length)
+            more = await self._play(episode, sequence, request, sampling_params, timings)
+            with simple_timer("compute_score", timings):
+                score = await episode.scored()
+        return _output(episode, sequence, score, AgentLoopMetrics(**timings), more)
+
+    async def _play(
+        self,
+        episode: Episode,
+        sequence: _Sequence,
+        request: str,
+        sampling: Mapping[str, Any],
+        timings: dict[str, float],
+    ) -> dict[str, Any]:
+        """Play until the conversation or the room for it is over. Returns what the engine says of
+        the answers, such as the versions of the policy.
+        """
+        most = self.rollout_config.multi_turn.max_assistant_turns
+        more: dict[str, Any] = {}
+        messages = list(episode.messages)
+        turns = 0
+        while not episode.done:
+            with simple_timer("generate_sequences", timings):
+                answer = await self.server_manager.generate(
+                    request_id=request,
+                    prompt_ids=sequence.tokens,
+                    sampling_params=dict(sampling),
+                )
+            turns += 1
+            more = {**answer.extra_fields, **more}
+            if "max_global_steps" in answer.extra_fields:
+                more["max_global_steps"] = answer.extra_fields["max_global_steps"]
+            await self._add_answer(sequence, answer)
+            if sequence.full:
+                break  # its end may be cut off
+            message = self._message(episode, answer.token_ids, turns)
+            with simple_timer("tool_calls", timings):
+                follow = await episode.step(message)
+            messages.append(_for_template(message))
+            if episode.done or (most and turns >= most):
+                break
+            await self._add_context(sequence, messages, follow, episode.tools)
+            messages += follow
+            if sequence.full:
+                break
+        return more
+
+    async def _add_answer(self, sequence: _Sequence, answer: Any) -> None:
+        logprobs = sequence.logprobs
+        if logprobs is None and answer.log_probs and not sequence.mask:
+            logprobs = []
+        merged, sequence.mask, sequence.logprobs = await self.ct_merge_assistant_token(
+            sequence.tokens,
+            answer.token_ids,
+            sequence.mask,
+            logprobs,
+            assistant_logprobs=None if logprobs is None else answer.log_probs,
+        )
+        sequence.tokens = merged.token_ids
+
+    async def _add_context(
+        self,
+        sequence: _Sequence,
+        messages: Sequence[Message],
+        follow: Sequence[Message],
+        tools: Sequence[Mapping[str, Any]],
+    ) -> None:
+        """Add the results of calls, or the user's words, in the form of the chat template."""
+        merged, sequence.mask, sequence.logprobs = await self.ct_merge_context_msg(
+            list(messages),
+            [*messages, *follow],
+            sequence.tokens,
+            sequence.mask,
+            sequence.logprobs,
+            tools=list(tools),
+        )
+        sequence.tokens = merged.token_ids
+
+    def _message(self, episode: Episode, tokens: Sequence[int], turn: int) -> dict[str, Any]:
+        """The assistant message that the tokens of an answer say."""
+        text, calls = find_calls(self.tokenizer.decode(tokens), episode.infos)
+        if not calls:
+            text = self.tokenizer.decode(tokens, skip_special_tokens=True)
+        message: dict[str, Any] = {"role": "assistant", "content": without_thoughts(text)}
+        if calls:
+            message["tool_calls"] = [
+                {
+                    "id": f"call_{turn}_{number}",
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": call.arguments},
+                }
+                for number, call in enumerate(calls)
+            ]
+        return message
+
+
+@lru_cache(maxsize=4)
+def _tasks_of(run: str, trust: bool) -> RecordedTasks:
+    """The tasks of a run, opened once in a process."""
+    return RecordedTasks(run, trust=trust)
+
+
+def _for_template(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The message with its arguments as objects, as chat templates want them."""
+    if "tool_calls" not in message:
+        return dict(message)
+    calls: list[dict[str, Any]] = []
+    for call in message["tool_calls"]:
+        try:
+            arguments = json.loads(call["function"]["arguments"])
+        except ValueError:
+            arguments = {}
+        function = {
+            "name": call["function"]["name"],
+            "arguments": arguments if isinstance(arguments, dict) else {},
+        }
+        calls.append({**call, "function": function})
+    return {**message, "tool_calls": calls}
+
+
+def _output(
+    episode: Episode,
+    sequence: _Sequence,
+    score: Score,
+    metrics: AgentLoopMetrics,
+    more: Mapping[str, Any],
+) -> AgentLoopOutput:
+    """The rollout as verl takes it. One that a verifier could not judge trains nothing: no token of
+    it is the model's.
+    """
+    judged = score.reward is not None
+    mask = sequence.mask[: sequence.length]
+    logprobs = sequence.logprobs
+    return AgentLoopOutput(
+        prompt_ids=sequence.prompt,
+        response_ids=sequence.response,
+        response_mask=mask if judged else [0] * len(mask),
+        response_logprobs=None if logprobs is None else logprobs[: sequence.length],
+        reward_score=score.reward if judged else 0.0,
+        num_turns=len(episode.messages),
+        metrics=metrics,
+        extra_fields={
+            **more,
+            "turn_scores": [],
+            "tool_rewards": [],
+            "reward_extra_info": {"solved": float(score.solved), "judged": float(judged)},
+        },
+    )
