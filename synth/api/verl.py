@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 from uuid import uuid4
@@ -31,24 +32,33 @@ from verl.experimental.agent_loop.agent_loop import (
 )
 from verl.utils.profiler import simple_timer
 
+from envs.errors import SandboxError
 from synth.agent.text_calls import find_calls, without_thoughts
 from synth.api.recorded_tasks import RecordedTasks
 from synth.episode import Episode, Score
 from synth.errors import OperatorError
 from synth.types import Message
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass
-class _Sequence:
-    """The tokens of a rollout. ``mask`` is 1 for those of the model, and covers, as ``logprobs``
-    does, what follows the prompt; ``logprobs`` is None where the engine gives none.
+class _Rollout:
+    """The tokens of a rollout, prompt and response. ``mask`` is 1 for those of the model; it covers
+    the response, as ``logprobs`` does, which is None where the engine gives none.
     """
 
-    tokens: list[int]
-    mask: list[int]
-    logprobs: list[float] | None
+    request: str
+    sampling: Mapping[str, Any]
     length: int
-    """Of what follows the prompt, at most."""
+    """Of the response, at most."""
+    tokens: list[int]
+    mask: list[int] = field(default_factory=list)
+    logprobs: list[float] | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Spent on generation, tools and judging."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """What the engine says of its answers, such as the versions of the policy."""
 
     @property
     def full(self) -> bool:
@@ -88,86 +98,78 @@ class VerlAgentLoop(AgentLoopBase):
             )
         ordered = self.rollout_config.full_determinism
         request = f"det-{int(priority)}" if ordered else uuid4().hex
-        timings: dict[str, float] = {}
         with await asyncio.to_thread(self._tasks.open, task_id) as episode:
             tokens = await self.ct_build_initial_tokens(episode.messages, tools=episode.tools)
-            sequence = _Sequence(tokens, [], None, self.rollout_config.response_length)
-            more = await self._play(episode, sequence, request, sampling_params, timings)
-            with simple_timer("compute_score", timings):
-                score = await episode.scored()
-        return _output(episode, sequence, score, AgentLoopMetrics(**timings), more)
+            length = self.rollout_config.response_length
+            rollout = _Rollout(request, sampling_params, length, tokens)
+            score = Score((), None)
+            try:
+                await self._play(episode, rollout)
+                with simple_timer("compute_score", rollout.seconds):
+                    score = await episode.scored()
+            except SandboxError as error:  # a lost server, say, must not end the training
+                _log.warning("task %s: a rollout is not judged: %s", task_id, error)
+        return _output(episode, rollout, score)
 
-    async def _play(
-        self,
-        episode: Episode,
-        sequence: _Sequence,
-        request: str,
-        sampling: Mapping[str, Any],
-        timings: dict[str, float],
-    ) -> dict[str, Any]:
-        """Play until the conversation or the room for it is over. Returns what the engine says of
-        the answers, such as the versions of the policy.
-        """
+    async def _play(self, episode: Episode, rollout: _Rollout) -> None:
+        """Play until the conversation or the room for it is over."""
         most = self.rollout_config.multi_turn.max_assistant_turns
-        more: dict[str, Any] = {}
         messages = list(episode.messages)
         turns = 0
         while not episode.done:
-            with simple_timer("generate_sequences", timings):
+            with simple_timer("generate_sequences", rollout.seconds):
                 answer = await self.server_manager.generate(
-                    request_id=request,
-                    prompt_ids=sequence.tokens,
-                    sampling_params=dict(sampling),
+                    request_id=rollout.request,
+                    prompt_ids=rollout.tokens,
+                    sampling_params=dict(rollout.sampling),
                 )
             turns += 1
-            more = {**answer.extra_fields, **more}
-            if "max_global_steps" in answer.extra_fields:
-                more["max_global_steps"] = answer.extra_fields["max_global_steps"]
-            await self._add_answer(sequence, answer)
-            if sequence.full:
+            last = answer.extra_fields.get("max_global_steps")
+            rollout.extra = answer.extra_fields | rollout.extra | {"max_global_steps": last}
+            await self._add_answer(rollout, answer)
+            if rollout.full:
                 break  # its end may be cut off
             message = self._message(episode, answer.token_ids, turns)
-            with simple_timer("tool_calls", timings):
+            with simple_timer("tool_calls", rollout.seconds):
                 follow = await episode.step(message)
             messages.append(_for_template(message))
             if episode.done or (most and turns >= most):
                 break
-            await self._add_context(sequence, messages, follow, episode.tools)
+            await self._add_context(rollout, messages, follow, episode.tools)
             messages += follow
-            if sequence.full:
+            if rollout.full:
                 break
-        return more
 
-    async def _add_answer(self, sequence: _Sequence, answer: Any) -> None:
-        logprobs = sequence.logprobs
-        if logprobs is None and answer.log_probs and not sequence.mask:
+    async def _add_answer(self, rollout: _Rollout, answer: Any) -> None:
+        logprobs = rollout.logprobs
+        if logprobs is None and answer.log_probs and not rollout.mask:
             logprobs = []
-        merged, sequence.mask, sequence.logprobs = await self.ct_merge_assistant_token(
-            sequence.tokens,
+        merged, rollout.mask, rollout.logprobs = await self.ct_merge_assistant_token(
+            rollout.tokens,
             answer.token_ids,
-            sequence.mask,
+            rollout.mask,
             logprobs,
             assistant_logprobs=None if logprobs is None else answer.log_probs,
         )
-        sequence.tokens = merged.token_ids
+        rollout.tokens = merged.token_ids
 
     async def _add_context(
         self,
-        sequence: _Sequence,
+        rollout: _Rollout,
         messages: Sequence[Message],
         follow: Sequence[Message],
         tools: Sequence[Mapping[str, Any]],
     ) -> None:
         """Add the results of calls, or the user's words, in the form of the chat template."""
-        merged, sequence.mask, sequence.logprobs = await self.ct_merge_context_msg(
+        merged, rollout.mask, rollout.logprobs = await self.ct_merge_context_msg(
             list(messages),
             [*messages, *follow],
-            sequence.tokens,
-            sequence.mask,
-            sequence.logprobs,
+            rollout.tokens,
+            rollout.mask,
+            rollout.logprobs,
             tools=list(tools),
         )
-        sequence.tokens = merged.token_ids
+        rollout.tokens = merged.token_ids
 
     def _message(self, episode: Episode, tokens: Sequence[int], turn: int) -> dict[str, Any]:
         """The assistant message that the tokens of an answer say."""
@@ -211,29 +213,23 @@ def _for_template(message: Mapping[str, Any]) -> dict[str, Any]:
     return {**message, "tool_calls": calls}
 
 
-def _output(
-    episode: Episode,
-    sequence: _Sequence,
-    score: Score,
-    metrics: AgentLoopMetrics,
-    more: Mapping[str, Any],
-) -> AgentLoopOutput:
+def _output(episode: Episode, rollout: _Rollout, score: Score) -> AgentLoopOutput:
     """The rollout as verl takes it. One that a verifier could not judge trains nothing: no token of
     it is the model's.
     """
     judged = score.reward is not None
-    mask = sequence.mask[: sequence.length]
-    logprobs = sequence.logprobs
+    mask = rollout.mask[: rollout.length]
+    logprobs = rollout.logprobs
     return AgentLoopOutput(
-        prompt_ids=sequence.prompt,
-        response_ids=sequence.response,
+        prompt_ids=rollout.prompt,
+        response_ids=rollout.response,
         response_mask=mask if judged else [0] * len(mask),
-        response_logprobs=None if logprobs is None else logprobs[: sequence.length],
+        response_logprobs=None if logprobs is None else logprobs[: rollout.length],
         reward_score=score.reward if judged else 0.0,
-        num_turns=len(episode.messages),
-        metrics=metrics,
+        num_turns=sum(message["role"] != "system" for message in episode.messages),
+        metrics=AgentLoopMetrics(**rollout.seconds),
         extra_fields={
-            **more,
+            **rollout.extra,
             "turn_scores": [],
             "tool_rewards": [],
             "reward_extra_info": {"solved": float(score.solved), "judged": float(judged)},
