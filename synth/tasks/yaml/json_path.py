@@ -14,6 +14,9 @@ from synth.tasks.yaml.template import fill
 CompiledPath = str | Mapping[str, Sequence[object]]
 """A JSONPath: text, or ``{"$path": parts}`` where slots or saved names stand in it."""
 
+MAX_CHARS = 10_000
+"""Of a path; one of some hundred thousand ends the interpreter when it is followed."""
+
 
 def joined_path(path: CompiledPath, names: Mapping[str, object], key: str) -> CompiledPath:
     """A compiled JSONPath with the values of its slots (``key`` is ``$slot``) or of saved names
@@ -33,8 +36,15 @@ def joined_path(path: CompiledPath, names: Mapping[str, object], key: str) -> Co
 
 @lru_cache(maxsize=4096)
 def singular(path: str) -> tuple[jsonpath.JSONPath, bool]:
-    """The compiled path, and whether it can match at most one value."""
-    compiled = jsonpath.compile(path)
+    """The compiled path, and whether it can match at most one value. Raises
+    :class:`jsonpath.JSONPathError` for what is none.
+    """
+    if len(path) > MAX_CHARS:
+        raise jsonpath.JSONPathError(f"it has more than {MAX_CHARS:,} characters")
+    try:
+        compiled = jsonpath.compile(path)
+    except (ValueError, RecursionError) as error:  # of an index like 5E6, of a path too deep
+        raise jsonpath.JSONPathError(f"it cannot be read: {error}") from error
     if not isinstance(compiled, jsonpath.JSONPath):
         raise jsonpath.JSONPathError("it is a compound path")
     return compiled, compiled.singular_query()
@@ -43,14 +53,17 @@ def singular(path: str) -> tuple[jsonpath.JSONPath, bool]:
 def extract(path: str, value: object) -> object:
     """The value of a singular path in a result, or the list of all values of another path.
 
-    Raises LookupError if a singular path finds nothing.
+    Raises LookupError if a singular path finds nothing, and for a path that is too deep to follow.
     """
     compiled, single = singular(path)
-    found = (
-        compiled.findall(cast("dict[str, object] | list[object]", value))
-        if isinstance(value, (dict, list))
-        else []
-    )
+    try:
+        found = (
+            compiled.findall(cast("dict[str, object] | list[object]", value))
+            if isinstance(value, (dict, list))
+            else []
+        )
+    except RecursionError:
+        raise LookupError(f"{path[:80]} is too deep") from None
     if not single:
         return found
     if not found:

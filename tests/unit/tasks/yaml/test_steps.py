@@ -192,9 +192,16 @@ class TestExtract:
             extract("$.a", "text")
         assert extract("$[*]", 5) == []
 
-    def test_what_is_no_path_is_refused(self):
+    @pytest.mark.parametrize(
+        "path", ["$.a[", "[5E6p.", f"$[{'9' * 5_000}]", "$[0]" * 20_000, "$" + ".a" * 100_000]
+    )
+    def test_what_is_no_path_is_refused(self, path: str):
         with pytest.raises(jsonpath.JSONPathError):
-            extract("$.a[", {})
+            extract(path, {})
+
+    def test_a_path_that_is_too_deep_finds_nothing(self):
+        with pytest.raises(LookupError, match="too deep"):
+            extract("$" + ".a" * 4_000, {"a": 1})
 
 
 def test_nearest_offers_one_word_or_lists_them_all():
