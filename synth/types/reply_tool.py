@@ -1,4 +1,4 @@
-"""The tool by which an agent outside speaks to the user, for protocols that know tool calls only."""
+"""The tool by which an agent outside speaks to the user, in protocols that know only tool calls."""
 
 from __future__ import annotations
 

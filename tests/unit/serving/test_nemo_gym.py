@@ -164,6 +164,10 @@ async def test_strangers_are_refused(tmp_path: Path):
         async with agent_of(world) as late, agent_of(world, "wrong") as stranger:
             assert (await late.post("/seed_session", row)).status_code == 429
             assert (await stranger.post("/seed_session", row)).status_code == 401
+        async with httpx2.AsyncClient() as http:
+            for header in ("Basic", "Basic !", "Basic /w==", f"Digest {TOKEN}"):
+                answer = await http.get(world.url, headers={"Authorization": header})
+                assert answer.status_code == 401
         assert world.sessions.open == 1
 
 
