@@ -12,7 +12,7 @@ import pytest
 
 
 def newer_python() -> str:
-    """A Python of 3.12 or later, SYNTH_TEST_PYTHON312 or one on the path. Skips the test if none."""
+    """SYNTH_TEST_PYTHON312, or a Python of 3.12 or later on the path. Skips without either."""
     given = os.environ.get("SYNTH_TEST_PYTHON312")
     for name in [given] if given else ["python3.14", "python3.13", "python3.12", "python3"]:
         code = "import sys; sys.exit(sys.version_info < (3, 12))"
