@@ -27,8 +27,8 @@ from synth.runner.prepare import PreparedRun
 from synth.serving.live.book import SessionBook, SessionReport
 from synth.serving.live.recorder import Recorder
 from synth.serving.live.remote_model import REMOTE, RemoteConversation, RemoteModel
-from synth.serving.live.session import REPLY
 from synth.serving.live.world import open_live
+from synth.types.reply_tool import REPLY
 
 EPILOG = """examples:
   synth mcp ehr_db                            by standard input and output, for a client that

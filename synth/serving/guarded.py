@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import logging
+from base64 import b64decode
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Final, cast
 
@@ -39,8 +40,9 @@ def guard(
     """A middleware that admits requests with the token and makes one JSON message of an error.
 
     A page of another site can reach loopback by name, so only requests to one of ``hosts`` are
-    answered; None: to any. The page at the path ``page`` may have the token in its query, and a
-    route with a part ``{token}`` has it in its path.
+    answered; None: to any. The token may be the password of a basic authorization, for clients
+    that can send what an address holds and no more (``http://synth:TOKEN@host``). The page at the
+    path ``page`` may have it in its query, and a route with a part ``{token}`` has it in its path.
     """
     expected = token.encode()
 
@@ -48,8 +50,8 @@ def guard(
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         if hosts is not None and request.host.rpartition(":")[0] not in hosts:
             return error_response(403, "forbidden", "open the address that the server printed")
-        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-        if scheme != "Bearer":
+        given = _authorization(request)
+        if given is None:
             given = request.match_info.get("token", "")
             if page and request.path == page:
                 given = request.query.get("token", "")
@@ -76,6 +78,17 @@ def guard(
             return error_response(500, "server_error", "the server failed; its log says why")
 
     return guarded
+
+
+def _authorization(request: web.Request) -> str | None:
+    """The token in the header of that name; None if it holds none."""
+    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    if scheme != "Basic":
+        return given if scheme == "Bearer" else None
+    try:
+        return b64decode(given, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return None
 
 
 def json_response(status: int, value: object) -> web.Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -10,18 +11,35 @@ from pathlib import Path
 import pytest
 
 
-def make_environment(home: Path, packages: Sequence[str], alone: Sequence[str] = ()) -> Path:
+def newer_python() -> str:
+    """SYNTH_TEST_PYTHON312, or a Python of 3.12 or later on the path. Skips without either."""
+    given = os.environ.get("SYNTH_TEST_PYTHON312")
+    for name in [given] if given else ["python3.14", "python3.13", "python3.12", "python3"]:
+        code = "import sys; sys.exit(sys.version_info < (3, 12))"
+        path = shutil.which(name)
+        if (
+            path
+            and not subprocess.run([path, "-c", code], capture_output=True, check=False).returncode
+        ):
+            return path
+    pytest.skip("needs a Python of 3.12 or later: name one in SYNTH_TEST_PYTHON312")
+
+
+def make_environment(
+    home: Path, packages: Sequence[str], alone: Sequence[str] = (), python: str | None = None
+) -> Path:
     """Install packages into a new environment and return its interpreter; those in ``alone``
-    without what they depend on.
+    without what they depend on. ``python`` is the interpreter to begin with (None: any).
 
     Skips the test without `uv`, and where the packages cannot be had.
     """
     uv = shutil.which("uv")
     if uv is None:
         pytest.skip("uv is not installed")
-    subprocess.run([uv, "venv", "-q", home], check=True)
-    python = home / "bin" / "python"
-    install = [uv, "pip", "install", "-q", "--python", python]
+    chosen = [] if python is None else ["--python", python]
+    subprocess.run([uv, "venv", "-q", *chosen, home], check=True)
+    made = home / "bin" / "python"
+    install = [uv, "pip", "install", "-q", "--python", made]
     for some, options in ((packages, ()), (alone, ("--no-deps",))):
         if not some:
             continue
@@ -29,4 +47,4 @@ def make_environment(home: Path, packages: Sequence[str], alone: Sequence[str] =
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             pytest.skip(f"the packages cannot be installed here: {done.stderr[-300:]}")
-    return python
+    return made

@@ -2,8 +2,8 @@
 
 ``responses_create_params`` is a request of OpenAI's Responses API: ``input`` holds the opening of
 the task, ``tools`` the function tools in that API's flat form. A resources server gets the other
-fields with the request and finds the task by them; ``agent_ref`` names the agent server, if the
-option ``agent`` does.
+fields with the request and finds the task by them: that of ``synth serve-env`` by ``task_id``.
+``agent_ref`` names the agent server, if the option ``agent`` does.
 """
 
 from __future__ import annotations
@@ -21,13 +21,17 @@ from synth.dataset.exporters.prompts import (
     prompt_of,
     task_identity,
 )
+from synth.types.reply_tool import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
 
 
 @dataclass(frozen=True)
 class NemoGymOptions(PromptOptions):
-    """``agent`` is the name of the agent server that plays the tasks."""
+    """``agent`` is the name of the agent server that plays the tasks. With ``reply_tool`` the model
+    can ask the user by a tool: an agent server ends with the first words that come without a call.
+    """
 
     agent: str = ""
+    reply_tool: bool = False
 
 
 class NemoGym(PromptExporter):
@@ -49,11 +53,19 @@ class NemoGym(PromptExporter):
                     {"role": message["role"], "content": message["content"]}
                     for message in prompt_of(group)
                 ],
-                "tools": [flat_tool(tool) for tool in group[0]["tools"]],
+                "tools": [flat_tool(tool) for tool in self._tools(group[0])],
             },
             **({"agent_ref": agent} if self.options.agent else {}),
             **task_identity(group),
         }
+
+    def _tools(self, row: Row) -> Sequence[Mapping[str, Any]]:
+        function = {
+            "name": REPLY,
+            "description": REPLY_DESCRIPTION,
+            "parameters": REPLY_PARAMETERS,
+        }
+        return [*row["tools"], {"function": function}] if self.options.reply_tool else row["tools"]
 
     def write(self, examples: Iterable[Example], out: Path) -> int:
         return write_jsonl(examples, out)

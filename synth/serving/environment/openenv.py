@@ -23,12 +23,11 @@ from synth.serving.environment.sessions import EnvSessions
 from synth.serving.guarded import json_response
 from synth.serving.live.session import SessionError
 from synth.types import Message
+from synth.types.reply_tool import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
 
 _log = logging.getLogger(__name__)
 
 ROOT: Final = "/openenv/{token}"
-
-REPLY: Final = "reply_to_user"
 
 HEARTBEAT_S: Final = 30.0
 """Seconds between two looks whether a client is still there."""
@@ -177,13 +176,8 @@ class _Talk:
             *(_tool(tool["function"]) for tool in begun["tools"]),
             {
                 "name": REPLY,
-                "description": "Say something to the user. A reply that ends the work ends the"
-                " session.",
-                "input_schema": {
-                    "type": "object",
-                    "properties": {"text": {"type": "string"}},
-                    "required": ["text"],
-                },
+                "description": REPLY_DESCRIPTION,
+                "input_schema": REPLY_PARAMETERS,
             },
         ]
         self._steps = 0

@@ -4,7 +4,8 @@
 ``POST /sessions/NAME/step`` takes what the agent does and returns what follows it,
 ``DELETE /sessions/NAME`` ends the session and returns its score; ``GET /`` describes the world.
 Every request carries the token, as ``Authorization: Bearer TOKEN``. Clients of OpenEnv get
-:mod:`synth.serving.environment.openenv`.
+:mod:`synth.serving.environment.openenv`, agents of NeMo Gym
+:mod:`synth.serving.environment.nemo_gym`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
+from synth.serving.environment.nemo_gym import add_nemo_gym, keep_cookie
 from synth.serving.environment.openenv import add_openenv
 from synth.serving.environment.sessions import EnvSessions, message_of
 from synth.serving.guarded import LOOPBACK, guard, json_body, json_response
@@ -30,13 +32,15 @@ async def serve_env(
 ) -> AsyncGenerator[str]:
     """Serve until the block ends; yields the base URL. Port 0 takes a free one."""
     hosts = LOOPBACK if host in LOOPBACK else None
-    app = web.Application(client_max_size=MAX_BODY, middlewares=[guard(token, _log, hosts=hosts)])
+    middlewares = [keep_cookie, guard(token, _log, hosts=hosts)]
+    app = web.Application(client_max_size=MAX_BODY, middlewares=middlewares)
     server = EnvServer(sessions)
     app.router.add_get("/", server.describe)
     app.router.add_post("/sessions", server.reset)
     app.router.add_post("/sessions/{name}/step", server.step)
     app.router.add_delete("/sessions/{name}", server.close)
     add_openenv(app, sessions)
+    add_nemo_gym(app, sessions)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:

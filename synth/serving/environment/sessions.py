@@ -89,6 +89,7 @@ class EnvSessions:
         run = self._live.run
         return {
             "world": run.world.name,
+            "env_digest": run.world.digest,
             "tasks": run.plan.tasks,
             "families": dict(run.plan.share),
             "max_turns": self._live.context.agent.max_turns,
@@ -126,6 +127,17 @@ class EnvSessions:
             "messages": session.episode.messages,
             "tools": session.episode.tools,
         }
+
+    async def number_of(self, task_id: str) -> int:
+        """The number of the task of that id. Raises :class:`SessionError` if there is none."""
+        number = await self._live.number_of(task_id)
+        if number is None:
+            raise SessionError(
+                "bad_request",
+                f"no task {task_id!r} among the {self._live.run.plan.tasks} that are served: serve"
+                " the world with the count, seed, universe, families and overrides of the run",
+            )
+        return number
 
     async def step(self, name: str, message: Message) -> dict[str, object]:
         """Take an assistant message; returns the messages that follow, and the score at the end.

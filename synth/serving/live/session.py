@@ -20,9 +20,6 @@ from synth.runner.rollout import RolloutContext, play
 from synth.serving.live.remote_model import RemoteConversation, RemoteModel
 from synth.types import Completion, Job, StopReason
 
-REPLY = "reply_to_user"
-"""Name of the tool by which a client speaks to the user."""
-
 LONGEST = 1_000_000
 """Characters of one call's arguments, or of one turn's words, that a session takes."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -38,6 +39,8 @@ class LiveWorld:
         self.run, self.archive, self.context = run, archive, context
         self.scrubber = scrubber
         self._proved: dict[int, Task] = {}
+        self._numbers: dict[str, int] = {}
+        self._numbered = 0
 
     @property
     def jobs(self) -> int:
@@ -54,6 +57,14 @@ class LiveWorld:
                 limits = self.context.limits
                 self._proved[index] = await prove(task, self.context.world, template, limits)
         return self._proved[index]
+
+    async def number_of(self, task_id: str) -> int | None:
+        """The index of the task of that id; None if the plan has none."""
+        while task_id not in self._numbers and self._numbered < self.run.plan.tasks:
+            self._numbers.setdefault(self.run.plan.task(self._numbered).id, self._numbered)
+            self._numbered += 1
+            await asyncio.sleep(0)
+        return self._numbers.get(task_id)
 
     async def job(self, index: int) -> Job:
         """The ``index``-th job of the plan, with its task proved."""

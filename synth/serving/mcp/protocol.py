@@ -4,7 +4,7 @@ resource.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import mcp_types as types
@@ -14,8 +14,9 @@ from mcp.shared.exceptions import MCPError
 
 from synth.foundation.shipped import version
 from synth.serving.live.book import SessionBook
-from synth.serving.live.session import REPLY, RemoteSession, SessionAnswer, SessionError
+from synth.serving.live.session import RemoteSession, SessionAnswer, SessionError
 from synth.surface import rules_of
+from synth.types.reply_tool import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
 
 Context = ServerRequestContext[Any, Any]
 NameOf = Callable[[Context], str]
@@ -32,19 +33,9 @@ INSTRUCTIONS = (
     f" with the tool `{REPLY}`: ask there what you need to know, and report there what you did."
     " The session ends when the user has nothing to add."
 )
-REPLY_DESCRIPTION = (
-    "Say something to the user, and get the user's answer. Questions, and the final report, go"
-    " here: the user sees nothing else of your work."
-)
 NOTHING_TO_ADD = "The user has nothing to add. The session is over."
 
 _CODES = {"too_large": types.INVALID_PARAMS, "bad_arguments": types.INVALID_PARAMS}
-_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"text": {"type": "string", "description": "What you say to the user."}},
-    "required": ["text"],
-    "additionalProperties": False,
-}
 
 
 class WorldServer:
@@ -98,7 +89,9 @@ class WorldServer:
             )
             for function in functions
         ]
-        reply = types.Tool(name=REPLY, description=REPLY_DESCRIPTION, input_schema=dict(_SCHEMA))
+        reply = types.Tool(
+            name=REPLY, description=REPLY_DESCRIPTION, input_schema=dict(REPLY_PARAMETERS)
+        )
         return types.ListToolsResult(tools=[*tools, reply])
 
     async def _call_tool(

@@ -257,6 +257,12 @@ def test_nemo_gym_has_a_request_of_the_responses_api(folder):
     )
     assert first["agent_ref"] == {"type": "responses_api_agents", "name": "clinic"}
     assert first["task_id"] == "a"
+    names = [tool["name"] for tool in request["tools"]]
+    assert main(["run", "--to", "nemo-gym", "--option", "reply_tool=true", "--force"]) == 0
+    first, *_ = lines("run.nemo-gym.jsonl")
+    tools = first["responses_create_params"]["tools"]
+    assert [tool["name"] for tool in tools] == [*names, "reply_to_user"]
+    assert tools[-1].keys() == tools[0].keys()
 
 
 def test_hermes_text_reads_back(folder):
