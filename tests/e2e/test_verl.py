@@ -1,4 +1,4 @@
-"""verl's own worker, dataset, advantages and loss on a run of ours, in an environment of its own.
+"""verl's own datasets, worker, advantages and loss on runs of ours, in an environment of its own.
 
 pytest -m long tests/e2e/test_verl.py
 """
@@ -9,7 +9,9 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from synth.api.exporting import export
@@ -29,11 +31,29 @@ ENVIRONMENT = {
 }
 
 
-def test_verl_trains_on_rewards_of_the_verifiers(tmp_path: Path):
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with verl and synth."""
+    return make_environment(tmp_path_factory.mktemp("verl") / "venv", PACKAGES)
+
+
+def consume(python: Path, script: str, folder: Path) -> Any:
+    """What a script prints about a folder."""
+    done = subprocess.run(
+        [python, Path(__file__).with_name(script), folder],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=ENVIRONMENT,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_verl_trains_on_rewards_of_the_verifiers(python: Path, tmp_path: Path):
     """The expert's rollouts earn 1.0 and those of a random model 0; the tokens that are trained on
     are exactly the sampled ones, and those of the right rollouts become more probable.
     """
-    python = make_environment(tmp_path / "venv", PACKAGES)
     job = ("run", "env=shop", "tasks.count=4", "seed=3", "runtime=inline", "output.dir=run")
     done = synth(*job, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -45,15 +65,7 @@ def test_verl_trains_on_rewards_of_the_verifiers(tmp_path: Path):
     }
     (tmp_path / "loop.yaml").write_text(json.dumps([loop]))
     (tmp_path / "qwen3.jinja").write_text(find_preset("qwen3").source)
-    played = subprocess.run(
-        [python, Path(__file__).with_name("verl_consumer.py"), tmp_path],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=ENVIRONMENT,
-    )
-    assert played.returncode == 0, played.stderr[-3000:]
-    report = json.loads(played.stdout.splitlines()[-1])
+    report = consume(python, "verl_consumer.py", tmp_path)
     assert report["tasks"] == 4
     for number, step in enumerate(report["steps"]):
         assert sorted(step["rewards"]) == [0.0] * 8 + [1.0] * 8
@@ -66,3 +78,23 @@ def test_verl_trains_on_rewards_of_the_verifiers(tmp_path: Path):
         assert step["learned"].startswith("<tool_call>")
     good = [step["good"] for step in report["steps"]]
     assert good[0] < good[1] < good[2], "right rollouts become more probable"
+
+
+def test_verl_reads_whole_conversations(python: Path, tmp_path: Path):
+    """Its SFT dataset trains on the calls and the words of the assistant in each row, and on nothing
+    else; rows in which a mistake was made are not among them.
+    """
+    job = ("run", "env=ehr_db", "tasks.count=16", "tasks.samples=3", "seed=5", "runtime=inline")
+    mistakes = ("model.mistakes=[wrong_argument,stray_write]", "model.mistake_rate=0.6")
+    done = synth(*job, *mistakes, "output.dir=run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    written = export(tmp_path / "run", "verl-sft", tmp_path / "rows.parquet").examples
+    assert 0 < written < 48
+    (tmp_path / "template.jinja").write_text(find_preset("qwen2.5").source)
+    examples = consume(python, "verl_sft_consumer.py", tmp_path)
+    rows = pq.read_table(tmp_path / "rows.parquet")["messages"].to_pylist()
+    assert len(examples) == len(rows) == written
+    for example, messages in zip(examples, rows, strict=True):
+        said = [message["content"] for message in messages if message["role"] == "assistant"]
+        assert example["trained"].split("<|im_end|>\n") == [*said, ""]
+        assert "<tools>" in example["text"]
