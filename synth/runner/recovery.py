@@ -87,6 +87,10 @@ class Recovery:
             if isinstance(copy, dict)
             else None
         )
+        if kept is not None and _is_cut_off(file, to_yaml(kept).encode()):
+            self.notes.append(f"{file} is cut off; it is restored from the description of the run")
+            self._config_restored = True
+            return kept
         try:
             config = _read_config(file)
         except OperatorError as error:
@@ -213,6 +217,14 @@ def _unpacked_digest(archive: bytes, into: Path) -> str | None:
         return world_digest(unpack_world(archive, into))
     except WorldError:
         return None
+
+
+def _is_cut_off(file: Path, whole: bytes) -> bool:
+    """Whether the file holds the beginning of what it should hold, which may be YAML as well."""
+    if not file.is_file():
+        return False
+    text = file.read_bytes()
+    return len(text) < len(whole) and whole.startswith(text)
 
 
 def _read_config(file: Path) -> RunConfig:

@@ -127,6 +127,21 @@ def test_a_lost_archive_of_a_world_that_has_changed_is_refused_with_both_names(
     assert report.status == "complete"
 
 
+@promise("A file that is torn is healed by a resume")
+def test_a_config_that_is_cut_off_between_two_lines_is_restored(
+    whole: Path, tmp_path: Path
+) -> None:
+    """It is YAML all the same, and its last keys may not matter to the rows."""
+    lines = (whole / "config.yaml").read_bytes().splitlines(keepends=True)
+    for count in range(len(lines) - 1, 0, -7):
+        run = copy(whole, tmp_path / str(count))
+        (run / "config.yaml").write_bytes(b"".join(lines[:count]))
+        report, words = go_on(run)
+        assert report.status == "complete"
+        assert "config.yaml is cut off; it is restored" in words
+        assert (run / "config.yaml").read_bytes() == b"".join(lines)
+
+
 def test_a_config_that_was_edited_is_restored_and_named(whole: Path, tmp_path: Path) -> None:
     run = copy(whole, tmp_path / "run")
     config = run / "config.yaml"
