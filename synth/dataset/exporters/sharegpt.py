@@ -3,8 +3,9 @@ and ``tools``.
 
 ``conversations`` strictly alternates between ``human`` or ``observation`` and ``gpt`` or
 ``function_call``; LLaMA-Factory skips everything else without a word. A call is a JSON text of its
-name and arguments, one call in a turn. Words beside a call have no place: a row with them is left
-out, or (``words=drop``) loses them.
+name and arguments, one call in a turn. In it ``<`` is an escape, because LLaMA-Factory looks for
+``<tool_call>`` in the whole text. Words beside a call stand before it, and the call between such
+tags (``words=keep``), which LLaMA-Factory reads from 0.9.4 on.
 
 The target trains on every turn, so rows with a turn that must not be trained on are left out. With
 ``--unit turn`` they are kept: train that file with ``mask_history: true``, under which
@@ -23,12 +24,23 @@ from synth.dataset.exporters.files import write_jsonl
 from synth.dataset.exporters.row_policy import Calls
 from synth.dataset.store.wire import json_text
 
+CALL_TAGS = ("<tool_call>", "</tool_call>")
+
 
 @dataclass(frozen=True)
 class ShareGPTOptions:
-    """``words`` are those beside a call: ``refuse`` leaves the row out, ``drop`` only them."""
+    """``words`` are those beside a call: ``refuse`` leaves the row out, ``drop`` only them, and
+    ``keep`` writes them before the call.
+    """
 
-    words: Literal["refuse", "drop"] = "refuse"
+    words: Literal["refuse", "drop", "keep"] = "refuse"
+
+
+@dataclass(frozen=True)
+class LlamaFactoryOptions(ShareGPTOptions):
+    """Keeps words beside a call unless told otherwise."""
+
+    words: Literal["refuse", "drop", "keep"] = "keep"
 
 
 class ShareGPT(Exporter):
@@ -62,10 +74,9 @@ class ShareGPT(Exporter):
         for message in messages:
             if message["role"] == "system":
                 continue
-            beside = message.get("tool_calls") and message["content"].strip()
-            if beside and self.options.words == "refuse":
-                return "words beside a call (--option words=drop exports the row without them)"
-            turns += _turns(message)
+            if reason := self._unfit(message):
+                return reason
+            turns += _turns(message, keep=self.options.words == "keep")
         odd, even = {"human", "observation"}, {"gpt", "function_call"}
         if len(turns) % 2 or any(
             turn["from"] not in (even if index % 2 else odd) for index, turn in enumerate(turns)
@@ -78,18 +89,32 @@ class ShareGPT(Exporter):
             "tools": json_text(functions) if functions else "",
         }
 
+    def _unfit(self, message: Message) -> str | None:
+        """Return the reason why the words beside a call have no place; None if they have."""
+        words: str = message["content"].strip() if message.get("tool_calls") else ""
+        if words and self.options.words == "refuse":
+            return "words beside a call (--option words=keep or words=drop exports the row)"
+        if self.options.words == "keep" and any(tag in words for tag in CALL_TAGS):
+            return f"words beside a call that hold {' or '.join(CALL_TAGS)}"
+        return None
+
     def write(self, examples: Iterable[Example], out: Path) -> int:
         return write_jsonl(examples, out)
 
 
 class LlamaFactory(ShareGPT):
-    """The same file under the trainer's name."""
+    """The same file under the trainer's name, with words beside calls."""
 
     name = "llamafactory"
     description = "LLaMA-Factory, formatting sharegpt: JSONL with conversations, system and tools"
+    Options = LlamaFactoryOptions
+
+    def __init__(self, options: LlamaFactoryOptions | None = None) -> None:
+        super().__init__(options or LlamaFactoryOptions())
 
 
-def _turns(message: Message) -> list[Example]:
+def _turns(message: Message, *, keep: bool) -> list[Example]:
+    """The turns that a message becomes; ``keep`` writes its words before its first call."""
     if message["role"] == "user":
         return [{"from": "human", "value": message["content"]}]
     if message["role"] == "tool":
@@ -97,10 +122,14 @@ def _turns(message: Message) -> list[Example]:
     calls = message.get("tool_calls")
     if not calls:
         return [{"from": "gpt", "value": message["content"]}]
-    return [
-        {
-            "from": "function_call",
-            "value": json_text({key: call["function"][key] for key in ("name", "arguments")}),
-        }
-        for call in calls
-    ]
+    values = [_call(call["function"]) for call in calls]
+    words = message["content"].strip()
+    if keep and words:
+        opening, closing = CALL_TAGS
+        values[0] = f"{words}\n{opening}{values[0]}{closing}"
+    return [{"from": "function_call", "value": value} for value in values]
+
+
+def _call(function: Message) -> str:
+    """The JSON of a call without ``<``, which JSON knows in strings only."""
+    return json_text({key: function[key] for key in ("name", "arguments")}).replace("<", "\\u003c")

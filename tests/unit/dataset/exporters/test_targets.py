@@ -203,6 +203,37 @@ def test_sharegpt_keeps_recovered_rows_one_turn_at_a_time(folder):
     assert second["conversations"][-1] == {"from": "gpt", "value": "Stopped."}
 
 
+def test_llamafactory_keeps_words_beside_a_call(folder, capsys):
+    """A recovery that says what went wrong is what such a row has to teach."""
+    beside = [user("One."), asks(call("1", "x"), content="Now. "), result("1", "x", 1), says("Ok.")]
+    tagged = [user("One."), asks(call("1", "x"), content="A <tool_call>"), result("1", "x", 1)]
+    write_run(folder / "run", [row(0, messages=beside), row(1, messages=[*tagged, says("Ok.")])])
+    assert main(["run", "--to", "llamafactory"]) == 0
+    (example,) = lines("run.llamafactory.jsonl")
+    assert example["conversations"][1] == {
+        "from": "function_call",
+        "value": 'Now.\n<tool_call>{"name":"x","arguments":{}}</tool_call>',
+    }
+    said = capsys.readouterr().err
+    assert "1 row left out: words beside a call that hold <tool_call>" in said
+    assert main(["run", "--to", "sharegpt", "--option", "words=keep"]) == 0
+    assert lines("run.sharegpt.jsonl") == [example]
+    assert main(["run", "--to", "llamafactory", "--option", "words=drop", "--force"]) == 0
+    assert len(lines("run.llamafactory.jsonl")) == 2
+
+
+def test_sharegpt_hides_tags_in_arguments(folder):
+    """LLaMA-Factory would take what stands between them for the call."""
+    note = "a <think>b</think> <tool_call>c</tool_call>"
+    tagged = [user("One."), asks(call("1", "x", note=note)), result("1", "x", 1), says("Ok.")]
+    write_run(folder / "run", [row(0, messages=tagged)])
+    assert main(["run", "--to", "llamafactory"]) == 0
+    (example,) = lines("run.llamafactory.jsonl")
+    value = example["conversations"][1]["value"]
+    assert "<" not in value
+    assert json.loads(value) == {"name": "x", "arguments": {"note": note}}
+
+
 def test_axolotl_marks_every_turn(folder):
     write_run(folder / "run", [row(0), masked(1)])
     assert main(["run", "--to", "axolotl"]) == 0
