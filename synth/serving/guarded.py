@@ -30,6 +30,8 @@ _STATUS: Final = {
     "over": 410,
     "too_many_sessions": 429,
 }
+_KINDS: Final = {413: "request_entity_too_large"}
+"""Types of errors whose reason phrase differs between versions of Python."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -68,7 +70,7 @@ def guard(
         except SynthError as error:
             return error_response(500, type(error).__name__, str(error))
         except web.HTTPException as error:
-            kind = error.reason.lower().replace(" ", "_")
+            kind = _KINDS.get(error.status, error.reason.lower().replace(" ", "_"))
             return error_response(error.status, kind, error.reason)
         except ConnectionError:
             raise
