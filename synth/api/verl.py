@@ -58,7 +58,7 @@ class _Rollout:
     seconds: dict[str, float] = field(default_factory=dict)
     """Spent on generation, tools and judging."""
     extra: dict[str, Any] = field(default_factory=dict)
-    """What the engine says of its answers, such as the versions of the policy."""
+    """The engine's remarks on its answers, such as the versions of the policy."""
 
     @property
     def full(self) -> bool:

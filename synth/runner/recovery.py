@@ -220,7 +220,7 @@ def _unpacked_digest(archive: bytes, into: Path) -> str | None:
 
 
 def _is_cut_off(file: Path, whole: bytes) -> bool:
-    """Whether the file holds the beginning of what it should hold, which may be YAML as well."""
+    """True if the file holds the beginning of what it should hold, which may be YAML as well."""
     if not file.is_file():
         return False
     text = file.read_bytes()

@@ -38,7 +38,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def consume(python: Path, script: str, folder: Path) -> Any:
-    """What a script prints about a folder."""
+    """The report that a script prints about a folder."""
     done = subprocess.run(
         [python, Path(__file__).with_name(script), folder],
         capture_output=True,

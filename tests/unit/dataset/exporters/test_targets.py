@@ -8,9 +8,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from synth.cli.export import main
 from synth.errors import ConfigProblems, OperatorError
+from tests.documents import block_with
 from tests.sample_rows import all_kinds, asks, call, masked, result, row, says, user, write_run
 
 Json = Any
@@ -248,6 +250,21 @@ def test_axolotl_marks_every_turn(folder):
     assert json.loads(arguments) == {"name": "O'Brien"}
     parameters = plain["tools"][0]["function"]["parameters"]
     assert json.loads(parameters) == row(0)["tools"][0]["function"]["parameters"]
+
+
+def test_the_guide_has_a_config_for_the_rows_of_axolotl(folder):
+    """Without ``sequence_len`` Axolotl drops whatever is longer than 512 tokens: every row."""
+    write_run(folder / "run", [row(0)])
+    assert main(["run", "--to", "axolotl"]) == 0
+    (example,) = lines("run.axolotl.jsonl")
+    config = yaml.safe_load(block_with("yaml", "message_field_training"))
+    (dataset,) = config["datasets"]
+    assert config["sequence_len"] > 512
+    assert all(
+        dataset["message_field_training"] in message
+        for message in example[dataset["field_messages"]]
+    )
+    assert dataset["roles_to_train"] == []
 
 
 def test_verl_reads_prompts_as_plain_columns(folder):

@@ -43,7 +43,7 @@ def drop_and_kill(server: MariaDBServer, name: str, after_s: float) -> None:
 
 
 def is_stuck(server: MariaDBServer, name: str) -> bool:
-    """Whether the database can no longer be dropped in the usual way."""
+    """True if the database can no longer be dropped in the usual way."""
     try:
         server.ask(f"DROP DATABASE IF EXISTS {name}")
     except pymysql.OperationalError as error:
