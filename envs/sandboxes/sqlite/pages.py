@@ -22,6 +22,7 @@ import mmap
 import os
 import sys
 import tempfile
+import threading
 import weakref
 from collections.abc import Mapping
 from typing import Any
@@ -55,6 +56,7 @@ class Base:
             65_536 if declared == 1 else declared or 4_096
         )  # https://sqlite.org/fileformat2.html
         self._shared: int | None = None
+        self._sharing = threading.Lock()
 
     @classmethod
     def at(cls, descriptor: int) -> Base:
@@ -70,14 +72,15 @@ class Base:
         """Return a file descriptor under which another process can have this base without a copy;
         it belongs to the base.
         """
-        if self._shared is None:
-            file = os.memfd_create("base") if sys.platform == "linux" else _unnamed_file()
-            self._shared = file
-            weakref.finalize(self, os.close, file)
-            with open(file, "wb", closefd=False) as target:
-                target.write(self.image)
-            self.image = mmap.mmap(file, 0, access=mmap.ACCESS_READ)
-        return self._shared
+        with self._sharing:
+            if self._shared is None:
+                file = os.memfd_create("base") if sys.platform == "linux" else _unnamed_file()
+                weakref.finalize(self, os.close, file)
+                with open(file, "wb", closefd=False) as target:
+                    target.write(self.image)
+                self.image = mmap.mmap(file, 0, access=mmap.ACCESS_READ)
+                self._shared = file
+            return self._shared
 
 
 def _unnamed_file() -> int:
