@@ -20,6 +20,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from synth.generation.schema_sql import literal
+
 HERE = Path(__file__).parent
 NOW = "2024-05-15T15:00:00"
 CITIES = {
@@ -90,15 +92,8 @@ def make_world(folder: Path, domain: Path, rows: Iterable[Row]) -> None:
 def inserts(rows: Iterable[Row]) -> Iterator[str]:
     """A statement for each row."""
     for table, values in rows:
-        yield f"INSERT INTO {table} VALUES ({', '.join(map(literal, values))});"
-
-
-def literal(value: Any) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    return str(int(value) if isinstance(value, bool) else value)
+        plain = (int(value) if isinstance(value, bool) else value for value in values)
+        yield f"INSERT INTO {table} VALUES ({', '.join(map(literal, plain))});"
 
 
 def airline_rows(db: Mapping[str, Any]) -> Iterator[Row]:

@@ -237,11 +237,9 @@ def modify_pending_order_items(
         payment_method_id: The customer's method for the difference in price.
     """
     order = require_status(db, order_id, "pending")
-    pairs = replacements(db, order, item_ids, new_item_ids)
+    pairs, due = replacements(db, order, item_ids, new_item_ids, payment_method_id)
     if any(item["item_id"] == new["item_id"] for item, new in pairs):
         raise ToolError("An item cannot replace itself.", category="conflict")
-    due = difference(pairs)
-    require_balance(require_method(db, order, payment_method_id), due)
     pay(db, order, "payment" if due > 0 else "refund", abs(due), payment_method_id)
     for item, new in pairs:
         change(
@@ -270,9 +268,7 @@ def exchange_delivered_order_items(
         payment_method_id: The customer's method for the difference in price.
     """
     order = require_status(db, order_id, "delivered")
-    pairs = replacements(db, order, item_ids, new_item_ids)
-    due = difference(pairs)
-    require_balance(require_method(db, order, payment_method_id), due)
+    pairs, due = replacements(db, order, item_ids, new_item_ids, payment_method_id)
     for item, new in pairs:
         change(
             db,
@@ -401,9 +397,15 @@ def items_of(order: Row, item_ids: list[str]) -> list[Row]:
 
 
 def replacements(
-    db: Connection, order: Row, item_ids: list[str], new_item_ids: list[str]
-) -> list[tuple[Row, Row]]:
-    """Items of an order and the variants in their places: of the same product, and to be had."""
+    db: Connection,
+    order: Row,
+    item_ids: list[str],
+    new_item_ids: list[str],
+    payment_method_id: str,
+) -> tuple[list[tuple[Row, Row]], float]:
+    """Items of an order with the available variants of their products that replace them, and the
+    difference in price, which the payment method can pay.
+    """
     if len(item_ids) != len(new_item_ids):
         raise ToolError("There must be as many new items as old ones.", category="invalid")
     pairs: list[tuple[Row, Row]] = []
@@ -418,11 +420,9 @@ def replacements(
         if new is None:
             raise ToolError(f"{new_id} cannot take its place.", category="conflict")
         pairs.append((item, new))
-    return pairs
-
-
-def difference(pairs: list[tuple[Row, Row]]) -> float:
-    return round(sum(new["price"] - item["price"] for item, new in pairs), 2)
+    due = round(sum(new["price"] - item["price"] for item, new in pairs), 2)
+    require_balance(require_method(db, order, payment_method_id), due)
+    return pairs, due
 
 
 def pay(db: Connection, order: Row, kind: str, amount: float, payment_method_id: str) -> None:

@@ -54,8 +54,8 @@ class MadeGold:
     """The steps of a gold solution and what its user needs for it: ``consents`` of the first
     request and of each later one, the topics that gold ``asks`` for. ``required`` are calls that
     leave no row, ``inferred`` values of arguments, each with the tool, that follow from what is
-    known. ``useless_reads`` say which reads of the list fail, or take what nobody
-    could know, and are not made.
+    known. ``useless_reads`` describe reads of the list that are left out, because they fail or
+    take what nobody could know.
     """
 
     steps: Sequence[StepTemplate]

@@ -22,7 +22,8 @@ from synth.validation.report import FamilyReport
 @dataclass(frozen=True)
 class TaskFinding:
     """The finding on one task of a list. ``kind`` is None for a task that is proved; ``reasons``
-    say what is wrong with any other. ``useless_reads`` are calls of the list that are left out.
+    say what is wrong with any other. ``useless_reads`` describe reads of the list that gold leaves
+    out.
     """
 
     id: str

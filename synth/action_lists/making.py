@@ -36,7 +36,7 @@ _WISH_WORDS = ("preference", "prefer", "wish", "instructions", "condition")
 @dataclass(frozen=True)
 class MadeBody:
     """The body of a task, and values of its gold's arguments, each with the tool, that an agent
-    works out. ``useless_reads`` say which reads of the list fail, and are not part of gold.
+    works out. ``useless_reads`` are those of :class:`MadeGold`.
     """
 
     body: Body

@@ -127,8 +127,8 @@ def _columns(items: Sequence[Mapping[str, Any]]) -> Mapping[str, list[float]]:
 
 
 def _changed_amounts(changes: Sequence[RowChange]) -> Iterator[float]:
-    """What came or went altogether: the sum of what gold adds to a column, by its updates and its
-    new rows, and of the new rows with an equal value in another column.
+    """Sums of what gold adds to a column, by its updates and its new rows, and by those new rows
+    that have an equal value in another column.
     """
     sums: dict[tuple[str, ...], float] = defaultdict(float)
     for change in changes:

@@ -176,9 +176,9 @@ class ValuePool:
         return {_singular(value.value) for value in self.values if value.shape}
 
     def _ranked(self, name: str, kind: Any) -> list[tuple[Any, KnownValue]]:
-        """Known values as arguments of a parameter, the likeliest first; one that has the form of
-        a value of the same name comes early, and of several alike one that stands under a word of
-        the user.
+        """Known values as arguments of a parameter, the likeliest first. A value with the form of
+        one that has the parameter's name comes early; among equals, one whose key the user has
+        said comes first.
         """
         found = [(_rank(name, value), _as(kind, value.value), value) for value in self.values]
         forms = {_form(argument) for rank, argument, _ in found if rank == 0}

@@ -17,7 +17,6 @@ The rows are those of ``synth export out/first --to verl --option agent=synth``.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +32,8 @@ from verl.experimental.agent_loop.agent_loop import (
 from verl.utils.profiler import simple_timer
 
 from envs.errors import SandboxError
+from envs.tools.toolbox import parse_arguments
+from envs.types import ToolResult
 from synth.agent.text_calls import find_calls, without_thoughts
 from synth.api.recorded_tasks import RecordedTasks
 from synth.episode import Episode, Score
@@ -196,18 +197,17 @@ def _tasks_of(run: str, trust: bool) -> RecordedTasks:
 
 
 def _for_template(message: Mapping[str, Any]) -> dict[str, Any]:
-    """The message with its arguments as objects, as chat templates want them."""
+    """The message with its arguments as objects, as chat templates want them. Arguments that are no
+    JSON object become {}.
+    """
     if "tool_calls" not in message:
         return dict(message)
     calls: list[dict[str, Any]] = []
     for call in message["tool_calls"]:
-        try:
-            arguments = json.loads(call["function"]["arguments"])
-        except ValueError:
-            arguments = {}
+        arguments = parse_arguments(call["function"]["arguments"])
         function = {
             "name": call["function"]["name"],
-            "arguments": arguments if isinstance(arguments, dict) else {},
+            "arguments": {} if isinstance(arguments, ToolResult) else arguments,
         }
         calls.append({**call, "function": function})
     return {**message, "tool_calls": calls}

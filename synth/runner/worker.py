@@ -54,13 +54,13 @@ from synth.runner.worker_messages import Assignment, Collected, Delivery
 from synth.types import Job
 from synth.validation.prove import prove
 
-AT_ONCE = 4
-"""Proofs in flight, and rollouts that wait for nothing where sandboxes are on a server: one process
-computes them one after the other, and each has a session.
+MAX_LOCAL = 4
+"""Proofs in flight; also rollouts in flight that ask nobody, if sandboxes are on a server. One
+process computes them one after the other, and each has a session.
 """
 
 ROOM_S = 60.0
-"""Seconds in which a rollout waits to begin for a session of a database server that has none."""
+"""Seconds that a rollout waits to begin while the database server has no session left."""
 
 _AGAIN_S = 0.5
 
@@ -74,9 +74,9 @@ class Worker:
         self._running: dict[asyncio.Task[Delivery], Assignment] = {}
         self._finished: list[Delivery] = []
         self._news = asyncio.Event()
-        self._proofs = asyncio.Semaphore(AT_ONCE)
-        few = _waits_for_nothing(setup.settings) and find_engine(setup.engine).needs_server
-        self._room = min(setup.concurrency, AT_ONCE) if few else setup.concurrency
+        self._proofs = asyncio.Semaphore(MAX_LOCAL)
+        local = _asks_nobody(setup.settings) and find_engine(setup.engine).needs_server
+        self._concurrency = min(setup.concurrency, MAX_LOCAL) if local else setup.concurrency
         self._limiter = LeasedRateLimiter(self._news.set) if setup.settings.asks_endpoint else None
         self._context: RolloutContext | None = None
         self._audit: AuditBook | None = None
@@ -210,7 +210,7 @@ class Worker:
         return None if held is None else held.index
 
     def _fill(self) -> None:
-        while self._queue and len(self._running) < self._room:
+        while self._queue and len(self._running) < self._concurrency:
             work = self._queue.popleft()
             task = asyncio.create_task(self._with_room(work))
             self._running[task] = work
@@ -231,8 +231,8 @@ class Worker:
         self._fill()
 
     async def _with_room(self, work: Assignment) -> Delivery:
-        """Deliver; work that finds no session on a full database server before it has cost anything
-        begins again once others may have ended.
+        """Deliver. Work that finds the database server full before it has cost anything begins
+        again, for ROOM_S at most.
         """
         deadline = time.monotonic() + ROOM_S
         while True:
@@ -325,8 +325,8 @@ class Worker:
         return replace(_broken(work, "UnexpectedError", message), stats=usage.stats)
 
 
-def _waits_for_nothing(settings: RunSettings) -> bool:
-    """True where nothing that a rollout does asks an endpoint or a person."""
+def _asks_nobody(settings: RunSettings) -> bool:
+    """True if nothing that a rollout does asks an endpoint or a person."""
     asked = settings.asks_endpoint or settings.user.model is not None
     return not (asked or settings.judge is not None or settings.middlewares)
 

@@ -10,6 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents import ROOT
+
+OFFLINE = {
+    **os.environ,
+    "HF_HUB_OFFLINE": "1",
+    "CUDA_VISIBLE_DEVICES": "",
+    "PYTHONPATH": str(ROOT),
+}
+"""The variables of a script in such an environment: no hub, no GPU, this project's own modules."""
+
 
 def newer_python() -> str:
     """SYNTH_TEST_PYTHON312, or a Python of 3.12 or later on the path. Skips without either."""
@@ -48,3 +58,18 @@ def make_environment(
         if done.returncode:
             pytest.skip(f"the packages cannot be installed here: {done.stderr[-300:]}")
     return made
+
+
+def consume(python: Path, script: str | Path, *arguments: str | Path, **variables: str) -> str:
+    """Run a script of this folder, or any other, with the environment's interpreter; returns the
+    last line that it prints.
+    """
+    done = subprocess.run(
+        [python, Path(__file__).parent / script, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**OFFLINE, **variables},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.rstrip().rpartition("\n")[2]

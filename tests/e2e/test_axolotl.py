@@ -7,8 +7,6 @@ pytest -m long tests/e2e/test_axolotl.py
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -19,10 +17,9 @@ import yaml
 
 from synth.api.exporting import export
 from synth.dataset.exporters.rendering.presets import find_preset
-from synth.dataset.reader import Dataset
-from tests.documents import ROOT, block_with
-from tests.e2e.command import synth
-from tests.e2e.isolated import make_environment
+from tests.documents import block_with
+from tests.e2e.isolated import consume, make_environment
+from tests.e2e.run_with_mistakes import is_trained, play_with_mistakes, successes
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3_600)]
 
@@ -37,19 +34,7 @@ NEEDED = (
 )
 """All that Axolotl imports up to its datasets, in the versions that it asks for."""
 
-JOB = (
-    *("run", "env=ehr_db", "tasks.count=16", "tasks.samples=3", "seed=5", "runtime=inline"),
-    "model.mistakes=[wrong_argument,stray_write]",
-    "model.mistake_rate=0.6",
-)
-ENVIRONMENT = {
-    **os.environ,
-    "HF_HUB_OFFLINE": "1",
-    "CUDA_VISIBLE_DEVICES": "",
-    "AXOLOTL_DO_NOT_TRACK": "1",
-    "AXOLOTL_IS_PREPROCESS": "1",
-    "PYTHONPATH": str(ROOT),
-}
+VARIABLES = {"AXOLOTL_DO_NOT_TRACK": "1", "AXOLOTL_IS_PREPROCESS": "1"}
 
 
 def test_axolotl_trains_on_every_right_turn_and_on_nothing_else(tmp_path: Path):
@@ -57,39 +42,37 @@ def test_axolotl_trains_on_every_right_turn_and_on_nothing_else(tmp_path: Path):
     calls of the turns to train on, recoveries among them; mistakes are context only.
     """
     python = make_environment(tmp_path / "venv", NEEDED, alone=(AXOLOTL,))
-    done = synth(*JOB, "output.dir=run", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    run = tmp_path / "run"
-    successes = [row for row in Dataset.open(run).rows() if row["outcome"] == "success"]
+    run = play_with_mistakes(tmp_path)
+    right_rows = successes(run)
     turns = [
         (row, index)
-        for row in successes
+        for row in right_rows
         for index, message in enumerate(row["messages"])
         if is_trained(message)
     ]
     whole = export(run, "axolotl", tmp_path / "whole.jsonl", template="qwen3")
     cut = export(run, "axolotl", tmp_path / "turns.jsonl", template="qwen3", unit="turn")
-    assert (whole.examples, cut.examples) == (len(successes), len(turns))
+    assert (whole.examples, cut.examples) == (len(right_rows), len(turns))
 
     report = consumed(python, tmp_path)
-    assert [report[name]["rows"] for name in ("whole", "turns")] == [len(successes), len(turns)]
+    assert [report[name]["rows"] for name in ("whole", "turns")] == [len(right_rows), len(turns)]
     expected = [
         [turn_of(message) for message in row["messages"] if is_trained(message)]
-        for row in successes
+        for row in right_rows
     ]
     assert learned(report["whole"]) == expected
     assert learned(report["turns"]) == [[turn_of(row["messages"][index])] for row, index in turns]
 
     for row, text, runs in zip(
-        successes, report["whole"]["texts"], report["whole"]["trained"], strict=True
+        right_rows, report["whole"]["texts"], report["whole"]["trained"], strict=True
     ):
         listed = text.split("<tools>\n")[1].split("\n</tools>")[0].splitlines()
         assert [json.loads(line) for line in listed] == row["tools"], "tools are in the prompt"
         assert [result for result in texts_of(row, "tool") if result not in text] == []
         assert not any("<tool_response>" in run or "<|im_start|>" in run for run in runs)
 
-    wrong = [call for row in successes for call in calls_of(row, trained=False)]
-    right = [call for row in successes for call in calls_of(row, trained=True)]
+    wrong = [call for row in right_rows for call in calls_of(row, trained=False)]
+    right = [call for row in right_rows for call in calls_of(row, trained=True)]
     mistakes = [call for call in wrong if call not in right]
     assert mistakes
     taught = [call for _, calls in chain.from_iterable(learned(report["whole"])) for call in calls]
@@ -119,14 +102,7 @@ def consumed(python: Path, folder: Path) -> dict[str, Any]:
     }
     (folder / "configs.json").write_text(json.dumps(configs))
     (folder / "qwen3.jinja").write_text(find_preset("qwen3").source)
-    done = subprocess.run(
-        [python, Path(__file__).with_name("axolotl_consumer.py"), folder],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**ENVIRONMENT, "HF_HOME": str(folder / "cache")},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    consume(python, "axolotl_consumer.py", folder, **VARIABLES, HF_HOME=str(folder / "cache"))
     return json.loads((folder / "report.json").read_text())
 
 
@@ -143,10 +119,6 @@ def read_back(run: str) -> Turn:
     calls = [json.loads(part.strip().removesuffix("\n</tool_call>")) for part in marked]
     found = [(call["name"], call["arguments"]) for call in calls]
     return (words.removesuffix("\n") if calls else words), found
-
-
-def is_trained(message: dict[str, Any]) -> bool:
-    return message["role"] == "assistant" and message.get("train") is not False
 
 
 def turn_of(message: dict[str, Any]) -> Turn:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +14,14 @@ import pytest
 
 from synth.api.exporting import export
 from synth.dataset.exporters.rendering.presets import find_preset
-from synth.dataset.reader import Dataset
-from tests.documents import ROOT
-from tests.e2e.command import synth
-from tests.e2e.isolated import make_environment
+from tests.e2e.isolated import consume, make_environment
+from tests.e2e.run_with_mistakes import is_trained, play_with_mistakes, successes
 from tests.tokenizer_file import write_tokenizer
 
 pytestmark = pytest.mark.long
 
 Json = Any
 PACKAGES = ("trl>=1.16", "torch", "transformers>=5.23", "datasets>=5.0", "jinja2>=3.1.6")
-JOB = (
-    *("run", "env=ehr_db", "tasks.count=16", "tasks.samples=3", "seed=5", "runtime=inline"),
-    "model.mistakes=[wrong_argument,stray_write]",
-    "model.mistake_rate=0.6",
-)
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +34,7 @@ def test_trl_trains_on_every_row_and_never_on_a_mistake(python: Path, tmp_path: 
     """SFT, DPO and KTO take some steps; no example is skipped, and the labels of SFT hold no call
     that a mistake made.
     """
-    done = synth(*JOB, "output.dir=run", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    run = tmp_path / "run"
+    run = play_with_mistakes(tmp_path)
     written = {
         name: export(run, target, tmp_path / f"{name}.parquet", template="qwen3", **more).examples
         for name, target, more in (
@@ -58,16 +47,7 @@ def test_trl_trains_on_every_row_and_never_on_a_mistake(python: Path, tmp_path: 
     more = {"template": "qwen3-training", "options": {"tokenizer": tokenizer}}
     written["tokens"] = export(run, "tokens", tmp_path / "tokens.parquet", **more).examples
     (tmp_path / "qwen3.jinja").write_text(find_preset("qwen3").source)
-    consumer = Path(__file__).with_name("trl_consumer.py")
-    trained = subprocess.run(
-        [python, consumer, tmp_path, tmp_path / "qwen3.jinja"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT)},
-    )
-    assert trained.returncode == 0, trained.stderr[-3000:]
-    report = json.loads(trained.stdout.splitlines()[-1])
+    report = json.loads(consume(python, "trl_consumer.py", tmp_path, tmp_path / "qwen3.jinja"))
     for name, count in written.items():
         assert set(report[name]["examples"]) == {count}, name
         assert all(math.isfinite(loss) for loss in report[name].get("losses", [])), name
@@ -92,10 +72,9 @@ def calls(run: Path, *, trained: bool) -> set[str]:
     """The calls of successes in turns that are trained on, or are not, as the template has them."""
     return {
         json.dumps(call["function"], ensure_ascii=False)
-        for row in Dataset.open(run).rows()
-        if row["outcome"] == "success"
+        for row in successes(run)
         for message in row["messages"]
-        if message["role"] == "assistant" and (message.get("train") is not False) == trained
+        if message["role"] == "assistant" and is_trained(message) == trained
         for call in message.get("tool_calls") or ()
     }
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,17 +14,12 @@ import pytest
 from synth.dataset.exporters.rendering.presets import find_preset
 from synth.report.rates import wilson
 from tests.documents import ROOT
-from tests.e2e.isolated import make_environment
+from tests.e2e.isolated import consume, make_environment
 from tests.e2e.test_export_consumers import PACKAGES
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3_600)]
 
-OFFLINE = {
-    **os.environ,
-    "HF_HUB_OFFLINE": "1",
-    "PYTHONPATH": str(ROOT),
-    "TRL_EXPERIMENTAL_SILENCE": "1",
-}
+QUIET = {"TRL_EXPERIMENTAL_SILENCE": "1"}
 
 
 @pytest.fixture(scope="module")
@@ -39,16 +32,8 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_grpo_trains_on_a_worlds_tools_and_verifiers(python: Path, tmp_path: Path):
     """Every rollout is judged by the verifiers, the rewards reach the gradient."""
     (tmp_path / "qwen3.jinja").write_text(find_preset("qwen3").source)
-    consumer = Path(__file__).with_name("grpo_consumer.py")
-    trained = subprocess.run(
-        [python, consumer, "library", tmp_path / "qwen3.jinja", tmp_path],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=OFFLINE,
-    )
-    assert trained.returncode == 0, trained.stderr[-3000:]
-    report = json.loads(trained.stdout.splitlines()[-1])
+    template = tmp_path / "qwen3.jinja"
+    report = json.loads(consume(python, "grpo_consumer.py", "library", template, tmp_path, **QUIET))
     assert len(report["losses"]) == 3
     assert all(map(math.isfinite, [*report["losses"], *report["rewards"]]))
     assert all(0 < norm < math.inf for norm in report["gradients"]), "rewards differ in a group"
@@ -59,10 +44,7 @@ def test_grpo_trains_on_a_worlds_tools_and_verifiers(python: Path, tmp_path: Pat
 def test_grpo_raises_the_reward_of_a_toy_family(python: Path, tmp_path: Path):
     """Nothing but the verifiers' rewards trains the model after its short imitation."""
     script = ROOT / "examples" / "training" / "grpo.py"
-    trained = subprocess.run(
-        [python, script, tmp_path], capture_output=True, text=True, check=False, env=OFFLINE
-    )
-    assert trained.returncode == 0, trained.stderr[-3000:]
+    consume(python, script, tmp_path, **QUIET)
     report = json.loads((tmp_path / "grpo.json").read_text())
     assert 0.1 < report["before"] / 128 < 0.9, "there is something to learn from, and left to learn"
     low, _ = wilson(report["after"], 128).to_json()

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import subprocess
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -18,10 +16,8 @@ import pytest
 
 from synth.api.exporting import export
 from synth.dataset.exporters.rendering.presets import find_preset
-from synth.dataset.reader import Dataset
-from tests.documents import ROOT
-from tests.e2e.command import synth
-from tests.e2e.isolated import make_environment
+from tests.e2e.isolated import consume, make_environment
+from tests.e2e.run_with_mistakes import is_trained, play_with_mistakes, successes
 from tests.sample_rows import asks, call, result, row, says, user, write_run
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1_800)]
@@ -29,11 +25,6 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(1_800)]
 Json = Any
 # Its limits let in a torch and a torchaudio for different versions of CUDA.
 PACKAGES = ("llamafactory==0.9.5", "torch==2.11.0", "torchaudio==2.11.0")
-JOB = (
-    *("run", "env=ehr_db", "tasks.count=16", "tasks.samples=3", "seed=5", "runtime=inline"),
-    "model.mistakes=[wrong_argument,stray_write]",
-    "model.mistake_rate=0.6",
-)
 THOUGHT, END = "<think>\n\n</think>\n\n", "<|im_end|>\n"
 TAGS = 'a <think>b</think> <tool_call>{"c": 1}</tool_call> & "d" é'
 
@@ -43,10 +34,7 @@ Turn = tuple[str, list[Json]]
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("run")
-    done = synth(*JOB, "output.dir=run", cwd=home)
-    assert done.returncode == 0, done.stderr
-    return home / "run"
+    return play_with_mistakes(tmp_path_factory.mktemp("run"))
 
 
 @pytest.fixture(scope="module")
@@ -64,20 +52,7 @@ def read(run: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Json]
         "tagged": export(home / "tagged", "llamafactory", home / "tagged.jsonl"),
     }
     (home / "qwen3.jinja").write_text(find_preset("qwen3").source)
-    done = subprocess.run(
-        [python, Path(__file__).with_name("llamafactory_consumer.py"), home],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={
-            **os.environ,
-            "HF_HUB_OFFLINE": "1",
-            "CUDA_VISIBLE_DEVICES": "",
-            "PYTHONPATH": str(ROOT),
-        },
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout.splitlines()[-1])
+    found = json.loads(consume(python, "llamafactory_consumer.py", home))
     for name, report in reports.items():
         assert len(found[name]["examples"]) == report.examples, f"{name}: no row is dropped"
     return found
@@ -119,7 +94,7 @@ def test_recoveries_are_learned_with_their_words(run: Path, read: dict[str, Json
         turn_of(later)
         for row in successes(run)
         for message, later in pairs_of_turns(row["messages"])
-        if message.get("train") is False and later.get("train") is not False
+        if not is_trained(message) and is_trained(later)
     ]
     assert any(words and calls for words, calls in recoveries)
     learned = flat(trained(read["turns"]))
@@ -137,20 +112,12 @@ def test_its_trainer_takes_the_files(read: dict[str, Json]):
         assert all(math.isfinite(loss) for loss in found["losses"]), name
 
 
-def successes(run: Path) -> list[dict[str, Json]]:
-    return [row for row in Dataset.open(run).rows() if row["outcome"] == "success"]
-
-
 def untrained(messages: Sequence[Json]) -> list[Json]:
     return [message for message in messages if message.get("train") is False]
 
 
 def right_turns(messages: Sequence[Json]) -> list[Json]:
-    return [
-        message
-        for message in messages
-        if message["role"] == "assistant" and message.get("train") is not False
-    ]
+    return [message for message in messages if is_trained(message)]
 
 
 def pairs_of_turns(messages: Sequence[Json]) -> Iterator[tuple[Json, Json]]:

@@ -6,10 +6,7 @@ pytest -m long tests/e2e/test_verl.py
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -18,36 +15,18 @@ from synth.api.exporting import export
 from synth.dataset.exporters.rendering.presets import find_preset
 from tests.documents import ROOT
 from tests.e2e.command import synth
-from tests.e2e.isolated import make_environment
+from tests.e2e.isolated import consume, make_environment
+from tests.e2e.run_with_mistakes import play_with_mistakes
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3_600)]
 
 PACKAGES = ("verl[verl-core]==0.9.1", str(ROOT))
-ENVIRONMENT = {
-    **os.environ,
-    "HF_HUB_OFFLINE": "1",
-    "CUDA_VISIBLE_DEVICES": "",
-    "PYTHONPATH": str(ROOT),
-}
 
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of an environment with verl and synth."""
     return make_environment(tmp_path_factory.mktemp("verl") / "venv", PACKAGES)
-
-
-def consume(python: Path, script: str, folder: Path) -> Any:
-    """The report that a script prints about a folder."""
-    done = subprocess.run(
-        [python, Path(__file__).with_name(script), folder],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=ENVIRONMENT,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 def test_verl_trains_on_rewards_of_the_verifiers(python: Path, tmp_path: Path):
@@ -65,7 +44,7 @@ def test_verl_trains_on_rewards_of_the_verifiers(python: Path, tmp_path: Path):
     }
     (tmp_path / "loop.yaml").write_text(json.dumps([loop]))
     (tmp_path / "qwen3.jinja").write_text(find_preset("qwen3").source)
-    report = consume(python, "verl_consumer.py", tmp_path)
+    report = json.loads(consume(python, "verl_consumer.py", tmp_path))
     assert report["tasks"] == 4
     for number, step in enumerate(report["steps"]):
         assert sorted(step["rewards"]) == [0.0] * 8 + [1.0] * 8
@@ -84,14 +63,11 @@ def test_verl_reads_whole_conversations(python: Path, tmp_path: Path):
     """Its SFT dataset trains on the calls and the words of the assistant in each row, and on nothing
     else; rows in which a mistake was made are not among them.
     """
-    job = ("run", "env=ehr_db", "tasks.count=16", "tasks.samples=3", "seed=5", "runtime=inline")
-    mistakes = ("model.mistakes=[wrong_argument,stray_write]", "model.mistake_rate=0.6")
-    done = synth(*job, *mistakes, "output.dir=run", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    written = export(tmp_path / "run", "verl-sft", tmp_path / "rows.parquet").examples
+    run = play_with_mistakes(tmp_path)
+    written = export(run, "verl-sft", tmp_path / "rows.parquet").examples
     assert 0 < written < 48
     (tmp_path / "template.jinja").write_text(find_preset("qwen2.5").source)
-    examples = consume(python, "verl_sft_consumer.py", tmp_path)
+    examples = json.loads(consume(python, "verl_sft_consumer.py", tmp_path))
     rows = pq.read_table(tmp_path / "rows.parquet")["messages"].to_pylist()
     assert len(examples) == len(rows) == written
     for example, messages in zip(examples, rows, strict=True):

@@ -327,15 +327,7 @@ class MariaDBServer(AdminSession):
         names: list[str] = []
         for token in self._homes():
             if self._ask(f"SELECT IS_FREE_LOCK('{token}')")[0][0]:
-                names += [
-                    token,
-                    *(
-                        str(name)
-                        for (name,) in self._ask(
-                            f"SELECT name FROM {token}.made WHERE kind <> 'trigger'"
-                        )
-                    ),
-                ]
+                names += [token, *(name for _, name in self._made(token))]
         return names
 
     def _homes(self) -> list[str]:
@@ -359,10 +351,15 @@ class MariaDBServer(AdminSession):
 
     def _remove(self, token: str) -> None:
         assert _TOKEN.fullmatch(token)
-        for kind, name in self._ask(f"SELECT kind, name FROM {token}.made WHERE kind <> 'trigger'"):
-            if str(name).startswith(f"{token}_"):
-                self._remove_one(str(kind), str(name))
+        for kind, name in self._made(token):
+            if name.startswith(f"{token}_"):
+                self._remove_one(kind, name)
         self._remove_one("database", token)
+
+    def _made(self, token: str) -> list[tuple[str, str]]:
+        """The databases and accounts on the list of a token: kind and name."""
+        listed = self._ask(f"SELECT kind, name FROM {token}.made WHERE kind <> 'trigger'")
+        return [(str(kind), str(name)) for kind, name in listed]
 
     def _remove_one(self, kind: str, name: str) -> None:
         def work(connection: BoundedConnection) -> None:
@@ -416,8 +413,8 @@ def _drop_database(connection: BoundedConnection, name: str) -> None:
 
 
 def _possible_triggers(connection: BoundedConnection, name: str) -> list[str]:
-    """Of a database that may have lost its tables: those of the sandbox's log, by the tables of the
-    log, and those of all schemata of the process.
+    """Triggers that a database without its tables may still have files of: one for each table of
+    its log and event, and those of all schemata of the process.
     """
     tables = connection.rows(
         f"SELECT table_name FROM information_schema.tables WHERE table_schema = '{name}_log'"

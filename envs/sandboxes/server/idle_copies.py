@@ -49,8 +49,8 @@ class IdleCopies:
             return None if place is None else self._kept.pop(place)[2]
 
     def keep(self, template: object, copy: Droppable, most: float) -> None:
-        """Keep a copy, unless the template has ``most`` of them; what there is too much of, or
-        unused for IDLE_S, is dropped.
+        """Keep a copy, or drop it if the template has ``most`` of them. Also drop the longest
+        unused copies beyond MAX_IDLE, and those that nobody took for IDLE_S.
         """
         now = self._clock()
         with self._lock:
@@ -83,8 +83,8 @@ class IdleCopies:
     def with_room(self, connect: Callable[[], C], seconds: float = 0) -> C:
         """Connect; where the server has no session left, unused copies are dropped, one by one.
 
-        Raises NoRoomError where none is left to drop, and ``seconds`` have passed: whoever waits
-        here holds up all rollouts of the process.
+        Raises NoRoomError once none is left to drop and ``seconds`` have passed. Waiting holds up
+        all rollouts of the process.
         """
         until = self._clock() + seconds
         while True:

@@ -15,7 +15,7 @@ CompiledPath = str | Mapping[str, Sequence[object]]
 """A JSONPath: text, or ``{"$path": parts}`` where slots or saved names stand in it."""
 
 MAX_CHARS = 10_000
-"""Of a path; one of some hundred thousand ends the interpreter when it is followed."""
+"""Characters of a path. One of some hundred thousand crashes the interpreter that follows it."""
 
 
 def joined_path(path: CompiledPath, names: Mapping[str, object], key: str) -> CompiledPath:

@@ -1,0 +1,32 @@
+"""A run in which the expert makes mistakes and corrects some of them, for tests of exports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from synth.dataset.reader import Dataset
+from tests.e2e.command import synth
+
+JOB = (
+    *("run", "env=ehr_db", "tasks.count=16", "tasks.samples=3", "seed=5", "runtime=inline"),
+    "model.mistakes=[wrong_argument,stray_write]",
+    "model.mistake_rate=0.6",
+)
+"""48 rollouts."""
+
+
+def play_with_mistakes(home: Path) -> Path:
+    """Play the job in a folder and return the run's directory."""
+    done = synth(*JOB, "output.dir=run", cwd=home)
+    assert done.returncode == 0, done.stderr
+    return home / "run"
+
+
+def successes(run: Path) -> list[dict[str, Any]]:
+    return [row for row in Dataset.open(run).rows() if row["outcome"] == "success"]
+
+
+def is_trained(message: dict[str, Any]) -> bool:
+    """True for a turn of the assistant that no mistake was put into."""
+    return message["role"] == "assistant" and message.get("train") is not False
