@@ -43,7 +43,7 @@ def start(home: Path, python: Path) -> subprocess.Popen[str]:
     script = [sys.executable, EXAMPLE / "study.py", home / "study.yaml", home / "out"]
     with (home / "study.log").open("a") as log:
         return subprocess.Popen(
-            [*script, "--python", python, "--port", "8917"],
+            [*script, "--python", python, "--port", "8917", "--threads", "1"],
             stdout=log,
             stderr=subprocess.STDOUT,
             text=True,

@@ -153,6 +153,7 @@ def check_that_nothing_is_left(engine: str, kind: str, count: int) -> None:
     with build(engine, kind) as template:
         token = server_of(template).token
         use(template, 24 if kind == "pooled" else OPEN)  # the pool is as large as it gets
+        server_of(template).alive(0)  # opens the watchdog's connection if it was not needed so far
         steady = state(template)
         use(template, count)
         after = state(template)
