@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sqlite3
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -162,9 +163,11 @@ def _load(scripts: Sequence[tuple[str, str]]) -> Engine:
         "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
     )
     raw = engine.raw_connection()
+    database = raw.cursor().connection
+    weakref.finalize(engine, database.close)  # nobody disposes of the engine of a Source
     for name, text in scripts:
         try:
-            raw.cursor().connection.executescript(text)
+            database.executescript(text)
         except sqlite3.Error as error:
             raise OperatorError(f"{name}: SQLite cannot run this script: {error}") from error
     raw.commit()

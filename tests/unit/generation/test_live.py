@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -50,9 +52,11 @@ def database(tmp_path: Path, script: str) -> Path:
 
 
 @pytest.fixture
-def media(tmp_path: Path) -> Engine:
+def media(tmp_path: Path) -> Generator[Engine]:
     file = database(tmp_path, (SCHEMATA / "media_shop.sql").read_text("utf-8"))
-    return sqlalchemy.create_engine(f"sqlite:///{file}")
+    engine = sqlalchemy.create_engine(f"sqlite:///{file}")
+    yield engine
+    engine.dispose()
 
 
 @pytest.mark.parametrize("most", [15, 60, 200, 5000])
@@ -140,3 +144,15 @@ def test_a_url_that_cannot_be_used_is_refused(url: str, message: str):
     with pytest.raises(OperatorError, match=message) as refused:
         from_url(url, Extract(), secret=False)
     assert "secret" not in str(refused.value)
+
+
+def test_the_database_of_a_source_is_closed_with_it():
+    """Nobody disposes of the engine; Python 3.13 warns of a connection that is left open."""
+    source = from_files([SCHEMATA / "media_shop.sql"])
+    with source.engine.connect() as connection:
+        database = connection.connection.dbapi_connection
+    assert isinstance(database, sqlite3.Connection)
+    del source, connection
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
+        database.execute("SELECT 1")
