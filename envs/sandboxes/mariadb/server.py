@@ -27,6 +27,7 @@ from envs.sandboxes.mariadb.wire import LOST, BoundedConnection
 from envs.sandboxes.server.admin_session import (
     CONNECT_S,
     DROP_S,
+    RETURN_S,
     SWEEP_S,
     AdminSession,
     Removal,
@@ -101,7 +102,7 @@ class MariaDBServer(AdminSession):
                     f"MariaDB refuses what sandboxes need: {error.args[-1]}"
                 ) from None
             raise
-        self._started = True
+        self._start()
 
     def _open_admin(self) -> BoundedConnection:
         """Connect, and hold the lock that says that this process lives."""
@@ -292,6 +293,9 @@ class MariaDBServer(AdminSession):
         except err.Error as error:
             raise SandboxError(f"MariaDB refused: {error.args[-1]}") from error
 
+    def _hold_lock(self) -> None:
+        self._ask("SELECT 1")
+
     def _drop_everything(self) -> None:
         try:
             self._remove(self.token)
@@ -314,7 +318,7 @@ class MariaDBServer(AdminSession):
             return
         try:
             deadline = time.monotonic() + SWEEP_S
-            for token in self._homes():
+            for token in self._lifeless():
                 if time.monotonic() > deadline:
                     return
                 if self._ask(f"SELECT GET_LOCK('{token}', 0)")[0][0]:
@@ -325,7 +329,7 @@ class MariaDBServer(AdminSession):
 
     def orphans(self) -> list[str]:
         names: list[str] = []
-        for token in self._homes():
+        for token in self._lifeless():
             if self._ask(f"SELECT IS_FREE_LOCK('{token}')")[0][0]:
                 names += [token, *(name for _, name in self._made(token))]
         return names
@@ -337,6 +341,17 @@ class MariaDBServer(AdminSession):
             " AND table_schema REGEXP '^envs_[0-9a-f]{12}$'"
         )
         return [str(token) for (token,) in rows if token != self.token]
+
+    def _lifeless(self) -> list[str]:
+        """The tokens of other processes without a session; none just after a start of the
+        server.
+        """
+        if int(self._ask("SHOW GLOBAL STATUS LIKE 'Uptime'")[0][1]) < RETURN_S:
+            return []
+        homes = self._homes()
+        users = self._ask("SELECT DISTINCT user FROM information_schema.processlist")
+        connected = {str(name).rpartition("_")[0] for (name,) in users}
+        return [token for token in homes if token not in connected]
 
     def _remove_orphan(self, token: str) -> None:
         """A dead process's last DROP may still run: an object that disappears meanwhile needs no

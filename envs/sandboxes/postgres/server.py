@@ -26,7 +26,14 @@ from envs.connection import connect_args, driver_args
 from envs.errors import DatabaseConfigError, NoRoomError, SandboxError
 from envs.sandboxes.postgres.base_database import GROUP, furnish, prepared_name
 from envs.sandboxes.postgres.session_pool import SPARE
-from envs.sandboxes.server.admin_session import CONNECT_S, DROP_S, SWEEP_S, AdminSession, Removal
+from envs.sandboxes.server.admin_session import (
+    CONNECT_S,
+    DROP_S,
+    RETURN_S,
+    SWEEP_S,
+    AdminSession,
+    Removal,
+)
 from envs.sandboxes.server.control_connection import ControlConnection, Driver
 from envs.sandboxes.server.session_registry import SharedSessions
 
@@ -109,7 +116,7 @@ class PostgresServer(AdminSession):
         except BaseException:
             self._close_connections()
             raise
-        self._started = True
+        self._start()
 
     def _open_admin(self) -> psycopg.Connection[Any]:
         """Connect, and hold the lock that says that this process lives."""
@@ -243,6 +250,9 @@ class PostgresServer(AdminSession):
         """The size of a session's database, and the end of the session."""
         return lambda: self.weigh(pid)[1], lambda: self.terminate(pid)
 
+    def _hold_lock(self) -> None:
+        self._ask("SELECT")
+
     def _drop_everything(self) -> None:
         try:
             self._remove(self.token)
@@ -281,9 +291,12 @@ class PostgresServer(AdminSession):
         return names
 
     def _dead(self) -> list[str]:
-        """The tokens of processes that are gone. Roles are read before locks: whoever is new has
-        its lock by then.
+        """The tokens of processes that are gone: they hold no lock and have no session. Nobody is
+        dead just after a start of the server. Roles are read before locks: whoever is new has its
+        lock by then.
         """
+        if self._ask(f"SELECT now() < pg_postmaster_start_time() + interval '{RETURN_S} s'")[0][0]:
+            return []
         tokens = {
             str(name).split("_")[1]
             for (name,) in self._ask(
@@ -299,7 +312,13 @@ class PostgresServer(AdminSession):
                 f" {_CLASS} AND objsubid = 2"
             )
         }
-        return sorted(token for token in tokens if int(token[:8], 16) not in alive)
+        connected = {
+            str(name).split("_")[1]
+            for (name,) in self._ask(
+                "SELECT usename FROM pg_stat_activity WHERE usename ~ '^envs_[0-9a-f]{12}_'"
+            )
+        }
+        return sorted(token for token in tokens - connected if int(token[:8], 16) not in alive)
 
     def _remove_orphan(self, token: str) -> None:
         """Another process may remove the same orphan (the lock is one database's), or a dead

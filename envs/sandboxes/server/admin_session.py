@@ -38,6 +38,12 @@ SWEEP_S = 15
 CLOSE_S = 20
 """Seconds that a process spends at its end on what could not be dropped before."""
 
+KEEP_S = 1.0
+"""Seconds between two looks at the connection that holds the lock of this process."""
+
+RETURN_S = 5
+"""Seconds after the start of a server in which living processes take their locks again."""
+
 
 @dataclass(frozen=True)
 class Removal:
@@ -54,7 +60,8 @@ class AdminSession(ABC):
     """Makes, grants and drops databases and logins whose names begin with ``prefix``.
 
     Subclasses connect in their ``__init__``, call :meth:`_start` when that is done, and hold a lock
-    of the server as long as they live. Safe for threads.
+    of the server as long as they live. A thread takes the lock again after its connection was lost,
+    since other processes remove what belongs to nobody. Safe for threads.
     """
 
     server_name: str
@@ -74,6 +81,8 @@ class AdminSession(ABC):
         self._left: list[Removal] = []
         self._left_lock = threading.Lock()
         self._started = False
+        self._closing = threading.Event()
+        self._keeper = threading.Thread(target=self._keep, name="envs-keeper", daemon=True)
         self._give_up_at: float | None = None
 
     def new_name(self, kind: str) -> str:
@@ -93,6 +102,10 @@ class AdminSession(ABC):
         """Make an empty database for a template, and return its name."""
 
     @abstractmethod
+    def _hold_lock(self) -> None:
+        """Use the connection that holds the lock, which takes both again where they were lost."""
+
+    @abstractmethod
     def _drop(self, removal: Removal) -> None:
         """Drop within DROP_S, on a connection of its own. SandboxError where that fails."""
 
@@ -101,6 +114,17 @@ class AdminSession(ABC):
         """Remove what is left of this process and end its connections; SandboxError where some of
         it stays.
         """
+
+    def _start(self) -> None:
+        self._started = True
+        self._keeper.start()
+
+    def _keep(self) -> None:
+        while not self._closing.wait(KEEP_S):
+            try:
+                self._hold_lock()
+            except (SandboxError, DatabaseConfigError) as error:
+                _log.info("the lock on %s is not held for now: %s", self.server_name, error)
 
     @property
     def leftovers(self) -> list[str]:
@@ -168,6 +192,7 @@ class AdminSession(ABC):
         What cannot be removed in time is named in a warning; the next process to start removes it.
         """
         self._give_up_at = time.monotonic() + CLOSE_S
+        self._closing.set()
         self._dropper.shutdown(wait=True)
         try:
             self._drop_everything()

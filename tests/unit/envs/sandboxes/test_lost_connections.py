@@ -126,6 +126,42 @@ def test_control_connections_are_opened_again(engine: str):
         assert not other.server.leftovers
 
 
+def start_another(made: Built) -> None:
+    """What the start of another process does on the server, its sweep included."""
+    another = type(made.server)(made.server.url)
+    another.close()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_process_at_work_is_alive_without_its_control_connections(engine: str):
+    """Its rollouts have sessions, so that another process's start removes nothing of it."""
+    with build(engine) as made, made.open(Pins()) as sandbox:
+        with sandbox.transaction(Limits()) as transaction:
+            transaction.connection.execute(text("INSERT INTO t VALUES (1, 'a')"))
+        before = databases(engine, made.server.token)
+        end(engine, control_sessions(made))
+        start_another(made)
+        assert databases(engine, made.server.token) == before
+        assert len(sandbox.diff().changes) == 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_idle_process_takes_its_lock_again(engine: str):
+    """Nothing is asked of it after the loss, for hours perhaps."""
+    with build(engine) as made, administrator(engine) as holding:
+        holding.execute(text(HOLDS[engine]))
+        first = made.server._admin._connection
+        end(engine, control_sessions(made))
+        deadline = time.monotonic() + 30
+        while made.server._admin._connection in {first, None} and time.monotonic() < deadline:
+            time.sleep(0.05)
+        holding.close()
+        before = databases(engine, made.server.token)
+        start_another(made)
+        assert databases(engine, made.server.token) == before
+        assert insert(made) == 1
+
+
 @pytest.fixture
 def silent() -> Iterator[int]:
     """The port of a server that takes connections and says nothing."""
