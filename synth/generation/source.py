@@ -109,8 +109,8 @@ def from_url(url: str, part: Extract, *, secret: bool) -> Source:
     if driver_of(parsed) == "sqlite" and not (file and Path(file).is_file()):
         raise OperatorError(f"{file}: there is no such SQLite file")
     engine = open_engine(parsed, _CONNECT_S)
-    check(engine)
     try:
+        check(engine)
         return _cut(engine, part, masked=True)
     finally:
         engine.dispose()

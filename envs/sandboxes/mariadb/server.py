@@ -294,7 +294,10 @@ class MariaDBServer(AdminSession):
             raise SandboxError(f"MariaDB refused: {error.args[-1]}") from error
 
     def _hold_lock(self) -> None:
-        self._ask("SELECT 1")
+        try:
+            self._ask("SELECT 1")
+        except err.Error as error:
+            raise SandboxError(f"MariaDB refused: {error.args[-1]}") from error
 
     def _drop_everything(self) -> None:
         try:

@@ -251,7 +251,10 @@ class PostgresServer(AdminSession):
         return lambda: self.weigh(pid)[1], lambda: self.terminate(pid)
 
     def _hold_lock(self) -> None:
-        self._ask("SELECT")
+        try:
+            self._ask("SELECT")
+        except psycopg.Error as error:  # while it connected
+            raise SandboxError(f"PostgreSQL refused: {first_line(error)}") from error
 
     def _drop_everything(self) -> None:
         try:

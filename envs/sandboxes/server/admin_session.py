@@ -103,7 +103,9 @@ class AdminSession(ABC):
 
     @abstractmethod
     def _hold_lock(self) -> None:
-        """Use the connection that holds the lock, which takes both again where they were lost."""
+        """Use the connection that holds the lock, which takes both again where they were lost.
+        Raises SandboxError or DatabaseConfigError where that fails.
+        """
 
     @abstractmethod
     def _drop(self, removal: Removal) -> None:

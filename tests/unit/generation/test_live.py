@@ -124,6 +124,7 @@ def test_one_value_is_masked_as_one_value(tmp_path: Path):
     engine = sqlalchemy.create_engine(f"sqlite:///{database(tmp_path, PEOPLE)}")
     tables = live_tables(engine, None)
     rows = sample(engine, tables, 100)
+    engine.dispose()
     mask(tables, rows, ["people.first_name"], seed=3)
     by_key = {row["person_id"]: row for row in rows.by_table["people"]}
     assert by_key[1]["last_name"] == by_key[3]["last_name"] != by_key[2]["last_name"]
