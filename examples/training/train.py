@@ -34,8 +34,8 @@ WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 def faster_dtype() -> torch.dtype:
-    """bfloat16 on a GPU, and on a CPU that multiplies it faster than float32. Many CPUs take more
-    than ten times as long for it.
+    """bfloat16 on a GPU, and on a CPU that multiplies it faster than float32. It is many
+    times slower on most CPUs.
     """
     if torch.cuda.is_available():
         return torch.bfloat16

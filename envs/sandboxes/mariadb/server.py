@@ -346,8 +346,8 @@ class MariaDBServer(AdminSession):
         return [str(token) for (token,) in rows if token != self.token]
 
     def _lifeless(self) -> list[str]:
-        """The tokens of other processes without a session; none just after a start of the
-        server.
+        """The tokens of other processes that have no session. Empty in the first RETURN_S of the
+        server, whose processes connect again.
         """
         if int(self._ask("SHOW GLOBAL STATUS LIKE 'Uptime'")[0][1]) < RETURN_S:
             return []
