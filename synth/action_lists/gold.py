@@ -344,11 +344,11 @@ class GoldMaker:
                 "nothing can be judged: gold changes no row and no output is expected, so an agent"
                 " that does nothing would earn the full reward",
             )
-        told = [output for output in entry.outputs if appears_in(output, self._said)]
-        if not progress.ever_written and not progress.required and len(told) == len(entry.outputs):
+        said = [output for output in entry.outputs if appears_in(output, self._said)]
+        if not progress.ever_written and not progress.required and len(said) == len(entry.outputs):
             raise Refused(
                 Kind.NOTHING_TO_JUDGE,
-                f"nothing can be judged: gold changes no row, and the user says {told[0]!r}"
+                f"nothing can be judged: gold changes no row, and the user says {said[0]!r}"
                 " already, so an agent that repeats it would earn the full reward",
             )
         words = report([*progress.written, *progress.required], entry.outputs)
@@ -383,13 +383,13 @@ def _is_telling(value: Any) -> bool:
 
 def topic_words(calls: Sequence[ExpectedCall], text: str) -> list[str]:
     """The names, in words, of the parameters whose values a topic's text holds."""
-    told = flat(text)
+    flattened = flat(text)
     return list(
         dict.fromkeys(
             plain(name)
             for call in calls
             for name, value in wanted_leaves(call.arguments)
-            if _is_telling(value) and appears_in(value, told)
+            if _is_telling(value) and appears_in(value, flattened)
         )
     )
 

@@ -171,14 +171,17 @@ def _failures(title: str, reasons: Sequence[Figures]) -> list[str]:
 
 def _cost(document: Figures) -> list[str]:
     tokens, cost = document["tokens"], document["cost_usd"]["total"]
-    each = document["usd_per_success"]
+    per_success = document["usd_per_success"]
     known = [
         f"{tokens[name]['total']:,} {name} tokens"
         for name in ("input", "output")
         if tokens[name]["total"] is not None
     ]
     if cost is not None:
-        known.append(f"${cost:,.4f}" + ("" if each is None else f", ${each:,.4f} for each success"))
+        known.append(
+            f"${cost:,.4f}"
+            + ("" if per_success is None else f", ${per_success:,.4f} for each success")
+        )
     if document["latency_s"] is not None:
         known.append(f"a rollout took {document['latency_s']['p50']:.1f} s (median)")
     return ["## Cost", "", "; ".join(known) + "."] if known else []

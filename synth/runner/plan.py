@@ -570,15 +570,15 @@ def _too_many(tasks: int, capacities: Mapping[int, Mapping[str, int]]) -> str:
     """Says how much there is: by family, or by universe where there are several."""
     total = sum(sum(families.values()) for families in capacities.values())
     if len(capacities) == 1:
-        each = ", ".join(
+        supply = ", ".join(
             f"{name} {size}" for families in capacities.values() for name, size in families.items()
         )
     else:
         sizes = {
             universe: sum(families.values()) for universe, families in sorted(capacities.items())
         }
-        each = ", ".join(f"universe {universe} {size}" for universe, size in sizes.items())
-    return f"tasks.count: {tasks} is more than the families can supply, which is {total} ({each})"
+        supply = ", ".join(f"universe {universe} {size}" for universe, size in sizes.items())
+    return f"tasks.count: {tasks} is more than the families can supply, which is {total} ({supply})"
 
 
 def job(index: int, task: Task, samples: int, seed: int) -> Job:

@@ -238,9 +238,11 @@ def _end_of(gold: GoldRun, oracle: Mapping[str, object]) -> GoldEnd:
 def _asked_before_write(gold: GoldRun) -> list[str]:
     """The topics that gold asked for before its first write, or at all if it writes nothing."""
     first = next(iter(_writes(gold)), len(gold.run.outcomes))
-    told = {topic for turn in gold.evidence.turns if turn.after <= first for topic in turn.told}
+    answered = {topic for turn in gold.evidence.turns if turn.after <= first for topic in turn.told}
     steps = [step for step in every_step(gold.evidence.task.gold) if isinstance(step, AskStep)]
-    return list(dict.fromkeys(topic for step in steps for topic in step.topics if topic in told))
+    return list(
+        dict.fromkeys(topic for step in steps for topic in step.topics if topic in answered)
+    )
 
 
 def _writes(gold: GoldRun) -> tuple[int, ...]:

@@ -60,8 +60,8 @@ class Stack:
         """
         raised: list[BaseException] = []
         while self._started:
-            each = self._started.pop()
-            work = asyncio.ensure_future(each.agent_finish(agent))
+            middleware = self._started.pop()
+            work = asyncio.ensure_future(middleware.agent_finish(agent))
             while not work.done():
                 try:
                     await asyncio.wait([work], timeout=FINISH_S)
@@ -72,7 +72,7 @@ class Stack:
                     work.cancel()
                     raised.append(
                         TimeoutError(
-                            f"middleware {each.name}: agent_finish took over {FINISH_S:g} s"
+                            f"middleware {middleware.name}: agent_finish took over {FINISH_S:g} s"
                         )
                     )
                     break

@@ -65,11 +65,11 @@ def opening(
         ("All families that there are", "\n".join(names)),
         ("Drafts that were not accepted", "\n".join(tried)),
     ]
-    told = [f"## {title}\n\n{text.strip()}" for title, text in parts if text.strip()]
+    sections = [f"## {title}\n\n{text.strip()}" for title, text in parts if text.strip()]
     wish = "## Your task\n\nWrite one new family: work that none of those above asks for."
     if rare := _rare(tools, known):
         wish += f" Few families use {', '.join(rare)}."
-    content = "\n\n".join([world, *told, wish])
+    content = "\n\n".join([world, *sections, wish])
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": content}]
 
 

@@ -41,10 +41,10 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
 
     def ends(winner: Named, high: str, low: str) -> list[dict[str, object]]:
         text = say[0].replace("{winner}", winner.value)
-        told = text.replace("{high}", f"{{{high}}}").replace("{low}", f"{{{low}}}")
+        reply = text.replace("{high}", f"{{{high}}}").replace("{low}", f"{{{low}}}")
         return [
             {"submit": {pick: winner.value, "value": f"${high}"}},
-            {"say": [told]},
+            {"say": [reply]},
         ]
 
     return family(

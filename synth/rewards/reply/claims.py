@@ -250,9 +250,9 @@ def _told_others(sentence: AgentSentence, work: Work, heard: set[str]) -> bool:
     """True for a claim of a message to others that no tool has sent and nothing has told of."""
     if sentence.asks or sentence.denies or any(word.startswith(MESSENGERS) for word in work.wrote):
         return False
-    told = [found["who"] for found in TOLD_OTHERS.finditer(sentence.text)]
-    told += [found["who"] or found["knower"] for found in OTHERS_TOLD.finditer(sentence.text)]
-    return any(stem(who.split()[-1]) not in heard for who in told)
+    recipients = [found["who"] for found in TOLD_OTHERS.finditer(sentence.text)]
+    recipients += [found["who"] or found["knower"] for found in OTHERS_TOLD.finditer(sentence.text)]
+    return any(stem(who.split()[-1]) not in heard for who in recipients)
 
 
 def _gives(sentence: AgentSentence, known: set[str], heard: set[str]) -> bool:

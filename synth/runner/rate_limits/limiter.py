@@ -35,6 +35,12 @@ once come along.
 """
 
 
+LEASE_S = 1.0
+"""Seconds after which a lease that was not renewed expires. The driver renews it four times a
+second, so the worker of a driver that was killed soon asks for nothing more.
+"""
+
+
 class LeasedRateLimiter:
     """``call`` is called when a report should be fetched soon: attempts wait, or are refused, and
     the driver does not know.
@@ -51,7 +57,7 @@ class LeasedRateLimiter:
         self._permits: deque[int] = deque()
         self._waiting: deque[_Slot] = deque()
         self._open: dict[asyncio.Task[Any], _Slot] = {}
-        self._paused_until = clock()
+        self._paused_until = self._renewed_at = clock()
         self._timer: asyncio.TimerHandle | None = None
         self._called = self._alarmed = False
         self._told_until = 0.0
@@ -65,8 +71,7 @@ class LeasedRateLimiter:
         self, error: ModelError | None, retry_after_s: float | None, usage: Usage | None = None
     ) -> None:
         """See :meth:`synth.models.base.RateLimiter.report`. An attempt without known usage has
-        used what
-        was estimated.
+        used what was estimated.
         """
         task = asyncio.current_task()
         slot = None if task is None else self._open.get(task)
@@ -87,7 +92,8 @@ class LeasedRateLimiter:
             self._pause(wait)
 
     def apply_lease(self, grant: Grant) -> None:
-        """Apply a grant from now on."""
+        """Apply a grant from now on, for LEASE_S."""
+        self._renewed_at = self._clock()
         if grant.epoch != self._epoch:
             self._epoch, self._answered, self._overloaded = grant.epoch, 0, 0
         self._concurrency = grant.concurrency
@@ -135,9 +141,13 @@ class LeasedRateLimiter:
                 self._timer.cancel()
             self._timer = asyncio.get_running_loop().call_later(seconds, self._go_on)
 
+    def _is_valid(self) -> bool:
+        return self._concurrency > 0 and self._clock() - self._renewed_at < LEASE_S
+
     def _may_begin(self) -> bool:
         return (
-            len(self._open) < self._concurrency
+            self._is_valid()
+            and len(self._open) < self._concurrency
             and (not self._rated or bool(self._permits))
             and self._clock() >= self._paused_until
         )
@@ -163,7 +173,7 @@ class LeasedRateLimiter:
         loop = asyncio.get_running_loop()
         slot.admitted = loop.create_future()
         self._waiting.append(slot)
-        if self._rated or not self._concurrency:
+        if self._rated or not self._is_valid():
             self._ask_for_grant()
         try:
             await slot.admitted

@@ -13,6 +13,7 @@ import pytest
 from synth.errors import ModelError
 from synth.runner.rate_limits import Governor, LeasedRateLimiter, Quota
 from synth.runner.rate_limits.bucket import BURST_S
+from synth.runner.rate_limits.limiter import LEASE_S
 from synth.types import Usage
 from tests.unit.runner.rate_limits.clock import Clock
 
@@ -79,8 +80,8 @@ class Crew:
         raise AssertionError("it never came")
 
     async def close(self) -> None:
-        for each in self.tasks:
-            each.cancel()
+        for task in self.tasks:
+            task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
 
 
@@ -96,6 +97,22 @@ async def test_nobody_asks_before_the_first_grant_and_the_gate_calls_for_it_once
     assert (crew.in_flight, crew.calls) == (0, 1)
     await crew.exchange(0)
     assert crew.in_flight == 3
+    await crew.close()
+
+
+async def test_a_lease_that_is_not_renewed_expires():
+    """A worker whose driver was killed lets nobody in; one whose driver was only slow goes on."""
+    crew = Crew(fixed(4), 1)
+    crew.ask(0)
+    await crew.exchange(0)
+    crew.clock.now += LEASE_S
+    crew.ask(0)
+    await crew.settle()
+    await crew.end(0)
+    await asyncio.sleep(0.05)
+    assert (len(crew.begun), crew.in_flight, crew.calls) == (1, 0, 1)
+    await crew.exchange(0)
+    assert crew.in_flight == 1
     await crew.close()
 
 
