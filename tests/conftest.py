@@ -4,6 +4,7 @@ tests' own.
 
 from __future__ import annotations
 
+import signal
 import uuid
 from collections.abc import Iterator
 
@@ -12,6 +13,14 @@ import sqlalchemy
 
 from envs.connection import connect_args, parse_url
 from tests.servers import server
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C as usual. What a shell starts with ``&`` ignores it, and so would all processes
+    that a test starts and interrupts.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def scratch(dialect: str) -> Iterator[str]:
