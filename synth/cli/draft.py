@@ -9,24 +9,24 @@ from collections import Counter
 from collections.abc import Generator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
 from envs.world.loader import World, load_world
-from synth.cli.end_report import INTERRUPTED, PARTIAL
-from synth.cli.live_options import add_model_options
 from synth.cli.world_job import (
+    JobReport,
+    add_job_options,
     check_options,
     job_config,
     journal_name,
     locked_state,
     own_folder,
     show_causes,
+    writing_model,
 )
 from synth.config.schema import RunConfig
 from synth.errors import OperatorError
 from synth.foundation.shipped import find_world
 from synth.foundation.tempdirs import Scratch
-from synth.generation.asking.budget import AskingBudget, AskingStopped, Spending
+from synth.generation.asking.budget import AskingBudget, Spending
 from synth.generation.drafting.journal import DraftJournal, DraftOutcome
 from synth.generation.drafting.prompt import opening, world_part
 from synth.generation.drafting.session import DraftJob, DraftSession
@@ -34,8 +34,7 @@ from synth.generation.drafting.workbench import Workbench, check_insertion
 from synth.models.base import Model
 from synth.report import Screen
 from synth.report.json_output import print_document
-from synth.runner.build import build_model
-from synth.runner.setup import database_target, resolve_settings
+from synth.runner.setup import database_target
 from synth.validation.check import Options
 
 EPILOG = """examples:
@@ -48,53 +47,26 @@ world's folder `.synth`. A higher --count asks for more."""
 
 
 @dataclass
-class DraftReport:
-    """The report of a job. ``stopped`` is the reason for which it ended early."""
+class DraftReport(JobReport):
+    """The report of a job that asked for ``count`` drafts."""
 
-    world: Path
-    model: str
     count: int
     outcomes: list[DraftOutcome] = field(default_factory=list[DraftOutcome])
-    stopped: str | None = None
-    interrupted: bool = False
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float | None = None
 
     @property
-    def kept(self) -> list[DraftOutcome]:
-        return [outcome for outcome in self.outcomes if outcome.kept]
+    def kept(self) -> int:
+        return sum(outcome.kept for outcome in self.outcomes)
 
     @property
     def causes(self) -> Counter[str]:
         return Counter(outcome.cause for outcome in self.outcomes if not outcome.kept)
 
-    @property
-    def exit_code(self) -> int:
-        if self.interrupted:
-            return INTERRUPTED
-        if self.stopped is not None:
-            return PARTIAL
-        return 0 if self.kept else 1
-
-    def spend(self, journal: DraftJournal) -> None:
-        """Add up what all answers of the journal have cost; a cost that is unknown stays so."""
-        spent = Spending.of(list(journal.answers.values()))
-        self.input_tokens, self.output_tokens = spent.input_tokens, spent.output_tokens
-        self.cost_usd = spent.cost_usd
-
     def to_json(self) -> dict[str, object]:
-        return {
-            "world": str(self.world),
-            "model": self.model,
+        return self.common_json() | {
             "count": self.count,
             "made": len(self.outcomes),
-            "kept": len(self.kept),
+            "kept": self.kept,
             "left_out": dict(self.causes.most_common()),
-            "stopped": "interrupted" if self.interrupted else self.stopped,
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "cost_usd": self.cost_usd,
             "drafts": [asdict(outcome) for outcome in self.outcomes],
         }
 
@@ -112,16 +84,13 @@ def main(argv: list[str]) -> int:
     if options.dry_run:
         _dry_run(load_world(source), config, options)
         return 0
-    settings = resolve_settings(config)
-    if not settings.asks_endpoint:
-        raise OperatorError(f"model.kind={config.model.kind} asks no endpoint, and writes nothing")
-    model = build_model(settings.model)
+    model = writing_model(config)
     folder = own_folder(source, options.to, "families")
     report = DraftReport(folder, model.name, options.count)
     name = journal_name(config, "drafts")
     with locked_state(folder) as state, closing(DraftJournal(state / name)) as journal:
         _draft(load_world(folder), config, model, journal, options, report, screen)
-        report.spend(journal)
+        report.spent = Spending.of(list(journal.answers.values()))
     print_document(report.to_json(), lambda shown: _conclude(report, shown), as_json=options.json)
     return report.exit_code
 
@@ -158,14 +127,10 @@ def _draft(
         with closing(DraftSession(job, model, bench, journal)) as session, working:
             for warning in session.preflight() if config.preflight else ():
                 screen.line(f"warning: {warning}", "yellow")
-            try:
+            with report.noting_the_end():
                 for outcome in session.run():
                     report.outcomes.append(outcome)
                     _show(outcome, screen)
-            except AskingStopped as error:
-                report.stopped = str(error)
-            except KeyboardInterrupt:
-                report.interrupted = True
 
 
 @contextmanager
@@ -214,21 +179,19 @@ def _show(outcome: DraftOutcome, screen: Screen) -> None:
 
 
 def _conclude(report: DraftReport, screen: Screen) -> None:
-    made, kept = len(report.outcomes), len(report.kept)
+    made = len(report.outcomes)
     screen.line()
     show_causes(screen, report.causes, "drafts")
-    share = f" ({kept / made:.0%})" if made else ""
-    tokens = report.input_tokens + report.output_tokens
-    cost = "" if report.cost_usd is None else f", ${report.cost_usd:.4g}"
+    share = f" ({report.kept / made:.0%})" if made else ""
     screen.line(
-        f"{report.world}: {kept} of {made} drafts of {report.model} prove themselves{share};"
-        f" {tokens:,} tokens{cost}"
+        f"{report.world}: {report.kept} of {made} drafts of {report.model} prove"
+        f" themselves{share}; {report.expense}"
     )
-    if report.interrupted or report.stopped is not None:
-        reason = "interrupted" if report.interrupted else report.stopped
-        screen.line(f"stopped after {made} of {report.count} drafts: {reason}", "yellow")
+    if report.ended_early is not None:
+        why = f"stopped after {made} of {report.count} drafts: {report.ended_early}"
+        screen.line(why, "yellow")
         screen.line("The same command goes on from here.")
-    elif kept:
+    elif report.kept:
         screen.line(f"Next: {shlex.join(['synth', 'check', str(report.world)])}")
     if report.stopped is None and made == report.count:
         screen.line("A higher --count, or another --seed, asks for more.")
@@ -244,14 +207,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("world", metavar="WORLD", help="a world's folder, or a name with --to")
-    parser.add_argument(
-        "overrides",
-        nargs="*",
-        metavar="key=value",
-        help="overrides of model, budget.usd, budget.tokens and database, as in `synth run`",
-    )
-    add_model_options(parser, scripted=False)
+    add_job_options(parser, tasks=4)
     parser.add_argument(
         "--count", type=int, default=10, metavar="N", help="drafts to ask for (default: 10)"
     )
@@ -261,19 +217,6 @@ def make_parser() -> argparse.ArgumentParser:
         default=3,
         metavar="K",
         help="attempts at each draft: the checker's messages go back (default: 3)",
-    )
-    parser.add_argument(
-        "--to",
-        type=Path,
-        metavar="PATH",
-        help="add to a copy of the world there, which is made if it is not there yet",
-    )
-    parser.add_argument(
-        "--tasks",
-        type=int,
-        default=4,
-        metavar="N",
-        help="tasks to prove per case of a family (default: 4)",
     )
     parser.add_argument(
         "--rows",
@@ -289,11 +232,4 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="S",
         help="seconds that a proof may take (default: 180)",
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="another seed is another job (default: 0)"
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="print the first prompt, and ask nothing"
-    )
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
     return parser

@@ -10,24 +10,24 @@ import sys
 from collections import Counter
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from envs.world.files import PHRASINGS
 from envs.world.loader import World, load_world
-from synth.cli.end_report import INTERRUPTED, PARTIAL
-from synth.cli.live_options import add_model_options
 from synth.cli.world_job import (
+    JobReport,
+    add_job_options,
     check_options,
     job_config,
     journal_name,
     locked_state,
     own_folder,
     show_causes,
+    writing_model,
 )
 from synth.config.schema import RunConfig
 from synth.errors import OperatorError
 from synth.foundation.shipped import find_world
-from synth.generation.asking.budget import AskingBudget, AskingStopped, Spending
+from synth.generation.asking.budget import AskingBudget, Spending
 from synth.generation.rephrasing.bench import PhrasingBench
 from synth.generation.rephrasing.journal import RephraseJournal
 from synth.generation.rephrasing.phrasings_file import add_phrasings
@@ -41,8 +41,7 @@ from synth.generation.rephrasing.session import (
 from synth.models.base import Model
 from synth.report import Screen
 from synth.report.json_output import print_document
-from synth.runner.build import build_model
-from synth.runner.setup import database_target, resolve_settings
+from synth.runner.setup import database_target
 from synth.validation.check import Options
 
 EPILOG = """examples:
@@ -55,18 +54,11 @@ world's folder `.synth`. A higher --count asks for more."""
 
 
 @dataclass
-class RephraseReport:
-    """The report of a job. ``stopped`` is the reason for which it ended early, ``added`` the number
-    of new lines in the world's file.
-    """
+class RephraseReport(JobReport):
+    """The report of a job. ``added`` is the number of new lines in the world's file."""
 
-    world: Path
-    model: str
     outcomes: list[FamilyOutcome] = field(default_factory=list[FamilyOutcome])
     added: int = 0
-    stopped: str | None = None
-    interrupted: bool = False
-    spent: Spending = field(default_factory=lambda: Spending(0, 0, None))
 
     @property
     def kept(self) -> int:
@@ -76,25 +68,11 @@ class RephraseReport:
     def causes(self) -> Counter[str]:
         return causes_of(self.outcomes)
 
-    @property
-    def exit_code(self) -> int:
-        if self.interrupted:
-            return INTERRUPTED
-        if self.stopped is not None:
-            return PARTIAL
-        return 0 if self.kept else 1
-
     def to_json(self) -> dict[str, object]:
-        return {
-            "world": str(self.world),
-            "model": self.model,
+        return self.common_json() | {
             "kept": self.kept,
             "added": self.added,
             "left_out": dict(self.causes.most_common()),
-            "stopped": "interrupted" if self.interrupted else self.stopped,
-            "input_tokens": self.spent.input_tokens,
-            "output_tokens": self.spent.output_tokens,
-            "cost_usd": self.spent.cost_usd,
             "families": [outcome.to_json() for outcome in self.outcomes],
         }
 
@@ -116,10 +94,7 @@ def main(argv: list[str]) -> int:
     if options.dry_run:
         _dry_run(world, config, options)
         return 0
-    settings = resolve_settings(config)
-    if not settings.asks_endpoint:
-        raise OperatorError(f"model.kind={config.model.kind} asks no endpoint, and writes nothing")
-    model = build_model(settings.model)
+    model = writing_model(config)
     folder = own_folder(source, options.to, "phrasings")
     report = RephraseReport(folder, model.name)
     name = journal_name(config, "phrasings")
@@ -160,12 +135,8 @@ def _rephrase(
     with closing(RephraseSession(job, model, journal)) as session, working:
         for warning in session.preflight() if config.preflight else ():
             screen.line(f"warning: {warning}", "yellow")
-        try:
+        with report.noting_the_end():
             session.run(lambda outcome: _show(outcome, screen))
-        except AskingStopped as error:
-            report.stopped = str(error)
-        except KeyboardInterrupt:
-            report.interrupted = True
         report.outcomes = session.outcomes
         report.added = add_phrasings(world.path, session.outcomes, journal.added)
         journal.has_added(one.name for outcome in session.outcomes for one in outcome.kept)
@@ -196,17 +167,14 @@ def _conclude(report: RephraseReport, screen: Screen) -> None:
     screen.line()
     show_causes(screen, report.causes, "phrasings")
     share = f" ({kept / asked:.0%})" if asked else ""
-    tokens = report.spent.input_tokens + report.spent.output_tokens
-    cost = "" if report.spent.cost_usd is None else f", ${report.spent.cost_usd:.4g}"
     screen.line(
         f"{report.world}: {kept} of {asked} phrasings of {report.model} are kept{share};"
-        f" {tokens:,} tokens{cost}"
+        f" {report.expense}"
     )
     if report.added:
         screen.line(f"{report.added} new lines in {report.world / PHRASINGS}")
-    if report.interrupted or report.stopped is not None:
-        reason = "interrupted" if report.interrupted else report.stopped
-        screen.line(f"stopped: {reason}", "yellow")
+    if report.ended_early is not None:
+        screen.line(f"stopped: {report.ended_early}", "yellow")
         screen.line("The same command goes on from here.")
     elif kept:
         screen.line(f"Next: {shlex.join(['synth', 'check', str(report.world)])}")
@@ -222,14 +190,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("world", metavar="WORLD", help="a world's folder, or a name with --to")
-    parser.add_argument(
-        "overrides",
-        nargs="*",
-        metavar="key=value",
-        help="overrides of model, budget.usd, budget.tokens and database, as in `synth run`",
-    )
-    add_model_options(parser, scripted=False)
+    add_job_options(parser, tasks=1)
     parser.add_argument("--families", metavar="A,B", help="only these, separated by commas")
     parser.add_argument(
         "--count", type=int, default=4, metavar="N", help="phrasings of each family (default: 4)"
@@ -242,30 +203,10 @@ def make_parser() -> argparse.ArgumentParser:
         help="questions about each family: what is wrong with an answer goes back (default: 3)",
     )
     parser.add_argument(
-        "--to",
-        type=Path,
-        metavar="PATH",
-        help="add to a copy of the world there, which is made if it is not there yet",
-    )
-    parser.add_argument(
-        "--tasks",
-        type=int,
-        default=1,
-        metavar="N",
-        help="tasks to prove per case of a family (default: 1)",
-    )
-    parser.add_argument(
         "--concurrency",
         type=int,
         default=8,
         metavar="N",
         help="families that are asked about at once (default: 8)",
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="another seed is another job (default: 0)"
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="print the first prompt, and ask nothing"
-    )
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
     return parser

@@ -1,14 +1,17 @@
-"""Jobs in which a model writes for a world: their config, their world's folder and its journals."""
+"""Jobs in which a model writes for a world: their options, config, folder, journals and reports."""
 
 from __future__ import annotations
 
 import argparse
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from synth.cli.live_options import model_overrides
+from synth.cli.end_report import INTERRUPTED, PARTIAL
+from synth.cli.live_options import add_model_options, model_overrides
 from synth.config.compose import compose
 from synth.config.quoting import quoted_value
 from synth.config.schema import RunConfig
@@ -17,8 +20,12 @@ from synth.dataset.store.lock import RunLock
 from synth.errors import OperatorError
 from synth.foundation.hashing import digest
 from synth.foundation.shipped import examples_dir, find_world
+from synth.generation.asking.budget import AskingStopped, Spending
 from synth.generation.folder import copy_world
+from synth.models.base import Model
 from synth.report import Screen
+from synth.runner.build import build_model
+from synth.runner.setup import resolve_settings
 
 STATE = ".synth"
 """The folder of a world that holds the journals; hidden, so that it is no part of the world."""
@@ -28,6 +35,95 @@ HEEDED = ("model", "budget.usd", "budget.tokens", "database", "preflight")
 
 DEFAULTS = {"model.max_tokens": "8192", "model.options.max_response_bytes": "2000000"}
 """Limits on one answer, unless an override sets another."""
+
+
+@dataclass
+class JobReport(ABC):
+    """The report of a job. ``stopped`` is the reason for which it ended early, ``spent`` what all
+    answers in its journal cost.
+    """
+
+    world: Path
+    model: str
+    stopped: str | None = field(default=None, kw_only=True)
+    interrupted: bool = field(default=False, kw_only=True)
+    spent: Spending = field(default=Spending(0, 0, None), kw_only=True)
+
+    @property
+    @abstractmethod
+    def kept(self) -> int:
+        """The number of the model's answers that are in the world now."""
+
+    @property
+    def ended_early(self) -> str | None:
+        """The reason for which the job ended early; None if it did not."""
+        return "interrupted" if self.interrupted else self.stopped
+
+    @property
+    def exit_code(self) -> int:
+        if self.interrupted:
+            return INTERRUPTED
+        if self.stopped is not None:
+            return PARTIAL
+        return 0 if self.kept else 1
+
+    @property
+    def expense(self) -> str:
+        """Tokens, and US dollars where the price is known."""
+        cost = "" if self.spent.cost_usd is None else f", ${self.spent.cost_usd:.4g}"
+        return f"{self.spent.input_tokens + self.spent.output_tokens:,} tokens{cost}"
+
+    @contextmanager
+    def noting_the_end(self) -> Generator[None]:
+        """Take down why the block ended, if its budget is spent or somebody interrupts it."""
+        try:
+            yield
+        except AskingStopped as error:
+            self.stopped = str(error)
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+    def common_json(self) -> dict[str, object]:
+        return {
+            "world": str(self.world),
+            "model": self.model,
+            "stopped": self.ended_early,
+            "input_tokens": self.spent.input_tokens,
+            "output_tokens": self.spent.output_tokens,
+            "cost_usd": self.spent.cost_usd,
+        }
+
+
+def add_job_options(parser: argparse.ArgumentParser, *, tasks: int) -> None:
+    """The options that all these commands have. ``tasks`` is the default of ``--tasks``."""
+    parser.add_argument("world", metavar="WORLD", help="a world's folder, or a name with --to")
+    parser.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="key=value",
+        help="overrides of model, budget.usd, budget.tokens and database, as in `synth run`",
+    )
+    add_model_options(parser, scripted=False)
+    parser.add_argument(
+        "--to",
+        type=Path,
+        metavar="PATH",
+        help="add to a copy of the world there, which is made if it is not there yet",
+    )
+    parser.add_argument(
+        "--tasks",
+        type=int,
+        default=tasks,
+        metavar="N",
+        help="tasks to prove per case of a family (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="another seed is another job (default: 0)"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print the first prompt, and ask nothing"
+    )
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
 def check_options(
@@ -62,6 +158,14 @@ def job_config(source: Path, options: argparse.Namespace) -> RunConfig:
     kept = [line for line in given if line.partition("=")[0] not in own]
     (job,) = compose([*kept, *options.overrides])
     return job.config
+
+
+def writing_model(config: RunConfig) -> Model:
+    """The model that writes. Raises OperatorError for one that asks no endpoint."""
+    settings = resolve_settings(config)
+    if not settings.asks_endpoint:
+        raise OperatorError(f"model.kind={config.model.kind} asks no endpoint, and writes nothing")
+    return build_model(settings.model)
 
 
 def own_folder(source: Path, to: Path | None, what: str) -> Path:
