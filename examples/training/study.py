@@ -125,7 +125,7 @@ def evaluate(study: Study, home: Path, model: Path | None, options: Options) -> 
     for name, chosen in study.held_out.items():
         settings = {**chosen.model_dump(), "tasks": study.tasks, "seed": study.eval_seed}
         claim(home / f"{name}.json", settings | {"world": world_digest(study.world)})
-        if not (home / name / "eval.json").exists():
+        if not is_evaluated(home / name):
             asked[name] = chosen
     if not asked:
         return
@@ -136,6 +136,13 @@ def evaluate(study: Study, home: Path, model: Path | None, options: Options) -> 
             label = UNTRAINED if model is None else str(home.relative_to(options.out))
             synth(eval_command(study, chosen, directory, label, url), directory, options)
             call([*SYNTH, "eval", directory], options)
+
+
+def is_evaluated(directory: Path) -> bool:
+    """False for an evaluation that has tasks left: its model's server was stopped."""
+    if not (directory / "eval.json").exists():
+        return False
+    return json.loads((directory / "manifest.json").read_text())["status"] == "complete"
 
 
 def eval_command(
