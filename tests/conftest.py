@@ -16,8 +16,8 @@ from tests.servers import server
 
 
 def pytest_configure() -> None:
-    """Take Ctrl-C as usual. What a shell starts with ``&`` ignores it, and so would all processes
-    that a test starts and interrupts.
+    """Restore the default handling of Ctrl-C. Jobs that a shell starts with ``&`` ignore SIGINT, and
+    their child processes inherit that; some tests interrupt theirs.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -139,7 +139,7 @@ def evaluate(study: Study, home: Path, model: Path | None, options: Options) -> 
 
 
 def is_evaluated(directory: Path) -> bool:
-    """False for an evaluation that has tasks left: its model's server was stopped."""
+    """True if a set has a report on all of its tasks, not only on those before a stop."""
     if not (directory / "eval.json").exists():
         return False
     return json.loads((directory / "manifest.json").read_text())["status"] == "complete"

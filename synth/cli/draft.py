@@ -127,7 +127,7 @@ def _draft(
         with closing(DraftSession(job, model, bench, journal)) as session, working:
             for warning in session.preflight() if config.preflight else ():
                 screen.line(f"warning: {warning}", "yellow")
-            with report.noting_the_end():
+            with report.recording_end():
                 for outcome in session.run():
                     report.outcomes.append(outcome)
                     _show(outcome, screen)

@@ -135,7 +135,7 @@ def _rephrase(
     with closing(RephraseSession(job, model, journal)) as session, working:
         for warning in session.preflight() if config.preflight else ():
             screen.line(f"warning: {warning}", "yellow")
-        with report.noting_the_end():
+        with report.recording_end():
             session.run(lambda outcome: _show(outcome, screen))
         report.outcomes = session.outcomes
         report.added = add_phrasings(world.path, session.outcomes, journal.added)

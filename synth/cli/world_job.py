@@ -74,8 +74,8 @@ class JobReport(ABC):
         return f"{self.spent.input_tokens + self.spent.output_tokens:,} tokens{cost}"
 
     @contextmanager
-    def noting_the_end(self) -> Generator[None]:
-        """Take down why the block ended, if its budget is spent or somebody interrupts it."""
+    def recording_end(self) -> Generator[None]:
+        """Record why the block ended early: its budget was spent, or it was interrupted."""
         try:
             yield
         except AskingStopped as error:

@@ -28,8 +28,8 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A worker's lease until the next one. ``concurrency`` replaces the last grant's; ``permits``
-    are added to what it holds.
+    """A worker's lease until the next one, or until it expires. ``concurrency`` replaces the last
+    grant's; ``permits`` are added to what it holds.
 
     A permit is the right to begin one attempt, and says for how many tokens it was charged; None:
     none is needed. ``epoch`` names the present guess of the endpoint's capacity. ``pause_s``:

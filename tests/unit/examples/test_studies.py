@@ -122,3 +122,15 @@ def test_the_table_pools_seeds_and_pairs_tasks(tmp_path: Path, table: Table):
     assert pair["p_value"] == pytest.approx(2 / 2**6), "six tasks, all for the better"
     assert results["missing"] == ["before/hard", "after/seed-0/hard", "after/seed-1/hard"]
     assert "| before | 0 | 0 | easy | 6 | 0.0% | 0.0% to 39.0% | 0.0% |" in shown
+
+
+@pytest.mark.parametrize(("status", "evaluated"), [("complete", True), ("partial", False)])
+def test_a_report_on_some_of_the_tasks_is_no_evaluation(
+    table: Table, tmp_path: Path, status: str, evaluated: bool
+):
+    """A set whose model's server was stopped is gone on with, and not taken for whole."""
+    is_evaluated = import_module("study").is_evaluated
+    assert not is_evaluated(tmp_path)
+    (tmp_path / "eval.json").write_text("{}")
+    (tmp_path / "manifest.json").write_text(json.dumps({"status": status}))
+    assert is_evaluated(tmp_path) is evaluated
