@@ -268,12 +268,23 @@ def test_a_kept_family_is_added_once_whatever_became_of_the_job(draft: Command):
     assert (draft.world / "tasks.yaml").read_text("utf-8") == text
 
 
-def test_a_proof_that_takes_too_long_or_too_much_is_ended(draft: Command):
-    words = ["--count", "1", "--attempts", "1", "--proof-timeout", "4"]
-    report = draft(Author([fenced(ENDLESS_SQL)]), *words)
+@pytest.mark.parametrize(
+    ("condition", "timeout", "cause", "words"),
+    [
+        ("x < 0", "4", "too slow", "takes more than 4 s"),
+        ("x > 0", "600", "notation", "the statement gives more than"),
+    ],
+)
+def test_a_proof_of_endless_sql_is_ended(
+    draft: Command, condition: str, timeout: str, cause: str, words: str
+):
+    """Without rows it is the time that ends it, with rows their size."""
+    family = ENDLESS_SQL.replace(" FROM n, members", f" FROM n, members WHERE {condition}")
+    limits = ["--count", "1", "--attempts", "1", "--proof-timeout", timeout]
+    report = draft(Author([fenced(family)]), *limits)
     assert draft.code == 1
-    assert set(report["left_out"]) <= {"too slow", "broke off"}
-    assert report["made"] == 1
+    assert (report["made"], report["left_out"]) == (1, {cause: 1})
+    assert words in report["drafts"][0]["reason"]
 
 
 @pytest.mark.parametrize(
