@@ -1,13 +1,17 @@
-"""The database server restarts in the middle of a run; the server is the test's own."""
+"""The database server restarts or ends sessions in the middle of a run; it is the test's own."""
 
 from __future__ import annotations
 
+import contextlib
+import random
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import sqlalchemy
+from sqlalchemy.exc import DBAPIError
 
 from synth.dataset.reader import Dataset
 from tests.faults.own_server import OwnMariaDB, OwnPostgres, OwnServer, own_server
@@ -15,7 +19,33 @@ from tests.faults.promises import promise
 from tests.faults.runs import go_on, play, stable
 from tests.unit.small_world import make
 
-JOBS, AT, IN_FLIGHT = 200, 20, 4
+JOBS, AT, IN_FLIGHT, EVERY = 200, 20, 4, 10
+LIST = {
+    OwnPostgres: "SELECT pid FROM pg_stat_activity"
+    " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY pid",
+    OwnMariaDB: "SELECT id FROM information_schema.processlist"
+    " WHERE host <> '' AND id <> connection_id() ORDER BY id",
+}
+END = {OwnPostgres: "SELECT pg_terminate_backend({})", OwnMariaDB: "KILL {}"}
+
+
+def plan(kind: type[OwnServer], folder: Path) -> tuple[str, ...]:
+    """A job on a server whose URL is in OWN_DSN."""
+    world = make(folder / "world")
+    if kind is OwnPostgres:
+        executors = world / "executors.py"
+        executors.write_text(
+            executors.read_text().replace("instr(name, :n)", "strpos(name, :n) > 0")
+        )
+    return (
+        f"env.path={world}",
+        f"tasks.count={JOBS // 4}",
+        "tasks.samples=4",
+        "tasks.families=[plan]",
+        f"runtime.concurrency={IN_FLIGHT}",
+        f"database={'postgres' if kind is OwnPostgres else 'mariadb'}",
+        "database.dsn_env_var=OWN_DSN",
+    )
 
 
 @pytest.mark.slow
@@ -29,24 +59,9 @@ def test_a_run_goes_on_over_a_restart(
     monkeypatch: pytest.MonkeyPatch,
     record_property: Callable[[str, object], None],
 ) -> None:
-    world = make(tmp_path / "world")
-    engine = "postgres" if kind is OwnPostgres else "mariadb"
-    if kind is OwnPostgres:
-        executors = world / "executors.py"
-        executors.write_text(
-            executors.read_text().replace("instr(name, :n)", "strpos(name, :n) > 0")
-        )
+    job = plan(kind, tmp_path)
     with own_server(kind) as server:
         monkeypatch.setenv("OWN_DSN", server.url)
-        job = (
-            f"env.path={world}",
-            f"tasks.count={JOBS // 4}",
-            "tasks.samples=4",
-            "tasks.families=[plan]",
-            f"runtime.concurrency={IN_FLIGHT}",
-            f"database={engine}",
-            "database.dsn_env_var=OWN_DSN",
-        )
         play(tmp_path / "whole", *job)
         run = tmp_path / "run"
         seen: list[int] = []
@@ -66,12 +81,64 @@ def test_a_run_goes_on_over_a_restart(
         assert seen[0] < JOBS, "it restarted after the run"
         lost = JOBS - report.totals.rows
         assert lost <= 3 * IN_FLIGHT, "the run went on with all that was not in flight"
-        with Dataset.open(run) as dataset:
-            assert {error["error_type"] for error in dataset.errors()} <= {"SandboxError"}
-        report, _ = go_on(run)
-        assert report.status == "complete"
-        assert stable(run) == stable(tmp_path / "whole")
+        whole_after_resume(run, tmp_path / "whole")
         record_property("figure", f"{kind.__name__}: {lost} of {JOBS} played by the resume")
+
+
+@pytest.mark.slow
+@promise("A session that the database server ends is never a reward; a resume plays its rollout")
+@pytest.mark.parametrize("kind", [OwnPostgres, OwnMariaDB])
+def test_sessions_that_the_server_ends(
+    kind: type[OwnServer],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """One session for each ten rows, whichever it is: those of control connections, too."""
+    job = plan(kind, tmp_path)
+    with own_server(kind) as server:
+        monkeypatch.setenv("OWN_DSN", server.url)
+        play(tmp_path / "whole", *job)
+        run = tmp_path / "run"
+        ended, over = 0, threading.Event()
+
+        def end_sessions() -> None:
+            nonlocal ended
+            draw = random.Random(3)
+            engine = sqlalchemy.create_engine(server.url, isolation_level="AUTOCOMMIT")
+            with engine.connect() as connection:
+                while not over.wait(0.01):
+                    if not run.is_dir() or _rows(run) < EVERY * (ended + 1):
+                        continue
+                    found = connection.execute(sqlalchemy.text(LIST[kind])).scalars().all()
+                    with contextlib.suppress(DBAPIError):  # the session has just ended by itself
+                        connection.execute(sqlalchemy.text(END[kind].format(draw.choice(found))))
+                        ended += 1
+            engine.dispose()
+
+        thread = threading.Thread(target=end_sessions)
+        thread.start()
+        try:
+            report = play(run, *job)
+        finally:
+            over.set()
+            thread.join()
+        lost = JOBS - report.totals.rows
+        assert ended > 10
+        whole_after_resume(run, tmp_path / "whole")
+        record_property(
+            "figure",
+            f"{kind.__name__}: {ended} sessions ended, {lost} of {JOBS} played by the resume",
+        )
+
+
+def whole_after_resume(run: Path, undisturbed: Path) -> None:
+    """What the run lost are errors of the sandbox, and a resume plays them."""
+    with Dataset.open(run) as dataset:
+        assert {error["error_type"] for error in dataset.errors()} <= {"SandboxError"}
+    report, _ = go_on(run)
+    assert report.status == "complete"
+    assert stable(run) == stable(undisturbed)
 
 
 def _rows(run: Path) -> int:
