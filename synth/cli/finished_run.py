@@ -12,17 +12,21 @@ from typing import Any
 from synth.dataset.published import is_uploaded
 from synth.dataset.store.manifest import read_manifest
 from synth.dataset.store.run_info import RunFiles
+from synth.errors import DatasetError
 
 
 def say_if_complete(directory: Path, *, as_json: bool) -> bool:
     """Say that a run is complete and return True; False if there is something to go on with.
 
-    Raises :class:`~synth.errors.DatasetError` for a manifest that cannot be read.
+    A damaged manifest is one: the code of runs names it and heals it.
     """
     files = RunFiles(directory)
     if not files.manifest.is_file():
         return False
-    manifest = read_manifest(directory)
+    try:
+        manifest = read_manifest(directory)
+    except DatasetError:
+        return False
     counts: Mapping[str, Any] = manifest["counts"]
     whole = all(_is_whole(directory / entry["path"], entry) for entry in manifest["shards"])
     if manifest["status"] != "complete" or counts["errors"] or not whole:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any, cast
 from urllib.parse import quote, unquote, urlsplit
 
 from synth.foundation.credentials import Redactor, hide
 
-_SHORTEST = 8  # a shorter value (postgres's "test") is a word, and would be found everywhere
+_SHORTEST, _SHORTEST_MIXED = 8, 6
+"""Characters of a secret, and of one with letters and digits. A shorter value (postgres's "test")
+is a word, and would be found everywhere.
+"""
 
 
 class Scrubber:
-    """Replaces known secrets by a placeholder, in any form in which JSON or a URL writes them.
+    """Replaces known secrets by a placeholder: plain, as a URL and as JSON (also JSON in JSON) write
+    them, in base64 (also as a part of the encoded text) and in hexadecimal digits.
 
     ``secrets`` are keys and URLs of servers; of a URL also its password is one.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
         known = [part for secret in secrets for part in (secret, *_passwords(secret))]
-        known = [secret for secret in known if len(secret) >= _SHORTEST]
+        known = [secret for secret in known if _is_no_word(secret)]
         self._forms = frozenset(form for secret in known for form in _forms(secret))
         self._bytes = tuple(form.encode("utf-8", "surrogatepass") for form in self._forms)
         self._redact = Redactor(known)
@@ -32,6 +37,10 @@ class Scrubber:
     def text(self, text: str) -> str:
         """Return a text without the secrets."""
         return hide(text, self._forms)
+
+    def in_text(self, text: str) -> bool:
+        """Tell whether a text holds any of the secrets."""
+        return any(form in text for form in self._forms)
 
     def in_bytes(self, data: bytes) -> bool:
         """Tell whether encoded data holds any of the secrets."""
@@ -79,11 +88,33 @@ def _passwords(secret: str) -> list[str]:
     return [password] if password and password not in names else []
 
 
+def _is_no_word(secret: str) -> bool:
+    if len(secret) >= _SHORTEST:
+        return True
+    mixed = any(map(str.isdigit, secret)) and any(map(str.isalpha, secret))
+    return mixed and len(secret) >= _SHORTEST_MIXED
+
+
 def _forms(secret: str) -> set[str]:
-    return {
-        secret,
-        quote(secret),
-        quote(secret, safe=""),
-        json.dumps(secret)[1:-1],
-        json.dumps(secret, ensure_ascii=False)[1:-1],
-    }
+    forms = {secret}
+    for _ in range(2):
+        forms |= {json.dumps(form, ensure_ascii=flag)[1:-1] for form in forms for flag in (False, True)}
+    forms |= {quote(secret), quote(secret, safe="")}
+    data = secret.encode("utf-8", "surrogatepass")
+    return forms | {data.hex(), data.hex().upper(), *_base64(data)}
+
+
+def _base64(data: bytes) -> Iterator[str]:
+    """What of its base64 is the same in any text, at each of the three places where it may begin
+    in a group of bytes.
+    """
+    for before in range(3):
+        encoded = base64.b64encode(b"\0" * before + data)
+        # A group that other bytes share differs: at the start, and at the end unless it is full.
+        first = (before * 8 + 5) // 6
+        whole = encoded[first : (before + len(data)) * 8 // 6].decode()
+        yield whole
+        yield whole.translate(_URL_SAFE)
+
+
+_URL_SAFE = str.maketrans("+/", "-_")

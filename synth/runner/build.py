@@ -10,7 +10,6 @@ import socket
 from pathlib import Path
 
 from synth.agent.middleware.base import Factory, MiddlewareHome, MiddlewareMaker
-from synth.foundation.credentials import known_secrets
 from synth.foundation.scrubber import Scrubber
 from synth.models.base import Model, RateLimiter
 from synth.plugins import resolve
@@ -73,7 +72,7 @@ def build_middleware(
 
 def scrubber_of(setup: WorkerSetup) -> Scrubber:
     """The scrubber of the secrets that this process and the run know."""
-    return Scrubber([*setup.settings.secrets(), *known_secrets()])
+    return setup.settings.scrubber()
 
 
 def run_id(setup: WorkerSetup) -> str:

@@ -35,7 +35,7 @@ from synth.runner.preflight import refused
 from synth.runner.prepare import PreparedRun
 from synth.runner.progress import ProgressView, Waiting
 from synth.runner.rate_limits import Governor, Quota
-from synth.runner.run_files import TASKS_FILE, task_row
+from synth.runner.run_files import TASKS_FILE, scrubbed, task_row
 from synth.runner.runtimes.base import make_runtime
 from synth.runner.setup import Workload
 from synth.runner.totals import STATS, Totals
@@ -265,9 +265,11 @@ class Coordinator:
             self.stop.request("a task could not be proved")
             return None
 
+        scrubber = self.run.settings.scrubber()
+
         def rows() -> Iterator[dict[str, object]]:
             for _ in range(plan.tasks):
-                yield task_row(ordered.get(), self.run.world)
+                yield scrubbed(task_row(ordered.get(), self.run.world), scrubber)
 
         writing = asyncio.create_task(
             asyncio.to_thread(write_tasks, self.directory / TASKS_FILE, rows())

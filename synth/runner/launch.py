@@ -56,6 +56,7 @@ from synth.runner.run_files import (
     CONFIG_FILE,
     TASKS_FILE,
     load_config,
+    scrubbed,
     task_row,
     with_changes,
     write_whole,
@@ -105,8 +106,10 @@ def launch(
         write_whole(home / CONFIG_FILE, text)
         remember([world_part(archive), config_part(text)])
         if recorded:  # its tasks are proved
+            scrubber = run.settings.scrubber()
             tasks = (run.plan.task(index) for index in range(run.plan.tasks))
-            write_tasks(home / TASKS_FILE, (task_row(task, run.world) for task in tasks))
+            rows = (scrubbed(task_row(task, run.world), scrubber) for task in tasks)
+            write_tasks(home / TASKS_FILE, rows)
             remember([tasks_part(home / TASKS_FILE, ())])
 
     writer = RunWriter.create(

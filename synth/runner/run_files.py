@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +15,7 @@ from synth.config.fingerprints import difference, fingerprint
 from synth.config.schema import RunConfig, from_dict, to_dict
 from synth.dataset.store.atomic_files import write_file
 from synth.errors import OperatorError, ResumeRefused
+from synth.foundation.scrubber import Scrubber
 from synth.surface import opening_of, rules_of, tools_of
 from synth.types import Task
 
@@ -84,6 +86,12 @@ def write_whole(path: Path, data: bytes) -> None:
     Raises :class:`OperatorError` if the disk refuses.
     """
     write_file(path, data, path.with_name(f".{path.name}.tmp"))
+
+
+def scrubbed(row: dict[str, object], scrubber: Scrubber) -> dict[str, object]:
+    """The row without the secrets of the run, which a world may hold or tell."""
+    data = json.dumps(row, ensure_ascii=False, default=str)
+    return scrubber.value(row) if scrubber.in_text(data) else row
 
 
 def task_row(task: Task, world: World) -> dict[str, object]:

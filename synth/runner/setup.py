@@ -25,6 +25,8 @@ from synth.config.prices import prices_of
 from synth.config.rules import walk
 from synth.config.schema import EndpointConfig, RunConfig
 from synth.errors import DatasetError, OperatorError
+from synth.foundation.credentials import known_secrets
+from synth.foundation.scrubber import Scrubber
 from synth.foundation.shipped import version
 from synth.models.base import Sampling
 from synth.plugins import (
@@ -124,6 +126,10 @@ class RunSettings:
     judge: JudgeSetup | None = None
     preflight: bool = True
     refusal: str = ""
+
+    def scrubber(self) -> Scrubber:
+        """The scrubber of the secrets that this process and the run know."""
+        return Scrubber([*self.secrets(), *known_secrets()])
 
     def secrets(self) -> list[str]:
         """The keys and server addresses that the run knows."""

@@ -13,6 +13,7 @@ import pytest
 
 from synth.dataset.reader import Dataset
 from synth.errors import DatasetError, ResumeRefused
+from tests.e2e.command import synth
 from tests.faults.promises import promise
 from tests.faults.runs import copy, go_on, made_again, play, stable
 from tests.unit.small_world import make
@@ -96,6 +97,20 @@ def test_a_resume_heals_an_interrupted_run(
     assert report.status == "complete"
     assert stable(run) == stable(whole)
     assert made_again(whole, run) == [8, 9, 10, 11]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_the_command_heals_a_manifest_too(
+    whole: Path, tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    """It looks at the manifest first, to end at once where the run is complete."""
+    run = copy(whole, tmp_path / "run")
+    damage(run / "manifest.json")
+    done = synth("run", "--resume", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "manifest.json" in done.stderr
+    assert stable(run) == stable(whole)
+    assert "complete already" in synth("run", "--resume", "run", cwd=tmp_path).stdout
 
 
 def interrupted(run: Path) -> None:

@@ -42,7 +42,7 @@ from envs.sandboxes.server.sandbox import (
     Slot,
 )
 from envs.sandboxes.server.session_registry import SharedSessions
-from envs.sandboxes.server.watchdog import wait_for_the_end
+from envs.sandboxes.watchdog import wait_for_the_end
 from envs.types import Limits, Pins, RowChange, Table
 
 _SEEDS = 2**30

@@ -31,7 +31,7 @@ from envs.sandboxes.mariadb.wire import (
 from envs.sandboxes.server.control_connection import hang_up
 from envs.sandboxes.server.cursor import DRAIN_ROWS, MAX_ROWS_BYTES, StatementResult, text_size
 from envs.sandboxes.server.sql_text import unsendable
-from envs.sandboxes.server.watchdog import DEAF_S, OWN_S, WATCHDOG
+from envs.sandboxes.watchdog import DEAF_S, OWN_S, WATCHDOG
 from envs.types import Limits
 
 _IN_TRANSACTION = 1
@@ -87,6 +87,7 @@ class MariaDBSession:
         self._open()
 
     def terminate(self) -> None:
+        self.deadline = None
         self.terminated = not self._own
         self._silent = self._own
         self._ended_at = time.monotonic()

@@ -28,7 +28,7 @@ from envs.sandboxes.postgres.statement_guard import refusal
 from envs.sandboxes.server.control_connection import hang_up
 from envs.sandboxes.server.cursor import DRAIN_ROWS, MAX_ROWS_BYTES, StatementResult, text_size
 from envs.sandboxes.server.sql_text import unsendable
-from envs.sandboxes.server.watchdog import DEAF_S, OWN_S, WATCHDOG
+from envs.sandboxes.watchdog import DEAF_S, OWN_S, WATCHDOG
 from envs.types import Limits
 
 MEMORY_BYTES = 384 * 2**20
@@ -147,6 +147,7 @@ class PostgresSession:
         self._open()
 
     def terminate(self) -> None:
+        self.deadline = None
         self.terminated = self._weighed or self._running is None
         self._silent = not self.terminated
         self._ended_at = time.monotonic()

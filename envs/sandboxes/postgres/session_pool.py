@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from envs.errors import SandboxError
 from envs.sandboxes.postgres.session import PostgresSession
-from envs.sandboxes.server.watchdog import wait_for_the_end
+from envs.sandboxes.watchdog import wait_for_the_end
 
 SPARE = 8
 """Further sessions that a process has on one server at most, all its sandboxes together."""

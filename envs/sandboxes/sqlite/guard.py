@@ -10,6 +10,7 @@ not.
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 import apsw
 
@@ -51,11 +52,10 @@ model anyway. Nothing breaks an opcode off: ``hex`` took 7 s on a GB. Functions 
 within this bound are in :mod:`envs.sandboxes.sqlite.bounded_functions`, or COSTLY.
 """
 
-COSTLY = frozenset({"json_patch"})
-"""Functions that take seconds within VALUE_BYTES, and no look comes between two of them."""
-
-COSTLY_MAX = 4
-"""Places of a call's statements that may call one of COSTLY."""
+COSTLY = {"json_patch": 4, "json_pretty": 4, "like": 32, "glob": 32}
+"""Functions that take a tenth of a second or longer within VALUE_BYTES, and in how many places of
+its statements a call may use them: no look comes between two columns of a row.
+"""
 
 LIMITS = (
     (apsw.SQLITE_LIMIT_SQL_LENGTH, 1_000_000),
@@ -108,7 +108,7 @@ class SqliteGuard:
         """True while the sandbox itself speaks: BEGIN, COMMIT, SAVEPOINT. What is compiled
         meanwhile must never serve the SQL of a call: apsw keeps it under a mark of its own.
         """
-        self._costly = 0
+        self._costly = Counter[str]()
         self.reason: str | None = None
         """Why the last statement was refused, for its error message."""
 
@@ -133,7 +133,7 @@ class SqliteGuard:
         """
         self.ceiling = apsw.memory_used() + self.heap_bytes
         self.swollen = False
-        self._costly = 0
+        self._costly.clear()
         if read_only != self.read_only:
             self.read_only = read_only
             raw.authorizer = self.authorize
@@ -151,9 +151,9 @@ class SqliteGuard:
             self.reason = f"the function {function} is not allowed"
             return False
         if name in COSTLY:
-            self._costly += 1
-            self.reason = f"a call may use {function} {COSTLY_MAX} times at most"
-            return self._costly <= COSTLY_MAX
+            self._costly[name] += 1
+            self.reason = f"a call may use {name.upper()} {COSTLY[name]} times at most"
+            return self._costly[name] <= COSTLY[name]
         return True
 
     def authorize(
@@ -182,3 +182,25 @@ class SqliteGuard:
         else:
             self.reason = _REASONS.get(action, "changes of the schema are not allowed")
         return apsw.SQLITE_DENY
+
+
+class Interrupter:
+    """Interrupts a statement from the watchdog's thread: SQLite looks for that at each row, and
+    calls the progress handler after many of them.
+    """
+
+    def __init__(self, raw: apsw.Connection, guard: SqliteGuard) -> None:
+        self._raw = raw
+        self._guard = guard
+
+    @property
+    def deadline(self) -> float | None:
+        return self._guard.deadline
+
+    def terminate(self) -> None:
+        """Interrupt the statement that runs, if there is one: its end changes the deadline."""
+        if time.monotonic() > self._guard.deadline:
+            self._raw.interrupt()
+
+    def look(self) -> None:
+        """Nothing: the progress handler looks at the memory."""

@@ -34,12 +34,13 @@ from envs.sandboxes.sqlite import dbapi as apsw_dbapi
 from envs.sandboxes.sqlite.bounded_functions import BoundedFunctions
 from envs.sandboxes.sqlite.change_recorder import ChangeRecorder, Ends, net_changes
 from envs.sandboxes.sqlite.dialect import CallConnection, make_engine
-from envs.sandboxes.sqlite.guard import HEAP_BYTES, VALUE_BYTES, SqliteGuard
+from envs.sandboxes.sqlite.guard import HEAP_BYTES, VALUE_BYTES, Interrupter, SqliteGuard
 from envs.sandboxes.sqlite.pages import Base, Pages, connect, memory
 from envs.sandboxes.sqlite.pins import RandomStream, julian_ms
 from envs.sandboxes.sqlite.schema import needs_loose_quotes, read_content, read_shapes, read_tables
 from envs.sandboxes.sqlite.script_connection import ScriptConnection
 from envs.sandboxes.sqlite.subprocess_call import Plan, Question, State, ask, killed
+from envs.sandboxes.watchdog import WATCHDOG
 from envs.types import Limits, Pins, RowChange, StateDiff, ToolCall, ToolOutcome
 
 GROWTH_BYTES = 256 * 2**20
@@ -181,6 +182,7 @@ class SqliteSandbox(Sandbox):
         self._moment = pins.moment
         self._engine = shared_engine()
         self._session: apsw_dbapi.Session | None = None
+        self._interrupter: Interrupter | None = None
         self._number = next(_numbers)
         self._version = 0
 
@@ -203,6 +205,8 @@ class SqliteSandbox(Sandbox):
                 self._guard.install(raw, self._plan.value_bytes)
                 if self._alarm is None:  # nothing kills a step that takes too long
                     BoundedFunctions(self._guard.overdue, self._plan.value_bytes).install(raw)
+                    self._interrupter = Interrupter(raw, self._guard)
+                    WATCHDOG.watch(self._interrupter)
             except BaseException:
                 raw.close(True)
                 raise
@@ -211,6 +215,9 @@ class SqliteSandbox(Sandbox):
 
     def _disconnect(self) -> None:
         session, self._session = self._session, None
+        if self._interrupter is not None:
+            WATCHDOG.leave(self._interrupter)
+            self._interrupter = None
         if session is not None:
             session.raw.close(True)
 

@@ -3,8 +3,7 @@ rollout and step.
 
 The lines go to ``logs/`` of the run's directory, one file per worker, or to the standard logger
 ``synth.agent`` if the worker cannot reach that directory. A log is not part of the data: it
-contains times. Secrets are hidden: anything that looks like one, and the value of every variable
-that is named like one.
+contains times. Secrets are hidden: those that the run knows, and anything that looks like one.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from synth.agent.middleware.base import (
 )
 from synth.agent.state import AgentState
 from synth.config.agent import LoggingConfig
-from synth.foundation.credentials import hide, redact
+from synth.foundation.credentials import redact
 from synth.plugins import extension
 from synth.types import Completion
 
@@ -134,16 +133,6 @@ def _ms(began: float) -> float:
     return round((time.monotonic() - began) * 1000, 1)
 
 
-def _written(secret: str) -> set[str]:
-    """Return the forms of a secret in plain text, in JSON, and in JSON inside of JSON."""
-    forms = {secret}
-    for _ in range(2):
-        forms |= {
-            json.dumps(form, ensure_ascii=plain)[1:-1] for form in forms for plain in (True, False)
-        }
-    return forms
-
-
 class LogBook(MiddlewareMaker):
     """A worker's log, of bounded size and without secrets."""
 
@@ -151,7 +140,7 @@ class LogBook(MiddlewareMaker):
         self._level, self._contents = options.level, options.contents
         self._left: int = options.max_mb * 1_000_000
         self._about = {"run": home.run_id, "worker": home.worker}
-        self._secrets = {form for key in home.keys.values() if key for form in _written(key)}
+        self._hide_known = home.hide
         self._file: TextIOWrapper | None = None
         if home.run_dir is not None:
             folder = home.run_dir / "logs"
@@ -187,7 +176,7 @@ class LogBook(MiddlewareMaker):
         )
 
     def _hide(self, text: str) -> str:
-        return hide(redact(text), self._secrets)
+        return redact(self._hide_known(text))
 
     def flush(self) -> None:
         if self._file is not None:

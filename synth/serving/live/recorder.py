@@ -18,7 +18,14 @@ from synth.errors import OperatorError, ResumeRefused, SynthError
 from synth.foundation.consent import config_part, remember, tasks_part, world_part
 from synth.foundation.scrubber import Scrubber
 from synth.hub.card import complete_card
-from synth.runner.run_files import CONFIG_FILE, TASKS_FILE, recorded_config, task_row, write_whole
+from synth.runner.run_files import (
+    CONFIG_FILE,
+    TASKS_FILE,
+    recorded_config,
+    scrubbed,
+    task_row,
+    write_whole,
+)
 from synth.serving.live.world import LiveWorld
 from synth.types import Job
 
@@ -52,7 +59,8 @@ class Recorder:
                 (home / "world").mkdir(exist_ok=True)
                 write_whole(home / "world" / f"{run.world.digest}.tar.zst", live.archive)
                 write_whole(home / CONFIG_FILE, text)
-                write_tasks(home / TASKS_FILE, (task_row(task, run.world) for task in tasks))
+                rows = (scrubbed(task_row(task, run.world), live.scrubber) for task in tasks)
+                write_tasks(home / TASKS_FILE, rows)
                 remember([world_part(live.archive), config_part(text)])
                 remember([tasks_part(home / TASKS_FILE, ())])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 
@@ -25,6 +26,25 @@ def test_secrets_are_found_in_every_form(scrubber: Scrubber):
         assert HIDDEN in scrubber.text(f"x {text} y")
     assert "pa%2Fss-w0rd" not in scrubber.text(DSN)
     assert scrubber.text("a short word") == "a short word"
+
+
+def test_encoded_secrets_are_found_wherever_they_begin(scrubber: Scrubber):
+    for before in ("", "u", "us", "user:", "user:x"):
+        for text in (f"{before}{KEY}", f"{before}{KEY}\n"):
+            data = text.encode()
+            for encoded in (
+                base64.b64encode(data),
+                base64.urlsafe_b64encode(data),
+                data.hex().encode(),
+            ):
+                assert scrubber.in_bytes(b"Basic " + encoded), (before, encoded)
+    assert scrubber.in_text(json.dumps(json.dumps({"key": KEY})))
+
+
+def test_a_short_secret_is_hidden_where_it_is_no_word():
+    scrubber = Scrubber(["hunter2", "postgresql://app:s3cret@db/shop", "123456", "secret"])
+    assert scrubber.text("hunter2, s3cret") == f"{HIDDEN}, {HIDDEN}"
+    assert scrubber.text("123456 secret words") == "123456 secret words"
 
 
 def test_values_keep_their_shape(scrubber: Scrubber):

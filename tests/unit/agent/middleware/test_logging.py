@@ -16,6 +16,7 @@ from synth.agent.rollout_result import AgentLimits
 from synth.agent.state import RolloutIdentity
 from synth.config.agent import LoggingConfig
 from synth.errors import ModelError
+from synth.foundation.scrubber import Scrubber
 from tests.unit.agent.test_react import DONE, OPENING, Lines, calls, dispatch, find
 
 KEY = "a-key-that-nobody-may-read"
@@ -24,7 +25,7 @@ KEY = "a-key-that-nobody-may-read"
 async def lines(home: Path, model: Lines, **options: Any) -> list[dict[str, Any]]:
     maker = make(
         LoggingConfig(**options),
-        MiddlewareHome(home, "run", "w0", home, keys={"X_KEY": KEY}),
+        MiddlewareHome(home, "run", "w0", home, hide=Scrubber([KEY]).message),
     )
     agent = ReactAgent(
         model,
@@ -74,7 +75,7 @@ async def test_contents_are_logged_on_demand_without_keys(
 @pytest.mark.parametrize("key", [KEY, 'quo"ted\\key', "schlüssel-wörter"])
 async def test_no_part_of_a_key_is_logged_however_it_is_written(tmp_path: Path, key: str):
     """In an argument (JSON in JSON), in prose, and where a long text is cut in the middle of it."""
-    home = MiddlewareHome(tmp_path, "run", "w0", tmp_path, keys={"X_KEY": key})
+    home = MiddlewareHome(tmp_path, "run", "w0", tmp_path, hide=Scrubber([key]).message)
     maker = make(LoggingConfig(contents=True), home)
     texts = [
         key,

@@ -5,11 +5,13 @@ behind: nothing.
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from pathlib import Path
 
 import psycopg
@@ -380,6 +382,9 @@ def test_a_value_without_a_counterpart_in_python_is_its_text(template: PostgresT
         assert (change.after["day"], change.after["doc"]) == ("infinity", "[" * 3000 + "]" * 3000)
 
 
+PATH = "(SELECT '(' || string_agg(format('(%s,%s)', i, i % 2), ',') || ')' FROM generate_series(1, 50000) i)::path"
+JSON = "(SELECT jsonb_agg(i::text) FROM generate_series(1, 60000) i)"
+XML = "CAST('<a>' || repeat('<b/>', 1500) || '</a>' AS xml)"
 LARGE = {
     "one value": "SELECT repeat('x', 100000000), pg_sleep(20)",
     "a table that grows": (
@@ -403,6 +408,25 @@ LARGE = {
         "SELECT ARRAY(SELECT generate_series(1, 30000)) && ARRAY(SELECT generate_series(-30000, 0))"
     ),
     "marks": "SELECT normalize('a' || repeat(chr(769) || chr(803), 50000))",
+    "LIKE": "SELECT repeat('a', 300000) LIKE '%' || repeat('a', 150000) || 'b'",
+    "NOT ILIKE": "SELECT repeat('a', 300000)::bpchar NOT ILIKE '%' || repeat('a', 150000) || 'b'",
+    "position of bits": (
+        "SELECT position((repeat('1', 300000) || '0')::varbit IN repeat('1', 4000000)::varbit)"
+    ),
+    "to_date": "SELECT to_date(repeat('2020 ', 60000), repeat('YYYY ', 60000))",
+    "<-> of paths": f"SELECT {PATH} <-> {PATH}",
+    "&& of polygons": f"SELECT {PATH}::polygon && {PATH}::polygon",
+    "@> of jsonb": f"SELECT {JSON} @> {JSON}",
+    "?| of jsonb": f"SELECT {JSON} ?| ARRAY(SELECT (-i)::text FROM generate_series(1, 60000) i)",
+    "- of jsonb": f"SELECT {JSON} - ARRAY(SELECT (-i)::text FROM generate_series(1, 60000) i)",
+    "jsonpath": f"SELECT jsonb_path_exists({JSON}, '$ ? ($[*] == -$x[*])', '{{\"x\": [1]}}')",
+    "ts_rank": (
+        "SELECT ts_rank((SELECT string_agg('w' || i, ' ') FROM generate_series(1, 30000)"
+        " i)::tsvector, (SELECT string_agg('w' || i, ' & ') FROM generate_series(1, 20000)"
+        " i)::tsquery)"
+    ),
+    "xpath": f"SELECT xpath('//b[count(//b[count(//b) > 1]) > 1]', {XML})",
+    "XMLEXISTS": f"SELECT XMLEXISTS('//b[count(//b[count(//b) > 1]) > 1]' PASSING {XML})",
 }
 
 
@@ -415,7 +439,12 @@ def test_bounded_functions_give_what_they_gave(template: PostgresTemplate):
             " ltrim('xax', 'x'), replace('aa', 'a', 'b'), split_part('a,b', ',', 2),"
             " string_to_array('a,b', ','), string_to_array('ab', NULL), string_to_array(NULL, ','),"
             " ARRAY[1, 2] && ARRAY[2], ARRAY['a'] @> ARRAY['b'], normalize('a'), 'a' IS NORMALIZED,"
-            " translate('abc', 'a', 'x')",
+            " translate('abc', 'a', 'x'), 'abc' LIKE 'a%', 'abc' NOT ILIKE 'A_c', to_date('3 2020',"
+            " 'MM YYYY'), position(B'1' IN B'01'), '((0,0),(1,1))'::path <-> '((1,3),(1,4))'::path,"
+            """ '["a", "b"]'::jsonb @> '["b"]', '["a"]'::jsonb ?| '{a,b}', '["a", "b"]'::jsonb -"""
+            """ '{a,c}'::text[], jsonb_path_query('[1, 2]', '$[*] ? (@ > $x)', '{"x": 1}'),"""
+            " round(ts_rank('a:1', 'a')::numeric, 3), xpath('//b/text()', '<a><b>c</b></a>')::text,"
+            " XMLEXISTS('//b' PASSING '<a/>')",
         ) == [
             (
                 3,
@@ -432,6 +461,18 @@ def test_bounded_functions_give_what_they_gave(template: PostgresTemplate):
                 "a",
                 True,
                 "xbc",
+                True,
+                False,
+                dt.date(2020, 3, 1),
+                2,
+                2.0,
+                True,
+                True,
+                ["b"],
+                2,
+                Decimal("0.061"),
+                "{c}",
+                False,
             )
         ]
         with pytest.raises(DBAPIError) as caught:

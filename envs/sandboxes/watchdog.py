@@ -1,4 +1,4 @@
-"""Ends statements that a server's own timeout did not end.
+"""Ends statements that a database's own timeout did not end.
 
 SQL can catch a server's cancellation, or run where no interrupt is checked. One thread per process
 looks at the sessions that are at work and terminates each, from outside, that is past its time and
@@ -50,11 +50,15 @@ def wait_for_the_end(strays: Sequence[int], alive: Callable[[int], bool]) -> Non
 class Watched(Protocol):
     """A session as the watchdog sees it."""
 
-    deadline: float | None
-    """``time.monotonic()`` of the running statement's end; None while nothing runs."""
+    @property
+    def deadline(self) -> float | None:
+        """``time.monotonic()`` of the running statement's end; None while nothing runs."""
+        ...
 
     def terminate(self) -> None:
-        """End the session from outside; called from the watchdog's thread."""
+        """End the session or its statement from outside, and forget the deadline; called from the
+        watchdog's thread.
+        """
 
     def look(self) -> None:
         """Check the load that the session puts on its server, from outside; may end it."""
@@ -94,7 +98,6 @@ class Watchdog:
                 ]
                 watched = list(self._sessions)
             for session in late:
-                session.deadline = None
                 session.terminate()
             for session in watched:
                 session.look()
