@@ -17,7 +17,7 @@ is a word, and would be found everywhere.
 
 
 class Scrubber:
-    """Replaces known secrets by a placeholder: plain, as a URL and as JSON (also JSON in JSON) write
+    """Replaces known secrets by a placeholder: plain, as a URL and as JSON (also in JSON) write
     them, in base64 (also as a part of the encoded text) and in hexadecimal digits.
 
     ``secrets`` are keys and URLs of servers; of a URL also its password is one.
@@ -98,7 +98,9 @@ def _is_no_word(secret: str) -> bool:
 def _forms(secret: str) -> set[str]:
     forms = {secret}
     for _ in range(2):
-        forms |= {json.dumps(form, ensure_ascii=flag)[1:-1] for form in forms for flag in (False, True)}
+        forms |= {
+            json.dumps(form, ensure_ascii=plain)[1:-1] for form in forms for plain in (False, True)
+        }
     forms |= {quote(secret), quote(secret, safe="")}
     data = secret.encode("utf-8", "surrogatepass")
     return forms | {data.hex(), data.hex().upper(), *_base64(data)}
