@@ -92,11 +92,6 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
             if shape.counter
         }
         """The position of each counter among its table's columns."""
-        through_others = bool(self.schema.views or self.schema.routines)
-        self.unforeseen = frozenset(self.positions) if through_others else self.schema.indirect
-        """The tables whose next key no statement's text shows: triggers, routines and views insert
-        into them.
-        """
 
     @classmethod
     def sessions(cls) -> SharedSessions[MariaDBServer]:
@@ -125,8 +120,10 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
         return make_engine(slot.session)
 
     def rewind(self, slot: MariaDBSlot) -> None:
-        """Set back the counters of tables whose next keys could not be foreseen."""
-        if not self.unforeseen:
+        """Set back the counters that an earlier rollout has moved: no statement's text shows each
+        key that it generates, and the counters can be read.
+        """
+        if not self.positions:
             return
         present = dict(
             self.server.ask(
@@ -135,7 +132,7 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
             )
         )
         for shape in self.shapes.values():
-            if shape.counter is not None and shape.name in self.unforeseen:
+            if shape.counter is not None:
                 _, first = shape.counter
                 if present.get(shape.name) != first:
                     self.server.ask(

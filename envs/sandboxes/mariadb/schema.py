@@ -68,8 +68,6 @@ class Schema:
     """For each table, those whose rows a change of it changes by foreign keys, which no trigger
     sees.
     """
-    indirect: frozenset[str]
-    """Tables with a counter that triggers or routines may insert into."""
 
 
 def read_schema(server: MariaDBServer, database: str) -> Schema:
@@ -80,7 +78,6 @@ def read_schema(server: MariaDBServer, database: str) -> Schema:
     creates = [_create(server, database, shape.name) for shape in shapes.values()]
     routines = _read_routines(server, database)
     triggers = _read_triggers(server, database)
-    bodies = " ".join([*(body for _, _, _, _, body, _ in triggers), *routines])
     return Schema(
         shapes=shapes,
         tables=tables,
@@ -89,12 +86,6 @@ def read_schema(server: MariaDBServer, database: str) -> Schema:
         views=_read_views(server, database),
         triggers=triggers,
         cascades=_read_cascades(server, database, numbers, shapes),
-        indirect=frozenset(
-            shape.name
-            for shape in shapes.values()
-            if shape.counter is not None
-            and re.search(rf"\b{re.escape(shape.name)}\b", bodies, re.IGNORECASE)
-        ),
     )
 
 

@@ -1,6 +1,7 @@
 """The pinned time and the pinned UUIDs of PostgreSQL sandboxes.
 
-``now()`` and its like have another name in a sandbox's database, and functions of ours have theirs.
+``now()``, ``age(...)`` from today and their like have another name in a sandbox's database, and
+functions of ours have theirs.
 ``CURRENT_TIMESTAMP`` is part of the grammar: in statements and in the defaults of columns it is
 replaced by a call. What stays at the server's time: texts such as ``'now'::timestamptz``, and
 ``CURRENT_TIMESTAMP`` in the bodies of a world's functions, views and triggers.
@@ -68,6 +69,14 @@ def pin_functions(db: psycopg.Connection[Any]) -> None:
             f" {'VOLATILE' if name == 'clock_timestamp' else 'STABLE'} AS $$ SELECT coalesce("
             "nullif(pg_catalog.current_setting('envs.now', true), '')::timestamptz,"
             f" pg_catalog.{HIDDEN}{name}()) $$",
+        )
+    for kind in ("timestamp", "timestamptz"):
+        ask(db, f"ALTER FUNCTION pg_catalog.age({kind}) RENAME TO {HIDDEN}age")
+        ask(
+            db,
+            f"CREATE FUNCTION pg_catalog.age({kind}) RETURNS interval LANGUAGE sql STABLE STRICT"
+            " AS $$ SELECT pg_catalog.age(coalesce(nullif(pg_catalog.current_setting('envs.now',"
+            f" true), '')::timestamptz, pg_catalog.now())::date::{kind}, $1) $$",
         )
     ask(db, f"ALTER FUNCTION pg_catalog.gen_random_uuid() RENAME TO {HIDDEN}gen_random_uuid")
     ask(db, _UUID)

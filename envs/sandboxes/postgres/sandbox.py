@@ -245,13 +245,11 @@ class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
         present: Counters | None = None,
         *,
         forward: bool = False,
-        rewrite: Collection[int] = (),
     ) -> str | None:
         """Return the statement that sets rows to the beginning (or, ``forward``, the end) of their
         chains, and counters to ``wanted``; None where there is nothing to set.
 
-        ``present`` are the present counters, if known; the tables of ``rewrite`` are written again
-        in their order.
+        ``present`` are the present counters, if known.
         """
         rows: dict[int, tuple[list[str], list[str]]] = {}
         for (table, _), ends in chains.items():
@@ -266,16 +264,17 @@ class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
             for place, value in enumerate(wanted)
             if present is None or present[place] != value
         ]
-        if not rows and not counters and not rewrite:
+        if not rows and not counters:
             return None
-        what = json.dumps(
-            {
-                "rows": [[table, *lists] for table, lists in rows.items()],
-                "counters": counters,
-                "rewrite": sorted(rewrite),
-            }
-        )
-        return f"SELECT envs_guard.put('{self._template.secret}',{literal(what)})"
+        changed = [[table, *lists] for table, lists in rows.items()]
+        return self._guarded({"rows": changed, "counters": counters})
+
+    def _rewritten(self, tables: Collection[int]) -> str:
+        """The statement that writes tables again in the order of their keys, without gaps."""
+        return self._guarded({"rewrite": sorted(tables)})
+
+    def _guarded(self, what: Mapping[str, object]) -> str:
+        return f"SELECT envs_guard.put('{self._template.secret}',{literal(json.dumps(what))})"
 
     def fork_onto(self, slot: PostgresSlot) -> PostgresSandbox:
         other = PostgresSandbox(
@@ -294,12 +293,12 @@ class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
             moved = {table for (table, _), ends in total.items() if ends.first is not None}
             reusable = reusable and moved <= self._template.rewritable
             if reusable and not self._session.lost:
-                put = self._put(total, self._template.counters, self._counters, rewrite=moved)
-                self._session.ask(
-                    "DISCARD SEQUENCES; RESET ALL"
-                    if put is None
-                    else f"{put}; DISCARD SEQUENCES; RESET ALL"
-                )
+                put = self._put(total, self._template.counters, self._counters)
+                statements = [] if put is None else ["BEGIN", put, "COMMIT"]
+                if touched := {table for table, _ in total} & self._template.rewritable:
+                    # By itself: rows of a transaction that goes on would be copied as dead ones.
+                    statements.append(self._rewritten(touched))
+                self._session.ask("; ".join([*statements, "DISCARD SEQUENCES", "RESET ALL"]))
                 slot.dirty = slot.uses >= USES
         except (psycopg.Error, SandboxError):
             return  # it stays dirty, and is dropped

@@ -16,6 +16,7 @@ from pymysql.constants import CLIENT
 from sqlalchemy.exc import DBAPIError
 
 from envs.connection import parse_url
+from envs.sandboxes import watchdog
 from envs.sandboxes.mariadb import sandbox as mysql
 from envs.sandboxes.mariadb import server as mysql_server
 from envs.sandboxes.mariadb import session as mysql_session
@@ -23,7 +24,6 @@ from envs.sandboxes.mariadb.dialect import MariaDBCall
 from envs.sandboxes.mariadb.sandbox import MariaDBSandbox, MariaDBTemplate
 from envs.sandboxes.mariadb.server import MariaDBServer
 from envs.sandboxes.mariadb.session import MariaDBSession
-from envs.sandboxes.server import watchdog
 from envs.sandboxes.server.session_registry import SharedSessions
 from envs.types import Limits, Pins
 from tests.servers import server

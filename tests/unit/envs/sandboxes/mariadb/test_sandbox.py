@@ -586,6 +586,36 @@ def test_a_pooled_counter_is_not_the_next_rollouts(counted: MariaDBTemplate, sql
     assert keys == [{"id": 2}] * 3
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "INSERT INTO kinds (words, id) VALUES ('x', NULL)",
+        "INSERT INTO kinds (id, words) VALUES (FALSE, 'x')",
+        "INSERT INTO kinds (id, words) VALUES (DEFAULT(id), 'x')",
+        "INSERT INTO kinds (id, words) SELECT NULL, 'x'",
+        "INSERT INTO kinds (kinds.words) VALUES ('x')",
+        "REPLACE INTO kinds SET id = NULL, words = 'x'",
+    ],
+)
+def test_a_key_that_no_text_shows_is_that_of_a_fresh_database(plain: MariaDBTemplate, sql: str):
+    with plain.open(Pins()) as sandbox:
+        name = ask(sandbox, "SELECT database()")
+        call(sandbox, "INSERT INTO kinds (words) VALUES ('a'), ('b'), ('c')")
+    with plain.open(Pins()) as sandbox:
+        assert ask(sandbox, "SELECT database()") == name
+        (change,) = call(sandbox, sql)
+    assert change.key == {"id": 1}
+
+
+@pytest.fixture(scope="module")
+def plain() -> Iterator[MariaDBTemplate]:
+    def load_plain(connection: Any) -> None:
+        connection.query("CREATE TABLE kinds (id int AUTO_INCREMENT PRIMARY KEY, words text)")
+
+    with MariaDBTemplate.build(load_plain, server("mysql"), "pooled") as made:
+        yield made
+
+
 @pytest.fixture(scope="module")
 def counted() -> Iterator[MariaDBTemplate]:
     def load_counted(connection: Any) -> None:

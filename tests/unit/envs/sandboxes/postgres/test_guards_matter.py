@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from envs.connection import parse_url
 from envs.errors import SandboxError
+from envs.sandboxes import watchdog
 from envs.sandboxes.postgres import sandbox as postgres
 from envs.sandboxes.postgres import server as postgres_server
 from envs.sandboxes.postgres import session as postgres_session
@@ -25,7 +26,6 @@ from envs.sandboxes.postgres.dialect import PostgresCall
 from envs.sandboxes.postgres.sandbox import PostgresTemplate
 from envs.sandboxes.postgres.server import PostgresServer
 from envs.sandboxes.postgres.session import PostgresSession
-from envs.sandboxes.server import watchdog
 from envs.sandboxes.server.session_registry import SharedSessions
 from envs.types import Limits, Pins
 from tests.servers import server

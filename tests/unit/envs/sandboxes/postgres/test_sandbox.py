@@ -223,6 +223,42 @@ def test_a_pooled_database_comes_back_as_it_was(template: PostgresTemplate):
         assert call(sandbox, "INSERT INTO kinds (words) VALUES ('x')")[0].key == {"id": 1}
 
 
+def test_a_used_database_gives_rows_in_the_order_of_a_fresh_one():
+    """Changed rows leave no gaps, into which the next rollout's changes would go."""
+    work = (
+        "UPDATE items SET pad = 'b' WHERE id IN (5, 9, 11)",
+        "INSERT INTO items VALUES (0, 'x')",
+    )
+    look = "SELECT id, ctid::text FROM items"
+    fill = "INSERT INTO items SELECT i, repeat('x', 100) FROM generate_series(1, 60) i"
+
+    def played(sandbox: Sandbox) -> list[list[tuple[object, ...]]]:
+        return [[*ask(sandbox, look)] for statement in work if call(sandbox, statement)]
+
+    def load(connection: psycopg.Connection[object]) -> None:
+        connection.execute("CREATE TABLE items (id int PRIMARY KEY, pad text)")
+        connection.execute(fill)
+
+    with PostgresTemplate.build(load, server("postgresql"), "pooled") as made:
+        with made.open(Pins()) as sandbox:
+            fresh, name = played(sandbox), ask(sandbox, "SELECT current_database()")
+        with made.open(Pins()) as sandbox:
+            call(
+                sandbox, "UPDATE items SET pad = repeat('y', 150)", "DELETE FROM items WHERE id > 9"
+            )
+        with made.open(Pins()) as sandbox:
+            assert ask(sandbox, "SELECT current_database()") == name
+            assert played(sandbox) == fresh
+
+
+def test_the_age_of_a_date_is_that_at_the_pinned_time(template: PostgresTemplate):
+    with template.open(Pins(now="2026-03-02T09:00:00")) as sandbox:
+        ages = (
+            "SELECT age(timestamp '2026-03-01'), age(timestamptz '2026-02-28'), age('1'::xid) > 0"
+        )
+        assert ask(sandbox, ages) == [(dt.timedelta(days=1), dt.timedelta(days=2), True)]
+
+
 def test_a_table_without_a_key_is_not_put_in_order_again(template: PostgresTemplate):
     """Its rows come back, but in a copy of the template: they have no order to be written in."""
     with template.open(Pins()) as sandbox:
