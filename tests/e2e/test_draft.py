@@ -83,8 +83,8 @@ CODE = COUNT.replace("count_loans", "code") + '  gates: ["/tmp/evil.py:Gate"]\n'
 BROKEN = RENEW.replace("user: {says: ", "user: {says: [")
 ENDLESS_SQL = COUNT.replace("count_loans", "endless").replace(
     "SELECT member_id, name FROM members",
-    "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS member_id, name"
-    " FROM n, members",
+    "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS member_id,"
+    " name FROM n, members",
 )
 
 
@@ -269,17 +269,17 @@ def test_a_kept_family_is_added_once_whatever_became_of_the_job(draft: Command):
 
 
 @pytest.mark.parametrize(
-    ("condition", "timeout", "cause", "words"),
+    ("select", "timeout", "cause", "words"),
     [
-        ("x < 0", "4", "too slow", "takes more than 4 s"),
-        ("x > 0", "600", "notation", "the statement gives more than"),
+        ("name FROM n, members WHERE x < 0", "4", "too slow", "takes more than 4 s"),
+        ("hex(zeroblob(50000)) AS name FROM n", "600", "notation", "the statement gives more than"),
     ],
 )
 def test_a_proof_of_endless_sql_is_ended(
-    draft: Command, condition: str, timeout: str, cause: str, words: str
+    draft: Command, select: str, timeout: str, cause: str, words: str
 ):
     """Without rows it is the time that ends it, with rows their size."""
-    family = ENDLESS_SQL.replace(" FROM n, members", f" FROM n, members WHERE {condition}")
+    family = ENDLESS_SQL.replace("name FROM n, members", select)
     limits = ["--count", "1", "--attempts", "1", "--proof-timeout", timeout]
     report = draft(Author([fenced(family)]), *limits)
     assert draft.code == 1
