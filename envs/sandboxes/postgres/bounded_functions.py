@@ -187,6 +187,9 @@ _FUNCTIONS = (
     _xpath("xmlexists", "text", "xml"),
 )
 
+_REFUSED = "ts_rewrite(tsquery, text)"
+"""Runs SQL, which must not run with the rights of a bounded function."""
+
 _HIDDEN = "envs_unbounded_"
 
 
@@ -198,6 +201,7 @@ def bound(db: psycopg.Connection[Any], owner: str) -> None:
         ask(db, "SET LOCAL allow_system_table_mods = on")
         for function in _FUNCTIONS:
             _bound(db, function, owner)
+        ask(db, f"REVOKE EXECUTE ON FUNCTION pg_catalog.{_REFUSED} FROM PUBLIC")
         pin_functions(db)
         ask(
             db,
