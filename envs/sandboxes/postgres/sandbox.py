@@ -13,14 +13,15 @@ every changed row (:mod:`envs.sandboxes.postgres.template_objects`). The time is
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import psycopg
 import sqlalchemy
 
-from envs.errors import SandboxError
+from envs.errors import EnvsError
+from envs.quoting import quoted
 from envs.sandboxes.base import Kind
 from envs.sandboxes.contained import wrapped
 from envs.sandboxes.load_bounds import bounded_load
@@ -28,6 +29,7 @@ from envs.sandboxes.postgres.clock import pin
 from envs.sandboxes.postgres.dialect import Counters, PostgresCall, make_engine
 from envs.sandboxes.postgres.schema import (
     PostgresTable,
+    ask,
     content_digest,
     read_rewritable,
     read_seeds,
@@ -73,6 +75,18 @@ class PostgresSlot(Slot):
             self._server.terminate,
             self._server.weigh,
         )
+
+    def rewrite(self, tables: Iterable[PostgresTable]) -> None:
+        """Write tables again in the order of their keys, without gaps.
+
+        CLUSTER alone copies dead rows, too, as long as any transaction on the server is older than
+        their deletion.
+        """
+        with self._server.connect(self.name, self._server.owner) as owner:
+            for table in tables:
+                place = f"{quoted(table.schema)}.{quoted(table.table)}"
+                ask(owner, f"VACUUM {place}")
+                ask(owner, f"CLUSTER {place}")
 
     def sessions(self) -> Sessions:
         """Its sessions, for one rollout."""
@@ -266,15 +280,10 @@ class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
         ]
         if not rows and not counters:
             return None
-        changed = [[table, *lists] for table, lists in rows.items()]
-        return self._guarded({"rows": changed, "counters": counters})
-
-    def _rewritten(self, tables: Collection[int]) -> str:
-        """The statement that writes tables again in the order of their keys, without gaps."""
-        return self._guarded({"rewrite": sorted(tables)})
-
-    def _guarded(self, what: Mapping[str, object]) -> str:
-        return f"SELECT envs_guard.put('{self._template.secret}',{literal(json.dumps(what))})"
+        what = json.dumps(
+            {"rows": [[table, *lists] for table, lists in rows.items()], "counters": counters}
+        )
+        return f"SELECT envs_guard.put('{self._template.secret}',{literal(what)})"
 
     def fork_onto(self, slot: PostgresSlot) -> PostgresSandbox:
         other = PostgresSandbox(
@@ -294,11 +303,13 @@ class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
             reusable = reusable and moved <= self._template.rewritable
             if reusable and not self._session.lost:
                 put = self._put(total, self._template.counters, self._counters)
-                statements = [] if put is None else ["BEGIN", put, "COMMIT"]
-                if touched := {table for table, _ in total} & self._template.rewritable:
-                    # By itself: rows of a transaction that goes on would be copied as dead ones.
-                    statements.append(self._rewritten(touched))
-                self._session.ask("; ".join([*statements, "DISCARD SEQUENCES", "RESET ALL"]))
+                self._session.ask(
+                    "DISCARD SEQUENCES; RESET ALL"
+                    if put is None
+                    else f"{put}; DISCARD SEQUENCES; RESET ALL"
+                )
+                if moved:
+                    slot.rewrite(self._template.shapes[table] for table in sorted(moved))
                 slot.dirty = slot.uses >= USES
-        except (psycopg.Error, SandboxError):
+        except (psycopg.Error, EnvsError):
             return  # it stays dirty, and is dropped

@@ -4,7 +4,7 @@ rights.
 Every table has a trigger that records a row before and after its change. Its name begins with a
 blank, so that it fires before the world's own triggers, and the log is in the order of the changes.
 ``taken()`` returns the log and empties it; ``put()`` sets rows and counters, past all triggers and
-foreign keys, and writes tables again in the order of their keys. Both need the secret.
+foreign keys. Both need the secret.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
@@ -157,9 +157,6 @@ BEGIN
     ELSE
       PERFORM setval(counted.seq, (part ->> 1)::bigint, true);
     END IF;
-  END LOOP;
-  FOR part IN SELECT jsonb_array_elements(what -> 'rewrite') LOOP
-    EXECUTE format('CLUSTER %s', (part #>> '{}')::oid::regclass);
   END LOOP;
 END $$;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA envs_guard FROM PUBLIC;
