@@ -43,7 +43,8 @@ class Exporter(ABC):
     None, every scored row (for targets that learn from contrast). ``views`` are the supported
     views, ``units`` the supported units. ``calls`` and ``ids`` are the forms that the target needs
     of calls, unless the operator asks for others. ``by_task`` is True if the exporter reads
-    :attr:`task_sizes`.
+    :attr:`task_sizes`, ``prompts`` if it exports only the opening of a task's first row: a template
+    is then asked about that one, for all rows of the task.
 
     An exporter with options declares their typed model, a dataclass or a pydantic model, as the
     class attribute ``Options``; it is constructed with an instance of it, filled in from
@@ -61,6 +62,7 @@ class Exporter(ABC):
     calls: ClassVar[Calls] = "parallel"
     ids: ClassVar[Ids] = "recorded"
     by_task: ClassVar[bool] = False
+    prompts: ClassVar[bool] = False
     Options: ClassVar[type[object] | None] = None
     view: View = "full"
     """The view of this export."""
@@ -71,7 +73,9 @@ class Exporter(ABC):
     template: Preset | None = None
     """The chat template of this export, if the operator names one."""
     task_sizes: Mapping[str, int] | None = None
-    """Number of rows of each task in the stream; None if it is not known."""
+    """Number of rows of each task in the stream, less those refused by the template so far; None if
+    it is not known.
+    """
 
     def __init__(self, options: object | None = None) -> None:
         self.options: Any = options
@@ -97,6 +101,15 @@ class Exporter(ABC):
     def leave_out(self, reason: str) -> None:
         """Count a row that is not exported; the reason is printed for the operator."""
         self.left_out[reason] += 1
+
+    def rendered(self, row: Row) -> Sequence[Sequence[Message]]:
+        """Conversations of a row that the trainer renders with the chat template.
+
+        Needs the columns ``messages`` and ``segments``.
+        """
+        parts = row["segments"] if self.view == "segments" else []
+        conversations = [part["messages"] for part in parts] or [row["messages"]]
+        return [messages[: last_turn(messages)] for messages in conversations]
 
     def trained(self, row: Row) -> Sequence[Sequence[Message]]:
         """Conversations of a row up to their last turn to train on; a row without one is counted.
@@ -140,6 +153,12 @@ def prompt_part(messages: Sequence[Message]) -> Sequence[Message]:
         if message["role"] == "assistant":
             return messages[:index]
     return messages
+
+
+def last_turn(messages: Sequence[Message]) -> int:
+    """Return the number of messages up to the last turn of the assistant."""
+    turns = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
+    return turns[-1] + 1 if turns else 0
 
 
 def without_marks(messages: Sequence[Message]) -> list[Message]:

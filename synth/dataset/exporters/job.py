@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from synth.dataset.exporters.base import Exporter, Message, Row
 from synth.dataset.exporters.row_policy import RowPolicy, shaped
 from synth.dataset.exporters.selection import FAILED, RowChoice, Selection
-from synth.dataset.exporters.siblings import NO_SIBLING, SAME_REWARD, last_turn
+from synth.dataset.exporters.siblings import NO_SIBLING, SAME_REWARD
 from synth.dataset.reader import Dataset
 from synth.dataset.store.atomic_files import disk, sync_directory
 from synth.errors import OperatorError
@@ -108,9 +108,11 @@ class _Rows:
             policy.unit, policy.calls or exporter.calls, policy.ids or exporter.ids
         )
         self.left_out: Counter[str] = Counter()
+        self._sizes: Counter[str] = Counter()
+        self._prompts: dict[str | None, str] = {}
         exporter.unit = policy.unit
         if exporter.by_task:
-            exporter.task_sizes = selection.task_sizes()
+            exporter.task_sizes = self._sizes = Counter(selection.task_sizes())
 
     def stream(self) -> Iterator[Row]:
         segments = self._exporter.view == "segments"
@@ -120,21 +122,28 @@ class _Rows:
             count = 0
             for part in shaped(row, self._policy, segments=segments):
                 count += 1
-                if reason := self._refused(part, segments=segments):
+                if reason := self._refused(part):
                     self.left_out[reason] += 1
+                    self._sizes[row["task_id"]] -= 1
                 else:
                     yield part
             if not count:
                 self.left_out["no turn that may be trained on"] += 1
 
-    def _refused(self, row: Row, *, segments: bool) -> str:
+    def _refused(self, row: Row) -> str:
+        """Return why the template refuses a row, or the task of a prompt; empty if it does not."""
         if self._gate is None:
             return ""
-        sources = [part["messages"] for part in row["segments"]] if segments else []
-        for messages in sources or [row["messages"]]:
-            if reason := self._gate.reason(messages[: last_turn(messages)], row["tools"]):
-                return reason
-        return ""
+        task = row["task_id"] if self._exporter.prompts else None
+        if task in self._prompts:
+            return self._prompts[task]
+        reasons = (
+            self._gate.reason(messages, row["tools"]) for messages in self._exporter.rendered(row)
+        )
+        found = next(filter(None, reasons), "")
+        if task is not None:
+            self._prompts[task] = found
+        return found
 
 
 def _nothing(selection: Selection, left_out: Mapping[str, int]) -> str:

@@ -24,7 +24,14 @@ from typing import ClassVar, Literal
 from pydantic import PositiveInt
 
 from synth.dataset.columns import Kind
-from synth.dataset.exporters.base import Example, Exporter, Row, has_untrained, without_marks
+from synth.dataset.exporters.base import (
+    Example,
+    Exporter,
+    Row,
+    has_untrained,
+    last_turn,
+    without_marks,
+)
 from synth.dataset.exporters.files import write_parquet
 from synth.dataset.exporters.row_policy import Unit
 from synth.dataset.exporters.siblings import (
@@ -32,7 +39,6 @@ from synth.dataset.exporters.siblings import (
     SAME_REWARD,
     by_task,
     from_one_state,
-    last_turn,
     shared_start,
 )
 

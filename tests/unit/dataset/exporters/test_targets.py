@@ -10,7 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from synth.api.exporting import export
 from synth.cli.export import main
+from synth.dataset.exporters.siblings import by_task
 from synth.errors import ConfigProblems, OperatorError
 from tests.documents import block_with
 from tests.sample_rows import all_kinds, asks, call, masked, result, row, says, user, write_run
@@ -154,6 +156,49 @@ def test_grpo_has_a_prompt_of_each_task_and_its_pass_rate(folder, capsys):
     assert main(["run", "--to", "trl-grpo", "--option", "keep=mixed", "--force"]) == 0
     assert [item["task_id"] for item in table("run.trl-grpo.parquet")] == ["a"]
     assert "2 rows left out: every sample of its task succeeds" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("target", ["trl-grpo", "verl", "nemo-gym"])
+def test_a_template_is_asked_about_prompts_only(folder, target):
+    """Llama drops words beside a call, which no prompt has: every sample counts."""
+    rows = siblings()
+    failed = [*rows[1]["messages"]]
+    failed[4] = {**failed[4], "content": "I note it down."}
+    rows[1]["messages"] = failed
+    write_run(folder / "run", rows)
+    assert main(["run", "--to", target, "--out", "plain"]) == 0
+    report = export("run", target, "gated", template="llama3.1")
+    assert (report.examples, report.left_out) == (3, {})
+    assert (folder / "gated").read_bytes() == (folder / "plain").read_bytes()
+
+
+def test_a_prompt_that_a_template_refuses_leaves_out_its_task(folder):
+    rows = siblings()
+    for item in rows[2:4]:
+        item["messages"] = [user(""), *item["messages"][1:]]
+    (folder / "mine.jinja").write_text(
+        "{% if not messages[0].content %}{{ raise_exception('empty') }}{% endif %}"
+        "{{ tools | tojson }}{% for message in messages %}{{ message.content }}{% endfor %}"
+    )
+    write_run(folder / "run", rows)
+    report = export("run", "trl-grpo", "prompts", template="mine.jinja")
+    assert [item["task_id"] for item in table("prompts")] == ["a", "c"]
+    assert report.left_out == {"mine.jinja does not render it: empty": 2}
+
+
+def test_refused_samples_do_not_hold_back_their_task():
+    """A task is complete as soon as the next row comes, though fewer of its rows did."""
+    sizes = {"a": 2, "b": 1}
+
+    def stream():
+        yield sample(0, "a", 0, 1.0)
+        sizes["a"] -= 1
+        yield sample(2, "b", 0, 1.0)
+        sizes["seen"] = True
+
+    first = next(by_task(stream(), sizes))
+    assert [item["task_id"] for item in first] == ["a"]
+    assert "seen" not in sizes
 
 
 def test_sharegpt_alternates_and_holds_calls_as_json(folder):
