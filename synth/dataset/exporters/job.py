@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
 
-from synth.dataset.exporters.base import Exporter, Message, Row
+from synth.dataset.exporters.base import ConversationGate, Exporter, Row
 from synth.dataset.exporters.row_policy import RowPolicy, shaped
 from synth.dataset.exporters.selection import FAILED, RowChoice, Selection
 from synth.dataset.exporters.siblings import NO_SIBLING, SAME_REWARD
@@ -27,20 +26,13 @@ would take it for a shard.
 """
 
 
-class ConversationGate(Protocol):
-    """A check of conversations before they are exported."""
-
-    def reason(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the reason why a conversation is refused; empty if it is exported."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ExportReport:
     """Result of an export: ``matched`` rows met the condition, ``left_out`` counts those of them
     that are missing, by reason.
 
     ``compacted`` rows were exported as one conversation although the model never saw it as a whole.
+    ``lost_reasoning`` counts exported turns whose reasoning is missing, by reason.
     """
 
     exporter: str
@@ -49,6 +41,7 @@ class ExportReport:
     matched: int
     left_out: Mapping[str, int] = field(default_factory=dict[str, int])
     compacted: int = 0
+    lost_reasoning: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def export(
@@ -87,7 +80,13 @@ def export(
             _remove(temporary)
         sync_directory(out.parent)
     return ExportReport(
-        exporter.name, out, written, selection.matched, left_out, exporter.compacted
+        exporter.name,
+        out,
+        written,
+        selection.matched,
+        left_out,
+        exporter.compacted,
+        dict(exporter.lost_reasoning),
     )
 
 
@@ -104,13 +103,14 @@ class _Rows:
         self._gate = gate
         self._selection = selection
         self._exporter = exporter
-        self._policy = RowPolicy(
-            policy.unit, policy.calls or exporter.calls, policy.ids or exporter.ids
+        self._policy = replace(
+            policy, calls=policy.calls or exporter.calls, ids=policy.ids or exporter.ids
         )
         self.left_out: Counter[str] = Counter()
         self._sizes: Counter[str] = Counter()
         self._prompts: dict[str | None, str] = {}
         exporter.unit = policy.unit
+        exporter.gate = gate
         if exporter.by_task:
             exporter.task_sizes = self._sizes = Counter(selection.task_sizes())
 

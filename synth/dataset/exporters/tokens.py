@@ -63,6 +63,7 @@ class Tokens(Exporter):
                 except RenderError as error:
                     self.leave_out(f"the template does not render it: {error}")
                     continue
+                self.exported(messages, row["tools"])
                 yield {
                     "input_ids": ids,
                     "assistant_masks": mask,

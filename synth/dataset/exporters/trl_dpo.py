@@ -107,6 +107,8 @@ class TrlDpo(Exporter):
         if reason:
             self.leave_out(reason)
             return None
+        for messages, answer in ((chosen, good), (rejected, bad)):
+            self.exported(messages[: start + len(answer)], best["tools"], start)
         return {
             "prompt": without_marks(chosen[:start]),
             "chosen": without_marks(good),

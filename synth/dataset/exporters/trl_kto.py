@@ -46,6 +46,7 @@ class TrlKto(Exporter):
                 )
                 continue
             prompt, completion = cut
+            self.exported([*prompt, *completion], row["tools"], len(prompt))
             yield {
                 "prompt": without_marks(prompt),
                 "completion": without_marks(completion),

@@ -218,6 +218,7 @@ def test_another_split_is_asked_for_by_name(run, capsys):
         "examples": 1,
         "matched": 6,
         "left_out": {"split train": 5},
+        "lost_reasoning": {},
     }
 
 

@@ -7,13 +7,14 @@ those of the conversation, in their order. The tools, the words and the results 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from synth.dataset.exporters.base import Message, prompt_part
 from synth.dataset.exporters.rendering.call_formats import READERS, Call, Types
 from synth.dataset.exporters.rendering.chat_template import ChatTemplate
 from synth.dataset.exporters.rendering.presets import WITH_TOOLS, Preset, RenderError
+from synth.dataset.exporters.row_policy import REASONING
 from synth.errors import OperatorError
 
 _LONGEST_REASON = 100
@@ -48,6 +49,31 @@ class RenderGate:
         ]
         said = text[_shared(opening, text) :]
         return self._misread(said, made, _types(tools)) or self._dropped(text, messages)
+
+    def lost_reasoning(self, messages: Sequence[Message], tools: Sequence[Any]) -> Collection[int]:
+        """Return the positions of messages whose reasoning the template does not render."""
+        return self._unrendered(messages, tools, REASONING)
+
+    def _unrendered(
+        self, messages: Sequence[Message], tools: Sequence[Any], keys: Sequence[str]
+    ) -> list[int]:
+        """Return the positions of messages whose texts under these keys are not rendered, judged
+        by marks in their place, which occur nowhere else.
+        """
+        marks = {
+            (index, key): f"mark{index}{key}end"
+            for index, message in enumerate(messages)
+            for key in keys
+            if isinstance(message.get(key), str) and message[key].strip()
+        }
+        marked = [dict(message) for message in messages]
+        for (index, key), mark in marks.items():
+            marked[index][key] = mark
+        try:
+            text = self._template.render(marked, tools)
+        except RenderError:
+            return []
+        return sorted({index for (index, _), mark in marks.items() if mark not in text})
 
     def _misread(self, text: str, made: Sequence[Call], types: Types) -> str:
         found = [list(reader(text, types)) for reader in READERS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from synth.dataset.exporters.row_policy import Calls, Ids
 from synth.errors import OperatorError
 from synth.foundation.suggestions import nearest
 
+_THINKING: Final = re.compile(r"""\.thinking\b|["']thinking["']""")
 _FOLDER: Final = Path(__file__).parent / "templates"
 
 
@@ -28,6 +30,11 @@ class Preset:
     eos: str = ""
     calls: Calls | None = None
     ids: Ids | None = None
+
+    @property
+    def thinking(self) -> bool:
+        """Whether the template reads reasoning under the key ``thinking`` only."""
+        return "reasoning_content" not in self.source and bool(_THINKING.search(self.source))
 
 
 PRESETS: Final[Mapping[str, tuple[str, str, Calls | None, Ids | None]]] = {
