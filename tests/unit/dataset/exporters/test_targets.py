@@ -105,6 +105,34 @@ def test_dpo_never_chooses_a_mistake(folder, capsys):
         main(["run", "--to", "trl-dpo"])
 
 
+def test_a_sample_that_cannot_be_chosen_uses_up_no_other(folder):
+    """Rewards 1 (recovered), 0.8 and 0: the second best takes the worst."""
+    recovered = sample(0, "a", 0, 1.0, messages=masked(0)["messages"])
+    opening = masked(0)["messages"][:2]
+    plain = sample(1, "a", 1, 0.8, messages=[*opening, says("Stopped.")])
+    failed = sample(2, "a", 2, 0.0, messages=[*opening, says("No.")])
+    write_run(folder / "run", [recovered, plain, failed])
+    report = export("run", "trl-dpo", "pairs")
+    (pair,) = table("pairs")
+    assert (pair["chosen_reward"], pair["rejected_reward"]) == (0.8, 0.0)
+    assert report.left_out == {"a chosen sample with a turn that must not be trained on": 1}
+
+
+def test_dpo_counts_rows_not_attempts(folder):
+    """A row that is refused against the worst, but chosen against another, is not left out."""
+    opening = [user("x"), asks(call("1", "y"), train=False), result("1", "y", 1)]
+    rows = [
+        sample(0, "a", 0, 1.0, messages=[*opening, says("good")]),
+        sample(1, "a", 1, 0.5, messages=[*opening, says("bad")]),
+        sample(2, "a", 2, 0.0, messages=[user("x"), says("worse")]),
+    ]
+    write_run(folder / "run", rows)
+    report = export("run", "trl-dpo", "pairs")
+    (pair,) = table("pairs")
+    assert (pair["chosen_reward"], pair["rejected_reward"]) == (1.0, 0.5)
+    assert report.left_out == {}
+
+
 def test_dpo_takes_as_many_pairs_as_asked(folder):
     rows = [
         sample(index, "a", index, reward, messages=[user("x"), says(f"answer {index}")])
