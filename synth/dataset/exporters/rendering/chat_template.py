@@ -29,7 +29,7 @@ class ChatTemplate:
 
     def __init__(self, preset: Preset) -> None:
         self.name = preset.name
-        self._tokens = {"bos_token": preset.bos, "eos_token": preset.eos}
+        self._tokens = {"bos_token": preset.bos or "", "eos_token": preset.eos or ""}
         environment: Any = ImmutableSandboxedEnvironment(
             trim_blocks=True,
             lstrip_blocks=True,
