@@ -150,6 +150,24 @@ def test_dropped_results_are_found():
     assert reason == "mine drops a message of the role tool"
 
 
+@pytest.mark.parametrize("name", ["llama3.1", "gpt-oss"])
+def test_dropped_words_are_found_where_others_say_the_same(name: str):
+    messages = one_call_per_turn(parallel(content="Done."))
+    reason = RenderGate(find_preset(name)).reason(messages, TOOLS)
+    assert reason == f"{name} drops the assistant's words beside a call"
+
+
+def test_dropped_tools_are_found_where_the_opening_names_them():
+    source = CHATML.replace("ARGUMENTS", "{{ call.function.arguments | tojson }}")
+    named = {"role": "system", "content": f"Use {', '.join(t['function']['name'] for t in TOOLS)}."}
+    messages = [named, *row(0)["messages"][1:]]
+    assert RenderGate(Preset("mine", source)).reason(messages, TOOLS) == ""
+    with pytest.raises(OperatorError, match="mine drops the tools"):
+        RenderGate(Preset("mine", source.replace("{{ tools | tojson }}", ""))).reason(
+            messages, TOOLS
+        )
+
+
 def test_values_without_quotes_are_read_by_their_declared_types():
     """GLM writes the text 72 and the number 72 alike; the tool's schema tells them apart."""
     tools = [tool("note", "Note.", text={"type": "string"}, rate={"type": "integer"})]
