@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -191,6 +192,23 @@ def test_a_template_cannot_reach_python():
         ChatTemplate(Preset("evil", source)).render([user("x")], [])
     with pytest.raises(RenderError):
         ChatTemplate(Preset("evil", "{{ messages.append(1) }}")).render([user("x")], [])
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("{{ 1 // 0 }}", "mine does not render it: integer division or modulo by zero"),
+        ("{{ 10.0 ** 999 }}", "mine does not render it: .*"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "mine does not render it: .*recursion"),
+    ],
+)
+def test_a_template_that_breaks_is_the_reason(source: str, words: str):
+    assert re.match(words, RenderGate(Preset("mine", source)).reason([user("x")], []))
+
+
+def test_a_template_that_is_nested_too_deeply_is_one_message():
+    with pytest.raises(OperatorError, match="--template mine: nested too deeply"):
+        ChatTemplate(Preset("mine", f"{{{{ {'(' * 5000}1{')' * 5000} }}}}"))
 
 
 def test_generation_marks_are_no_text():
