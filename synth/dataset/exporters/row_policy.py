@@ -6,7 +6,9 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
+
+from synth.errors import OperatorError
 
 Unit = Literal["rollout", "turn"]
 """A row for each rollout, or one for each of its turns to train on."""
@@ -26,13 +28,26 @@ REASONING: Final = ("reasoning_content", "thinking")
 class RowPolicy:
     """The form in which rows reach the exporter; None leaves the choice to the target.
 
-    ``thinking`` puts reasoning under the key ``thinking``.
+    ``thinking`` puts reasoning under the key ``thinking``. Raises
+    :class:`~synth.errors.OperatorError` for a form that there is not.
     """
 
     unit: Unit = "rollout"
     calls: Calls | None = None
     ids: Ids | None = None
     thinking: bool = False
+
+    def __post_init__(self) -> None:
+        one_of("unit", self.unit, get_args(Unit))
+        one_of("calls", self.calls, (*get_args(Calls), None))
+        one_of("ids", self.ids, (*get_args(Ids), None))
+
+
+def one_of(name: str, value: object, known: Sequence[str | None]) -> None:
+    """Raise :class:`~synth.errors.OperatorError` for a value that is not among the known ones."""
+    if value not in known:
+        words = " or ".join(str(word) for word in known)
+        raise OperatorError(f"{name}: {words}, not {value!r}")
 
 
 def shaped(row: _Row, policy: RowPolicy, *, segments: bool) -> Iterator[_Row]:

@@ -450,6 +450,28 @@ def test_the_best_of_a_task_is_the_shortest_success(folder, capsys):
     assert stopped.value.code == 2
 
 
+@pytest.mark.parametrize(
+    ("argument", "value", "message"),
+    [
+        ("errors", "nope", "errors: keep or drop, not 'nope'"),
+        ("calls", "two", "calls: parallel or one or None, not 'two'"),
+        ("ids", "ten", "ids: recorded or nine or None, not 'ten'"),
+        ("min_reward", float("nan"), "min_reward: a finite number .*, not nan"),
+        ("min_reward", "x", "min_reward: a finite number .*, not 'x'"),
+        ("min_reward", [], r"min_reward: a finite number .*, not \[\]"),
+        ("best", "2", "best: a whole number from 1, or None, not '2'"),
+        ("best", 0, "best: a whole number from 1, or None, not 0"),
+        ("best", True, "best: a whole number from 1, or None, not True"),
+    ],
+)
+def test_an_argument_of_another_kind_is_one_message(folder, argument, value, message):
+    write_run(folder / "run", [row(0)])
+    arguments: Json = {argument: value}
+    with pytest.raises(OperatorError, match=message):
+        export("run", "trl-sft", "rows", **arguments)
+    assert not (folder / "rows").exists()
+
+
 def test_rows_with_errors_are_dropped_on_request(folder, capsys):
     write_run(folder / "run", [row(0), masked(1), row(2, num_tool_errors=1)])
     assert main(["run", "--to", "openai-jsonl", "--errors", "drop"]) == 0
