@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -68,9 +69,8 @@ def export(
     selection = Selection(dataset, choice or RowChoice())
     rows = _Rows(selection, exporter, policy or RowPolicy(), gate)
     temporary = out.with_name(f".{out.name}.{os.getpid()}.part")
-    with disk(out):
+    with disk(out), _folder_of(out):
         try:
-            out.parent.mkdir(parents=True, exist_ok=True)
             written = exporter.write(exporter.rows(rows.stream()), temporary)
             left_out = dict(selection.left_out + rows.left_out + exporter.left_out)
             if not written:
@@ -182,6 +182,20 @@ def check_target(source: Path, out: Path, *, force: bool) -> None:
         raise OperatorError(f"{out} is a directory; choose another --out")
     if (out.exists() or out.is_symlink()) and not force:
         raise OperatorError(f"{out} exists; --force replaces it, --out FILE writes elsewhere")
+
+
+@contextmanager
+def _folder_of(path: Path) -> Generator[None]:
+    """Make the folder of a file; after an error, remove what was made."""
+    missing = [folder for folder in path.parents if not folder.exists()]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for folder in missing:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _remove(path: Path) -> None:
