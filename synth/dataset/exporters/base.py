@@ -132,11 +132,9 @@ class Exporter(ABC):
         conversations = conversations or [row["messages"]]
         return [messages[: last_turn(messages)] for messages in conversations]
 
-    def exported(
-        self, messages: Sequence[Message], tools: Sequence[Any], start: int = 0
-    ) -> Sequence[Message]:
+    def exported(self, messages: Sequence[Message], tools: Sequence[Any], start: int = 0) -> None:
         """Count the turns of an exported conversation that are trained on, from the message
-        ``start`` on, and lose their reasoning. Returns the conversation.
+        ``start`` on, and lose their reasoning. An exporter calls it for each conversation.
         """
         turns = {
             index
@@ -150,7 +148,6 @@ class Exporter(ABC):
             lost = turns.intersection(self.gate.lost_reasoning(messages, tools))
             if lost:
                 self.lost_reasoning[f"{self.gate.name} does not render it"] += len(lost)
-        return messages
 
     def trained(self, row: Row) -> Sequence[Sequence[Message]]:
         """Conversations of a row up to their last turn to train on; a row without one is counted.
