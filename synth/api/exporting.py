@@ -11,8 +11,7 @@ from synth.api.threads import acall, call
 from synth.config.options import parse_options
 from synth.dataset.exporters import Exporter, ExportReport, find_exporter
 from synth.dataset.exporters import export as write
-from synth.dataset.exporters.base import MinReward, View
-from synth.dataset.exporters.job import ConversationGate
+from synth.dataset.exporters.base import ConversationGate, MinReward, View
 from synth.dataset.exporters.rendering.presets import find_preset
 from synth.dataset.exporters.row_policy import Calls, Ids, RowPolicy, Unit
 from synth.dataset.exporters.selection import Errors, RowCheck, RowChoice
@@ -129,7 +128,9 @@ def through_template(
         raise OperatorError(
             "--template needs jinja2: pip install 'synth-worlds[templates]'"
         ) from error
-    forms = RowPolicy(policy.unit, policy.calls or preset.calls, policy.ids or preset.ids)
+    forms = RowPolicy(
+        policy.unit, policy.calls or preset.calls, policy.ids or preset.ids, preset.thinking
+    )
     return kind(preset), forms
 
 

@@ -70,6 +70,9 @@ def main(argv: list[str]) -> int:
         )
     for reason, count in sorted(report.left_out.items(), key=lambda item: (-item[1], item[0])):
         _note(f"{count} row{'s' if count != 1 else ''} left out: {reason}")
+    for reason, count in sorted(report.lost_reasoning.items()):
+        turns = "turns lose their" if count != 1 else "turn loses its"
+        _note(f"{count} {turns} reasoning: {reason}")
     if report.compacted:
         note = (
             "compacted during the rollout: the model never saw the messages as a whole; --view"
@@ -83,6 +86,7 @@ def main(argv: list[str]) -> int:
             "examples": report.examples,
             "matched": report.matched,
             "left_out": dict(report.left_out),
+            "lost_reasoning": dict(report.lost_reasoning),
         }
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
     else:

@@ -299,7 +299,10 @@ def test_an_export_trains_on_the_words(home: Path):
     done = synth("narrate", "words", *given, cwd=home)
     assert done.returncode == 2
     assert "24 of 24 rollouts have these texts already" in done.stderr
-    for template, source in (("qwen3-training", "words"), ("gpt-oss-training", "thoughts")):
+    for template, source, key in (
+        ("qwen3-training", "words", "reasoning_content"),
+        ("gpt-oss-training", "thoughts", "thinking"),
+    ):
         done = synth(
             *("export", source, "--to", "trl-sft", "--template", template),
             *("--out", f"{template}.parquet"),
@@ -314,7 +317,7 @@ def test_an_export_trains_on_the_words(home: Path):
             if message["role"] == "assistant"
         ]
         assert len(table) == 24
-        assert all(turn["reasoning_content"] for turn in turns)
+        assert all(turn[key] for turn in turns)
 
 
 def test_the_original_is_needed_and_branches_can_be_narrated(home: Path, tmp_path: Path):

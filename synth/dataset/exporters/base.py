@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 from synth.dataset.exporters.rendering.presets import Preset
-from synth.dataset.exporters.row_policy import Calls, Ids, Unit
+from synth.dataset.exporters.row_policy import REASONING, Calls, Ids, Unit
 
 Row = Mapping[str, Any]
 """A row of the dataset, JSON columns decoded, with at least the exporter's ``columns``."""
@@ -33,6 +33,20 @@ ones. A success passes every gate; a world's weighted scores may put its reward 
 """
 
 
+class ConversationGate(Protocol):
+    """A check of conversations by a chat template, before they are exported."""
+
+    name: str
+
+    def reason(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
+        """Return the reason why a conversation is refused; empty if it is exported."""
+        ...
+
+    def lost_reasoning(self, messages: Sequence[Message], tools: Sequence[Any]) -> Collection[int]:
+        """Return the positions of messages whose reasoning the template does not render."""
+        ...
+
+
 class Exporter(ABC):
     """A file format of a trainer or a service.
 
@@ -43,7 +57,9 @@ class Exporter(ABC):
     None, every scored row (for targets that learn from contrast). ``views`` are the supported
     views, ``units`` the supported units. ``calls`` and ``ids`` are the forms that the target needs
     of calls, unless the operator asks for others. ``by_task`` is True if the exporter reads
-    :attr:`task_sizes`.
+    :attr:`task_sizes`, ``prompts`` if it exports only the opening of a task's first row: a template
+    is then asked about that one, for all rows of the task. ``keeps_reasoning`` is False if the
+    target has no place for the reasoning of a turn.
 
     An exporter with options declares their typed model, a dataclass or a pydantic model, as the
     class attribute ``Options``; it is constructed with an instance of it, filled in from
@@ -61,6 +77,8 @@ class Exporter(ABC):
     calls: ClassVar[Calls] = "parallel"
     ids: ClassVar[Ids] = "recorded"
     by_task: ClassVar[bool] = False
+    prompts: ClassVar[bool] = False
+    keeps_reasoning: ClassVar[bool] = True
     Options: ClassVar[type[object] | None] = None
     view: View = "full"
     """The view of this export."""
@@ -70,14 +88,20 @@ class Exporter(ABC):
     """
     template: Preset | None = None
     """The chat template of this export, if the operator names one."""
+    gate: ConversationGate | None = None
+    """The check of this export by its chat template."""
     task_sizes: Mapping[str, int] | None = None
-    """Number of rows of each task in the stream; None if it is not known."""
+    """Number of rows of each task in the stream, less those refused by the template so far; None if
+    it is not known.
+    """
 
     def __init__(self, options: object | None = None) -> None:
         self.options: Any = options
         self.left_out: Counter[str] = Counter()
         self.compacted = 0
         """Rows exported as one conversation although the model never saw it as a whole."""
+        self.lost_reasoning: Counter[str] = Counter()
+        """Exported turns that lose their reasoning, by reason."""
 
     @abstractmethod
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
@@ -97,6 +121,33 @@ class Exporter(ABC):
     def leave_out(self, reason: str) -> None:
         """Count a row that is not exported; the reason is printed for the operator."""
         self.left_out[reason] += 1
+
+    def rendered(self, row: Row) -> Sequence[Sequence[Message]]:
+        """Conversations of a row that the trainer renders with the chat template.
+
+        Needs the columns ``messages`` and ``segments``.
+        """
+        segments: Sequence[Row] = row["segments"] if self.view == "segments" else ()
+        conversations: list[Sequence[Message]] = [part["messages"] for part in segments]
+        conversations = conversations or [row["messages"]]
+        return [messages[: last_turn(messages)] for messages in conversations]
+
+    def exported(self, messages: Sequence[Message], tools: Sequence[Any], start: int = 0) -> None:
+        """Count the turns of an exported conversation that are trained on, from the message
+        ``start`` on, and lose their reasoning. An exporter calls it for each conversation.
+        """
+        turns = {
+            index
+            for index, message in enumerate(messages)
+            if index >= start and message.get("train") is not False
+            if any(message.get(key) for key in REASONING)
+        }
+        if turns and not self.keeps_reasoning:
+            self.lost_reasoning[f"{self.name} has no place for it"] += len(turns)
+        elif turns and self.gate is not None:
+            lost = turns.intersection(self.gate.lost_reasoning(messages, tools))
+            if lost:
+                self.lost_reasoning[f"{self.gate.name} does not render it"] += len(lost)
 
     def trained(self, row: Row) -> Sequence[Sequence[Message]]:
         """Conversations of a row up to their last turn to train on; a row without one is counted.
@@ -140,6 +191,12 @@ def prompt_part(messages: Sequence[Message]) -> Sequence[Message]:
         if message["role"] == "assistant":
             return messages[:index]
     return messages
+
+
+def last_turn(messages: Sequence[Message]) -> int:
+    """Return the number of messages up to the last turn of the assistant."""
+    turns = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
+    return turns[-1] + 1 if turns else 0
 
 
 def without_marks(messages: Sequence[Message]) -> list[Message]:

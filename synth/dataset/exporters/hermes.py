@@ -38,11 +38,13 @@ class Hermes(Exporter):
     suffix = ".jsonl"
     columns = ("messages", "segments", "tools")
     views = ("full", "segments")
+    keeps_reasoning = False
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for row in rows:
             kept = self.trained(row) if self.unit == "turn" else self.unmasked(row)
             for messages in kept:
+                self.exported(messages, row["tools"])
                 turns = conversation(messages, row["tools"])
                 if self.unit == "turn":
                     prompt = chatml(turns[:-1]) + "<|im_start|>assistant\n"

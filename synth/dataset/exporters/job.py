@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
 
-from synth.dataset.exporters.base import Exporter, Message, Row
+from synth.dataset.exporters.base import ConversationGate, Exporter, Row
 from synth.dataset.exporters.row_policy import RowPolicy, shaped
 from synth.dataset.exporters.selection import FAILED, RowChoice, Selection
-from synth.dataset.exporters.siblings import NO_SIBLING, SAME_REWARD, last_turn
+from synth.dataset.exporters.siblings import NO_SIBLING, SAME_REWARD
 from synth.dataset.reader import Dataset
 from synth.dataset.store.atomic_files import disk, sync_directory
 from synth.errors import OperatorError
@@ -27,20 +27,13 @@ would take it for a shard.
 """
 
 
-class ConversationGate(Protocol):
-    """A check of conversations before they are exported."""
-
-    def reason(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the reason why a conversation is refused; empty if it is exported."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ExportReport:
     """Result of an export: ``matched`` rows met the condition, ``left_out`` counts those of them
     that are missing, by reason.
 
     ``compacted`` rows were exported as one conversation although the model never saw it as a whole.
+    ``lost_reasoning`` counts exported turns whose reasoning is missing, by reason.
     """
 
     exporter: str
@@ -49,6 +42,7 @@ class ExportReport:
     matched: int
     left_out: Mapping[str, int] = field(default_factory=dict[str, int])
     compacted: int = 0
+    lost_reasoning: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def export(
@@ -75,9 +69,8 @@ def export(
     selection = Selection(dataset, choice or RowChoice())
     rows = _Rows(selection, exporter, policy or RowPolicy(), gate)
     temporary = out.with_name(f".{out.name}.{os.getpid()}.part")
-    with disk(out):
+    with disk(out), _folder_of(out):
         try:
-            out.parent.mkdir(parents=True, exist_ok=True)
             written = exporter.write(exporter.rows(rows.stream()), temporary)
             left_out = dict(selection.left_out + rows.left_out + exporter.left_out)
             if not written:
@@ -87,7 +80,13 @@ def export(
             _remove(temporary)
         sync_directory(out.parent)
     return ExportReport(
-        exporter.name, out, written, selection.matched, left_out, exporter.compacted
+        exporter.name,
+        out,
+        written,
+        selection.matched,
+        left_out,
+        exporter.compacted,
+        dict(exporter.lost_reasoning),
     )
 
 
@@ -104,13 +103,16 @@ class _Rows:
         self._gate = gate
         self._selection = selection
         self._exporter = exporter
-        self._policy = RowPolicy(
-            policy.unit, policy.calls or exporter.calls, policy.ids or exporter.ids
+        self._policy = replace(
+            policy, calls=policy.calls or exporter.calls, ids=policy.ids or exporter.ids
         )
         self.left_out: Counter[str] = Counter()
+        self._sizes: Counter[str] = Counter()
+        self._prompts: dict[str | None, str] = {}
         exporter.unit = policy.unit
+        exporter.gate = gate
         if exporter.by_task:
-            exporter.task_sizes = selection.task_sizes()
+            exporter.task_sizes = self._sizes = Counter(selection.task_sizes())
 
     def stream(self) -> Iterator[Row]:
         segments = self._exporter.view == "segments"
@@ -120,21 +122,28 @@ class _Rows:
             count = 0
             for part in shaped(row, self._policy, segments=segments):
                 count += 1
-                if reason := self._refused(part, segments=segments):
+                if reason := self._refused(part):
                     self.left_out[reason] += 1
+                    self._sizes[row["task_id"]] -= 1
                 else:
                     yield part
             if not count:
                 self.left_out["no turn that may be trained on"] += 1
 
-    def _refused(self, row: Row, *, segments: bool) -> str:
+    def _refused(self, row: Row) -> str:
+        """Return why the template refuses a row, or the task of a prompt; empty if it does not."""
         if self._gate is None:
             return ""
-        sources = [part["messages"] for part in row["segments"]] if segments else []
-        for messages in sources or [row["messages"]]:
-            if reason := self._gate.reason(messages[: last_turn(messages)], row["tools"]):
-                return reason
-        return ""
+        task = row["task_id"] if self._exporter.prompts else None
+        if task in self._prompts:
+            return self._prompts[task]
+        reasons = (
+            self._gate.reason(messages, row["tools"]) for messages in self._exporter.rendered(row)
+        )
+        found = next(filter(None, reasons), "")
+        if task is not None:
+            self._prompts[task] = found
+        return found
 
 
 def _nothing(selection: Selection, left_out: Mapping[str, int]) -> str:
@@ -173,6 +182,20 @@ def check_target(source: Path, out: Path, *, force: bool) -> None:
         raise OperatorError(f"{out} is a directory; choose another --out")
     if (out.exists() or out.is_symlink()) and not force:
         raise OperatorError(f"{out} exists; --force replaces it, --out FILE writes elsewhere")
+
+
+@contextmanager
+def _folder_of(path: Path) -> Generator[None]:
+    """Make the folder of a file; after an error, remove what was made."""
+    missing = [folder for folder in path.parents if not folder.exists()]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for folder in missing:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _remove(path: Path) -> None:

@@ -36,6 +36,7 @@ class OpenAIJsonl(Exporter):
     suffix = ".jsonl"
     columns = ("messages", "segments", "tools", "sampling")
     views = ("full", "segments")
+    keeps_reasoning = False
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for row in rows:
@@ -43,6 +44,7 @@ class OpenAIJsonl(Exporter):
 
     def _examples(self, row: Row, parts: Iterable[Sequence[Message]]) -> Iterator[Example]:
         for kept in parts:
+            self.exported(kept, row["tools"])
             example: Example = {"messages": [_message(message) for message in kept]}
             # The service refuses an empty list, and parallel_tool_calls without tools.
             if row["tools"]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from synth.dataset.exporters.base import Example, Exporter, Row, prompt_part
+from synth.dataset.exporters.base import Example, Exporter, Message, Row, prompt_part
 from synth.dataset.exporters.row_policy import Unit
 from synth.dataset.exporters.siblings import by_task
 
@@ -37,10 +37,14 @@ class PromptExporter(Exporter):
     min_reward = None
     units: ClassVar[tuple[Unit, ...]] = ("rollout",)
     by_task = True
+    prompts = True
     Options = PromptOptions
 
     def __init__(self, options: PromptOptions | None = None) -> None:
         super().__init__(options or PromptOptions())
+
+    def rendered(self, row: Row) -> Sequence[Sequence[Message]]:
+        return [prompt_part(row["messages"])]
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         number = 0

@@ -6,7 +6,9 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
+
+from synth.errors import OperatorError
 
 Unit = Literal["rollout", "turn"]
 """A row for each rollout, or one for each of its turns to train on."""
@@ -18,15 +20,34 @@ Ids = Literal["recorded", "nine"]
 _Message = Mapping[str, Any]
 _Row = Mapping[str, Any]
 _ID_LENGTH = 9
+REASONING: Final = ("reasoning_content", "thinking")
+"""Keys of a message's reasoning: that of the record, and that of gpt-oss's template."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowPolicy:
-    """The form in which rows reach the exporter; None leaves the choice to the target."""
+    """The form in which rows reach the exporter; None leaves the choice to the target.
+
+    ``thinking`` puts reasoning under the key ``thinking``. Raises
+    :class:`~synth.errors.OperatorError` for a form that there is not.
+    """
 
     unit: Unit = "rollout"
     calls: Calls | None = None
     ids: Ids | None = None
+    thinking: bool = False
+
+    def __post_init__(self) -> None:
+        one_of("unit", self.unit, get_args(Unit))
+        one_of("calls", self.calls, (*get_args(Calls), None))
+        one_of("ids", self.ids, (*get_args(Ids), None))
+
+
+def one_of(name: str, value: object, known: Sequence[str | None]) -> None:
+    """Raise :class:`~synth.errors.OperatorError` for a value that is not among the known ones."""
+    if value not in known:
+        words = " or ".join(str(word) for word in known)
+        raise OperatorError(f"{name}: {words}, not {value!r}")
 
 
 def shaped(row: _Row, policy: RowPolicy, *, segments: bool) -> Iterator[_Row]:
@@ -38,6 +59,8 @@ def shaped(row: _Row, policy: RowPolicy, *, segments: bool) -> Iterator[_Row]:
         changes.append(one_call_per_turn)
     if policy.ids == "nine":
         changes.append(with_short_ids)
+    if policy.thinking:
+        changes.append(with_thinking)
     for change in changes:
         row = _with_conversations(row, change)
     if policy.unit == "rollout":
@@ -112,6 +135,19 @@ def with_short_ids(messages: Sequence[_Message]) -> list[_Message]:
         else:
             out.append(message)
     return out
+
+
+def with_thinking(messages: Sequence[_Message]) -> list[_Message]:
+    """Return the conversation with reasoning under the key ``thinking``, except in a turn with both
+    words and calls, which gpt-oss's template refuses with it.
+    """
+    recorded, thinking = REASONING
+    return [
+        {thinking if key == recorded else key: value for key, value in message.items()}
+        if not (message.get("content") and message.get("tool_calls"))
+        else message
+        for message in messages
+    ]
 
 
 def _short(text: str) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from synth.dataset.exporters.base import MinReward, Row
+from synth.dataset.exporters.row_policy import one_of
 from synth.dataset.reader import Dataset
+from synth.errors import OperatorError
 
 FAILED = "no success: a gate failed"
 
@@ -34,6 +37,8 @@ class RowChoice:
 
     ``where`` is a condition in SQL over the columns; ``best`` takes only that many rows of each
     task, those with the highest reward and among them the shortest. ``against`` is asked last.
+
+    Raises :class:`~synth.errors.OperatorError` for values of another kind.
     """
 
     where: str | None = None
@@ -42,6 +47,17 @@ class RowChoice:
     best: int | None = None
     errors: Errors = "keep"
     against: RowCheck | None = None
+
+    def __post_init__(self) -> None:
+        one_of("errors", self.errors, get_args(Errors))
+        lowest: object = self.min_reward
+        if lowest not in (None, "success") and not _is_number(lowest):
+            raise OperatorError(
+                f"min_reward: a finite number such as 0.5, 'success' or None, not {lowest!r}"
+            )
+        best: object = self.best
+        if best is not None and not (type(best) is int and best > 0):
+            raise OperatorError(f"best: a whole number from 1, or None, not {best!r}")
 
     def reason(self, row: Row) -> str:
         """Return the reason why a row is left out; empty if it is exported."""
@@ -124,6 +140,10 @@ class Selection:
             for ranks in tasks.values()
             for _, _, position in heapq.nsmallest(self._choice.best, ranks)
         }
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and type(value) is not bool and math.isfinite(value)
 
 
 def _has_error(row: Row) -> bool:

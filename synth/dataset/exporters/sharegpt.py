@@ -51,6 +51,7 @@ class ShareGPT(Exporter):
     suffix = ".jsonl"
     columns = ("messages", "segments", "tools")
     views = ("full", "segments")
+    keeps_reasoning = False
     calls: ClassVar[Calls] = "one"
     Options = ShareGPTOptions
 
@@ -65,6 +66,7 @@ class ShareGPT(Exporter):
                 if isinstance(example, str):
                     self.leave_out(example)
                 else:
+                    self.exported(messages, row["tools"])
                     yield example
 
     def _example(self, messages: Sequence[Message], tools: Sequence[Any]) -> Example | str:

@@ -13,14 +13,18 @@ SAME_REWARD = "no sample of its task with another reward"
 def by_task(rows: Iterable[Row], sizes: Mapping[str, int] | None) -> Iterator[list[Row]]:
     """Yield the rows of each task, as soon as all of them have come.
 
-    Without the number of rows of each task, all rows are held until the end.
+    Without the number of rows of each task, all rows are held until the end. A number may shrink
+    while rows of the task are refused; it is looked at again when the next row comes.
     """
     waiting: dict[str, list[Row]] = {}
+    before = ""
     for row in rows:
-        group = waiting.setdefault(row["task_id"], [])
-        group.append(row)
-        if sizes is not None and len(group) >= sizes.get(row["task_id"], 0):
-            yield waiting.pop(row["task_id"])
+        task: str = row["task_id"]
+        waiting.setdefault(task, []).append(row)
+        for name in dict.fromkeys((before, task)):
+            if name in waiting and sizes is not None and len(waiting[name]) >= sizes.get(name, 0):
+                yield waiting.pop(name)
+        before = task
     yield from waiting.values()
 
 
@@ -58,9 +62,3 @@ def shared_start(left: Sequence[Message], right: Sequence[Message]) -> int:
         ):
             end = after
     return end
-
-
-def last_turn(messages: Sequence[Message]) -> int:
-    """Return the number of messages up to the last turn of the assistant."""
-    turns = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
-    return turns[-1] + 1 if turns else 0

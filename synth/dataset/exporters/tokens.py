@@ -5,12 +5,16 @@ The chat template (``--template``) must mark what the assistant generates; the t
 model's ``tokenizer.json``. The mask is 1 for a token that is trained on: so a turn that must not be
 trained on costs no row, which no text format of TRL can express. TRL's SFTTrainer takes the file as
 it is, without a template and without ``assistant_only_loss``.
+
+A template in a file takes its special tokens from the options ``bos`` and ``eos``, or else from the
+``tokenizer_config.json`` beside the template or beside the tokenizer.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +22,7 @@ import pyarrow as pa
 
 from synth.dataset.exporters.base import Example, Exporter, Row
 from synth.dataset.exporters.files import write_plain_parquet
-from synth.dataset.exporters.rendering.presets import RenderError
+from synth.dataset.exporters.rendering.presets import Preset, RenderError, special_tokens
 from synth.errors import OperatorError
 from synth.plugins import PluginError, resolve
 
@@ -36,9 +40,13 @@ _SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class TokenOptions:
-    """``tokenizer`` is the model's file ``tokenizer.json``."""
+    """``tokenizer`` is the model's file ``tokenizer.json``; ``bos`` and ``eos`` are the template's
+    special tokens.
+    """
 
     tokenizer: str = ""
+    bos: str | None = None
+    eos: str | None = None
 
 
 class Tokens(Exporter):
@@ -63,6 +71,7 @@ class Tokens(Exporter):
                 except RenderError as error:
                     self.leave_out(f"the template does not render it: {error}")
                     continue
+                self.exported(messages, row["tools"])
                 yield {
                     "input_ids": ids,
                     "assistant_masks": mask,
@@ -84,7 +93,28 @@ class Tokens(Exporter):
             raise OperatorError(
                 "tokens needs jinja2 and tokenizers: pip install 'synth-worlds[templates]'"
             ) from error
-        return kind(self.template, self.options.tokenizer)
+        return kind(self._with_tokens(self.template), self.options.tokenizer)
+
+    def _with_tokens(self, preset: Preset) -> Preset:
+        """Return the template with its special tokens.
+
+        Raises :class:`OperatorError` for one that names a token which is not known.
+        """
+        found: dict[str, str | None] = {}
+        beside = special_tokens(Path(self.options.tokenizer))
+        for key, given, known in (
+            ("bos", self.options.bos, preset.bos),
+            ("eos", self.options.eos, preset.eos),
+        ):
+            choices = (given, known, beside.get(f"{key}_token"))
+            found[key] = next((token for token in choices if token is not None), None)
+            if found[key] is None and re.search(rf"\b{key}_token\b", preset.source):
+                raise OperatorError(
+                    f"--template {preset.name} names {key}_token, which is not known: put the"
+                    f" model's tokenizer_config.json beside the template or the tokenizer, or give"
+                    f" --option {key}=TOKEN"
+                )
+        return replace(preset, **found)
 
     def write(self, examples: Iterable[Example], out: Path) -> int:
         return write_plain_parquet(examples, out, _SCHEMA)

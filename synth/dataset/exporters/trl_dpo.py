@@ -1,7 +1,8 @@
 """TRL's DPOTrainer: Parquet with the columns ``prompt``, ``chosen``, ``rejected`` and ``tools``.
 
 Pairs are made of the samples of one task: the best against the worst, the second best against the
-second worst, and so on, as long as their rewards differ. Both samples share the prompt: everything
+second worst, and so on, as long as their rewards differ. A sample that cannot be chosen uses up no
+other. Both samples share the prompt: everything
 before the first turn in which they differ. So a pair begins with the two ways to go on from the
 very same state.
 
@@ -24,7 +25,14 @@ from typing import ClassVar, Literal
 from pydantic import PositiveInt
 
 from synth.dataset.columns import Kind
-from synth.dataset.exporters.base import Example, Exporter, Row, has_untrained, without_marks
+from synth.dataset.exporters.base import (
+    Example,
+    Exporter,
+    Row,
+    has_untrained,
+    last_turn,
+    without_marks,
+)
 from synth.dataset.exporters.files import write_parquet
 from synth.dataset.exporters.row_policy import Unit
 from synth.dataset.exporters.siblings import (
@@ -32,7 +40,6 @@ from synth.dataset.exporters.siblings import (
     SAME_REWARD,
     by_task,
     from_one_state,
-    last_turn,
     shared_start,
 )
 
@@ -65,42 +72,54 @@ class TrlDpo(Exporter):
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for task in by_task(rows, self.task_sizes):
+            paired: set[str] = set()
+            missing: dict[str, str] = {}
             for group in from_one_state(task):
-                yield from self._pairs(group)
+                yield from self._pairs(group, paired, missing)
+            for trajectory, reason in missing.items():
+                if trajectory not in paired:
+                    self.leave_out(reason)
 
-    def _pairs(self, group: Sequence[Row]) -> Iterator[Example]:
-        if len(group) == 1:
-            self.leave_out(NO_SIBLING)
-            return
+    def _pairs(
+        self, group: Sequence[Row], paired: set[str], missing: dict[str, str]
+    ) -> Iterator[Example]:
+        """Yield the pairs of a group, and note its rows that are in one, or why they are not."""
         ranked = sorted(group, key=lambda row: -row["reward"])
-        used = 0
-        for best, worst in zip(ranked, reversed(ranked), strict=True):
-            if used == self.options.pairs or best["reward"] <= worst["reward"]:
-                break
-            example = self._pair(best, worst)
-            if example is not None:
-                used += 1
-                yield example
         if ranked[0]["reward"] == ranked[-1]["reward"]:
-            for _ in group:
-                self.leave_out(SAME_REWARD)
+            reason = NO_SIBLING if len(group) == 1 else SAME_REWARD
+            missing.update(dict.fromkeys((row["trajectory_id"] for row in group), reason))
+            return
+        pairs = 0
+        while len(ranked) > 1 and pairs < self.options.pairs:
+            best = ranked.pop(0)
+            for worst in reversed(ranked):
+                if best["reward"] <= worst["reward"]:
+                    break
+                example = self._pair(best, worst)
+                if isinstance(example, str):
+                    missing.setdefault(best["trajectory_id"], example)
+                    continue
+                ranked = [row for row in ranked if row is not worst]
+                paired.update((best["trajectory_id"], worst["trajectory_id"]))
+                pairs += 1
+                yield example
+                break
 
-    def _pair(self, best: Row, worst: Row) -> Example | None:
+    def _pair(self, best: Row, worst: Row) -> Example | str:
+        """Return the pair of two samples, or the reason why there is none."""
         chosen, rejected = best["messages"], worst["messages"]
         start = shared_start(chosen, rejected)
         good, bad = (messages[start : last_turn(messages)] for messages in (chosen, rejected))
         if self.options.completion == "turn":
             good, bad = good[:1], bad[:1]
-        reason = ""
         if not start:
-            reason = "samples of one task that open differently"
-        elif not good or not bad or good == bad:
-            reason = "a pair without a turn that differs"
-        elif has_untrained(good):
-            reason = "a chosen sample with a turn that must not be trained on"
-        if reason:
-            self.leave_out(reason)
-            return None
+            return "samples of one task that open differently"
+        if not good or not bad or good == bad:
+            return "no turn that differs from another sample"
+        if has_untrained(good):
+            return "a chosen sample with a turn that must not be trained on"
+        for messages, answer in ((chosen, good), (rejected, bad)):
+            self.exported(messages[: start + len(answer)], best["tools"], start)
         return {
             "prompt": without_marks(chosen[:start]),
             "chosen": without_marks(good),

@@ -17,13 +17,13 @@ from synth.dataset.exporters.base import (
     Exporter,
     Message,
     Row,
+    last_turn,
     prompt_part,
     trained_runs,
     without_marks,
 )
 from synth.dataset.exporters.files import write_parquet
 from synth.dataset.exporters.row_policy import Unit
-from synth.dataset.exporters.siblings import last_turn
 
 
 class TrlKto(Exporter):
@@ -46,6 +46,7 @@ class TrlKto(Exporter):
                 )
                 continue
             prompt, completion = cut
+            self.exported([*prompt, *completion], row["tools"], len(prompt))
             yield {
                 "prompt": without_marks(prompt),
                 "completion": without_marks(completion),

@@ -44,6 +44,7 @@ class TrlSft(Exporter):
             if self._in_runs:
                 for messages in self.trained(row):
                     for prompt, completion in trained_runs(messages):
+                        self.exported([*prompt, *completion], tools, len(prompt))
                         yield {
                             "prompt": list(prompt),
                             "completion": list(completion),
@@ -51,6 +52,7 @@ class TrlSft(Exporter):
                         }
             else:
                 for messages in self.unmasked(row):
+                    self.exported(messages, tools)
                     yield {"messages": list(messages), "tools": tools}
 
     def write(self, examples: Iterable[Example], out: Path) -> int:

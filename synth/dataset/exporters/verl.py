@@ -107,11 +107,13 @@ class VerlSft(Exporter):
     suffix = ".parquet"
     columns = ("messages", "segments", "tools")
     views = ("full", "segments")
+    keeps_reasoning = False
     units: ClassVar[tuple[Unit, ...]] = ("rollout",)
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for row in rows:
             for messages in self.unmasked(row):
+                self.exported(messages, row["tools"])
                 turns = conversation(messages, row["tools"])
                 yield {
                     "messages": [

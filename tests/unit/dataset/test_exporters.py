@@ -218,6 +218,7 @@ def test_another_split_is_asked_for_by_name(run, capsys):
         "examples": 1,
         "matched": 6,
         "left_out": {"split train": 5},
+        "lost_reasoning": {},
     }
 
 
@@ -273,8 +274,12 @@ def test_a_failed_export_leaves_nothing_behind(run, tmp_path, monkeypatch):
         "        raise ValueError('half-way')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ValueError, match="half-way"):
-        main([str(run), "--to", "breaks:Breaks", "--out", "x.jsonl"])
+    (tmp_path / "there").mkdir()
+    for out in ("x.jsonl", "new/folder/x.jsonl", "there/new/x.jsonl"):
+        with pytest.raises(ValueError, match="half-way"):
+            main([str(run), "--to", "breaks:Breaks", "--out", out])
+    assert not (tmp_path / "new").exists()
+    assert not list((tmp_path / "there").iterdir()), "and what was there stays"
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["breaks.py"]
 
 

@@ -21,6 +21,12 @@ from synth.errors import OperatorError
 TODAY = dt.date(2026, 1, 1)
 """The date of templates that ask for one, so that equal rows render equally on every day."""
 
+_FAULTS = (
+    *(jinja2.TemplateError, TypeError, ValueError, LookupError, AttributeError),
+    *(ArithmeticError, RecursionError),
+)
+"""What a template raises that is wrong, or that refuses a conversation."""
+
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"
 
 
@@ -29,7 +35,7 @@ class ChatTemplate:
 
     def __init__(self, preset: Preset) -> None:
         self.name = preset.name
-        self._tokens = {"bos_token": preset.bos, "eos_token": preset.eos}
+        self._tokens = {"bos_token": preset.bos or "", "eos_token": preset.eos or ""}
         environment: Any = ImmutableSandboxedEnvironment(
             trim_blocks=True,
             lstrip_blocks=True,
@@ -44,6 +50,8 @@ class ChatTemplate:
             raise OperatorError(
                 f"--template {preset.name}, line {error.lineno}: {error.message}"
             ) from None
+        except RecursionError:
+            raise OperatorError(f"--template {preset.name}: nested too deeply") from None
 
     def render(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> str:
         """Return the text of a conversation. Raises :class:`RenderError`."""
@@ -60,7 +68,7 @@ class ChatTemplate:
             marked: str = self._template.render(
                 **self._tokens, **context, add_generation_prompt=False
             )
-        except (jinja2.TemplateError, TypeError, ValueError, LookupError, AttributeError) as error:
+        except _FAULTS as error:
             raise RenderError(str(error).strip() or type(error).__name__) from None
         return _without_marks(marked)
 

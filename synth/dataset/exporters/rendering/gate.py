@@ -1,19 +1,22 @@
 """The render gate: a conversation is exported only if the target's template keeps what is in it.
 
 A conversation is rendered, and its calls are read back out of the text: names and arguments must be
-those of the conversation, in their order. The tools, the words and the results must be in the text.
+those of the conversation, in their order. The tools, the words and the results must be in the text,
+and not only because other parts of the conversation say the same: it is rendered once more without
+tools, and once more with a mark in the place of each text.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from synth.dataset.exporters.base import Message, prompt_part
 from synth.dataset.exporters.rendering.call_formats import READERS, Call, Types
 from synth.dataset.exporters.rendering.chat_template import ChatTemplate
 from synth.dataset.exporters.rendering.presets import WITH_TOOLS, Preset, RenderError
+from synth.dataset.exporters.row_policy import REASONING
 from synth.errors import OperatorError
 
 _LONGEST_REASON = 100
@@ -31,12 +34,13 @@ class RenderGate:
 
         Raises :class:`~synth.errors.OperatorError` for a template that drops the tools.
         """
+        prompt = prompt_part(messages) or messages[:1]
         try:
-            opening = self._template.render(prompt_part(messages) or messages[:1], tools)
+            opening = self._template.render(prompt, tools)
             text = self._template.render(messages, tools)
         except RenderError as error:
             return f"{self.name} does not render it: {str(error)[:_LONGEST_REASON]}"
-        if not all(tool["function"]["name"] in opening for tool in tools):
+        if self._drops_tools(opening, prompt, tools):
             raise OperatorError(
                 f"--template {self.name} drops the tools, so that no row could teach a call; give a"
                 f" template that renders tools: a file, or one of {', '.join(WITH_TOOLS)}"
@@ -47,7 +51,32 @@ class RenderGate:
             for call in message.get("tool_calls") or ()
         ]
         said = text[_shared(opening, text) :]
-        return self._misread(said, made, _types(tools)) or self._dropped(text, messages)
+        return self._misread(said, made, _types(tools)) or self._dropped(text, messages, tools)
+
+    def lost_reasoning(self, messages: Sequence[Message], tools: Sequence[Any]) -> Collection[int]:
+        """Return the positions of messages whose reasoning the template does not render."""
+        return self._unrendered(messages, tools, REASONING)
+
+    def _unrendered(
+        self, messages: Sequence[Message], tools: Sequence[Any], keys: Sequence[str]
+    ) -> list[int]:
+        """Return the positions of messages whose texts under these keys are not rendered, judged
+        by marks in their place, which occur nowhere else.
+        """
+        marks = {
+            (index, key): f"mark{index}{key}end"
+            for index, message in enumerate(messages)
+            for key in keys
+            if isinstance(message.get(key), str) and message[key].strip()
+        }
+        marked = [dict(message) for message in messages]
+        for (index, key), mark in marks.items():
+            marked[index][key] = mark
+        try:
+            text = self._template.render(marked, tools)
+        except RenderError:
+            return []
+        return sorted({index for (index, _), mark in marks.items() if mark not in text})
 
     def _misread(self, text: str, made: Sequence[Call], types: Types) -> str:
         found = [list(reader(text, types)) for reader in READERS]
@@ -61,10 +90,21 @@ class RenderGate:
             return f"{self.name} drops a call, or writes it in a form that is not read back"
         return f"{self.name} writes a call that reads back differently"
 
-    def _dropped(self, text: str, messages: Sequence[Message]) -> str:
-        for message in messages:
+    def _drops_tools(self, opening: str, prompt: Sequence[Message], tools: Sequence[Any]) -> bool:
+        """Tell whether a tool's name is in an opening no more often than without tools."""
+        try:
+            bare = self._template.render(prompt, [])
+        except RenderError:
+            bare = ""
+        names: Iterator[str] = (tool["function"]["name"] for tool in tools)
+        return any(opening.count(name) <= bare.count(name) for name in names)
+
+    def _dropped(self, text: str, messages: Sequence[Message], tools: Sequence[Any]) -> str:
+        unrendered = self._unrendered(messages, tools, ("content",))
+        for index, message in enumerate(messages):
             words = str(message["content"]).strip()
-            if words in text or json.dumps(words, ensure_ascii=False)[1:-1] in text:
+            whole = words in text or json.dumps(words, ensure_ascii=False)[1:-1] in text
+            if whole and index not in unrendered:
                 continue
             if message["role"] == "assistant":
                 beside = " beside a call" if message.get("tool_calls") else ""

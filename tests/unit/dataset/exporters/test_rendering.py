@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 
+from synth.api.exporting import export
 from synth.cli.export import main
 from synth.dataset.exporters.rendering.call_formats import READERS
 from synth.dataset.exporters.rendering.chat_template import ChatTemplate
@@ -20,7 +22,19 @@ from synth.dataset.exporters.rendering.presets import (
 )
 from synth.dataset.exporters.row_policy import one_call_per_turn, with_short_ids
 from synth.errors import OperatorError
-from tests.sample_rows import SYSTEM, TOOLS, asks, call, result, row, says, tool, user, write_run
+from tests.sample_rows import (
+    SYSTEM,
+    TOOLS,
+    asks,
+    call,
+    masked,
+    result,
+    row,
+    says,
+    tool,
+    user,
+    write_run,
+)
 
 Json = Any
 
@@ -137,6 +151,24 @@ def test_dropped_results_are_found():
     assert reason == "mine drops a message of the role tool"
 
 
+@pytest.mark.parametrize("name", ["llama3.1", "gpt-oss"])
+def test_dropped_words_are_found_where_others_say_the_same(name: str):
+    messages = one_call_per_turn(parallel(content="Done."))
+    reason = RenderGate(find_preset(name)).reason(messages, TOOLS)
+    assert reason == f"{name} drops the assistant's words beside a call"
+
+
+def test_dropped_tools_are_found_where_the_opening_names_them():
+    source = CHATML.replace("ARGUMENTS", "{{ call.function.arguments | tojson }}")
+    named = {"role": "system", "content": f"Use {', '.join(t['function']['name'] for t in TOOLS)}."}
+    messages = [named, *row(0)["messages"][1:]]
+    assert RenderGate(Preset("mine", source)).reason(messages, TOOLS) == ""
+    with pytest.raises(OperatorError, match="mine drops the tools"):
+        RenderGate(Preset("mine", source.replace("{{ tools | tojson }}", ""))).reason(
+            messages, TOOLS
+        )
+
+
 def test_values_without_quotes_are_read_by_their_declared_types():
     """GLM writes the text 72 and the number 72 alike; the tool's schema tells them apart."""
     tools = [tool("note", "Note.", text={"type": "string"}, rate={"type": "integer"})]
@@ -160,6 +192,23 @@ def test_a_template_cannot_reach_python():
         ChatTemplate(Preset("evil", source)).render([user("x")], [])
     with pytest.raises(RenderError):
         ChatTemplate(Preset("evil", "{{ messages.append(1) }}")).render([user("x")], [])
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("{{ 1 // 0 }}", "mine does not render it: integer division or modulo by zero"),
+        ("{{ 10.0 ** 999 }}", "mine does not render it: .*"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "mine does not render it: .*recursion"),
+    ],
+)
+def test_a_template_that_breaks_is_the_reason(source: str, words: str):
+    assert re.match(words, RenderGate(Preset("mine", source)).reason([user("x")], []))
+
+
+def test_a_template_that_is_nested_too_deeply_is_one_message():
+    with pytest.raises(OperatorError, match="--template mine: nested too deeply"):
+        ChatTemplate(Preset("mine", f"{{{{ {'(' * 5000}1{')' * 5000} }}}}"))
 
 
 def test_generation_marks_are_no_text():
@@ -208,3 +257,71 @@ def test_a_file_is_a_template(tmp_path, monkeypatch):
         main([*arguments, "smollm2", "--force"])
     assert (tmp_path / "run.trl-sft.parquet").is_file()
     assert not list(tmp_path.glob(".*.part"))
+
+
+def thoughtful() -> list[Json]:
+    """Two turns with reasoning and words before the user's last message, two after it."""
+    thought = {"reasoning_content": "It is one of them."}
+    return [
+        user("Stop one."),
+        asks(call("c1", "find_patients", name="x"), **thought),
+        result("c1", "find_patients", 1),
+        says("Which one?", **thought),
+        user("The first."),
+        asks(call("c2", "stop_medication", medication_id=1), **thought),
+        result("c2", "stop_medication", 1),
+        says("Done.", **thought),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "lost"),
+    [
+        ("qwen2.5", 4),
+        ("qwen3", 2),
+        ("qwen3-2507", 4),
+        ("qwen3-training", 0),
+        ("llama3.1", 4),
+        ("mistral-v3", 4),
+        ("glm4.5", 2),
+        ("gpt-oss", 3),
+        ("gpt-oss-training", 3),
+    ],
+)
+def test_reasoning_that_a_template_does_not_render_is_counted(name, lost, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_run(tmp_path / "run", [row(0, messages=thoughtful())])
+    report = export("run", "trl-sft", "rows", template=name)
+    assert sum(report.lost_reasoning.values()) == lost
+    if lost:
+        assert report.lost_reasoning.keys() == {f"{name} does not render it"}
+    by_turn = export("run", "trl-sft", "turns", template=name, unit="turn")
+    assert sum(by_turn.lost_reasoning.values()) == (4 if lost == 4 else 0)
+
+
+@pytest.mark.parametrize(
+    "target", ["openai-jsonl", "sharegpt", "llamafactory", "hermes", "verl-sft"]
+)
+def test_targets_without_a_place_for_reasoning_say_so(target, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_run(tmp_path / "run", [row(0), masked(1)])
+    assert main(["run", "--to", target]) == 0
+    assert f"note: 1 turn loses its reasoning: {target} has no place for it" in (
+        capsys.readouterr().err
+    )
+
+
+def test_reasoning_is_where_the_template_reads_it(tmp_path, monkeypatch):
+    """gpt-oss reads ``thinking``, and refuses it beside both words and a call."""
+    monkeypatch.chdir(tmp_path)
+    messages = thoughtful()
+    messages[1] = {**messages[1], "content": "I look."}
+    write_run(tmp_path / "run", [row(0, messages=messages)])
+    report = export("run", "axolotl", "rows", template="gpt-oss", unit="turn")
+    assert report.lost_reasoning == {"gpt-oss does not render it": 1}
+    first, *others = map(json.loads, (tmp_path / "rows").read_text("utf-8").splitlines())
+    assert "reasoning_content" in first["messages"][-1]
+    assert all(other["messages"][-1]["thinking"] == "It is one of them." for other in others)
+    report = export("run", "axolotl", "plain", unit="turn")
+    assert report.lost_reasoning == {}
+    assert "thinking" not in (tmp_path / "plain").read_text("utf-8")

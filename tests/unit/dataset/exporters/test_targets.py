@@ -10,7 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from synth.api.exporting import export
 from synth.cli.export import main
+from synth.dataset.exporters.siblings import by_task
 from synth.errors import ConfigProblems, OperatorError
 from tests.documents import block_with
 from tests.sample_rows import all_kinds, asks, call, masked, result, row, says, user, write_run
@@ -103,6 +105,34 @@ def test_dpo_never_chooses_a_mistake(folder, capsys):
         main(["run", "--to", "trl-dpo"])
 
 
+def test_a_sample_that_cannot_be_chosen_uses_up_no_other(folder):
+    """Rewards 1 (recovered), 0.8 and 0: the second best takes the worst."""
+    recovered = sample(0, "a", 0, 1.0, messages=masked(0)["messages"])
+    opening = masked(0)["messages"][:2]
+    plain = sample(1, "a", 1, 0.8, messages=[*opening, says("Stopped.")])
+    failed = sample(2, "a", 2, 0.0, messages=[*opening, says("No.")])
+    write_run(folder / "run", [recovered, plain, failed])
+    report = export("run", "trl-dpo", "pairs")
+    (pair,) = table("pairs")
+    assert (pair["chosen_reward"], pair["rejected_reward"]) == (0.8, 0.0)
+    assert report.left_out == {"a chosen sample with a turn that must not be trained on": 1}
+
+
+def test_dpo_counts_rows_not_attempts(folder):
+    """A row that is refused against the worst, but chosen against another, is not left out."""
+    opening = [user("x"), asks(call("1", "y"), train=False), result("1", "y", 1)]
+    rows = [
+        sample(0, "a", 0, 1.0, messages=[*opening, says("good")]),
+        sample(1, "a", 1, 0.5, messages=[*opening, says("bad")]),
+        sample(2, "a", 2, 0.0, messages=[user("x"), says("worse")]),
+    ]
+    write_run(folder / "run", rows)
+    report = export("run", "trl-dpo", "pairs")
+    (pair,) = table("pairs")
+    assert (pair["chosen_reward"], pair["rejected_reward"]) == (1.0, 0.5)
+    assert report.left_out == {}
+
+
 def test_dpo_takes_as_many_pairs_as_asked(folder):
     rows = [
         sample(index, "a", index, reward, messages=[user("x"), says(f"answer {index}")])
@@ -154,6 +184,49 @@ def test_grpo_has_a_prompt_of_each_task_and_its_pass_rate(folder, capsys):
     assert main(["run", "--to", "trl-grpo", "--option", "keep=mixed", "--force"]) == 0
     assert [item["task_id"] for item in table("run.trl-grpo.parquet")] == ["a"]
     assert "2 rows left out: every sample of its task succeeds" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("target", ["trl-grpo", "verl", "nemo-gym"])
+def test_a_template_is_asked_about_prompts_only(folder, target):
+    """Llama drops words beside a call, which no prompt has: every sample counts."""
+    rows = siblings()
+    failed = [*rows[1]["messages"]]
+    failed[4] = {**failed[4], "content": "I note it down."}
+    rows[1]["messages"] = failed
+    write_run(folder / "run", rows)
+    assert main(["run", "--to", target, "--out", "plain"]) == 0
+    report = export("run", target, "gated", template="llama3.1")
+    assert (report.examples, report.left_out) == (3, {})
+    assert (folder / "gated").read_bytes() == (folder / "plain").read_bytes()
+
+
+def test_a_prompt_that_a_template_refuses_leaves_out_its_task(folder):
+    rows = siblings()
+    for item in rows[2:4]:
+        item["messages"] = [user(""), *item["messages"][1:]]
+    (folder / "mine.jinja").write_text(
+        "{% if not messages[0].content %}{{ raise_exception('empty') }}{% endif %}"
+        "{{ tools | tojson }}{% for message in messages %}{{ message.content }}{% endfor %}"
+    )
+    write_run(folder / "run", rows)
+    report = export("run", "trl-grpo", "prompts", template="mine.jinja")
+    assert [item["task_id"] for item in table("prompts")] == ["a", "c"]
+    assert report.left_out == {"mine.jinja does not render it: empty": 2}
+
+
+def test_refused_samples_do_not_hold_back_their_task():
+    """A task is complete as soon as the next row comes, though fewer of its rows did."""
+    sizes = {"a": 2, "b": 1}
+
+    def stream():
+        yield sample(0, "a", 0, 1.0)
+        sizes["a"] -= 1
+        yield sample(2, "b", 0, 1.0)
+        sizes["seen"] = True
+
+    first = next(by_task(stream(), sizes))
+    assert [item["task_id"] for item in first] == ["a"]
+    assert "seen" not in sizes
 
 
 def test_sharegpt_alternates_and_holds_calls_as_json(folder):
@@ -375,6 +448,28 @@ def test_the_best_of_a_task_is_the_shortest_success(folder, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["run", "--to", "trl-kto", "--best", "0"])
     assert stopped.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "message"),
+    [
+        ("errors", "nope", "errors: keep or drop, not 'nope'"),
+        ("calls", "two", "calls: parallel or one or None, not 'two'"),
+        ("ids", "ten", "ids: recorded or nine or None, not 'ten'"),
+        ("min_reward", float("nan"), "min_reward: a finite number .*, not nan"),
+        ("min_reward", "x", "min_reward: a finite number .*, not 'x'"),
+        ("min_reward", [], r"min_reward: a finite number .*, not \[\]"),
+        ("best", "2", "best: a whole number from 1, or None, not '2'"),
+        ("best", 0, "best: a whole number from 1, or None, not 0"),
+        ("best", True, "best: a whole number from 1, or None, not True"),
+    ],
+)
+def test_an_argument_of_another_kind_is_one_message(folder, argument, value, message):
+    write_run(folder / "run", [row(0)])
+    arguments: Json = {argument: value}
+    with pytest.raises(OperatorError, match=message):
+        export("run", "trl-sft", "rows", **arguments)
+    assert not (folder / "rows").exists()
 
 
 def test_rows_with_errors_are_dropped_on_request(folder, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -82,3 +83,53 @@ def test_what_is_missing_is_one_message(arguments: tuple[str, ...], words: str, 
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not list(folder.glob("*.parquet"))
+
+
+ENDED = """\
+{{ bos_token }}{{ tools | tojson }}{% for message in messages %}
+{% if message.role == 'assistant' %}{% generation %}{{ message.content }}
+{% for call in message.tool_calls %}
+<tool_call>
+{{ call.function | tojson }}
+</tool_call>
+{% endfor %}
+{{ eos_token }}{% endgeneration %}
+{% else %}{{ message.content }}{% endif %}
+{% endfor %}
+"""
+
+
+def first_text(folder: Path) -> str:
+    (first, *_) = pq.read_table(folder / "run.tokens.parquet").to_pylist()
+    words = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    return words.decode(first["input_ids"], skip_special_tokens=False)
+
+
+@pytest.mark.parametrize("place", ["template", "."])
+def test_special_tokens_are_those_of_the_checkpoint(place: str, folder: Path):
+    """A model that never sees the end of a turn does not learn to stop."""
+    (folder / "template").mkdir()
+    (folder / "template/mine.jinja").write_text(ENDED)
+    config = {"bos_token": None, "eos_token": {"content": "<|im_end|>", "special": True}}
+    (folder / place / "tokenizer_config.json").write_text(json.dumps(config))
+    assert main([*TARGET, "--template", "template/mine.jinja"]) == 0
+    assert first_text(folder).count("<|im_end|>") == 3
+
+
+def test_special_tokens_that_are_not_known_are_asked_for(folder: Path):
+    (folder / "mine.jinja").write_text(ENDED)
+    command = [*TARGET, "--template", "mine.jinja"]
+    with pytest.raises(OperatorError, match="names bos_token, which is not known"):
+        main(command)
+    with pytest.raises(OperatorError, match=r"names eos_token.*--option eos=TOKEN"):
+        main([*command, "--option", "bos=''"])
+    assert main([*command, "--option", "bos=''", "--option", "eos=<|im_end|>"]) == 0
+    assert first_text(folder).count("<|im_end|>") == 3
+
+
+def test_a_broken_tokenizer_config_is_one_message(folder: Path):
+    (folder / "mine.jinja").write_text(ENDED)
+    for text in ("{", "[]", '{"bos_token": {}}'):
+        (folder / "tokenizer_config.json").write_text(text)
+        with pytest.raises(OperatorError, match=r"tokenizer_config\.json"):
+            main([*TARGET, "--template", "mine.jinja"])
