@@ -141,6 +141,7 @@ class EnvSessions:
 
     async def step(self, name: str, message: Message) -> dict[str, object]:
         """Take an assistant message; returns the messages that follow, and the score at the end.
+        Calls beyond ``agent.max_tool_calls`` are not executed.
 
         Raises :class:`SessionError` for a session that is over or busy, and OperatorError for a
         message that is not the assistant's.
@@ -151,8 +152,9 @@ class EnvSessions:
         async with session.busy:
             session.used = time.monotonic()
             limits = self._live.context.agent.for_requests(session.episode.task.request_count)
+            room = limits.max_tool_calls - len(session.episode.calls)
             try:
-                follow = await session.episode.step(message)
+                follow = await session.episode.step(message, room)
             except EnvsError:
                 self._end(session, "environment_error")
                 raise

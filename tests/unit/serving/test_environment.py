@@ -46,10 +46,19 @@ async def served(
     idle_s: float = 60.0,
     longest_s: float = 600.0,
     max_turns: int = 30,
+    max_tool_calls: int = 100,
     families: Sequence[str] = ("plan_asked",),
     compose: Mapping[int, float] | None = None,
 ) -> AsyncIterator[Served]:
-    run = run_of(folder, families, count=4, model="scripted", max_turns=max_turns, compose=compose)
+    run = run_of(
+        folder,
+        families,
+        count=4,
+        model="scripted",
+        compose=compose,
+        max_turns=max_turns,
+        max_tool_calls=max_tool_calls,
+    )
     async with open_live(run) as live:
         sessions = EnvSessions(live, at_once=at_once, idle_s=idle_s, longest_s=longest_s)
         async with serve_env(sessions, TOKEN) as url:
@@ -159,6 +168,22 @@ async def test_turns_are_limited(tmp_path: Path):
         assert (last["done"], last["stop_reason"], last["reward"]) == (True, "max_turns", 0.0)
         with pytest.raises(EnvError, match="over"):
             await asyncio.to_thread(lambda: env.step(tool="x"))
+
+
+async def test_the_calls_of_one_step_are_limited_like_all_others(tmp_path: Path):
+    async with served(tmp_path, max_tool_calls=3) as world:
+        env = world.client()
+        name = (await asyncio.to_thread(env.reset, 0))["session"]
+        function = {"name": "all_items", "arguments": {}}
+        calls = [{"id": str(number), "function": function} for number in range(50)]
+        await asyncio.to_thread(lambda: env.step(tool="all_items", arguments={}))
+        episode = world.sessions._open[name].episode
+        message = {"role": "assistant", "content": "", "tool_calls": calls}
+        step = await asyncio.to_thread(env.step, message)
+        assert (step["done"], step["stop_reason"]) == (True, "max_tool_calls")
+        assert [shown["tool_call_id"] for shown in step["messages"]] == ["0", "1"]
+        assert len(episode.calls) == 3
+        assert len(episode.messages[-3]["tool_calls"]) == 2, "each call kept has its result"
 
 
 async def test_a_composed_task_has_the_turns_of_each_request(tmp_path: Path):
