@@ -239,6 +239,18 @@ async def test_strangers_and_absent_tasks_are_refused(tmp_path: Path):
             await asyncio.to_thread(lambda: env.step(text="x"))
 
 
+async def test_a_session_that_the_server_lost_is_forgotten(tmp_path: Path):
+    async with served(tmp_path) as world:
+        env = world.client()
+        env.session = "lost-by-a-restart"
+        await asyncio.to_thread(env.reset)
+        assert (await asyncio.to_thread(env.close))["stop_reason"] == "closed"
+        env.session = "lost-by-a-restart"
+        with pytest.raises(EnvError, match="no session of that name") as error:
+            await asyncio.to_thread(env.close)
+        assert (error.value.status, env.session) == (404, None)
+
+
 @pytest.mark.slow
 async def test_two_hundred_sessions_at_once(tmp_path: Path):
     """All are open before the first step, and each earns its reward."""
