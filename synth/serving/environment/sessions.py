@@ -260,7 +260,8 @@ def message_of(body: Mapping[str, Any], number: int) -> Message:
     """The assistant message that a request's body stands for: ``message`` itself, a ``tool`` with
     its ``arguments``, or a ``text`` to the user. ``number`` makes the id of a call.
 
-    Raises :class:`SessionError` if it is none of the three.
+    Raises :class:`SessionError` if it is none of the three: only a text, which may be empty, can
+    end a session.
     """
     given = [key for key in ("message", "tool", "text") if key in body]
     if len(given) != 1 or set(body) - {"message", "tool", "arguments", "text"}:
@@ -271,6 +272,8 @@ def message_of(body: Mapping[str, Any], number: int) -> Message:
     if given == ["message"]:
         return body["message"]
     if given == ["text"]:
+        if not isinstance(body["text"], str):
+            raise SessionError("bad_request", "text is a string")
         return {"role": "assistant", "content": body["text"]}
     function = {"name": body["tool"], "arguments": body.get("arguments", {})}
     call = {"id": f"call_{number}", "type": "function", "function": function}

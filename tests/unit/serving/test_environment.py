@@ -45,6 +45,7 @@ async def served(
     at_once: int = 8,
     idle_s: float = 60.0,
     longest_s: float = 600.0,
+    host: str = "127.0.0.1",
     max_turns: int = 30,
     max_tool_calls: int = 100,
     families: Sequence[str] = ("plan_asked",),
@@ -61,7 +62,7 @@ async def served(
     )
     async with open_live(run) as live:
         sessions = EnvSessions(live, at_once=at_once, idle_s=idle_s, longest_s=longest_s)
-        async with serve_env(sessions, TOKEN) as url:
+        async with serve_env(sessions, TOKEN, host) as url:
             world = Served(url, sessions, live)
             yield world
             for client in world.clients:
@@ -206,7 +207,8 @@ async def test_a_composed_task_has_the_turns_of_each_request(tmp_path: Path):
         ({"message": {"role": "user", "content": "x"}}, "of the role assistant"),
         ({"message": {"role": "assistant", "tool_calls": [{"function": 5}]}}, "tool_calls"),
         ({"tool": 5}, "tool_calls"),
-        ({"text": 5}, "content of an assistant message"),
+        ({"text": 5}, "text is a string"),
+        ({"text": None}, "text is a string"),
     ],
 )
 async def test_odd_steps_are_refused_and_the_session_goes_on(
@@ -249,6 +251,12 @@ async def test_a_session_that_the_server_lost_is_forgotten(tmp_path: Path):
         with pytest.raises(EnvError, match="no session of that name") as error:
             await asyncio.to_thread(env.close)
         assert (error.value.status, env.session) == (404, None)
+
+
+async def test_an_address_of_ipv6_is_a_url(tmp_path: Path):
+    async with served(tmp_path, host="::1") as world:
+        assert world.url.startswith("http://[::1]:")
+        assert (await asyncio.to_thread(world.client().describe))["tasks"] == 4
 
 
 @pytest.mark.slow
