@@ -345,13 +345,14 @@ class Episode(Closing):
         )
         return turn
 
-    async def step(self, message: Message) -> list[Message]:
+    async def step(self, message: Message, most_calls: int | None = None) -> list[Message]:
         """Take an assistant message in OpenAI's form; return the messages that follow it, which
         are appended to ``messages`` as well.
 
         Its calls are executed, each answered by a tool message; without calls its text goes to the
-        user, who answers or ends the episode. Raises :class:`OperatorError` if the episode is over,
-        and for a message that is not the assistant's.
+        user, who answers or ends the episode. Calls beyond the first ``most_calls`` are neither
+        executed nor kept. Raises :class:`OperatorError` if the episode is over, and for a message
+        that is not the assistant's.
         """
         if self.done:
             raise OperatorError(
@@ -361,7 +362,7 @@ class Episode(Closing):
         follow: list[Message] = []
         if calls:
             self.utter(text)
-        for call in calls:
+        for call in calls[:most_calls]:
             outcome = await self.call(call)
             follow.append(
                 {
@@ -373,7 +374,10 @@ class Episode(Closing):
             )
         if not calls and not (turn := await self.say(text)).ends:
             follow.append({"role": "user", "content": turn.text})
-        self.messages += [copy.deepcopy(message), *follow]
+        kept = copy.deepcopy(message)
+        if calls[:most_calls] != calls:
+            kept = {**kept, "tool_calls": kept["tool_calls"][:most_calls]}
+        self.messages += [kept, *follow]
         return follow
 
     @property

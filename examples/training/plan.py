@@ -57,9 +57,11 @@ def read_study(
 ) -> Study:
     """The study in a file, in the size that is asked for. Raises BadStudy."""
     try:
-        study = Study.model_validate(yaml.safe_load(file.read_text()))
+        study = Study.model_validate(yaml.safe_load(file.read_text("utf-8")))
     except OSError as problem:
         raise BadStudy(f"{file}: {problem.strerror}") from None
+    except UnicodeDecodeError as problem:
+        raise BadStudy(f"{file} is not UTF-8: {problem.reason} at byte {problem.start}") from None
     except yaml.YAMLError as problem:
         raise BadStudy(f"{file} is not YAML: {problem}") from None
     except ValidationError as problem:

@@ -142,7 +142,10 @@ def is_evaluated(directory: Path) -> bool:
     """True if a set has a report on all of its tasks, not only on those before a stop."""
     if not (directory / "eval.json").exists():
         return False
-    return json.loads((directory / "manifest.json").read_text())["status"] == "complete"
+    report = json.loads((directory / "eval.json").read_text())
+    manifest = json.loads((directory / "manifest.json").read_text())
+    whole = ["complete", manifest["counts"]["rows"]]
+    return manifest["status"] == "complete" and [report["status"], report["rows"]] == whole
 
 
 def eval_command(
@@ -299,6 +302,22 @@ def make_python(home: Path) -> Path:
     return python
 
 
+def threads(text: str) -> int:
+    """A number from 1. Raises ValueError."""
+    return _within(text, 1, 1024)
+
+
+def port(text: str) -> int:
+    """The number of a port. Raises ValueError."""
+    return _within(text, 1, 65535)
+
+
+def _within(text: str, least: int, most: int) -> int:
+    if not least <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from {least} to {most}")
+    return int(text)
+
+
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("study", type=Path, help="a file like those in studies/")
@@ -307,8 +326,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--tasks", type=int, help="of each held-out set")
     parser.add_argument("--seeds", help="as 0,1,2")
     parser.add_argument("--points", help="some of the points, as A,B")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--port", type=int, default=8900, help="the same when a study goes on")
+    parser.add_argument("--threads", type=threads, default=2)
+    parser.add_argument("--port", type=port, default=8900, help="the same when a study goes on")
     parser.add_argument("--python", type=Path, help="an interpreter that has requirements.txt")
     parser.add_argument("--table", action="store_true", help="print the table of what is there")
     return parser

@@ -20,7 +20,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, Union, cast
 
 from envs.closing import Closing
 from envs.world.loader import load_world
@@ -28,6 +28,7 @@ from envs.world.template_cache import Templates
 from synth.api.threads import call
 from synth.episode import Episode
 from synth.errors import OperatorError
+from synth.foundation.hashing import canonical
 from synth.foundation.shipped import find_world
 from synth.rewards import check_reward_families
 from synth.runner.plan import Plan
@@ -42,7 +43,11 @@ _TYPES: Mapping[str, Any] = {
     "boolean": bool,
     "array": list,
     "object": dict,
+    "null": None,
 }
+
+Offer = tuple[str, Mapping[str, Any]]
+"""A family, and the name, description and parameters of a tool that its tasks have."""
 
 
 class TrlTasks(Closing):
@@ -75,16 +80,27 @@ class TrlTasks(Closing):
             source = FamilyTasks(self._world, self._template, names, universe)
             plan = Plan.make([source], count, 1, seed)
             self.tasks: list[Task] = [self._proved(plan.task(index)) for index in range(count)]
-            with self.open(0) as first:
-                tools = first.tools
+            offers = self._offers()
         except BaseException:
             self._held.close()
             raise
-        self.environment = _environment(self, tools)
+        self.environment = _environment(self, offers)
         """A class for ``environment_factory``: ``reset`` and a method for each tool."""
 
     def _proved(self, task: Task) -> Task:
         return call(lambda _: asyncio.run(prove(task, self._world, self._template)))
+
+    def _offers(self) -> list[Offer]:
+        """The tools of each kind of task: what ``submit`` takes depends on the family."""
+        kinds = {
+            (task.family, canonical(task.submit_parameters)): number
+            for number, task in enumerate(self.tasks)
+        }
+        offers: list[Offer] = []
+        for (family, _), number in kinds.items():
+            with self.open(number) as episode:
+                offers += [(family, tool["function"]) for tool in episode.tools]
+        return offers
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the training set: ``prompt`` (messages) and ``task``, its number."""
@@ -182,11 +198,57 @@ def _silent(source: FamilyTasks, asked: Sequence[str] | None) -> list[str]:
     return names
 
 
-def _environment(tasks: TrlTasks, tools: Sequence[Mapping[str, Any]]) -> type[TrlEnvironment]:
-    methods = {tool["function"]["name"]: _method(tool["function"]) for tool in tools}
+def _environment(tasks: TrlTasks, offers: Sequence[Offer]) -> type[TrlEnvironment]:
+    tools: dict[str, list[Offer]] = {}
+    for family, function in offers:
+        tools.setdefault(function["name"], []).append((family, function))
+    families = {family for family, _ in offers}
+    methods = {name: _method(_merged(versions, families)) for name, versions in tools.items()}
     if "reset" in methods or "get_reward" in methods:
         raise OperatorError("a tool called reset or get_reward cannot be a method for TRL")
     return type("SynthEnvironment", (TrlEnvironment,), {"tasks": tasks, **methods})
+
+
+def _merged(versions: Sequence[Offer], families: set[str]) -> dict[str, Any]:
+    """One function for a tool whose arguments differ between families: it takes those of each, and
+    needs what each needs. The descriptions name the families where they do not agree.
+    """
+    taken: dict[str, list[Offer]] = {}
+    for family, function in versions:
+        for key, schema in function["parameters"].get("properties", {}).items():
+            taken.setdefault(key, []).append((family, schema))
+    needed: list[Sequence[str]] = [
+        function["parameters"].get("required", ()) for _, function in versions
+    ]
+    own = {family for family, _ in versions}
+    properties = {
+        key: _merged_property(schemas) | {"description": _described(key, schemas, own)}
+        for key, schemas in taken.items()
+    }
+    name = versions[0][1]["name"]
+    return {
+        "name": name,
+        "description": _described(name, versions, families),
+        "parameters": {"properties": properties, "required": set(needed[0]).intersection(*needed)},
+    }
+
+
+def _merged_property(schemas: Sequence[Offer]) -> dict[str, Any]:
+    """The choices or types of an argument in all families."""
+    if all("enum" in schema for _, schema in schemas):
+        return {"enum": list(dict.fromkeys(v for _, schema in schemas for v in schema["enum"]))}
+    return {"type": list(dict.fromkeys(t for _, schema in schemas for t in _types(schema)))}
+
+
+def _described(name: str, versions: Sequence[Offer], families: set[str]) -> str:
+    """The description that all these families share, or each with its families."""
+    owners: dict[str, set[str]] = {}
+    for family, schema in versions:
+        owners.setdefault(_one_line(schema.get("description", name)), set()).add(family)
+    return " ".join(
+        text if own == families else f"{text} (Only in tasks of {', '.join(sorted(own))}.)"
+        for text, own in owners.items()
+    )
 
 
 def _method(function: Mapping[str, Any]) -> Callable[..., str]:
@@ -220,12 +282,16 @@ def _method(function: Mapping[str, Any]) -> Callable[..., str]:
 
 def _annotation(schema: Mapping[str, Any], *, needed: bool) -> Any:
     choices = schema.get("enum")
-    kind = schema.get("type")
     if choices and all(isinstance(choice, str) for choice in choices):
         found: Any = cast("Any", Literal)[tuple(choices)]
     else:
-        found = _TYPES.get(str(kind), str)
+        found = cast("Any", Union)[tuple(_TYPES.get(kind, str) for kind in _types(schema))]
     return found if needed else found | None
+
+
+def _types(schema: Mapping[str, Any]) -> list[str]:
+    kinds: object = schema.get("type", "string")
+    return cast("list[str]", kinds) if isinstance(kinds, list) else [str(kinds)]
 
 
 def _one_line(text: object) -> str:

@@ -140,6 +140,8 @@ def _next(report: RunReport, where: str) -> Iterator[str]:
     totals = report.totals
     bad = totals.scored > totals.successes or bool(report.failures)
     steps = [f"synth inspect {where}" + (" --failed" if bad else "")]
+    if (report.directory / "eval.json").exists():  # written before this part of the run
+        steps.insert(0, f"synth eval {where}")
     if report.status == "partial" or report.upload_problem:
         steps.insert(0, " ".join(["synth run --resume", where, *report.higher]))
     elif totals.rows:

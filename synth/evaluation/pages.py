@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from synth.dataset.store.card import table
+from synth.report.compare_table import other_world
 
 Figures = Mapping[str, Any]
 
@@ -37,6 +38,7 @@ def comparison_page(document: Figures) -> str:
             f"After: {', '.join(after['models'])} ({after['path']}).",
             "Samples are paired by task and number; p is that of an exact paired test over tasks.",
             "",
+            *([other_world(document), ""] if document["other_world"] else []),
             *table(header, rows),
             *_failures("Why it still fails", document["why_still_failing"]),
             *_failures("Why it fails now where it passed", document["why_lost"]),
@@ -150,7 +152,7 @@ def _pair(name: str, part: Figures) -> tuple[str, ...]:
     if not pairs:
         return name, "0", "", "", "", "", ""
     before, after = part["rates"]
-    spread = "" if part["interval"] is None else _spread(part["interval"], "+")
+    spread = "all alike" if part["interval"] is None else _spread(part["interval"], "+")
     tested = (f"{part['difference']:+.1%}", spread, f"{part['p_value']:.3g}")
     return (name, str(pairs), f"{before:.1%}", f"{after:.1%}", *tested)
 

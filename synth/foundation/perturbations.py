@@ -14,7 +14,7 @@ Json = Any
 MistakeInAnyWorld = Literal[
     "wrong_argument", "forgotten_step", "stray_write", "invented_fact", "premature_answer"
 ]
-MistakeKind = MistakeInAnyWorld | Literal["wrong_sql"]
+MistakeKind = Literal[MistakeInAnyWorld, "wrong_sql"]
 """What the scripted expert can be told to do wrong (:mod:`synth.models.scripted.mistakes`)."""
 
 MISTAKE_KINDS: tuple[str, ...] = get_args(MistakeInAnyWorld)

@@ -15,7 +15,7 @@ from synth.report.table import reason_of
 _COLUMNS = [
     *("trajectory_id", "task_id", "sample_index", "family", "case", "model"),
     *("outcome", "reward", "stop_reason", "blame", "verdicts", "num_turns", "surface"),
-    "phrasing",
+    *("phrasing", "env_digest"),
 ]
 
 
@@ -35,6 +35,7 @@ class Sample:
     reason: str
     surface: int = 0
     phrasing: str | None = None
+    env_digest: str = ""
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -69,6 +70,7 @@ def compare(first: Dataset, second: Dataset) -> dict[str, Any]:
         "unscored_pairs": len(common) - len(scored),
         "only_first": len(one) - len(common),
         "only_second": len(two) - len(common),
+        "other_world": sum(one[key].env_digest != two[key].env_digest for key in common),
         **_figures(scored, one, two),
         "families": [
             {"family": family, **_figures(keys, one, two)}
@@ -116,6 +118,7 @@ def read_samples(dataset: Dataset) -> dict[Key, Sample]:
             reason=reason_of(row["verdicts"]),
             surface=row["surface"] or 0,
             phrasing=row["phrasing"],
+            env_digest=row["env_digest"],
         )
     return found
 
@@ -129,6 +132,7 @@ def _side(dataset: Dataset, samples: Mapping[Key, Sample]) -> dict[str, Any]:
         "path": dataset.name,
         "status": dataset.status,
         "models": sorted({sample.model for sample in samples.values()}),
+        "env_digests": sorted({sample.env_digest for sample in samples.values()}),
         "rows": len(samples),
         "pass": tally.to_json(),
     }

@@ -18,6 +18,8 @@ def show_comparison(screen: Screen, document: Mapping[str, Any], limit: int = LI
         screen.parts([(f"{name}  {side['path']}", "bold"), (f"  {', '.join(side['models'])}", "")])
         screen.line(f"{side['rows']} rows ({side['status']}), passed {rate}", indent=3)
     screen.line()
+    if note := other_world(document):
+        screen.line(note, "yellow")
     screen.line(_verdict(document), "bold")
     for key, what in (
         ("unscored_pairs", "pairs without a score on both sides"),
@@ -34,6 +36,17 @@ def show_comparison(screen: Screen, document: Mapping[str, Any], limit: int = LI
     _flips(screen, document["flips"], limit)
 
 
+def other_world(document: Mapping[str, Any]) -> str:
+    """A note that the same tasks come from two versions of a world; empty if they do not."""
+    if not document["other_world"]:
+        return ""
+    digests = [", ".join(side["env_digests"]) for side in document["runs"]]
+    return (
+        f"note: {document['other_world']} pairs come from two versions of their world (env_digest"
+        f" {digests[0]} and {digests[1]}), so that the world may be what differs"
+    )
+
+
 def rate_text(figures: Mapping[str, Any]) -> str:
     low, high = figures["interval"]
     return f"{figures['rate']:.1%} ({low:.1%} to {high:.1%})"
@@ -45,7 +58,9 @@ def _verdict(document: Mapping[str, Any]) -> str:
         return "no pair has a score on both sides"
     difference, interval = document["difference"], document["interval"]
     text = f"B passes {difference:+.1%} of {pairs} pairs"
-    if interval is not None:
+    if interval is None:
+        text += " (no interval: all tasks differ alike)"
+    else:
         text += f" ({interval[0]:+.1%} to {interval[1]:+.1%})"
     text += f", p = {p_value:.3g}"
     return text + (": no clear difference" if p_value >= 0.05 else "")
@@ -56,7 +71,7 @@ def _row(name: str, part: Mapping[str, Any]) -> tuple[str, ...]:
     if not pairs:
         return (name, "0", *["-"] * 7)
     interval = part["interval"]
-    spread = "-" if interval is None else f"{interval[0]:+.0%} to {interval[1]:+.0%}"
+    spread = "all alike" if interval is None else f"{interval[0]:+.0%} to {interval[1]:+.0%}"
     rates = (f"{rate:.1%}" for rate in part["rates"])
     tested = (f"{part['difference']:+.1%}", spread, f"{part['p_value']:.3g}")
     return (name, str(pairs), *rates, *tested, str(part["gained"]), str(part["lost"]))

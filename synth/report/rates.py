@@ -86,8 +86,8 @@ class PassTally:
     def to_json(self) -> dict[str, object] | None:
         """The rate with its interval, pass@k and all@k; None without a scored sample.
 
-        k goes over the powers of two up to the commonest number of samples; tasks with fewer
-        samples are left out of it.
+        k goes over the powers of two up to the commonest number of samples, and that number;
+        tasks with fewer samples are left out of it.
         """
         tasks = self._pairs()
         if not tasks:
@@ -128,9 +128,9 @@ class PassTally:
 
 
 def _sample_counts(tasks: Sequence[tuple[int, int]]) -> list[int]:
-    """The powers of two up to the commonest number of samples of a task."""
+    """The powers of two up to the commonest number of samples of a task, and that number."""
     usual = Counter(n for _, n in tasks).most_common(1)[0][0]
-    return [k for k in (1, 2, 4, 8, 16, 32, 64) if k <= usual]
+    return [*(k for k in (1, 2, 4, 8, 16, 32, 64) if k < usual), usual]
 
 
 def bootstrap(values: Sequence[float], seed: int = 0, draws: int = DRAWS) -> Interval:
@@ -178,7 +178,8 @@ def sign_flip_p(differences: Iterable[int]) -> float:
 
 
 def difference_interval(differences: Sequence[tuple[int, int]]) -> Interval | None:
-    """The interval of a difference of pass rates, tasks drawn; None with fewer than two tasks.
+    """The interval of a difference of pass rates, tasks drawn; None where all tasks differ alike,
+    which says nothing about how others do.
 
     ``differences`` are pairs (passed more often, pairs) of each task.
     """
@@ -187,5 +188,7 @@ def difference_interval(differences: Sequence[tuple[int, int]]) -> Interval | No
         return None
     mean = sum(d for d, _ in differences) / count
     between = sum((d - mean * n) ** 2 for d, n in differences) * tasks / (tasks - 1)
+    if between < 1e-9:
+        return None
     half = Z * math.sqrt(between) / count
     return Interval(max(-1.0, mean - half), min(1.0, mean + half))

@@ -11,6 +11,7 @@ import pytest
 from envs.errors import SandboxError, ScriptError
 from synth.__main__ import COMMANDS, EXPERIMENTAL, GROUPS, main
 from synth.errors import ConfigProblems, DatasetError, ModelAuthError, OperatorError, TaskError
+from tests.sample_rows import row, write_run
 
 HEAVY = ("hydra", "omegaconf", "ray", "openai", "pyarrow", "sqlalchemy", "duckdb")
 
@@ -69,6 +70,15 @@ def test_help_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize("words", [("export", "--to", "trl-sft"), ("inspect",)])
+def test_a_condition_leaves_nothing_on_stderr(tmp_path, words):
+    write_run(tmp_path / "run", [row(0)])
+    command, *options = words
+    done = synth(command, "run", *options, "--where", "reward = 1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "leaked" not in done.stderr
 
 
 def test_python_m_synth_runs_the_same():

@@ -7,7 +7,7 @@
 ``parallel``
     Neighbouring reads in one turn, those of a loop too, as far as none needs what another brings.
 ``verifying``
-    After a write, the last read before it once more.
+    After a write, the last read before it once more; after a loop that writes, once.
 
 Which calls write is known from the proof of the task. A style's name is in ``provider_fields`` of
 the first turn.
@@ -97,20 +97,33 @@ class Narrating(StyledConversation):
 
 
 class Verifying(StyledConversation):
-    """Makes the last read before a write once more after it."""
+    """Makes the last read before a write once more after it; after a loop that writes, once."""
 
     style = "verifying"
     _last: tuple[Action, str, Mapping[str, object]] | None = None
+    _due: tuple[Action, str, Mapping[str, object]] | None = None
+    _loops = 0
+
+    def _steps(self, steps: Sequence[Step], names: dict[str, object]) -> Play:
+        for step in steps:
+            loop = isinstance(step, LoopStep)
+            self._loops += loop
+            yield from super()._steps([step], names)
+            self._loops -= loop
+            if self._due is not None and not self._loops:
+                due, self._due = self._due, None
+                yield from self._tried(*due)
 
     def _played(self, index: int, step: Action, names: dict[str, object]) -> Play:
         tool, arguments = self._request(step, names)
         content = yield from self._call(step, tool, arguments)
         self._save(step, content, names)
-        if index not in self._writes:
-            if not failed(content) and isinstance(step, CallStep):
-                self._last = replace(step, save={}), tool, arguments
-        elif self._last is not None and not failed(content):
-            yield from self._tried(*self._last)
+        if failed(content):
+            return
+        if index in self._writes:
+            self._due = self._last
+        elif isinstance(step, CallStep):
+            self._last = replace(step, save={}), tool, arguments
 
 
 class Parallel(StyledConversation):

@@ -18,10 +18,13 @@ import http.client
 import json
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 from synth.errors import OperatorError
+
+_GONE: Final = frozenset({404, 410})
+"""Statuses of a session that the server does not know or that is over."""
 
 
 class EnvError(OperatorError):
@@ -56,12 +59,17 @@ class EnvClient:
         return self._send("GET", "/")
 
     def reset(self, task: int | None = None) -> dict[str, Any]:
-        """Begin with a task (None: the server's next one); a session that is open is closed.
+        """Begin with a task (None: the server's next one); a session that is open is closed, and
+        one that the server no longer knows is forgotten.
 
         Returns ``session``, ``task_id``, ``family``, ``messages`` and ``tools``.
         """
-        if self.session is not None:
-            self.close()
+        try:
+            if self.session is not None:
+                self.close()
+        except EnvError as error:
+            if error.status not in _GONE:
+                raise
         begun = self._send("POST", "/sessions", {} if task is None else {"task": task})
         self.session = begun["session"]
         return begun
@@ -85,7 +93,12 @@ class EnvClient:
 
     def close(self) -> dict[str, Any]:
         """End the session. Returns ``reward``, ``outcome``, ``stop_reason`` and ``verdicts``."""
-        ended = self._send("DELETE", f"/sessions/{self._name()}")
+        try:
+            ended = self._send("DELETE", f"/sessions/{self._name()}")
+        except EnvError as error:
+            if error.status in _GONE:
+                self.session = None
+            raise
         self.session = None
         return ended
 

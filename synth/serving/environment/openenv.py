@@ -239,9 +239,11 @@ def _message(data: Mapping[str, Any], name: str) -> Message:
         raise SessionError("bad_request", "arguments is an object")
     arguments = cast("dict[str, Any]", given)
     tool: object = data.get("tool_name") if known is _CALL else data.get("tool")
-    text: object = data.get("text") or ""
+    text: object = data.get("text")
     if known is _CALL and tool == REPLY:
         tool, text = None, arguments.get("text")
+    if tool and text is None:
+        text = ""
     if not isinstance(text, str) or not isinstance(tool, str | None):
         raise SessionError("bad_request", "text and the name of a tool are strings")
     if not tool:

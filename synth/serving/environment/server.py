@@ -45,7 +45,8 @@ async def serve_env(
     await runner.setup()
     try:
         await web.TCPSite(runner, host, port, backlog=1024).start()
-        yield f"http://{host}:{runner.addresses[0][1]}"
+        name = f"[{host}]" if ":" in host else host
+        yield f"http://{name}:{runner.addresses[0][1]}"
     finally:
         await runner.cleanup()
         await sessions.aclose()

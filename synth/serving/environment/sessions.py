@@ -141,6 +141,7 @@ class EnvSessions:
 
     async def step(self, name: str, message: Message) -> dict[str, object]:
         """Take an assistant message; returns the messages that follow, and the score at the end.
+        Calls beyond ``agent.max_tool_calls`` are not executed.
 
         Raises :class:`SessionError` for a session that is over or busy, and OperatorError for a
         message that is not the assistant's.
@@ -151,8 +152,9 @@ class EnvSessions:
         async with session.busy:
             session.used = time.monotonic()
             limits = self._live.context.agent.for_requests(session.episode.task.request_count)
+            room = limits.max_tool_calls - len(session.episode.calls)
             try:
-                follow = await session.episode.step(message)
+                follow = await session.episode.step(message, room)
             except EnvsError:
                 self._end(session, "environment_error")
                 raise
@@ -258,7 +260,8 @@ def message_of(body: Mapping[str, Any], number: int) -> Message:
     """The assistant message that a request's body stands for: ``message`` itself, a ``tool`` with
     its ``arguments``, or a ``text`` to the user. ``number`` makes the id of a call.
 
-    Raises :class:`SessionError` if it is none of the three.
+    Raises :class:`SessionError` if it is none of the three: only a text, which may be empty, can
+    end a session.
     """
     given = [key for key in ("message", "tool", "text") if key in body]
     if len(given) != 1 or set(body) - {"message", "tool", "arguments", "text"}:
@@ -269,6 +272,8 @@ def message_of(body: Mapping[str, Any], number: int) -> Message:
     if given == ["message"]:
         return body["message"]
     if given == ["text"]:
+        if not isinstance(body["text"], str):
+            raise SessionError("bad_request", "text is a string")
         return {"role": "assistant", "content": body["text"]}
     function = {"name": body["tool"], "arguments": body.get("arguments", {})}
     call = {"id": f"call_{number}", "type": "function", "function": function}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
@@ -13,6 +14,7 @@ from synth.api.trl import TrlEnvironment, TrlTasks
 from synth.errors import OperatorError
 from synth.models.scripted.expert import ExpertConversation
 from synth.types import Message
+from tests.unit.small_world import make
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +65,64 @@ def test_methods_are_the_tools_with_their_schemas(tasks: TrlTasks):
         for name, _ in inspect.getmembers(type(environment), predicate=inspect.isfunction)
         if not name.startswith("_")
     ]
-    with tasks.open(0) as episode:
-        assert sorted(names) == sorted(
-            ["reset", *(tool["function"]["name"] for tool in episode.tools)]
-        )
+    offered = {"reset"}
+    for number in range(8):
+        with tasks.open(number) as episode:
+            offered |= {tool["function"]["name"] for tool in episode.tools}
+    assert sorted(names) == sorted(offered)
     lend = environment.lend
     assert str(inspect.signature(lend)) == "(member_id: int, book_id: int) -> str"
     assert "book_id:" in lend.__doc__
+
+
+def test_a_method_takes_the_arguments_of_every_family(tasks: TrlTasks):
+    families = [task.family for task in tasks.tasks]
+    assert set(families) == {"lend_book", "renew_all", "lend_unread"}, "the last hands in nothing"
+    environment: Any = tasks.environment()
+    taken = inspect.signature(environment.submit).parameters
+    assert {name: (it.annotation, it.default) for name, it in taken.items()} == {
+        "outcome": (Literal["lent", "unavailable"] | None, None),
+        "renewed": (list | None, None),
+    }
+    lines = [line.strip() for line in environment.submit.__doc__.splitlines()]
+    assert lines[0].endswith("(Only in tasks of lend_book, renew_all.)")
+    assert lines[3:] == [
+        "outcome: What came of it. (Only in tasks of lend_book.)",
+        "renewed: The loans that you renewed. (Only in tasks of renew_all.)",
+    ]
+    assert "Only in tasks" not in environment.lend.__doc__
+    environment.reset(task=families.index("renew_all"))
+    assert "invalid_arguments" in environment.submit(outcome="lent")
+    assert "received" in environment.submit(renewed=[])
+    environment.reset(task=families.index("lend_unread"))
+    assert "unknown_tool" in environment.submit(outcome="lent")
+    environment.rollout.finish("")
+
+
+LAST = '  - say: "It costs {price}."\n'
+NAMED = """\
+- id: {family}
+  ground: {{key: item_id, sql: "SELECT item_id, name FROM items"}}
+  user: {{says: ["Is there {{name}}?"]}}
+  answer:
+    price: {{type: string, description: No price.}}
+    found: {{enum: [{choice}], description: The find.}}
+  gold:
+  - find_items: {{name: "{{name}}"}}
+  - submit: {{price: none, found: {choice}}}
+  - say: "Yes."
+"""
+
+
+def test_what_differs_between_families_has_all_choices_and_types(tmp_path: Path):
+    named = NAMED.format(family="named", choice="sure")
+    other = NAMED.format(family="other", choice="maybe")
+    make(tmp_path, tasks=(LAST, LAST + named + other))
+    with TrlTasks(tmp_path, ["price", "named", "other"], count=6) as tasks:
+        environment: Any = tasks.environment()
+    signature = inspect.signature(environment.submit)
+    assert signature.parameters["price"].annotation == float | str
+    assert signature.parameters["found"].annotation == Literal["sure", "maybe"] | None
 
 
 def test_wrong_arguments_are_answered_like_any_others(tasks: TrlTasks):

@@ -113,3 +113,12 @@ def test_json_holds_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert document["mean_reward"] == 0.75
     assert document["failures"] == [{"type": "ModelError", "count": 2, "message": "HTTP 500"}]
     assert document["stop_reasons"] == {"finished": 2}
+
+
+def test_a_run_that_went_on_has_its_old_report_renewed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "eval.json").write_text("{}")
+    conclude(report(tmp_path, scored([1.0] * 4)), as_json=False)
+    assert f"next: synth eval {tmp_path / 'run'}\n" in capsys.readouterr().out

@@ -435,3 +435,9 @@ def test_an_unknown_kind_is_reported_beside_a_refused_override():
     """Such a config is incomplete, and only the rules about single values are asked."""
     (line,) = problems({"runtime": {"kind": "spark"}}, rules=False)
     assert line.startswith("runtime.kind: unknown runtime 'spark'")
+
+
+def test_an_unknown_mistake_is_one_problem():
+    [problem] = problems({**WORLD, "model": {"kind": "scripted", "mistakes": ["stray_writ"]}})
+    assert problem.startswith("model.mistakes.0: must be wrong_argument or ")
+    assert problem.endswith("or wrong_sql, not 'stray_writ'; did you mean stray_write?")

@@ -124,13 +124,41 @@ def test_the_table_pools_seeds_and_pairs_tasks(tmp_path: Path, table: Table):
     assert "| before | 0 | 0 | easy | 6 | 0.0% | 0.0% to 39.0% | 0.0% |" in shown
 
 
-@pytest.mark.parametrize(("status", "evaluated"), [("complete", True), ("partial", False)])
+@pytest.mark.parametrize(
+    ("status", "reported", "rows", "evaluated"),
+    [
+        ("complete", "complete", 6, True),
+        ("partial", "partial", 6, False),
+        ("complete", "partial", 6, False),
+        ("complete", "complete", 5, False),
+    ],
+)
 def test_a_report_on_some_of_the_tasks_is_no_evaluation(
-    table: Table, tmp_path: Path, status: str, evaluated: bool
+    table: Table, tmp_path: Path, status: str, reported: str, rows: int, evaluated: bool
 ):
-    """A set whose model's server was stopped is gone on with, and not taken for whole."""
+    """A set whose model's server was stopped is gone on with, and not taken for whole; nor is one
+    whose run went on after its report.
+    """
     is_evaluated = import_module("study").is_evaluated
     assert not is_evaluated(tmp_path)
-    (tmp_path / "eval.json").write_text("{}")
-    (tmp_path / "manifest.json").write_text(json.dumps({"status": status}))
+    (tmp_path / "eval.json").write_text(json.dumps({"status": reported, "rows": rows}))
+    (tmp_path / "manifest.json").write_text(json.dumps({"status": status, "counts": {"rows": 6}}))
     assert is_evaluated(tmp_path) is evaluated
+
+
+def test_a_file_that_is_not_utf8_is_one_message(table: Table, tmp_path: Path):
+    file = write(tmp_path)
+    file.write_bytes(b"world: h\xf4tel\n")
+    code, _, problem = table(file, tmp_path / "out")
+    assert code == 2
+    assert problem == f"{file} is not UTF-8: invalid continuation byte at byte 8\n"
+
+
+@pytest.mark.parametrize("option", [("--threads", "0"), ("--port", "99999"), ("--port", "x")])
+def test_a_number_that_cannot_be_is_refused_at_once(
+    table: Table, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: tuple[str, str]
+):
+    with pytest.raises(SystemExit):
+        table(write(tmp_path), tmp_path / "out", *option)
+    assert f"argument {option[0]}: " in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

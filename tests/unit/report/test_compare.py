@@ -10,6 +10,7 @@ import pytest
 from synth.cli.inspect import main
 from synth.dataset.reader import Dataset
 from synth.errors import DatasetError, OperatorError
+from synth.evaluation.pages import comparison_page
 from synth.report.compare import compare
 from tests.sample_rows import row, unscored, verdict, write_run
 
@@ -71,6 +72,28 @@ def test_the_comparison_is_printed_lost_samples_first(runs, capsys):
     flips = [line.split()[0] for line in out.partition("Flipped (3)")[2].splitlines()[2:]]
     assert flips == ["lost", "gained", "gained"]
     assert "state: missing: loans" in out
+
+
+def test_pairs_that_all_differ_alike_have_no_interval(tmp_path: Path, capsys):
+    names = "abcde"
+    write_run(tmp_path / "a", [sample(n, name, 0, False) for n, name in enumerate(names)])
+    write_run(tmp_path / "b", [sample(n, name, 0, True) for n, name in enumerate(names)])
+    assert main(["--compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    out = capsys.readouterr().out
+    assert "B passes +100.0% of 5 pairs (no interval: all tasks differ alike), p = " in out
+    assert "note:" not in out
+
+
+def test_two_versions_of_a_world_are_noted(tmp_path: Path, capsys):
+    old, new = ([sample(0, "t", 0, True, env_digest=digest)] for digest in ("e11", "e22"))
+    write_run(tmp_path / "a", old)
+    write_run(tmp_path / "b", new)
+    assert main(["--compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    note = "1 pairs come from two versions of their world (env_digest e11 and e22)"
+    assert note in out
+    with Dataset.open(tmp_path / "a") as first, Dataset.open(tmp_path / "b") as second:
+        assert note in comparison_page(compare(first, second))
 
 
 def test_the_comparison_as_json_is_the_document(runs, capsys):

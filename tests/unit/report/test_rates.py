@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -80,6 +81,24 @@ def test_the_interval_of_a_difference_holds_it_and_needs_two_tasks():
     assert interval is not None
     assert interval.low < 0.5 < interval.high
     assert difference_interval([(1, 4)]) is None
+
+
+@pytest.mark.parametrize("differences", [[(1, 1)] * 6, [(0, 2)] * 6, [(1, 3), (2, 6)]])
+def test_tasks_that_all_differ_alike_say_nothing_about_others(differences: list[tuple[int, int]]):
+    assert difference_interval(differences) is None
+
+
+@pytest.mark.parametrize(
+    ("samples", "ks"), [(1, ["1"]), (4, ["1", "2", "4"]), (5, ["1", "2", "4", "5"])]
+)
+def test_k_ends_with_the_number_of_samples(samples: int, ks: list[str]):
+    tally = PassTally()
+    for number in range(samples * 2):
+        tally.add("ab"[number % 2], number == 0)
+    intervals = tally.intervals()
+    assert [*intervals["pass_at"]] == [*intervals["all_of"]] == ks
+    figures: Any = tally.to_json()
+    assert [*figures["pass_at"]] == [*figures["all_of"]] == ks
 
 
 def test_a_tally_leaves_tasks_with_fewer_samples_out_of_a_larger_k():

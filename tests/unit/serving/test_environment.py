@@ -45,14 +45,24 @@ async def served(
     at_once: int = 8,
     idle_s: float = 60.0,
     longest_s: float = 600.0,
+    host: str = "127.0.0.1",
     max_turns: int = 30,
+    max_tool_calls: int = 100,
     families: Sequence[str] = ("plan_asked",),
     compose: Mapping[int, float] | None = None,
 ) -> AsyncIterator[Served]:
-    run = run_of(folder, families, count=4, model="scripted", max_turns=max_turns, compose=compose)
+    run = run_of(
+        folder,
+        families,
+        count=4,
+        model="scripted",
+        compose=compose,
+        max_turns=max_turns,
+        max_tool_calls=max_tool_calls,
+    )
     async with open_live(run) as live:
         sessions = EnvSessions(live, at_once=at_once, idle_s=idle_s, longest_s=longest_s)
-        async with serve_env(sessions, TOKEN) as url:
+        async with serve_env(sessions, TOKEN, host) as url:
             world = Served(url, sessions, live)
             yield world
             for client in world.clients:
@@ -161,6 +171,22 @@ async def test_turns_are_limited(tmp_path: Path):
             await asyncio.to_thread(lambda: env.step(tool="x"))
 
 
+async def test_the_calls_of_one_step_are_limited_like_all_others(tmp_path: Path):
+    async with served(tmp_path, max_tool_calls=3) as world:
+        env = world.client()
+        name = (await asyncio.to_thread(env.reset, 0))["session"]
+        function = {"name": "all_items", "arguments": {}}
+        calls = [{"id": str(number), "function": function} for number in range(50)]
+        await asyncio.to_thread(lambda: env.step(tool="all_items", arguments={}))
+        episode = world.sessions._open[name].episode
+        message = {"role": "assistant", "content": "", "tool_calls": calls}
+        step = await asyncio.to_thread(env.step, message)
+        assert (step["done"], step["stop_reason"]) == (True, "max_tool_calls")
+        assert [shown["tool_call_id"] for shown in step["messages"]] == ["0", "1"]
+        assert len(episode.calls) == 3
+        assert len(episode.messages[-3]["tool_calls"]) == 2, "each call kept has its result"
+
+
 async def test_a_composed_task_has_the_turns_of_each_request(tmp_path: Path):
     families = ("plan_asked", "price")
     async with served(tmp_path, max_turns=2, families=families, compose={2: 1.0}) as world:
@@ -181,7 +207,8 @@ async def test_a_composed_task_has_the_turns_of_each_request(tmp_path: Path):
         ({"message": {"role": "user", "content": "x"}}, "of the role assistant"),
         ({"message": {"role": "assistant", "tool_calls": [{"function": 5}]}}, "tool_calls"),
         ({"tool": 5}, "tool_calls"),
-        ({"text": 5}, "content of an assistant message"),
+        ({"text": 5}, "text is a string"),
+        ({"text": None}, "text is a string"),
     ],
 )
 async def test_odd_steps_are_refused_and_the_session_goes_on(
@@ -212,6 +239,24 @@ async def test_strangers_and_absent_tasks_are_refused(tmp_path: Path):
         env.session = "nobody"
         with pytest.raises(EnvError, match="no session of that name"):
             await asyncio.to_thread(lambda: env.step(text="x"))
+
+
+async def test_a_session_that_the_server_lost_is_forgotten(tmp_path: Path):
+    async with served(tmp_path) as world:
+        env = world.client()
+        env.session = "lost-by-a-restart"
+        await asyncio.to_thread(env.reset)
+        assert (await asyncio.to_thread(env.close))["stop_reason"] == "closed"
+        env.session = "lost-by-a-restart"
+        with pytest.raises(EnvError, match="no session of that name") as error:
+            await asyncio.to_thread(env.close)
+        assert (error.value.status, env.session) == (404, None)
+
+
+async def test_an_address_of_ipv6_is_a_url(tmp_path: Path):
+    async with served(tmp_path, host="::1") as world:
+        assert world.url.startswith("http://[::1]:")
+        assert (await asyncio.to_thread(world.client().describe))["tasks"] == 4
 
 
 @pytest.mark.slow

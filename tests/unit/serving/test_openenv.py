@@ -119,6 +119,8 @@ async def test_tools_are_listed_in_the_form_of_mcp(tmp_path: Path):
         ('{"type": "reset", "data": {"task": 99}}', "VALIDATION_ERROR", "from 0 to"),
         ('{"type": "dance"}', "UNKNOWN_TYPE", "dance"),
         ('{"type": "step", "data": {"text": 7}}', "VALIDATION_ERROR", "strings"),
+        ('{"type": "step", "data": {}}', "VALIDATION_ERROR", "strings"),
+        ('{"type": "step", "data": {"text": null}}', "VALIDATION_ERROR", "strings"),
         (
             '{"type": "step", "data": {"tool": "x", "arguments": []}}',
             "VALIDATION_ERROR",

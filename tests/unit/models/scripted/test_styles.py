@@ -40,8 +40,10 @@ def result(arguments: dict[str, Any]) -> str:
     return json.dumps(RESULTS.get(name, {}))
 
 
-def play(style: str, gold: Sequence[Step] = GOLD, seed: int = 3) -> list[Completion]:
-    task = Task("t", "f", "e", "Please.", gold, end=GoldEnd(calls=6, writes=[WRITE]))
+def play(
+    style: str, gold: Sequence[Step] = GOLD, seed: int = 3, writes: Sequence[int] = (WRITE,)
+) -> list[Completion]:
+    task = Task("t", "f", "e", "Please.", gold, end=GoldEnd(calls=6, writes=[*writes]))
     conversation = draw_style({style: 1.0}, seed)(task, 3, seed)
     messages: list[Message] = [{"role": "user", "content": "Please."}]
     turns: list[Completion] = []
@@ -101,6 +103,13 @@ def test_parallel_never_joins_a_write():
 def test_verifying_reads_once_more_after_the_write():
     turns = calls(play("verifying"))
     assert turns == [*([one] for one in PLAIN), [("look", {"at": 8})], []]
+
+
+def test_verifying_reads_once_after_a_loop_that_writes():
+    inner = LoopStep("other", saved("rows"), [call("write", at=saved("other"))])
+    gold = [*GOLD[:3], LoopStep("row", saved("rows"), [call("write", at=saved("row")), inner])]
+    turns = calls(play("verifying", gold, writes=range(3, 9)))
+    assert [one[0][0] for one in turns[3:-1]] == [*["write"] * 6, "read"]
 
 
 def test_the_manner_is_drawn_by_weight_and_is_the_same_for_the_same_seed():
