@@ -232,9 +232,10 @@ def forms(*, stream: bool) -> dict[str, Form]:
     out: dict[str, Form] = {}
     for name, (fields, results) in MESSAGES.items():
         message = message_of(fields)
-        if stream and name in {"name a number", "name a list"}:
-            results = NAMELESS  # no piece of a name
-        out[name] = _form(streamed(message) if stream else whole(message), results)
+        nameless = stream and name in {"name a number", "name a list"}  # no piece of a name
+        out[name] = _form(
+            streamed(message) if stream else whole(message), NAMELESS if nameless else results
+        )
     for reason, stop in ENDS.items():
         for what, fields in (("words", {"content": "Done."}), ("a call", {"tool_calls": [CALL]})):
             message = message_of(fields)
