@@ -71,6 +71,7 @@ class _Form:
 
 
 _QUOTES: Final = frozenset("\"'`\u201c\u2018\u201e\u00ab\u300c")
+_CODE: Final = re.compile(r"<(/?)(?:code|pre)(?:\s[^<>]*)?>", re.IGNORECASE)
 _TOKENS: Final = re.compile(r"(?:\s|</?[\w:\uff5c\u2581-]+>|<[|\uff5c][^<>]*[|\uff5c]>|```)*")
 """White space, and what models write between and behind calls: tags and special tokens."""
 
@@ -160,7 +161,10 @@ def _quoted(text: str, span: _Span, known: Container[str]) -> bool:
     sentence.
     """
     lead = text[text.rfind("\n", 0, span.start) + 1 : span.start]
-    if lead[-1:] in _QUOTES or lead.lstrip().startswith("> ") or lead.count("`") % 2:
+    if lead[-1:] in _QUOTES or lead.lstrip().startswith(">") or lead.count("`") % 2:
+        return True
+    tags = _CODE.findall(without_thoughts(text[: span.start]))
+    if tags and not tags[-1]:
         return True
     before, fence, sample = text[: span.start].rpartition("```")
     if fence and before.count("```") % 2 == 0 and "\n" in sample and without_thoughts(before):

@@ -81,7 +81,7 @@ _OVERFLOW_WORDINGS = (
     r"(?:prompt|input) tokens? (?:count of \d+ exceeds the|exceed the configured) limit",
     r"prompt length \(\d+\).{0,40}exceed",  # TensorRT-LLM
     r"input (?:token count|length).{0,40}exceeds? the (?:maximum|model)",
-    r"exceed(?:s|ed)? (?:the )?(?:model'?s )?max(?:imum)? (?:sequence|model|context) (?:length|len)",
+    r"exceed(?:s|ed)? (?:the )?(?:model'?s )?max(?:imum)? (?:sequence|model|context) len(?:gth)?",
     r"(?:prompt|input|conversation|messages?|context) too long",
     # vLLM, of the room that the prompt leaves
     r"max_(?:completion_)?tokens must be at least 1, got (?:-[1-9]|0\b(?!\.\d))",
