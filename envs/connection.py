@@ -7,7 +7,10 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
@@ -35,6 +38,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "mariadb": ("pymysql", "mariadb"),
 }
 _LOOPBACK = frozenset({None, "", "localhost", "127.0.0.1", "::1"})
+_CANNOT_CONNECT = 2003
+"""PyMySQL's number of an error that ends a connect."""
 _YEAR_S = 31_536_000
 _RECYCLE_S = 1_800
 """Half an hour: well below the eight hours of MariaDB's wait_timeout and what firewalls commonly
@@ -233,11 +238,38 @@ def open_engine(
 def _connect_in_time(dialect: Any, record: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """PyMySQL bounds the connect by its timeout, but neither the greeting nor the login."""
     connection = dialect.loaded_dbapi.connect(**kwargs, defer_connect=True)
-    read_timeout = connection._read_timeout  # noqa: SLF001
-    connection._read_timeout = connection.connect_timeout  # noqa: SLF001
-    connection.connect()
-    connection._read_timeout = read_timeout  # noqa: SLF001
+    connect_in_time(connection, connection.connect)
     return connection
+
+
+def connect_in_time(connection: Any, connect: Callable[[], None]) -> None:
+    """Let PyMySQL connect until its ``connect_timeout`` is over, greeting and login included.
+
+    Its own timeouts are of each read from the socket, and a server may send byte by byte. Hence the
+    socket is shut down at the deadline, which ends the read.
+    """
+    timeout = connection.connect_timeout
+    own, connection._read_timeout = connection._read_timeout, timeout  # noqa: SLF001
+    done, late = threading.Event(), threading.Event()
+
+    def end() -> None:
+        wait = timeout
+        while not done.wait(wait):
+            late.set()
+            with suppress(OSError, AttributeError):  # not yet open, or closed
+                connection._sock.shutdown(socket.SHUT_RDWR)  # noqa: SLF001
+            wait = 0.1
+
+    threading.Thread(target=end, daemon=True).start()
+    try:
+        connect()
+    except Exception as error:
+        if late.is_set():
+            error.args = (_CANNOT_CONNECT, f"no login within {timeout:g} s")
+        raise
+    finally:
+        done.set()
+        connection._read_timeout = own  # noqa: SLF001
 
 
 def check(engine: sqlalchemy.Engine) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from envs.audit import Audit, Mask, Trace, digest_of, traced
 from envs.environments.base import BaseEnvironment
-from envs.environments.process_state import PROCESS_STATE, raised_by
+from envs.environments.process_state import PROCESS_STATE, raised_by_code
 from envs.errors import EnvsError, ExecutorError, SandboxBusyError, ToolError
 from envs.metrics import Execution, ExecutionMetrics, metrics_of
 from envs.plugins import resolve
@@ -160,7 +160,7 @@ class ExecutableEnvironment(BaseEnvironment):
         except EnvsError:
             raise
         except (Exception, SystemExit, KeyboardInterrupt) as error:
-            if isinstance(error, KeyboardInterrupt) and not self._own_interrupt(error):
+            if isinstance(error, KeyboardInterrupt) and not raised_by_code(error):
                 raise
             translated = self._error_result(error) if isinstance(error, Exception) else None
             if translated is None:
@@ -174,10 +174,6 @@ class ExecutableEnvironment(BaseEnvironment):
                 raise ExecutorError(message, *self.toolbox.scene(error)) from error
             return ToolOutcome(call, translated, translated.content(), arguments)
         return ToolOutcome(call, result, content, arguments, context.changes)
-
-    def _own_interrupt(self, error: KeyboardInterrupt) -> bool:
-        """Return True for an interrupt that the world's code raised, not the person."""
-        return raised_by(error, self.toolbox.scene(error)[0])
 
     def _max_result_bytes(self, tool: Tool) -> int | None:
         return tool.limits.max_result_bytes

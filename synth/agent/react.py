@@ -244,7 +244,8 @@ class ReactAgent:
                 problem = error
                 continue
             missing = missing_answer(completion)
-            if missing is None or reading.completion.tool_calls:
+            calls = completion.tool_calls
+            if missing is None or reading.written or any(call.name.strip() for call in calls):
                 return completion, reading
             agent.run.side.append(completion)
             agent.record(replace(completion_event(completion), event="discarded_completion"))

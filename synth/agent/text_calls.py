@@ -22,6 +22,7 @@ from typing import Final, cast
 from envs.json_text import lenient
 from envs.tools.toolbox import MAX_ARGUMENTS, parse_arguments
 from envs.types import ToolResult
+from synth.models.thoughts import answer_start, blanked, next_thought, without_thoughts
 
 Pair = tuple[str, str]
 """A tool's name, and its arguments as text: JSON if the model wrote JSON, else the text as written.
@@ -69,20 +70,8 @@ class _Form:
     read: Callable[[str], list[Pair]]
 
 
-_THOUGHT: Final = re.compile(
-    r"(?<![\"'`\w])(?:"
-    r"<(?P<tag>think|thinking|thought|thoughts|reasoning|reflection|scratchpad|seed:think)>"
-    r".*?(?:</(?P=tag)>|\Z)"
-    r"|\[THINK\].*?(?:\[/THINK\]|\Z)"
-    r"|◁think▷.*?(?:◁/think▷|\Z)"
-    r"|<\|begin_of_thought\|>.*?(?:<\|end_of_thought\|>|\Z)"
-    r"|<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|<\|start\|>|(?=<\|channel\|>)|\Z))",
-    re.DOTALL | re.IGNORECASE,
-)
-"""Thoughts of a model in its text; unclosed, they last to its end."""
-
-_END_OF_THOUGHT: Final = re.compile(r"</think(?:ing)?>|\[/THINK\]|◁/think▷", re.IGNORECASE)
 _QUOTES: Final = frozenset("\"'`\u201c\u2018\u201e\u00ab\u300c")
+_CODE: Final = re.compile(r"<(/?)(?:code|pre)(?:\s[^<>]*)?>", re.IGNORECASE)
 _TOKENS: Final = re.compile(r"(?:\s|</?[\w:\uff5c\u2581-]+>|<[|\uff5c][^<>]*[|\uff5c]>|```)*")
 """White space, and what models write between and behind calls: tags and special tokens."""
 
@@ -98,7 +87,7 @@ def find_calls(text: str, known: Container[str]) -> tuple[str, list[TextCall]]:
     """
     if len(text) > MAX_ARGUMENTS or _HINTS.search(text) is None:
         return text, []
-    answer = _answer_start(text)
+    answer = answer_start(text)
     for form in _MARKED:
         if found := _marked(form, text, answer):
             calls = _meant(text, found, known)
@@ -109,7 +98,7 @@ def find_calls(text: str, known: Container[str]) -> tuple[str, list[TextCall]]:
                     for name, arguments in span.pairs
                 ]
             return text, []
-    words = text[:answer] + _THOUGHT.sub(lambda thought: " " * len(thought[0]), text[answer:])
+    words = text[:answer] + blanked(text, " ")
     bare = _without_fence(words[answer:].strip())
     for name_of_form, pairs in (
         ("json", _objects(bare) or _spoilt(bare)),
@@ -119,11 +108,6 @@ def find_calls(text: str, known: Container[str]) -> tuple[str, list[TextCall]]:
             return "", [TextCall(name_of_form, name, arguments, text) for name, arguments in pairs]
     before, found_calls = _react(words, known)
     return (text[: len(before)], found_calls) if found_calls else (text, [])
-
-
-def without_thoughts(text: str) -> str:
-    """The text without the thoughts that a model marks in it."""
-    return _THOUGHT.sub("", text[_answer_start(text) :]).strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,20 +120,13 @@ class _Span:
     pairs: Sequence[Pair]
 
 
-def _answer_start(text: str) -> int:
-    """Return where the answer begins in a text whose thoughts were opened by the prompt."""
-    end = _END_OF_THOUGHT.search(text)
-    opened = _THOUGHT.search(text)
-    return end.end() if end is not None and (opened is None or end.start() < opened.start()) else 0
-
-
 def _marked(form: _Form, text: str, position: int) -> list[_Span]:
     """Return the calls of a form from ``position`` on, those in thoughts left out."""
     found: list[_Span] = []
     while (begin := form.begin.search(text, position)) is not None:
-        thought = _THOUGHT.search(text, position)
-        if thought is not None and thought.start() <= begin.start():
-            position = thought.end()
+        thought = next_thought(text, position)
+        if thought is not None and thought[0] <= begin.start():
+            position = thought[1]
             continue
         end = form.end.search(text, begin.end())
         inner, after = (
@@ -184,13 +161,14 @@ def _quoted(text: str, span: _Span, known: Container[str]) -> bool:
     sentence.
     """
     lead = text[text.rfind("\n", 0, span.start) + 1 : span.start]
-    if lead[-1:] in _QUOTES or lead.lstrip().startswith("> ") or lead.count("`") % 2:
+    if lead[-1:] in _QUOTES or lead.lstrip().startswith(">") or lead.count("`") % 2:
+        return True
+    tags = _CODE.findall(without_thoughts(text[: span.start]))
+    if tags and not tags[-1]:
         return True
     before, fence, sample = text[: span.start].rpartition("```")
-    if fence and before.count("```") % 2 == 0 and "\n" in sample:
-        words = _THOUGHT.sub("", before)[_answer_start(before) :]
-        if words.strip():
-            return True
+    if fence and before.count("```") % 2 == 0 and "\n" in sample and without_thoughts(before):
+        return True
     # A marker within a sentence may be a word of it: "the token [TOOL_CALLS] opens a call".
     within = re.search(r"\w", lead) is not None
     if within and not all(name in known for name, _ in span.pairs):

@@ -34,10 +34,11 @@ from verl.utils.profiler import simple_timer
 from envs.errors import SandboxError
 from envs.tools.toolbox import parse_arguments
 from envs.types import ToolResult
-from synth.agent.text_calls import find_calls, without_thoughts
+from synth.agent.text_calls import find_calls
 from synth.api.recorded_tasks import RecordedTasks
 from synth.episode import Episode, Score
 from synth.errors import OperatorError
+from synth.models.thoughts import without_thoughts
 from synth.types import Message
 
 _log = logging.getLogger(__name__)

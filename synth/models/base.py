@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from synth.errors import ModelError
+from synth.models.thoughts import says_nothing
 from synth.types import Completion, Delta, Message, Task, Usage
 
 OnDelta = Callable[[Delta], None]
@@ -63,7 +64,8 @@ class Sampling:
 
 
 def missing_answer(completion: Completion) -> str | None:
-    """Reason for which a completion is no answer: it is malformed, or has neither words nor calls.
+    """Reason for which a completion is no answer: it is malformed, or has neither words nor a call
+    of a named tool. Thoughts and special tokens are no words.
 
     A refusal is an answer, and so is one that was cut off after it had cost tokens.
     """
@@ -72,10 +74,13 @@ def missing_answer(completion: Completion) -> str | None:
     if completion.finish_reason == MALFORMED:
         said = completion.provider.get("role") or completion.provider.get("finish_reason")
         return f"a malformed answer ({said})" if said else "a malformed answer"
-    if completion.tool_calls or completion.content.strip():
+    if completion.tool_calls:
+        named = any(call.name.strip() for call in completion.tool_calls)
+        return None if named else "a tool call without a name"
+    if not says_nothing(completion.content):
         return None
     if completion.finish_reason == "length" and (
-        completion.reasoning_content or completion.usage.output_tokens
+        completion.content.strip() or completion.reasoning_content or completion.usage.output_tokens
     ):
         return None
     return "an answer without content"

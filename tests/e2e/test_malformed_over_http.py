@@ -34,7 +34,7 @@ GOOD = Completion(
     finish_reason="tool_calls",
 )
 DONE = Completion(content="Done.")
-UNUSABLE = "the endpoint gave a malformed answer ({}) to 3 first requests"
+UNUSABLE = "the endpoint gave {} to 3 first requests"
 LONGEST = 200_000
 """Characters of a case that is streamed: a stream has sixteen in each event."""
 
@@ -187,10 +187,12 @@ def test_every_wrong_call_comes_to_its_typed_end(tmp_path: Path, stream: bool):
             cwd=tmp_path,
         )
     unusable = [case for case in asked if case.stop == NO_ROW]
-    assert len(unusable) == 2
+    assert len(unusable) == (12 if stream else 13)
     errors = Dataset.open(tmp_path / "out").errors()
     assert {error["message"] for error in errors} == {
-        UNUSABLE.format(reason) for reason in ("tool_calls", "function_call")
+        UNUSABLE.format("a malformed answer (tool_calls)"),
+        UNUSABLE.format("a malformed answer (function_call)"),
+        UNUSABLE.format("a tool call without a name"),
     }
     assert done.returncode == 3, done.stdout[-2000:] + done.stderr[-2000:]
     wrong: list[str] = []

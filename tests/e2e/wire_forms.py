@@ -15,6 +15,8 @@ ARGUMENTS = '{"name": "Lamp"}'
 FUNCTION = {"name": "find_items", "arguments": ARGUMENTS}
 CALL = {"id": "c", "type": "function", "function": FUNCTION}
 UNKNOWN, GOOD, BAD = ["unknown_tool"], ["ok"], ["malformed_call"]
+NAMELESS: Sequence[str] = []
+"""Calls of no tool at all: no answer of a model."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +51,16 @@ MESSAGES: Mapping[str, tuple[Json, Sequence[str]]] = {
         {"tool_calls": [function(arguments={"name": 10**40})]},
         ["invalid_arguments"],
     ),
-    "name null": ({"tool_calls": [function(name=None)]}, UNKNOWN),
-    "name absent": ({"tool_calls": [function(name="absent")]}, UNKNOWN),
-    "name empty": ({"tool_calls": [function(name="")]}, UNKNOWN),
+    "name null": ({"tool_calls": [function(name=None)]}, NAMELESS),
+    "name absent": ({"tool_calls": [function(name="absent")]}, NAMELESS),
+    "name empty": ({"tool_calls": [function(name="")]}, NAMELESS),
     "name a number": ({"tool_calls": [function(name=7)]}, UNKNOWN),
     "name a list": ({"tool_calls": [function(name=["find_items"])]}, UNKNOWN),
-    "function null": ({"tool_calls": [entry(function=None)]}, UNKNOWN),
-    "function absent": ({"tool_calls": [entry(function="absent")]}, UNKNOWN),
-    "function a text": ({"tool_calls": [entry(function="find_items")]}, UNKNOWN),
-    "function a list": ({"tool_calls": [entry(function=[FUNCTION])]}, UNKNOWN),
-    "function empty": ({"tool_calls": [entry(function={})]}, UNKNOWN),
+    "function null": ({"tool_calls": [entry(function=None)]}, NAMELESS),
+    "function absent": ({"tool_calls": [entry(function="absent")]}, NAMELESS),
+    "function a text": ({"tool_calls": [entry(function="find_items")]}, NAMELESS),
+    "function a list": ({"tool_calls": [entry(function=[FUNCTION])]}, NAMELESS),
+    "function empty": ({"tool_calls": [entry(function={})]}, NAMELESS),
     "id null": ({"tool_calls": [entry(id=None)]}, GOOD),
     "id absent": ({"tool_calls": [entry(id="absent")]}, GOOD),
     "id a number": ({"tool_calls": [entry(id=7)]}, GOOD),
@@ -91,9 +93,9 @@ MESSAGES: Mapping[str, tuple[Json, Sequence[str]]] = {
 
 WHOLE_ONLY: Mapping[str, tuple[Json, Sequence[str]]] = {
     "calls null": ({"tool_calls": [None, CALL]}, [*UNKNOWN, *GOOD]),
-    "calls of texts": ({"tool_calls": ["find_items"]}, UNKNOWN),
-    "calls a text": ({"tool_calls": json.dumps([CALL])}, UNKNOWN),
-    "calls in a list in a list": ({"tool_calls": [[CALL]]}, UNKNOWN),
+    "calls of texts": ({"tool_calls": ["find_items"]}, NAMELESS),
+    "calls a text": ({"tool_calls": json.dumps([CALL])}, NAMELESS),
+    "calls in a list in a list": ({"tool_calls": [[CALL]]}, NAMELESS),
     "a custom tool's call": (
         {
             "tool_calls": [
@@ -221,12 +223,19 @@ PAIRS: Mapping[str, tuple[bytes, Sequence[str]]] = {
 }  # fmt: skip
 
 
+def _form(raw: bytes, results: Sequence[str]) -> Form:
+    return Form(raw, results, "finished" if results else NO_ROW)
+
+
 def forms(*, stream: bool) -> dict[str, Form]:
     """All of them for one way of travelling, by name."""
     out: dict[str, Form] = {}
     for name, (fields, results) in MESSAGES.items():
         message = message_of(fields)
-        out[name] = Form(streamed(message) if stream else whole(message), results)
+        nameless = stream and name in {"name a number", "name a list"}  # no piece of a name
+        out[name] = _form(
+            streamed(message) if stream else whole(message), NAMELESS if nameless else results
+        )
     for reason, stop in ENDS.items():
         for what, fields in (("words", {"content": "Done."}), ("a call", {"tool_calls": [CALL]})):
             message = message_of(fields)
@@ -245,7 +254,7 @@ def forms(*, stream: bool) -> dict[str, Form]:
             for name, form in out.items()
         }
     for name, (fields, results) in WHOLE_ONLY.items():
-        out[name] = Form(whole(message_of(fields)), results)
+        out[name] = _form(whole(message_of(fields)), results)
     for reason in (None, "absent", 3, ""):
         out[f"the reason {reason!r}"] = Form(
             whole(message_of({"tool_calls": [CALL]}), reason), GOOD

@@ -14,6 +14,8 @@ import pymysql
 from pymysql import err
 from pymysql.cursors import SSCursor
 
+from envs.connection import connect_in_time
+
 if TYPE_CHECKING:
     _Connection = pymysql.Connection[Any]
 else:
@@ -52,11 +54,7 @@ class BoundedConnection(_Connection):
 
     def connect(self, sock: Any = None) -> None:
         """Connect. The time to connect covers the server's greeting and the login, too."""
-        own, self._read_timeout = self._read_timeout, self.connect_timeout
-        try:
-            super().connect(sock)
-        finally:
-            self._read_timeout = own
+        connect_in_time(self, lambda: super(BoundedConnection, self).connect(sock))
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Execute a statement and return its rows."""

@@ -49,6 +49,7 @@ _AUTH_CODES = frozenset(
         "access_terminated",
     }
 )
+_NO_RATE = r"(?!.{0,80}(?:per (?:minute|day|second|hour)|\btpm\b|try again|wait))"
 _OVERFLOW_WORDINGS = (
     r"maximum context length",
     r"maximum prompt length",
@@ -80,7 +81,25 @@ _OVERFLOW_WORDINGS = (
     r"(?:prompt|input) tokens? (?:count of \d+ exceeds the|exceed the configured) limit",
     r"prompt length \(\d+\).{0,40}exceed",  # TensorRT-LLM
     r"input (?:token count|length).{0,40}exceeds? the (?:maximum|model)",
-    r"exceeds? (?:the )?(?:model'?s )?max(?:imum)? (?:sequence|model|context) (?:length|len)",
+    r"exceed(?:s|ed)? (?:the )?(?:model'?s )?max(?:imum)? (?:sequence|model|context) len(?:gth)?",
+    r"(?:prompt|input|conversation|messages?|context) too long",
+    # vLLM, of the room that the prompt leaves
+    r"max_(?:completion_)?tokens must be at least 1, got (?:-[1-9]|0\b(?!\.\d))",
+    # A number of tokens, a comparison, and a limit of the model, not of a minute
+    (
+        r"(?:prompt|input|messages?|request|conversation)\b[^.]{0,30}\b\d+\)? ?(?:input |prompt )?"
+        r"tokens?\b[^.]{0,30}(?:more|longer|greater|larger|higher) than (?:the )?"
+        rf"(?:model'?s? )?(?:maximum|limit|context|\d){_NO_RATE}"
+    ),
+    rf"(?:prompt|input) tokens? \(\d+\)[^.]{{0,30}}(?:more|longer|greater|larger) than{_NO_RATE}",
+    r"(?:prompt|input) (?:token )?(?:count|length) is \d+ but[^.]{0,40}(?:up to|at most|only) \d+",
+    r"(?:prompt|input|sequence) length is longer than",
+    (
+        r"(?:prompt|input|messages?|request|conversation)\b[^.]{0,40}exceeds? the "
+        rf"(?:model'?s )?(?:\d+ )?token limit\b{_NO_RATE}"
+    ),
+    rf"(?:request|prompt) would exceed the model'?s (?:\d+ )?token limit{_NO_RATE}",
+    r"shorten your (?:messages|prompt|input)\b",
 )
 _OVERFLOW = re.compile("|".join(_OVERFLOW_WORDINGS), re.IGNORECASE)
 _ANSWER_TOO_LONG = re.compile(

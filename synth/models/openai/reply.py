@@ -39,18 +39,35 @@ _FINISHES: Mapping[str, frozenset[str]] = {
             "malformed_tool_call",
             "malformed_response",
             "unexpected_tool_call",
+            "other",  # Gemini's end for an unknown reason
         }
     ),
 }
 _FINISH = {word: ours for ours, words in _FINISHES.items() for word in words}
 """Other servers' words for OpenAI's: TGI, Anthropic, Cohere, Mistral, Gemini, Zhipu."""
 
-_BROKEN_OFF = frozenset({"abort", "error", "insufficient_system_resource", "network_error"})
+_BROKEN_OFF = frozenset(
+    {
+        "abort",
+        "aborted",
+        "cancel",
+        "canceled",
+        "cancelled",
+        "error",
+        "failed",
+        "insufficient_system_resource",
+        "internal_error",
+        "interrupted",
+        "network_error",
+        "timed_out",
+        "timeout",
+    }
+)
 """Finish reasons of an answer that the endpoint, not the model, broke off: vLLM, SGLang,
-OpenRouter, DeepSeek, Zhipu.
+OpenRouter, DeepSeek, Zhipu, TGI, gateways.
 """
 
-_NOT_AN_ASSISTANT = frozenset({"tool", "function", "user", "system"})
+_NOT_AN_ASSISTANT = frozenset({"tool", "function", "user", "system", "developer"})
 """Roles of a message that is somebody else's, and so no answer."""
 
 _MOST_TOKENS = 2**40
@@ -102,8 +119,9 @@ def read_completion(body: Mapping[str, Json], first_call: int = 0) -> Completion
     content, thoughts, declined = split_content(message.get("content"))
     calls = calls_in(message, first_call)
     provider = {key: body[key] for key in _KEPT if isinstance(body.get(key), str)}
-    if message.get("role") in _NOT_AN_ASSISTANT:
-        finish, provider["role"] = MALFORMED, message["role"]
+    role = _text(message, "role") or ""
+    if role.lower() in _NOT_AN_ASSISTANT:
+        finish, provider["role"] = MALFORMED, role
     elif finish == "tool_calls" and not calls:
         finish = MALFORMED
     if isinstance(reason, str) and reason and reason != finish:

@@ -1,8 +1,8 @@
 """The tool calls of an answer, in any form; malformed ones are kept for the agent to refuse.
 
-A model that is asked again answers the same again, so a call without a name, or an entry that is no
-call, does not invalidate an answer: it becomes a call of a tool that does not exist, with the entry
-as its arguments.
+A call without a name, or an entry that is no call, becomes a call of a tool that does not exist,
+with the entry as its arguments: a model that is asked again often answers the same again. Only
+before the first usable completion an answer of nothing but such calls is a fault of the endpoint.
 """
 
 from __future__ import annotations

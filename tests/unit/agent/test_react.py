@@ -57,6 +57,10 @@ NO_ANSWERS = (
     ContextOverflow("too long", False, 400),
     Completion(),
     Completion(content=" \n"),
+    Completion(content="\u200b\ufeff"),
+    Completion(content="<think>\nWhich order?\n</think>\n"),
+    Completion(content="Which order?\n</think>\n"),
+    Completion(content="<|im_end|>"),
     Completion(reasoning_content="Hm."),
     Completion(finish_reason="length"),
     Completion(content="I will look.", finish_reason=MALFORMED),
@@ -356,7 +360,7 @@ class TestCalls:
 
     @pytest.mark.parametrize("name", ["", "find patients", "x" * 65, "find\n", "функция"])
     async def test_a_name_that_no_endpoint_takes_is_replaced(self, name: str):
-        run = await play(Lines(calls(("a", name, "{}")), DONE))
+        run = await play(Lines(calls(("a", name, "{}"), find("b")), DONE))
         assert run.messages[2]["tool_calls"][0]["function"]["name"] == UNNAMED
         assert run.messages[2]["train"] is False
         assert run.messages[3]["name"] == UNNAMED

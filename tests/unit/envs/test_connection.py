@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
+import socket
 import sqlite3
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -272,3 +276,32 @@ def test_a_real_server_answers(
 ):
     monkeypatch.setenv("DSN", request.getfixturevalue(f"{engine}_url"))
     DatabaseConnectionConfig(dsn_env_var="DSN", connect_timeout_s=5).check()
+
+
+def test_a_server_that_greets_byte_by_byte_ends_the_connect_in_time() -> None:
+    """Each byte comes in time for a read; the connect as a whole does not."""
+    stop = threading.Event()
+
+    def greet(listening: socket.socket) -> None:
+        peer, _ = listening.accept()
+        with peer, contextlib.suppress(OSError):
+            for byte in b"\x4a\0\0\0\x0a5.5.5-10.11.6-MariaDB" * 9:
+                if stop.wait(0.3):
+                    return
+                peer.sendall(bytes([byte]))
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=greet, args=(listening,), daemon=True).start()
+        began = time.monotonic()
+        try:
+            with pytest.raises(DatabaseConfigError, match="no login within 1 s"):
+                DatabaseConnectionConfig(
+                    driver="mariadb",
+                    port=listening.getsockname()[1],
+                    username="u",
+                    database="d",
+                    connect_timeout_s=1,
+                ).check()
+        finally:
+            stop.set()
+    assert time.monotonic() - began < 5

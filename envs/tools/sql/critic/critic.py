@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import sqlglot
 from sqlglot import exp
 
+from envs.tools.sql.critic.constants import is_always_true
 from envs.tools.sql.critic.frame import Relation, folded
 from envs.tools.sql.critic.names import Names
 from envs.tools.sql.findings import Finding
@@ -81,16 +82,22 @@ def _only_reads(word: str) -> Finding:
 
 
 def _whole_table(statement: exp.Expr) -> list[Finding]:
-    """UPDATE and DELETE without WHERE, unless a join or LIMIT bounds them."""
-    if not isinstance(statement, exp.Update | exp.Delete) or statement.args.get("where"):
+    """UPDATE and DELETE without WHERE, or with one that is always true, unless a join or LIMIT
+    bounds them.
+    """
+    if not isinstance(statement, exp.Update | exp.Delete):
+        return []
+    where = statement.args.get("where")
+    if where is not None and not is_always_true(where.this):
         return []
     target = statement.this
     bounded = any(statement.args.get(key) for key in ("from_", "using", "limit", "joins"))
     if bounded or not isinstance(target, exp.Table) or target.args.get("joins"):
         return []
     does = "changes" if isinstance(statement, exp.Update) else "deletes"
+    how = "without WHERE" if where is None else "with a WHERE that is always true"
     reason = (
-        f"{statement.key.upper()} without WHERE {does} every row of `{target.name}`; add WHERE for"
-        " the rows meant"
+        f"{statement.key.upper()} {how} {does} every row of `{target.name}`; add WHERE for the rows"
+        " meant"
     )
     return [Finding("whole_table", reason)]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from envs.tools.sql.critic.constants import is_always_true
 from envs.tools.sql.critic.frame import Frame, Source, conditions, inside, joins_of, local_columns
 
 _AGGREGATES = frozenset(
@@ -29,10 +30,10 @@ def cartesian(select: exp.Select, frame: Frame) -> list[str]:
         return []  # a function over the columns of the others
     groups = _Groups(aliases)
     for condition in conditions(select):
-        if isinstance(condition, exp.Boolean):
+        if is_always_true(condition):
             continue
         mentioned = _mentioned(condition, frame)
-        if not mentioned:  # ON 1 = 1 is meant; a column that is not resolved may join anything
+        if not mentioned:  # a column that is not resolved may join anything
             return []
         groups.add(condition, mentioned)
     loose = groups.unjoined()

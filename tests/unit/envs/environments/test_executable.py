@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import ipaddress
 import json
+import signal
 import uuid
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -149,8 +150,12 @@ def test_an_error_that_tells_the_model_nothing_is_the_authors(error: BaseExcepti
 
 
 def test_the_user_may_still_interrupt():
+    def interrupted(arguments: Any, db: Any) -> ToolResult:
+        signal.raise_signal(signal.SIGINT)
+        return ToolResult({})
+
     with pytest.raises(KeyboardInterrupt):
-        run(fails(KeyboardInterrupt()))
+        run(interrupted)
 
 
 def test_a_whole_number_reaches_the_executor_as_one():

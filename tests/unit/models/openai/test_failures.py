@@ -77,6 +77,18 @@ OVERFLOWS = [
     ),
     "Your input exceeds the context window of this model. Please adjust your input and try again.",
     "the input length exceeds the context length",
+    "prompt too long; exceeded max context length by 20 tokens",  # Ollama
+    "max_tokens must be at least 1, got -80",
+    "max_completion_tokens must be at least 1, got 0.",
+    "Prompt has 9001 tokens, which is more than the limit 8192",
+    "The prompt contains 9001 tokens, which is greater than the maximum of 8192",
+    "Your request has 9001 input tokens, which is larger than the model's limit of 8192",
+    "Input tokens (9000) is longer than the model's limit (8192)",
+    "The sequence length is longer than the specified maximum sequence length",
+    "input token count is 9000 but model only supports up to 8192",
+    "Please shorten your messages: token limit exceeded",
+    "This request would exceed the model's 8192 token limit",
+    "Conversation exceeds the token limit",
 ]
 
 
@@ -106,6 +118,14 @@ def test_context_overflow_by_code(error: dict[str, str]) -> None:
         "The context of the request is invalid",
         "Rate limit reached: too many requests, tokens are limited",
         "Input should be a valid dictionary",
+        "max_tokens must be at least 1, got 0.5",
+        "max_tokens (9000) is larger than the maximum of 4096 output tokens of this model",
+        "max_tokens must be less than or equal to 8192, the maximum for this model",
+        "temperature must be less than or equal to 2, got 3; more than the limit 2",
+        "This request has 9000 tokens, more than the limit of 8000 tokens per minute",
+        "Your request exceeds the token limit per minute, please try again in 20 s",
+        "The request has 200 tools, which is more than the limit 128",
+        "The prompt has 9 images, which is more than the limit 8",
     ],
 )
 def test_other_bad_requests_are_no_overflow(message: str) -> None:

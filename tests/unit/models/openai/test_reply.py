@@ -196,6 +196,13 @@ def test_other_servers_words_for_the_end(said: str, ours: str) -> None:
         ({"content": None, "tool_calls": []}, "tool_calls", {"finish_reason": "tool_calls"}),
         ({"content": "I look.", "tool_calls": []}, "tool_use", {"finish_reason": "tool_use"}),
         ({"role": "tool", "content": "{}"}, "stop", {"role": "tool", "finish_reason": "stop"}),
+        ({"role": "TOOL", "content": "{}"}, "stop", {"role": "TOOL", "finish_reason": "stop"}),
+        (
+            {"role": "developer", "content": "a"},
+            "stop",
+            {"role": "developer", "finish_reason": "stop"},
+        ),
+        ({"content": "half an ans"}, "OTHER", {"finish_reason": "OTHER"}),
     ],
 )
 def test_an_answer_that_the_endpoint_could_not_put_together(
@@ -206,6 +213,30 @@ def test_an_answer_that_the_endpoint_could_not_put_together(
     assert found.finish_reason == MALFORMED
     assert found.provider == kept
     assert missing_answer(found) is not None
+
+
+@pytest.mark.parametrize("reason", ["cancelled", "CANCELED", "timeout", "failed"])
+def test_an_answer_that_was_broken_off(reason: str) -> None:
+    with pytest.raises(NotACompletionError, match="broke off"):
+        read_completion(body({"content": "half an ans"}, finish_reason=reason))
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [{}],
+        [{"id": "a", "type": "function", "function": None}],
+        [{"id": "a", "function": {"name": "", "arguments": ""}}],
+        [{"id": "a", "function": {"name": None, "arguments": "{}"}}],
+    ],
+)
+def test_calls_of_no_tool_are_no_answer(calls: list[Any]) -> None:
+    """Beside a call of a named tool they are one: the model's mistake."""
+    found = read_completion(body({"content": "", "tool_calls": calls}, finish_reason="tool_calls"))
+    assert missing_answer(found) == "a tool call without a name"
+    named = {"id": "b", "function": {"name": "find", "arguments": "{}"}}
+    both = read_completion(body({"content": "", "tool_calls": [*calls, named]}))
+    assert missing_answer(both) is None
 
 
 @pytest.mark.parametrize(

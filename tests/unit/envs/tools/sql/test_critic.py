@@ -182,6 +182,9 @@ def test_names_in_writes(ehr: Template, sql: str, finding: str):
         ),
         ("SELECT p.name FROM patients p, labs l WHERE l.value > 9 LIMIT 1", "`l` and `p` are joined without a condition"),
         ("SELECT p.name FROM patients p JOIN labs l LIMIT 1", "`l` and `p` are joined without a condition"),
+        ("SELECT p.name FROM patients p JOIN labs l ON 1=1 LIMIT 1", "`l` and `p` are joined without a condition"),
+        ("SELECT p.name FROM patients p, patients q LIMIT 1", "`p` and `q` are joined without a condition"),
+        ("SELECT p.name FROM patients p JOIN patients q ON p.name = p.name LIMIT 1", "`p` and `q` are joined without a condition"),
         (
             "SELECT p.name FROM patients p, labs l, lab_tests t WHERE l.test = t.test LIMIT 1",
             "are joined without a condition, so that every row of one meets every row of the other",
@@ -207,10 +210,23 @@ def test_shapes(ehr: Template, sql: str, finding: str):
             "UPDATE labs SET value = value",
             "UPDATE without WHERE changes every row of `labs`; add WHERE",
         ),
+        *(
+            (
+                f"DELETE FROM labs WHERE {condition}",
+                "DELETE with a WHERE that is always true deletes every row of `labs`",
+            )
+            for condition in ("1=1", "true", "NOT 0", "lab_id = lab_id", "lab_id = 3 OR 1=1", "(1)")
+        ),
+        ("UPDATE labs SET value = 3 WHERE 1", "UPDATE with a WHERE that is always true"),
     ],
 )
 def test_writes_to_a_whole_table(ehr: Template, sql: str, finding: str):
     assert [finding in each for each in notes(ehr, sql, "run_mutation_query")] == [True]
+
+
+@pytest.mark.parametrize("condition", ["lab_id = 3", "1=0", "lab_id = 3 AND 1=1", "value IS NULL"])
+def test_writes_to_some_rows(ehr: Template, condition: str):
+    assert notes(ehr, f"DELETE FROM labs WHERE {condition}", "run_mutation_query") == []
 
 
 @pytest.mark.parametrize(
