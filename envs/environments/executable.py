@@ -209,12 +209,12 @@ class ExecutableEnvironment(BaseEnvironment):
 
 
 def _with_text(result: ToolResult) -> tuple[ToolResult, str]:
-    """The result and its text; a UUID, a decimal or a date in it is written as in a row's
+    """The result and its text; NaN, a UUID, a decimal or a date in it is written as in a row's
     changes.
     """
     try:
         return result, result.content()
-    except TypeError:
+    except (TypeError, ValueError):
         converted = replace(result, output=plain(result.output))
         return converted, converted.content()
 

@@ -59,9 +59,9 @@ def to_json_value(value: Any) -> Json:
 
 def plain(value: Any) -> Any:
     """Convert the values of a database in a tool's result as :func:`to_json_value` does; what is
-    JSON stays as it is, NaN too. Raises TypeError for a value that no database returns.
+    JSON stays as it is. Raises TypeError for a value that no database returns.
     """
-    if value is None or isinstance(value, str | bool | int | float):
+    if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, Mapping):
         pairs = cast("Mapping[Any, Any]", value).items()
