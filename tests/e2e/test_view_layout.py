@@ -113,6 +113,7 @@ def test_a_reason_is_a_list_without_the_nulls_of_inserts_and_is_never_cut(
     page = opened(browser, tmp_path, samples(tmp_path))
     page.locator(".item").nth(1).click()
     reason = page.locator(".card.failing .reason").nth(1)
+    reason.locator("li").first.wait_for()
     assert reason.locator("li").all_inner_texts() == [
         "2 missing insert vitals(vital_id=301): patient_id=7, heart_rate=72",
         "update medications(medication_id=5): stopped=None, note='a; b'",
