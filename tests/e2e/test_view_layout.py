@@ -139,6 +139,7 @@ def test_a_failing_root_is_compared_with_each_of_its_branches(browser: Any, tmp_
     page = opened(browser, tmp_path, *branched(tmp_path))
     page.locator(".item").first.click()
     links = page.locator(".tree ul a:text-is('compare')")
+    links.nth(2).wait_for()
     assert links.count() == 3
     links.nth(1).click()
     page.wait_for_selector(".pair")
