@@ -29,6 +29,7 @@ from envs.sandboxes.postgres.session_pool import SPARE
 from envs.sandboxes.server.admin_session import (
     CONNECT_S,
     DROP_S,
+    KEEP_S,
     RETURN_S,
     SWEEP_S,
     AdminSession,
@@ -280,8 +281,12 @@ class PostgresServer(AdminSession):
         if not self._ask(f"SELECT pg_try_advisory_lock({_CLASS}, {_SWEEPING})")[0][0]:
             return
         try:
+            if dead := set(self._dead()):
+                # A process whose connection was ended takes its lock again within KEEP_S.
+                time.sleep(2 * KEEP_S)
+                dead &= set(self._dead())
             deadline = time.monotonic() + SWEEP_S
-            for token in self._dead():
+            for token in sorted(dead):
                 if time.monotonic() < deadline:
                     self._remove_orphan(token)
         finally:

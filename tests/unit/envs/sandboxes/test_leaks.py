@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import threading
+import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -144,7 +145,11 @@ COUNTS = [
 def test_sandboxes_leave_nothing_behind(engine: str, kind: str, count: int):
     """Played in a process of its own, which holds nothing of other tests."""
     server(engine)  # skips here, where there is none
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as apart:
+    with warnings.catch_warnings():
+        # Another test may have ended Python's resource tracker with its own processes.
+        warnings.filterwarnings("ignore", "resource_tracker", UserWarning)
+        apart = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+    with apart:
         apart.submit(check_that_nothing_is_left, engine, kind, count).result()
 
 
