@@ -38,7 +38,7 @@ def comparison_page(document: Figures) -> str:
             f"After: {', '.join(after['models'])} ({after['path']}).",
             "Samples are paired by task and number; p is that of an exact paired test over tasks.",
             "",
-            *([other_world(document), ""] if document["other_world"] else []),
+            *([other_world(document), ""] if document["other_world_pairs"] else []),
             *table(header, rows),
             *_failures("Why it still fails", document["why_still_failing"]),
             *_failures("Why it fails now where it passed", document["why_lost"]),

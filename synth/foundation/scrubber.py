@@ -38,10 +38,6 @@ class Scrubber:
         """Return a text without the secrets."""
         return hide(text, self._forms)
 
-    def in_text(self, text: str) -> bool:
-        """Tell whether a text holds any of the secrets."""
-        return any(form in text for form in self._forms)
-
     def in_bytes(self, data: bytes) -> bool:
         """Tell whether encoded data holds any of the secrets."""
         return any(form in data for form in self._bytes)

@@ -70,7 +70,7 @@ def compare(first: Dataset, second: Dataset) -> dict[str, Any]:
         "unscored_pairs": len(common) - len(scored),
         "only_first": len(one) - len(common),
         "only_second": len(two) - len(common),
-        "other_world": sum(one[key].env_digest != two[key].env_digest for key in common),
+        "other_world_pairs": sum(one[key].env_digest != two[key].env_digest for key in common),
         **_figures(scored, one, two),
         "families": [
             {"family": family, **_figures(keys, one, two)}

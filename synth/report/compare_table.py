@@ -38,11 +38,12 @@ def show_comparison(screen: Screen, document: Mapping[str, Any], limit: int = LI
 
 def other_world(document: Mapping[str, Any]) -> str:
     """A note that the same tasks come from two versions of a world; empty if they do not."""
-    if not document["other_world"]:
+    pairs: int = document["other_world_pairs"]
+    if not pairs:
         return ""
     digests = [", ".join(side["env_digests"]) for side in document["runs"]]
     return (
-        f"note: {document['other_world']} pairs come from two versions of their world (env_digest"
+        f"note: {pairs} pairs come from two versions of their world (env_digest"
         f" {digests[0]} and {digests[1]}), so that the world may be what differs"
     )
 

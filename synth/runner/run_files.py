@@ -90,8 +90,8 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def scrubbed(row: dict[str, object], scrubber: Scrubber) -> dict[str, object]:
     """The row without the secrets of the run, which a world may hold or tell."""
-    data = json.dumps(row, ensure_ascii=False, default=str)
-    return scrubber.value(row) if scrubber.in_text(data) else row
+    data = json.dumps(row, default=str).encode()
+    return scrubber.value(row) if scrubber.in_bytes(data) else row
 
 
 def task_row(task: Task, world: World) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """All functions of PostgreSQL with large arguments: which of them heed no timeout.
 
 A backend in such a function computes for minutes, and every DROP DATABASE on the server waits for
-it. Whatever this finds belongs into ``envs.sandboxes.postgres.bounded_functions``.
+it. What this finds belongs in ``envs.sandboxes.postgres.bounded_functions``.
 """
 
 from __future__ import annotations

@@ -59,30 +59,18 @@ def test_a_run_goes_on_over_a_restart(
     monkeypatch: pytest.MonkeyPatch,
     record_property: Callable[[str, object], None],
 ) -> None:
-    job = plan(kind, tmp_path)
-    with own_server(kind) as server:
-        monkeypatch.setenv("OWN_DSN", server.url)
-        play(tmp_path / "whole", *job)
-        run = tmp_path / "run"
-        seen: list[int] = []
+    seen: list[int] = []
 
-        def restart() -> None:
-            while not run.is_dir() or (rows := _rows(run)) < AT:
-                time.sleep(0.02)
-            server.restart()
-            seen.append(rows)
+    def restart(server: OwnServer, run: Path, over: threading.Event) -> None:
+        while not run.is_dir() or (rows := _rows(run)) < AT:
+            time.sleep(0.02)
+        server.restart()
+        seen.append(rows)
 
-        thread = threading.Thread(target=restart)
-        thread.start()
-        try:
-            report = play(run, *job)
-        finally:
-            thread.join()
-        assert seen[0] < JOBS, "it restarted after the run"
-        lost = JOBS - report.totals.rows
-        assert lost <= 3 * IN_FLIGHT, "the run went on with all that was not in flight"
-        whole_after_resume(run, tmp_path / "whole")
-        record_property("figure", f"{kind.__name__}: {lost} of {JOBS} played by the resume")
+    lost = lost_in_disturbed_run(kind, tmp_path, monkeypatch, restart)
+    assert seen[0] < JOBS, "it restarted after the run"
+    assert lost <= 3 * IN_FLIGHT, "the run went on with all that was not in flight"
+    record_property("figure", f"{kind.__name__}: {lost} of {JOBS} played by the resume")
 
 
 @pytest.mark.slow
@@ -95,41 +83,53 @@ def test_sessions_that_the_server_ends(
     record_property: Callable[[str, object], None],
 ) -> None:
     """One session for each ten rows, whichever it is: those of control connections, too."""
-    job = plan(kind, tmp_path)
+    ended = 0
+
+    def end_sessions(server: OwnServer, run: Path, over: threading.Event) -> None:
+        nonlocal ended
+        draw = random.Random(3)
+        engine = sqlalchemy.create_engine(server.url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            while not over.wait(0.01):
+                if not run.is_dir() or _rows(run) < EVERY * (ended + 1):
+                    continue
+                found = connection.execute(sqlalchemy.text(LIST[kind])).scalars().all()
+                with contextlib.suppress(DBAPIError):  # the session has just ended by itself
+                    connection.execute(sqlalchemy.text(END[kind].format(draw.choice(found))))
+                    ended += 1
+        engine.dispose()
+
+    lost = lost_in_disturbed_run(kind, tmp_path, monkeypatch, end_sessions)
+    assert ended > 10
+    record_property(
+        "figure", f"{kind.__name__}: {ended} sessions ended, {lost} of {JOBS} played by the resume"
+    )
+
+
+def lost_in_disturbed_run(
+    kind: type[OwnServer],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    disturb: Callable[[OwnServer, Path, threading.Event], None],
+) -> int:
+    """Play a job while ``disturb`` is at work, until the event says that the run is over; return
+    how many rollouts were lost. A resume then makes the rows of the undisturbed run.
+    """
+    job = plan(kind, folder)
+    run = folder / "run"
     with own_server(kind) as server:
         monkeypatch.setenv("OWN_DSN", server.url)
-        play(tmp_path / "whole", *job)
-        run = tmp_path / "run"
-        ended, over = 0, threading.Event()
-
-        def end_sessions() -> None:
-            nonlocal ended
-            draw = random.Random(3)
-            engine = sqlalchemy.create_engine(server.url, isolation_level="AUTOCOMMIT")
-            with engine.connect() as connection:
-                while not over.wait(0.01):
-                    if not run.is_dir() or _rows(run) < EVERY * (ended + 1):
-                        continue
-                    found = connection.execute(sqlalchemy.text(LIST[kind])).scalars().all()
-                    with contextlib.suppress(DBAPIError):  # the session has just ended by itself
-                        connection.execute(sqlalchemy.text(END[kind].format(draw.choice(found))))
-                        ended += 1
-            engine.dispose()
-
-        thread = threading.Thread(target=end_sessions)
+        play(folder / "whole", *job)
+        over = threading.Event()
+        thread = threading.Thread(target=disturb, args=(server, run, over))
         thread.start()
         try:
             report = play(run, *job)
         finally:
             over.set()
             thread.join()
-        lost = JOBS - report.totals.rows
-        assert ended > 10
-        whole_after_resume(run, tmp_path / "whole")
-        record_property(
-            "figure",
-            f"{kind.__name__}: {ended} sessions ended, {lost} of {JOBS} played by the resume",
-        )
+        whole_after_resume(run, folder / "whole")
+    return JOBS - report.totals.rows
 
 
 def whole_after_resume(run: Path, undisturbed: Path) -> None:

@@ -120,9 +120,7 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
         return make_engine(slot.session)
 
     def rewind(self, slot: MariaDBSlot) -> None:
-        """Set back the counters that an earlier rollout has moved: no statement's text shows each
-        key that it generates, and the counters can be read.
-        """
+        """Set back the counters that the last rollout moved."""
         if not self.positions:
             return
         present = dict(

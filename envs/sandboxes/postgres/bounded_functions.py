@@ -77,23 +77,10 @@ def _shapes(name: str, kind: str) -> _Function:
     return _Function(name, (kind, kind), f"16 * {points}")
 
 
-def _like(kind: str) -> Iterator[_Function]:
-    """The operators and the functions of LIKE and ILIKE."""
-    pattern = "bytea" if kind == "bytea" else "text"
-    names = [f"{kind}like", f"{kind}nlike"]
-    if kind != "bytea":
-        names += [f"{kind}iclike", f"{kind}icnlike"]
-    if kind != "bpchar":
-        names += ["like", "notlike"]
+def _like(kind: str, *names: str) -> Iterator[_Function]:
+    """LIKE, ILIKE and their negations of a type; ``name`` is too short to take long."""
     for name in names:
-        first, second = (
-            _BYTES.format(
-                "$1::pg_catalog.text" if kind == "name" else "$1",
-                "bytea" if kind == "bytea" else "text",
-            ),
-            _BYTES.format("$2", pattern),
-        )
-        yield _Function(name, (kind, pattern), f"{first} * {second}")
+        yield _product(name, kind, "bytea" if kind == "bytea" else "text")
 
 
 def _json_pairs(name: str) -> _Function:
@@ -154,7 +141,9 @@ _FUNCTIONS = (
     _product("string_to_table", "text", "text", "text", strict=False),
     _product("to_date", "text", "text"),
     _product("to_timestamp", "text", "text"),
-    *(function for kind in ("text", "bpchar", "name", "bytea") for function in _like(kind)),
+    *_like("text", "textlike", "textnlike", "texticlike", "texticnlike", "like", "notlike"),
+    *_like("bpchar", "bpcharlike", "bpcharnlike", "bpchariclike", "bpcharicnlike"),
+    *_like("bytea", "bytealike", "byteanlike", "like", "notlike"),
     *(_arrays(name) for name in ("arrayoverlap", "arraycontains", "arraycontained")),
     *(_square(name) for name in ("normalize", "is_normalized")),
     *(_shapes(name, "path") for name in ("path_distance", "path_inter")),

@@ -13,7 +13,7 @@ def is_always_true(condition: exp.Expr) -> bool:
     same = condition.transform(_same)
     try:
         folded = simplify(same)
-    except Exception:  # it is as it was, then
+    except Exception:  # a condition that cannot be folded; other advice on the statement stays
         return False
     return _truth(folded) is True
 

@@ -146,7 +146,7 @@ def test_sandboxes_leave_nothing_behind(engine: str, kind: str, count: int):
     """Played in a process of its own, which holds nothing of other tests."""
     server(engine)  # skips here, where there is none
     with warnings.catch_warnings():
-        # Another test may have ended Python's resource tracker with its own processes.
+        # Python starts its resource tracker again where it is gone, and warns of that.
         warnings.filterwarnings("ignore", "resource_tracker", UserWarning)
         apart = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
     with apart:

@@ -446,6 +446,7 @@ LARGE = {
     "marks": "SELECT normalize('a' || repeat(chr(769) || chr(803), 50000))",
     "LIKE": "SELECT repeat('a', 300000) LIKE '%' || repeat('a', 150000) || 'b'",
     "NOT ILIKE": "SELECT repeat('a', 300000)::bpchar NOT ILIKE '%' || repeat('a', 150000) || 'b'",
+    "LIKE of blanks": ("SELECT repeat(' ', 300000)::bpchar LIKE '%' || repeat(' ', 150000) || 'b'"),
     "position of bits": (
         "SELECT position((repeat('1', 300000) || '0')::varbit IN repeat('1', 4000000)::varbit)"
     ),
