@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests import house_plan
+
 ROOT = Path(__file__).parent.parent
 WINGS = ("envs", "synth")
 QUESTION_WORDS = frozenset(
@@ -262,8 +264,18 @@ MEASURES: tuple[Callable[[Sequence[Path]], list[Figure]], ...] = (
 
 
 def figures(prefixes: Sequence[str] = ()) -> list[Figure]:
+    """The figures of the files below the prefixes; without prefixes, the whole house's as well."""
     paths = files(prefixes)
-    return [figure for measure in MEASURES for figure in measure(paths)]
+    found = [figure for measure in MEASURES for figure in measure(paths)]
+    return found if prefixes else [*whole_house(), *found]
+
+
+def whole_house() -> list[Figure]:
+    counted = {name: count() for name, count in house_plan.FIGURES.items()}
+    return [
+        Figure(name, len(value), value) if isinstance(value, list) else Figure(name, value)
+        for name, value in counted.items()
+    ]
 
 
 def main(arguments: Sequence[str]) -> None:
