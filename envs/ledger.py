@@ -103,17 +103,20 @@ class Ledger:
         if shown > most:
             yield f"  and {shown - most} more reasons"
 
-    def to_json(self) -> Mapping[str, object]:
-        """The whole account as plain data: counts by kind, and every entry."""
-        counts = {
+    def counts(self) -> dict[str, dict[str, int]]:
+        """The numbers of parts by kind: found, used, changed, left out."""
+        return {
             kind: {
                 "found": self._found[kind],
                 "used": self._used[kind],
                 "changed": self.count(kind, "changed"),
                 "left_out": self.count(kind, "left out"),
             }
-            for kind in sorted({*self._found, *self._used, *(one.kind for one in self.entries)})
+            for kind in dict.fromkeys([*self._found, *(one.kind for one in self.entries)])
         }
+
+    def to_json(self) -> Mapping[str, object]:
+        """The whole account as plain data: counts by kind, and every entry."""
         entries = [
             {
                 "kind": one.kind,
@@ -124,7 +127,7 @@ class Ledger:
             }
             for one in self.entries
         ]
-        return {"counts": counts, "entries": entries}
+        return {"counts": self.counts(), "entries": entries}
 
 
 def _plural(kind: str) -> str:

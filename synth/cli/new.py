@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +38,8 @@ examples:
 def main(argv: list[str]) -> int:
     """Write a new world; returns 0. Raises OperatorError for bad input."""
     options = make_parser().parse_args(argv)
-    path, screen = Path(options.path).expanduser().resolve(), Screen()
+    path = Path(options.path).expanduser().resolve()
+    screen = Screen(file=sys.stderr) if options.json else Screen()
     refuse_existing(path)
     if not (options.files or options.url or options.dsn_env_var):
         return _copy(path, screen, options)
@@ -46,9 +49,6 @@ def main(argv: list[str]) -> int:
     source: Source = _source(options)
     for decision in source.decisions:
         screen.line(decision.line, indent=2)
-
-    for note in source.notes:
-        screen.line(note, "yellow")
 
     def progress(line: str) -> None:
         screen.line(line, indent=2)
@@ -63,10 +63,11 @@ def main(argv: list[str]) -> int:
         proves=not options.dry_run,
         workers=workers,
     )
-    for note in world.notes:
-        screen.line(note, "yellow")
+    for line in world.ledger.lines():
+        screen.line(line, "yellow")
     if options.dry_run:
         _preview(path, world, screen)
+        _report(options, world)
         return 0
     if not world.proofs.kept:
         reasons = "; ".join(f"{name}: {why}" for name, why in world.proofs.left_out.items())
@@ -74,7 +75,14 @@ def main(argv: list[str]) -> int:
     with new_folder(path) as folder:
         write_files(folder, world.files)
     _conclude(path, world, screen)
+    _report(options, world)
     return 0
+
+
+def _report(options: argparse.Namespace, world: NewWorld) -> None:
+    """Print the account with ``--json``."""
+    if options.json:
+        print(json.dumps({"path": options.path, "account": world.ledger.to_json()}))
 
 
 def _names(text: str | None) -> list[str] | None:
@@ -139,6 +147,9 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="show what would be written, unproved; write nothing"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the account of the source as JSON"
     )
     parser.add_argument(
         "--patterns",
@@ -214,8 +225,6 @@ def _counts(counter: Counter[str]) -> str:
 
 def _conclude(path: Path, world: NewWorld, screen: Screen) -> None:
     proofs = world.proofs
-    for name, reason in proofs.left_out.items():
-        screen.line(f"left out {name}: {reason}", "yellow")
     patterns = Counter(draft.pattern for draft in proofs.kept)
     total = sum(proofs.capacity.values())
     screen.line()

@@ -14,6 +14,7 @@ from sqlalchemy import Engine
 from sqlalchemy.pool import StaticPool
 
 from envs.connection import check, driver_of, open_engine, parse_url
+from envs.ledger import Ledger
 from synth.errors import OperatorError
 from synth.generation.mask import Decision, MaskedSample, mask, personal_kinds
 from synth.generation.names import quoted
@@ -31,8 +32,8 @@ EMPTY_SEED = "-- schema.sql holds the rows.\n"
 class Source:
     """A database in SQLite, and the scripts that make it again. ``decisions`` tell what became of
     the text columns of a live database; ``personal`` maps table and column to a kind. ``seeded``
-    tells that the schema makes no rows, ``portable`` that the seed is INSERTs of plain values;
-    ``notes`` name the columns that are left out and the rules that are not carried over.
+    tells that the schema makes no rows, ``portable`` that the seed is INSERTs of plain values.
+    ``ledger`` is the account of what the source holds, ``origin`` says where it comes from.
     """
 
     engine: Engine
@@ -42,7 +43,8 @@ class Source:
     personal: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     seeded: bool = True
     portable: bool = True
-    notes: Sequence[str] = ()
+    ledger: Ledger = field(default_factory=Ledger)
+    origin: str = "SQL scripts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +80,10 @@ def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
     for fills in (plain, seed):
         if fills and _loads(schema, fills, tables, rows):
             portable = fills is plain
-            notes = [one for one in _left_out(tables) if portable and "(computed:" not in one]
-            return Source(engine, schema, fills, personal=personal, portable=portable, notes=notes)
+            ledger = _account(tables) if portable else Ledger()
+            return Source(
+                engine, schema, fills, personal=personal, portable=portable, ledger=ledger
+            )
     whole = "\n".join(texts)
     return Source(engine, whole, EMPTY_SEED, personal=personal, seeded=False, portable=False)
 
@@ -127,14 +131,17 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
     tables = _held(found.tables, rows)
     schema, seed = write_schema(tables), write_seed(tables, rows) or EMPTY_SEED
     loaded = _load([("schema.sql", schema), ("seed.sql", seed)])
-    notes = _left_out(tables)
-    lost = [rule for table in tables for rule in table.lost] + views_and_triggers(engine)
-    notes += [f"not carried over: {'; '.join(lost)}"] if lost else []
-    return Source(loaded, schema, seed, found.decisions, found.personal, notes=notes)
+    ledger = _account(tables)
+    for rule in [rule for table in tables for rule in table.lost] + views_and_triggers(engine):
+        ledger.leave_out("rule", rule, "not carried over")
+    return Source(loaded, schema, seed, found.decisions, found.personal, ledger=ledger)
 
 
-def _left_out(tables: Sequence[LiveTable]) -> list[str]:
-    return [f"left out: {column}" for table in tables for column in table.left_out]
+def _account(tables: Sequence[LiveTable]) -> Ledger:
+    ledger = Ledger()
+    for column in (column for table in tables for column in table.left_out):
+        ledger.leave_out("column", column, "it has no plain form")
+    return ledger
 
 
 def _held(tables: Sequence[LiveTable], rows: Rows) -> list[LiveTable]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from envs.ledger import Ledger
 from synth.errors import OperatorError
 from synth.generation.engines import Unportable, server_files
 from synth.generation.learn import Unlearnable, learn
 from synth.generation.patterns.base import Draft, Pattern, Sketch
 from synth.generation.policy import consent_columns, write_policy
 from synth.generation.prove import Proofs, prove, seed_problem
+from synth.generation.readme import write_readme
 from synth.generation.reflect import reflect
 from synth.generation.seed_file import write_seed_file
 from synth.generation.shape import Shape
@@ -26,15 +28,15 @@ DEFAULT_NOW = "2026-03-02"
 
 @dataclass(frozen=True, slots=True)
 class NewWorld:
-    """The files of a world, its shape, and what became of the drafts of its families. ``notes``
-    say why there is no seed.py.
+    """The files of a world, its shape, and what became of the drafts of its families. ``ledger``
+    is the account of the source, its families and files.
     """
 
     shape: Shape
     files: Mapping[str, str]
     proofs: Proofs = field(default_factory=Proofs)
     drafts: Sequence[Draft] = ()
-    notes: Sequence[str] = ()
+    ledger: Ledger = field(default_factory=Ledger)
 
 
 def make_world(
@@ -66,30 +68,37 @@ def make_world(
     }
     if source.personal:
         files["world.yaml"] = write_personal(source.personal)
-    drafts, notes = draft_families(sketch, patterns), list[str]()
+    drafts, ledger = draft_families(sketch, patterns), source.ledger
     try:
         if not source.portable:
             raise Unportable("what fills the tables is no plain INSERT")
         files |= server_files(source.engine, source.seed)
     except Unportable as error:
-        notes.append(f"for SQLite only: {error}")
+        ledger.leave_out("file", "schemata of PostgreSQL and MariaDB", str(error))
     try:
         if not source.seeded:
             raise Unlearnable("the schema makes rows itself, which every universe would have")
         files["seed.py"] = write_seed_file(learn(source.engine, shape, source.personal))
     except Unlearnable as error:
-        notes.append(f"no seed.py: {error}")
+        ledger.leave_out("file", "seed.py", str(error))
     if not proves:
         files["tasks.yaml"] = write_tasks(drafts, now)
-        return NewWorld(shape, files, drafts=drafts, notes=notes)
+        files["README.md"] = write_readme(name, source.origin, ledger)
+        return NewWorld(shape, files, drafts=drafts, ledger=ledger)
     if "seed.py" in files and (problem := seed_problem(files)):
         del files["seed.py"]
-        notes.append(f"no seed.py: {problem}")
+        ledger.leave_out("file", "seed.py", problem)
     progress(f"{len(drafts)} drafts of families to prove")
     options = Options(universes=2 if "seed.py" in files else 1)
     proofs = prove(files, drafts, now, options, progress, workers)
+    ledger.found("family", len(drafts))
+    ledger.use("family", len(proofs.kept))
+    for family, reason in proofs.left_out.items():
+        ledger.leave_out("family", family, reason)
+    ledger.check()
     files["tasks.yaml"] = write_tasks(proofs.kept, now)
-    return NewWorld(shape, files, proofs, drafts, notes)
+    files["README.md"] = write_readme(name, source.origin, ledger)
+    return NewWorld(shape, files, proofs, drafts, ledger)
 
 
 def write_personal(personal: Mapping[tuple[str, str], str]) -> str:
