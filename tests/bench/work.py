@@ -1,0 +1,125 @@
+"""The work of proofs and scripted rollouts, counted instead of timed.
+
+    python -m tests.bench.work            counts, beside the committed figures
+    python -m tests.bench.work --write    commits the counts as the new figures
+
+Sixty different tasks over all families of ``ehr_db`` and of ``shop`` are proved and then played by
+the expert in one process with fixed hashes, so that the counts repeat. What is counted goes for one
+task: calls of Python functions, calls of functions in C, JSON encodings, and statements that a
+database executes. The count covers this process, and no process that free SQL runs in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from envs.types import Limits
+from envs.world.loader import load_world
+from envs.world.template_cache import Templates
+from synth.agent.react import AgentLimits
+from synth.dataset.store.wire import encode, to_wire
+from synth.foundation.shipped import find_world
+from synth.models.scripted.expert import ScriptedModel
+from synth.runner.plan import Plan
+from synth.runner.rollout import RolloutContext, play
+from synth.tasks.families import FamilyTasks
+from synth.types import Job
+from synth.validation.prove import prove
+
+WORLDS = ("ehr_db", "shop")
+TASKS = 60
+FIGURES = Path(__file__).with_suffix(".json")
+ENCODERS = {"dumps", "iterencode"}
+"""Functions of :mod:`json` that encode a value."""
+
+Work = Mapping[str, float]
+
+
+@contextmanager
+def counted() -> Generator[Counter[str]]:
+    """Count the work of the block, in this thread."""
+    counts: Counter[str] = Counter()
+
+    def note(frame: FrameType, event: str, function: Any) -> None:
+        if event == "call":
+            counts["calls of Python functions"] += 1
+            code = frame.f_code
+            if code.co_name in ENCODERS and "json" in code.co_filename:
+                counts["JSON encodings"] += 1
+        elif event == "c_call":
+            counts["calls of C functions"] += 1
+            if function.__name__ in {"execute", "executemany"}:
+                counts["statements"] += 1
+
+    sys.setprofile(note)
+    try:
+        yield counts
+    finally:
+        sys.setprofile(None)
+
+
+async def count(world_name: str) -> dict[str, Work]:
+    """The work of a proof and of a play of the world's tasks, by kind."""
+    world = load_world(find_world(world_name))
+    templates = Templates(world)
+    context = RolloutContext(world, templates, ScriptedModel(), Limits(), AgentLimits())
+    with templates.use(0) as template:
+        source = FamilyTasks(world, template, None, 0)
+        plan = Plan.make([source], TASKS, 1, 7)
+        asked = [plan.task(index) for index in range(TASKS)]
+        await prove(asked[0], world, template)  # what a process does once
+        with counted() as proofs:
+            tasks = [await prove(task, world, template) for task in asked]
+    await play(Job(TASKS, "first", tasks[0], 0, 0), context)
+    with counted() as plays:
+        for index, task in enumerate(tasks):
+            row = await play(Job(index, str(index), task, index, index), context)
+            assert row["reward"] == 1.0, row["verdicts"]
+            encode(to_wire(row))
+    return {"proof": _each(proofs), "play": _each(plays)}
+
+
+def _each(counts: Counter[str]) -> Work:
+    return {kind: round(total / TASKS, 1) for kind, total in sorted(counts.items())}
+
+
+def in_own_process() -> dict[str, dict[str, Work]]:
+    """The counts of all worlds, taken where hashes are fixed and no cache is warm."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench.work", "--count"],
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def main(arguments: list[str]) -> None:
+    if "--count" in arguments:
+        found = {name: asyncio.run(count(name)) for name in WORLDS}
+        print(json.dumps(found))
+        return
+    found = in_own_process()
+    if "--write" in arguments:
+        FIGURES.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    committed = json.loads(FIGURES.read_text("utf-8"))
+    for world, phases in found.items():
+        for phase, work in phases.items():
+            for kind, value in work.items():
+                before = committed[world][phase].get(kind)
+                print(f"{world:8} {phase:6} {value:10,.1f} {kind} (committed: {before})")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
