@@ -19,6 +19,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from envs.errors import DatabaseConfigError
+from envs.session_settings import fix_settings
 
 Driver = Literal["sqlite", "postgresql", "mariadb"]
 
@@ -227,9 +228,10 @@ def open_engine(
     url: sqlalchemy.URL, timeout_s: float | None = None, **options: Any
 ) -> sqlalchemy.Engine:
     """SQLAlchemy's engine, whose connects end after ``timeout_s`` also where the server accepts and
-    stays silent.
+    stays silent, and whose sessions write values alike (:mod:`envs.session_settings`).
     """
     engine = sqlalchemy.create_engine(url, connect_args=connect_args(url, timeout_s), **options)
+    fix_settings(engine)
     if driver_of(url) == "mariadb":
         event.listen(engine, "do_connect", _connect_in_time)
     return engine

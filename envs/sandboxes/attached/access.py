@@ -18,6 +18,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from envs.errors import DatabaseConfigError
 from envs.plugins import resolve
+from envs.session_settings import fix_settings
 
 QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 """First words of the statements that read rows."""
@@ -71,11 +72,13 @@ class Access:
         Raises :class:`DatabaseConfigError` if the dialect or its driver is not installed.
         """
         try:
-            return sqlalchemy.create_engine(
-                self.reading_url(),
-                poolclass=sqlalchemy.NullPool,
-                hide_parameters=True,
-                **self.engine_options(),
+            return fix_settings(
+                sqlalchemy.create_engine(
+                    self.reading_url(),
+                    poolclass=sqlalchemy.NullPool,
+                    hide_parameters=True,
+                    **self.engine_options(),
+                )
             )
         except (NoSuchModuleError, ImportError) as error:
             raise DatabaseConfigError(

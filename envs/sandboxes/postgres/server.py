@@ -37,6 +37,7 @@ from envs.sandboxes.server.admin_session import (
 )
 from envs.sandboxes.server.control_connection import ControlConnection, Driver
 from envs.sandboxes.server.session_registry import SharedSessions
+from envs.session_settings import POSTGRES
 
 _log = logging.getLogger(__name__)
 
@@ -56,11 +57,7 @@ less closely.
 FILE_COPY_BYTES = 100_000_000
 
 _ROLE_SETTINGS = (
-    "timezone = 'UTC'",
-    "datestyle = 'ISO, MDY'",
-    "intervalstyle = 'postgres'",
-    "bytea_output = 'hex'",
-    "extra_float_digits = 1",
+    *POSTGRES,
     "client_encoding = 'UTF8'",
     "lc_messages = 'C'",
     "synchronous_commit = off",
