@@ -170,7 +170,3 @@ class WorkerHeld(WorkerLost):
 
 class DatasetError(SynthError):
     """A dataset that cannot be read as what it claims to be."""
-
-
-class RenamedKeyWarning(FutureWarning):
-    """A file uses a name that has been replaced; it is still understood."""

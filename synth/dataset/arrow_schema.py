@@ -12,11 +12,9 @@ from typing import Any, Final
 import pyarrow as pa
 
 from synth.dataset.columns import BY_NAME, COLUMNS, LATE, SCHEMA_VERSION, Kind
-from synth.dataset.schema_versions import stored_name
 from synth.dataset.store.error_row import ErrorRow
 from synth.dataset.store.wire import decode
 from synth.errors import DatasetError
-from synth.foundation.renamed_keys import EVENTS
 
 VERSION_KEY: Final = b"synth.schema_version"
 _METADATA: Final = {VERSION_KEY: str(SCHEMA_VERSION).encode()}
@@ -73,66 +71,27 @@ def empty(names: Sequence[str] | None = None) -> pa.Table:
     )
 
 
-def conform(
-    data: pa.Table, names: Sequence[str], source: Path, version: int = SCHEMA_VERSION
-) -> pa.Table:
+def conform(data: pa.Table, names: Sequence[str], source: Path) -> pa.Table:
     """Return columns in their pinned types, from a file that another program may have rewritten.
 
     Raises :class:`~synth.errors.DatasetError` for a column that is missing or has another type.
     """
     columns: list[pa.Array | pa.ChunkedArray] = []
     for name in names:
-        stored = stored_name(name, version)
-        if stored not in data.column_names:
+        if name not in data.column_names:
             if name not in LATE:
-                raise DatasetError(f"{source} has no column {stored}")
+                raise DatasetError(f"{source} has no column {name}")
             columns.append(column_array([None] * data.num_rows, BY_NAME[name].kind))
             continue
-        column, wanted = data[stored], SCHEMA.field(name).type
+        column, wanted = data[name], SCHEMA.field(name).type
         try:
             column = column if column.type == wanted else column.cast(wanted)
         except pa.ArrowException as error:
-            raise DatasetError(
-                f"{source}: column {stored} is {column.type}, not {wanted}"
-            ) from error
-        columns.append(current_events(column, version) if name == "events" else column)
+            raise DatasetError(f"{source}: column {name} is {column.type}, not {wanted}") from error
+        columns.append(column)
     return pa.table(
         columns, schema=pa.schema([SCHEMA.field(name) for name in names], metadata=_METADATA)
     )
-
-
-def current_rows(data: pa.Table, version: int) -> pa.Table:
-    """Return rows from a journal with their events under their present names.
-
-    Rows in a journal are decoded by position, so that their columns have present names already.
-    """
-    if version == SCHEMA_VERSION or "events" not in data.column_names:
-        return data
-    columns = [
-        current_events(data[name], version) if name == "events" else data[name]
-        for name in data.column_names
-    ]
-    return pa.table(columns, schema=data.schema)
-
-
-def current_events(column: pa.Array | pa.ChunkedArray, version: int) -> pa.Array | pa.ChunkedArray:
-    """Return the column `events` with its events under their present names.
-
-    An event's text begins with its name, so that nothing else in it can be mistaken for one.
-    """
-    if version != 1:
-        return column
-    names = {f'{{"event":"{old}"': f'{{"event":"{new}"' for old, new in EVENTS.items()}
-
-    def renamed(text: str) -> str:
-        return next(
-            (new + text.removeprefix(old) for old, new in names.items() if text.startswith(old)),
-            text,
-        )
-
-    rows = column.cast(pa.list_(pa.string())).to_pylist()
-    texts = [None if row is None else [renamed(text) for text in row] for row in rows]
-    return column_array(texts, "list<json>")
 
 
 _ERROR_COLUMNS: Final[tuple[tuple[str, Kind], ...]] = (

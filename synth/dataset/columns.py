@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 SCHEMA_VERSION: Final = 2
-"""Version of :data:`COLUMNS`; it rises with every change that an older reader would misread."""
-
-OLDEST_VERSION: Final = 1
-"""Oldest version that can still be read."""
+"""Version of :data:`COLUMNS`; it rises with every change that another version would misread."""
 
 PAYERS: Final = ("", "user_", "approver_", "judge_")
 """Prefixes of the columns of the models of agent, user, approver and judge: each has

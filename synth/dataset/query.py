@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from synth.dataset.arrow_schema import SCHEMA, empty
 from synth.errors import DatasetError
-from synth.foundation.renamed_keys import COLUMNS as RENAMED
 
 _ROW = "#row"
 
@@ -53,17 +52,15 @@ def matching(data: pa.Table, where: str) -> list[int]:
 
 
 def _advice(error: duckdb.Error, where: str) -> str:
-    """Return help for a condition that DuckDB refuses: the columns, the present names of renamed
-    ones, and the quotes that the column ``case`` needs.
+    """Return help for a condition that DuckDB refuses: the columns, and the quotes that the column
+    ``case`` needs.
     """
     if isinstance(error, duckdb.ParserException):
         bare = re.search(r'(?<!")\bcase\b(?!")(?!\s+when\b)', where, re.IGNORECASE)
         return '\nwrite the column `case` in double quotes: "case"' if bare else ""
     if not isinstance(error, duckdb.BinderException):
         return ""
-    words = set(re.findall(r"\w+", where))
-    renamed = [f"\n`{old}` is now `{new}`" for old, new in RENAMED.items() if old in words]
-    return f"{''.join(renamed)}\ncolumns: {', '.join(SCHEMA.names)}"
+    return f"\ncolumns: {', '.join(SCHEMA.names)}"
 
 
 def _numbered(data: pa.Table) -> pa.Table:

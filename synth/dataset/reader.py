@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from synth.dataset.arrow_schema import SCHEMA, empty, error_values
 from synth.dataset.conversions import data_frame, dataset_dict
-from synth.dataset.schema_versions import warn_old_version
 from synth.dataset.store.error_row import ErrorRow
 from synth.dataset.store.errors_file import read_errors
 from synth.dataset.store.journal import Journal, Segment, segment_numbers
@@ -30,7 +29,6 @@ from synth.dataset.store.wire import to_values
 from synth.dataset.trajectory import Trajectory
 from synth.dataset.transcript_html import families_html
 from synth.errors import DatasetError
-from synth.foundation.renamed_keys import COLUMNS
 from synth.foundation.suggestions import hint, nearest
 from synth.plugins import find_module, resolve
 
@@ -80,7 +78,6 @@ class Dataset:
         if path.is_file():
             part = Part(path)
             part.count()
-            warn_old_version(path, part.stored_version())
             return cls(path, "complete", [part])
         if not path.is_dir():
             raise DatasetError(f"{path} does not exist")
@@ -88,14 +85,10 @@ class Dataset:
         if not files.holds_run():
             return cls._open_plain(path)
         try:
-            dataset = cls._open_run(files)
+            return cls._open_run(files)
         except DatasetError:
             # The run was sealed or resumed between two reads: its files are consistent again.
-            dataset = cls._open_run(files)
-        if dataset.info is not None:
-            source = files.manifest if files.manifest.exists() else files.run
-            warn_old_version(source, dataset.info.schema_version)
-        return dataset
+            return cls._open_run(files)
 
     @classmethod
     def _open_plain(cls, path: Path) -> Self:
@@ -115,7 +108,6 @@ class Dataset:
         parts = [Part(file) for file in found]
         dataset = cls(path, "complete", parts)
         dataset._count = sum(part.count() for part in parts)
-        warn_old_version(path, min(part.stored_version() for part in parts))
         return dataset
 
     @classmethod
@@ -156,9 +148,7 @@ class Dataset:
             path = files.directory / shard.path
             segment = segments.get(shard.number)
             if segment is not None or path.exists():
-                parts.append(
-                    Part(path if path.exists() else None, shard, segment, info.schema_version)
-                )
+                parts.append(Part(path if path.exists() else None, shard, segment))
         return cls(files.directory, status, parts, None, info, error_log)
 
     def __enter__(self) -> Self:
@@ -236,8 +226,6 @@ class Dataset:
         for name in names:
             if name not in SCHEMA.names:
                 advice = hint(nearest(name, SCHEMA.names)) or f"; use {', '.join(SCHEMA.names)}"
-                if name in COLUMNS:
-                    advice = f"; it is now `{COLUMNS[name]}`"
                 raise DatasetError(f"there is no column {name}{advice}")
         return names
 

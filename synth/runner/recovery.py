@@ -22,7 +22,6 @@ from envs.world.loader import world_digest
 from synth.config.fingerprints import difference, fingerprint
 from synth.config.schema import RunConfig, from_dict, to_yaml
 from synth.config.task_source import load_task_source
-from synth.dataset.store.acquire import resumable_info
 from synth.dataset.store.damage import set_aside
 from synth.dataset.store.run_info import RunFiles, RunInfo
 from synth.dataset.store.shard import open_parquet
@@ -65,7 +64,7 @@ class Recovery:
             )
             return recovery
         try:
-            recovery.info = resumable_info(recovery.files)
+            recovery.info = recovery.files.info()
         except DatasetError as error:
             recovery.notes.append(f"{error}; it is made again from the run's config and world")
         return recovery

@@ -25,7 +25,6 @@ from typing import Any, cast
 
 from synth.errors import EmptyFamilyError, TaskError, raise_task_errors
 from synth.foundation.hashing import canonical
-from synth.foundation.renamed_keys import TASK_FIELDS
 from synth.tasks.domains import keys_in
 from synth.tasks.pools import ListedFamily, ListedTask
 from synth.tasks.queries import json_value
@@ -34,7 +33,7 @@ from synth.tasks.yaml.body import read_body, unsubmitted
 from synth.tasks.yaml.family import check_tools
 from synth.tasks.yaml.models import YieldedModel, keys_of
 from synth.tasks.yaml.scope import Scope
-from synth.tasks.yaml.source_map import INT64, Map, Seq, rename_keys
+from synth.tasks.yaml.source_map import INT64, Map, Seq
 from synth.tasks.yaml.words import NAME
 
 MOST = 100_000
@@ -153,10 +152,7 @@ class _Function:
         for item in found:
             if not isinstance(item, Mapping):
                 raise self.fail(f"yields {item!r:.80}, which is no dict")
-        return [
-            rename_keys(cast("Map", self.marked(item, "a task")), TASK_FIELDS, str(self.file))
-            for item in found
-        ]
+        return [cast("Map", self.marked(item, "a task")) for item in found]
 
     def run(self, db: Any) -> list[Any]:
         try:

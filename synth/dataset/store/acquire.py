@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from synth.dataset.columns import SCHEMA_VERSION
 from synth.dataset.store.atomic_files import Fault, disk, sync_directory, write_file
 from synth.dataset.store.damage import set_aside
 from synth.dataset.store.journal import Journal
@@ -58,21 +57,6 @@ def claim_new(
     return files, info, lock
 
 
-def resumable_info(files: RunFiles) -> RunInfo:
-    """Return the description of a run if it may be resumed.
-
-    Raises :class:`~synth.errors.ResumeRefused` for a run of an older schema version.
-    """
-    info = files.info()
-    if info.schema_version != SCHEMA_VERSION:
-        raise ResumeRefused(
-            f"{files.directory} was begun with schema version {info.schema_version}, but this"
-            f" version of synth writes schema version {SCHEMA_VERSION}: start a new run, or resume"
-            " with the version of synth that began it"
-        )
-    return info
-
-
 def claim_existing(
     directory: Path,
     layout: Layout,
@@ -92,7 +76,7 @@ def claim_existing(
     lock = RunLock(files.lock)
     try:
         fault("resume:locked")
-        info = resumable_info(files) if restored is None else restored
+        info = files.info() if restored is None else restored
         if info.layout != layout:
             raise ResumeRefused(
                 f"{directory} is laid out as {info.layout.to_json()}, this job as"

@@ -18,10 +18,10 @@ from synth.dataset.store.manifest import read_manifest
 from synth.dataset.store.merge import checked_jobs, shard_jobs
 from synth.dataset.store.run_info import RunFiles
 from synth.dataset.store.shard import (
+    check_file_version,
     file_digest,
     open_parquet,
     read_columns,
-    stored_version,
     write_shard,
 )
 from synth.errors import DatasetError
@@ -102,7 +102,7 @@ def _groups(path: Path) -> Iterator[pa.Table | None]:
     without a footer.
     """
     with open_parquet(path) as file:
-        stored_version(file, path)
+        check_file_version(file, path)
         count = file.num_row_groups
     for group in range(count):
         try:

@@ -13,7 +13,7 @@ from synth.dataset.arrow_schema import error_values, errors_table
 from synth.dataset.store.counts import RunCounts
 from synth.dataset.store.error_row import ErrorRow
 from synth.dataset.store.journal import Segment
-from synth.dataset.store.shard import open_parquet, stored_version
+from synth.dataset.store.shard import check_file_version, open_parquet
 from synth.errors import DatasetError
 
 _ROWS_PER_GROUP: Final = 1024
@@ -41,7 +41,7 @@ def read_errors(path: Path) -> Iterator[ErrorRow]:
     Raises :class:`~synth.errors.DatasetError` if it cannot be read.
     """
     with open_parquet(path) as file:
-        stored_version(file, path)
+        check_file_version(file, path)
         for group in range(file.num_row_groups):
             for row in file.read_row_group(group).to_pylist():
                 row.pop("terminal", None)  # derived from the attempts and the present limit

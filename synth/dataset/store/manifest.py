@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from synth.dataset.schema_versions import check_version, current_manifest
+from synth.dataset.schema_versions import check_version
 from synth.dataset.store.counts import RunCounts
 from synth.dataset.store.run_info import RunFiles, RunInfo, check_content, read_json
 from synth.errors import DatasetError
@@ -72,7 +72,7 @@ def read_manifest(directory: Path) -> dict[str, Any]:
     if not path.exists():
         raise DatasetError(f"{path} is missing: the run was not sealed")
     manifest = read_json(path)
-    version = check_version(manifest.get("schema_version"), path)
+    check_version(manifest.get("schema_version"), path)
     try:
         shards_valid = all(
             {"path", "split", "rows", "sha256"} <= shard.keys() for shard in manifest["shards"]
@@ -84,4 +84,4 @@ def read_manifest(directory: Path) -> dict[str, Any]:
     if not (status_valid and shards_valid and counts_valid):
         raise DatasetError(f"{path} is not the manifest of a run")
     check_content(manifest, path)
-    return current_manifest(manifest, version)
+    return manifest

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from synth.dataset.arrow_schema import current_rows
-from synth.dataset.columns import SCHEMA_VERSION
 from synth.dataset.store.journal import Segment
 from synth.dataset.store.layout import Shard
 from synth.dataset.store.merge import merged, read_shard
-from synth.dataset.store.shard import open_parquet, read_columns, stored_version
+from synth.dataset.store.shard import check_file_version, open_parquet, read_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +23,6 @@ class Part:
     path: Path | None
     shard: Shard | None = None
     segment: Segment | None = None
-    version: int = SCHEMA_VERSION
-    """Schema version of the segment; a file states its own."""
 
     def count(self) -> int:
         """Return the number of rows, from the footer where that is enough."""
@@ -35,15 +31,8 @@ class Part:
         if self.path is None:
             return 0
         with open_parquet(self.path) as file:
-            stored_version(file, self.path)
+            check_file_version(file, self.path)
             return file.metadata.num_rows
-
-    def stored_version(self) -> int:
-        """Schema version of the rows."""
-        if self.path is None:
-            return self.version
-        with open_parquet(self.path) as file:
-            return stored_version(file, self.path)
 
     def jobs(self) -> set[int]:
         """Return the jobs that have a row in this part."""
@@ -55,10 +44,9 @@ class Part:
     def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
         """Yield columns, one row group at a time."""
         if self.segment is not None and self.shard is not None:
-            for table in merged(self.path, self.shard, self.segment, names):
-                yield current_rows(table, self.version)
+            yield from merged(self.path, self.shard, self.segment, names)
         elif self.path is not None:
             with open_parquet(self.path) as file:
-                stored_version(file, self.path)
+                check_file_version(file, self.path)
                 for group in range(file.num_row_groups):
                     yield read_columns(file, self.path, names, group)

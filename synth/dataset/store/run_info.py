@@ -44,11 +44,10 @@ class RunInfo:
     identity: RunIdentity
     max_attempts: int
     created_at: str
-    schema_version: int = SCHEMA_VERSION
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "schema_version": self.schema_version,
+            "schema_version": SCHEMA_VERSION,
             "created_at": self.created_at,
             "identity": asdict(self.identity),
             "layout": self.layout.to_json(),
@@ -63,14 +62,13 @@ class RunInfo:
         that does not describe a run.
         """
         try:
-            version = check_version(raw["schema_version"], source)
+            check_version(raw["schema_version"], source)
             layout = Layout.from_json(raw["layout"])
             return cls(
                 layout,
                 RunIdentity(**raw["identity"]),
                 int(raw["max_attempts"]),
                 str(raw["created_at"]),
-                version,
             )
         except (KeyError, TypeError, ValueError) as error:
             raise DatasetError(f"{source} does not describe a run: {error!r}") from error

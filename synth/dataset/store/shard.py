@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from synth.dataset.arrow_schema import SCHEMA, VERSION_KEY, conform
 from synth.dataset.columns import COLUMNS
-from synth.dataset.schema_versions import check_version, stored_name
+from synth.dataset.schema_versions import check_version
 from synth.dataset.store.atomic_files import Fault, disk, no_fault, sync_directory
 from synth.errors import DatasetError, OperatorError
 
@@ -165,12 +165,11 @@ def remedy(path: Path) -> str:
     return f"; `synth run --resume {shlex.quote(str(home))}` makes again what is lost"
 
 
-def stored_version(file: pq.ParquetFile, path: Path) -> int:
-    """Schema version of a Parquet file.
+def check_file_version(file: pq.ParquetFile, path: Path) -> None:
+    """Raise :class:`~synth.errors.DatasetError` for a Parquet file of another schema version.
 
     The version is in the file's metadata; a program that rewrote the file may have dropped it, but
-    not the column. Raises :class:`~synth.errors.DatasetError` for a version that cannot be read,
-    and for a file without one.
+    not the column.
     """
     found = (file.schema_arrow.metadata or {}).get(VERSION_KEY)
     if found is None and "schema_version" in file.schema_arrow.names and file.num_row_groups:
@@ -180,21 +179,20 @@ def stored_version(file: pq.ParquetFile, path: Path) -> int:
     if found is None:
         raise DatasetError(f"{path} is not a file of this dataset format: it has no schema version")
     text = found.decode(errors="replace")
-    return check_version(int(text) if text.isdecimal() else text, path)
+    check_version(int(text) if text.isdecimal() else text, path)
 
 
 def read_columns(
     file: pq.ParquetFile, path: Path, names: Sequence[str], group: int | None = None
 ) -> pa.Table:
-    """Columns of an open file, or of one of its row groups, under their present names and in their
-    pinned types.
+    """Columns of an open file, or of one of its row groups, in their pinned types.
 
     Raises :class:`~synth.errors.DatasetError` for a schema version or a column that cannot be read.
     """
-    version = stored_version(file, path)
-    stored = [stored_name(name, version) for name in names]
-    data = file.read(columns=stored) if group is None else file.read_row_group(group, stored)
-    return conform(data, names, path, version)
+    check_file_version(file, path)
+    columns = list(names)
+    data = file.read(columns=columns) if group is None else file.read_row_group(group, columns)
+    return conform(data, names, path)
 
 
 def file_digest(path: Path) -> str:

@@ -18,8 +18,7 @@ import pyarrow as pa
 
 from synth.dataset.arrow_schema import column_array, make_schema
 from synth.dataset.columns import Kind
-from synth.dataset.schema_versions import current_task, stored_name
-from synth.dataset.store.shard import open_parquet, stored_version, write_parquet
+from synth.dataset.store.shard import check_file_version, open_parquet, write_parquet
 from synth.dataset.store.wire import RowError, json_text
 from synth.errors import DatasetError
 from synth.types.checks import Gate
@@ -125,7 +124,7 @@ class TaskTable:
     def __init__(self, path: Path, *, keep: int = 4) -> None:
         self.path = Path(path)
         with open_parquet(self.path) as file:
-            self._version = stored_version(file, self.path)
+            check_file_version(file, self.path)
             sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
         self._starts = [0, *accumulate(sizes)]
         self._keep = keep
@@ -153,7 +152,7 @@ class TaskTable:
         group = bisect_right(self._starts, index) - 1
         text = self._column(group, "task")[index - self._starts[group]]
         try:
-            return current_task(json.loads(text), self._version)
+            return json.loads(text)
         except ValueError as error:
             raise DatasetError(f"{self.path}: task {index} is not JSON: {error}") from error
 
@@ -164,12 +163,11 @@ class TaskTable:
         with open_parquet(self.path) as file:
             for group in range(file.num_row_groups):
                 for stored in file.read_row_group(group).to_pylist():
-                    row = {name: stored[stored_name(name, self._version)] for name in _NAMES}
+                    row = {name: stored[name] for name in _NAMES}
                     for name in texts:
                         row[name] = None if row[name] is None else json.loads(row[name])
                     for name in lists:
                         row[name] = [json.loads(item) for item in row[name]]
-                    row["task"] = current_task(row["task"], self._version)
                     yield row
 
 

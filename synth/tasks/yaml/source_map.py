@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
 
 from synth.errors import TaskError
-from synth.foundation.renamed_keys import FAMILY_KEYS, renamed, warn_renamed
 
 INT64 = range(-(2**63), 2**63)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -83,7 +81,7 @@ def load_yaml(file: Path) -> Any:
         node = loader.get_single_node()
         if node is None:
             return None
-        return with_current_keys(_build(loader, node, str(file)), str(file))
+        return _build(loader, node, str(file))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         advice = _advice(str(error.problem), text, mark.line if mark else 0)
@@ -171,34 +169,6 @@ def _scalar(value: Any, file: str, line: int) -> Any:
             line,
         )
     return value
-
-
-def with_current_keys(root: Any, file: str) -> Any:
-    """The content of a tasks.yaml with the keys of its families under their present names."""
-    families = root.get("families") if isinstance(root, Map) else None
-    if isinstance(families, Seq):
-        families[:] = [
-            rename_keys(entry, FAMILY_KEYS, file) if isinstance(entry, Map) else entry
-            for entry in families
-        ]
-    return root
-
-
-def rename_keys(raw: Map, names: Mapping[str, str], file: str) -> Map:
-    """The mapping with its old keys under their present names; each is reported in a warning.
-
-    Raises :class:`~synth.errors.TaskError` where the old and the new key stand side by side.
-    """
-    if names.keys().isdisjoint(raw):
-        return raw
-    for old, new in names.items():
-        if old in raw:
-            if new in raw:
-                raise TaskError(f"`{old}` is now `{new}`: use one of them", file, raw.lines[old])
-            warn_renamed(f"`{old}` is now `{new}`", file, raw.lines[old])
-    out = Map(renamed(raw, names))
-    out.line, out.lines = raw.line, renamed(raw.lines, names)
-    return out
 
 
 def line_of(root: Any, family: str, *words: str) -> int | None:

@@ -9,17 +9,16 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+import synth
 from envs.types import RowChange, ToolCall, ToolResult
 from synth.agent import events
 from synth.agent.events import AgentEvent, agent_events_schema
-from synth.dataset.reader import Dataset
 from synth.errors import DatasetError
 from synth.models.emission import read_events
 from synth.types import Completion, Delta, StopReason, Usage, Verdict
 from synth.types import events as recorded
 from synth.types.events import MiddlewareEvent, RecordedEvent, event_from_json, recorded_schema
 
-RECORDED = Path(__file__).parents[2] / "recorded_runs" / "schema_1_shop"
 CALL = ToolCall("call_0", "find_items", '{"name": "Lamp\\ud800"}')
 CHANGE = RowChange("items", "update", {"item_id": 1}, {"due": None}, {"due": "2026-04-03"})
 
@@ -83,11 +82,13 @@ def test_a_result_keeps_its_nulls_and_an_error_shows_no_secret():
     assert "4f9a8b" not in json.dumps(LIVE[10].to_json())
 
 
-@pytest.mark.filterwarnings("ignore::synth.errors.RenamedKeyWarning")
-def test_recorded_events_come_back_to_the_letter_and_fit_the_schema():
+def test_recorded_events_come_back_to_the_letter_and_fit_the_schema(tmp_path: Path):
     validator = Draft202012Validator(recorded_schema())
     seen: set[str] = set()
-    for row in Dataset.open(RECORDED).rows(["events"]):
+    run = synth.run(
+        "env=shop", tasks={"count": 8}, runtime={"kind": "inline"}, output={"dir": tmp_path / "run"}
+    )
+    for row in run.dataset.rows(["events"]):
         for raw, event in zip(row["events"], read_events(row["events"]), strict=True):
             assert json.dumps(event.to_json()) == json.dumps(raw)
             validator.validate(raw)

@@ -265,7 +265,7 @@ def test_a_broken_dataset_names_the_file(run: Path):
     pq.write_table(versioned, shard)
     with pytest.raises(
         DatasetError,
-        match="has schema version 3, but this version of synth reads schema versions up to 2",
+        match="has schema version 3, but this version of synth reads schema version 2",
     ):
         list(Dataset.open(run).rows())
 

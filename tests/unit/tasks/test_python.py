@@ -10,7 +10,7 @@ import pytest
 
 from envs.errors import WorldError
 from envs.world.loader import load_world
-from synth.errors import RenamedKeyWarning, TaskError
+from synth.errors import TaskError
 from synth.tasks.families import FamilyTasks
 from synth.validation.prove import prove
 from tests.unit.small_world import make
@@ -217,13 +217,3 @@ def test_more_than_anyone_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     )
     with pytest.raises(TaskError, match="yields more than 50 tasks"):
         source(tmp_path, endless)
-
-
-def test_the_old_keys_of_a_task_are_understood_and_reported(tmp_path: Path):
-    code = TASKS.replace('"case": ', '"branch": ').replace('"key": 0,', '"key": 0, "branch": None,')
-    with pytest.warns(RenamedKeyWarning, match="`branch` is now `case`") as issued:
-        old = source(tmp_path / "old", code)
-    new = source(tmp_path / "new", TASKS)
-    assert old.cases("plan_cheap") == new.cases("plan_cheap") == ["dear", "cheap"]
-    [warning] = issued
-    assert (Path(warning.filename).name, warning.lineno) == ("tasks.py", 12)
