@@ -4,6 +4,7 @@ HEAD = '''"""Tools of this world, written by `synth new` from its schema; yours 
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from sqlalchemy import Connection
@@ -23,7 +24,13 @@ def _quoted(name: str) -> str:
 
 def _own(db: Connection, sql: str) -> str:
     """The SQL as the engine quotes names; values are bound, so that quotes stand for names only."""
-    return sql.replace('"', "`") if db.dialect.name in {"mysql", "mariadb"} else sql
+    mark = "`" if db.dialect.name in {"mysql", "mariadb"} else '"'
+
+    def name(found: re.Match[str]) -> str:
+        bare = found[0][1:-1].replace('""', '"')
+        return mark + bare.replace(mark, 2 * mark).replace(":", r"\\:") + mark
+
+    return re.sub(r'"(?:[^"]|"")*"', name, sql)
 
 
 def _rows(db: Connection, sql: str, **binds: object) -> list[Row]:

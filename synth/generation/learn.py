@@ -150,7 +150,7 @@ class _Learner:
         makers: dict[str, Maker] = {c: self._maker(c, mixed) for c in self._by_dates(free)}
         makers |= dict.fromkeys(sorted(empty), Choice({None: 1}))
         links = [self._link(*link, mixed) for link in sorted(kept, key=lambda one: -len(one[0]))]
-        unique = [one for one in [self.live.key, *self.live.uniques] if one]
+        unique = [one for one in [self.live.key, *self.shape.uniques] if one]
         return MadeTable(
             self.live.name,
             len(self.rows),
@@ -231,7 +231,7 @@ class _Learner:
 
     def _drawn(self, column: str, values: Sequence[Any]) -> Maker:
         kind = self.shaped[column].kind if column in self.shaped else "text"
-        alone = column in self.live.key or (column,) in self.live.uniques
+        alone = column in self.live.key or (column,) in self.shape.uniques
         numbers = all(isinstance(value, int | float) for value in values)
         if numbers and self.live.key == (column,) and kind == "integer":
             return Serial(10 ** max(3, math.ceil(math.log10(max(*values, 1) + 1))))

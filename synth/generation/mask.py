@@ -14,7 +14,7 @@ from synth.foundation.suggestions import hint, nearest
 from synth.generation.made_up import MadeUp
 from synth.generation.names import snake
 from synth.generation.real_values import RealValues
-from synth.generation.reflect import SECRET
+from synth.generation.reflect import is_secret
 from synth.generation.snapshot import LiveColumn, LiveTable, Rows
 from synth.personal.guess import guess_columns
 
@@ -124,14 +124,20 @@ def personal_kinds(tables: Sequence[LiveTable], rows: Rows) -> Kinds:
         values = [row[column] for row in rows.by_table[table] if row[column] is not None]
         return values[:: max(1, len(values) // LOOKED_AT)]
 
-    secrets = {
-        (table.name, column.name): "identifier"
-        for table in tables
-        for column in table.columns
-        if column.type == "TEXT" and SECRET.search(snake(column.name))
-    }
-    found = secrets | guess_columns(plain, some)
+    found = _secrets(tables) | guess_columns(plain, some)
     return {key: kind for key, kind in found.items() if key not in choices}
+
+
+def _secrets(tables: Sequence[LiveTable]) -> dict[tuple[str, str], str]:
+    """The columns of secrets, numbered keys and references apart."""
+    out = dict[tuple[str, str], str]()
+    for table in tables:
+        named = {*table.key, *(name for columns, _, _ in table.links for name in columns)}
+        for column in table.columns:
+            numbered = column.name in named and column.type != "TEXT"
+            if column.type != "BOOLEAN" and is_secret(column.name, numbered=numbered):
+                out[table.name, column.name] = "identifier"
+    return out
 
 
 def _refuse_unknown(option: str, name: str, known: Mapping[str, object]) -> None:

@@ -1,14 +1,20 @@
-"""Names of tables and columns as words: snake case, singular and plural, identifiers."""
+"""Names of tables and columns as words, and as identifiers that every tool and language takes.
+
+Words keep a name in its own letters; an identifier is transliterated, cut and made distinct.
+"""
 
 from __future__ import annotations
 
 import builtins
+import hashlib
 import keyword
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from anyascii import anyascii
 from sqlalchemy.dialects.mysql.reserved_words import RESERVED_WORDS_MARIADB, RESERVED_WORDS_MYSQL
 from sqlalchemy.dialects.postgresql.base import RESERVED_WORDS
 
@@ -34,20 +40,21 @@ _RESERVED = (
 )
 
 
+TOOL_NAME = 64
+"""The most characters of a tool's name, for OpenAI and Anthropic alike."""
+
+_LABEL = 48
+"""The most characters of an identifier that a prefix may still be added to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A thing in one and in many: ``track`` and ``tracks``, in snake case."""
+    """A thing in one and in many: ``track`` and ``tracks``, in snake case, and in words."""
 
     one: str
     many: str
-
-    @property
-    def words(self) -> str:
-        return self.one.replace("_", " ")
-
-    @property
-    def plural_words(self) -> str:
-        return self.many.replace("_", " ")
+    words: str
+    plural_words: str
 
 
 def _english() -> Any:
@@ -56,9 +63,38 @@ def _english() -> Any:
 
 @cache
 def snake(name: str) -> str:
-    """A name in snake case: ``AlbumId`` becomes ``album_id``."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^0-9A-Za-z]+", "_", name)
-    return spaced.strip("_").lower() or "value"
+    """A name as an identifier in snake case: ``AlbumId`` becomes ``album_id``, ``Länge [m]``
+    ``lange_m``, ``3pt_pct`` ``n_3pt_pct``.
+    """
+    plain = spelled(anyascii(name)) or "value"
+    return shortened(f"n_{plain}" if plain[0].isdigit() else plain, _LABEL)
+
+
+@cache
+def spelled(name: str) -> str:
+    """The words of a name in its own letters and lower case, joined by underscores."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+", "_", name)
+    return spaced.strip("_").lower()
+
+
+def shortened(name: str, most: int) -> str:
+    """The name, cut to ``most`` characters; what is cut off is told by a digest."""
+    if len(name) <= most:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: most - 9].rstrip('_')}_{digest}"
+
+
+def labels(columns: Iterable[str]) -> dict[str, str]:
+    """An identifier for each column of a table, no two of them the same parameter."""
+    out, taken = dict[str, str](), set[str]()
+    for column in columns:
+        label, number = snake(column), 2
+        while parameter(label) in taken:
+            label, number = f"{snake(column)}_{number}", number + 1
+        taken.add(parameter(label))
+        out[column] = label
+    return out
 
 
 _WITH_PLURAL = {
@@ -117,14 +153,39 @@ PARTICIPLE = re.compile(
 @cache
 def noun_of(table: str) -> Noun:
     """The noun of a table, whichever number its name has."""
-    head, _, last = re.sub(r"^(?:tbl|t)_", "", snake(table)).rpartition("_")
-    singular = _english().singular_noun(last)
-    one = str(singular) if singular and not last.endswith(("ss", "us", "is")) else last
-    many = last if one != last else str(_english().plural_noun(last))
+    bare = re.sub(r"^(?:tbl|t)_", "", spelled(table)) or snake(table)
+    head, _, last = bare.rpartition("_")
+    one, many = _numbers(last)
     prefix = f"{head}_" if head else ""
-    if last in _UNCOUNTABLE:
-        one, many = _UNCOUNTABLE[last], f"{_UNCOUNTABLE[last]}s"
-    return Noun(prefix + one, prefix + many)
+    words, plural = (prefix + one).replace("_", " "), (prefix + many).replace("_", " ")
+    return Noun(snake(prefix + one), snake(prefix + many), words, plural)
+
+
+def _numbers(word: str) -> tuple[str, str]:
+    """A word in the singular and in the plural; a word of other letters has one form."""
+    if not word.isascii() or not word.isalpha():
+        return word, word
+    if word in _UNCOUNTABLE:
+        return _UNCOUNTABLE[word], f"{_UNCOUNTABLE[word]}s"
+    singular = _english().singular_noun(word)
+    one = str(singular) if singular and not word.endswith(("ss", "us", "is")) else word
+    return one, word if one != word else str(_english().plural_noun(word))
+
+
+def nouns(tables: Iterable[str]) -> dict[str, Noun]:
+    """A noun for each table, no two of them the same: of ``queue`` and ``queues`` the second is
+    the ``queues record``.
+    """
+    out, taken = dict[str, Noun](), set[str]()
+    for table in tables:
+        noun, number = noun_of(table), 1
+        while {noun.one, noun.many} & taken:
+            number += 1
+            more = "" if number == 2 else f"_{number}"
+            noun = noun_of(f"{spelled(table)}{more}_record")
+        taken |= {noun.one, noun.many}
+        out[table] = noun
+    return out
 
 
 def a(words: str) -> str:
@@ -135,14 +196,14 @@ def a(words: str) -> str:
 def parameter(column: str) -> str:
     """The name of a column as a parameter in Python."""
     name = snake(column)
-    clashes = keyword.iskeyword(name) or name in _TAKEN or not name[:1].isalpha()
+    clashes = keyword.iskeyword(name) or name in _TAKEN
     return f"{name}_value" if clashes or (name in vars(builtins) and name != "id") else name
 
 
 def slot(words: str) -> str:
     """A name for a slot, which is a column of SQL too."""
     name = snake(words)
-    return f"{name}_named" if name in _RESERVED or not name[:1].isalpha() else name
+    return f"{name}_named" if name in _RESERVED else name
 
 
 def quoted(name: str) -> str:

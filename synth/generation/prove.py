@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -145,5 +146,5 @@ def _sort(drafts: Sequence[Draft], reports: Sequence[FamilyReport], out: Proofs)
 
 def _brief(reason: str) -> str:
     """A reason without the place in a file that is not kept."""
-    bare = reason.rpartition("tasks.yaml:")[2]
+    bare = re.sub(r"^\S*\.(?:yaml|py|sql)(?::\d+)?: (?:family \S+: )?", "", reason)
     return " ".join(bare.split())[:300]

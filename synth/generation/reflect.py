@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import sqlalchemy
@@ -11,7 +12,7 @@ from sqlalchemy import Connection, Engine, Inspector
 from sqlalchemy.engine.interfaces import ReflectedColumn, ReflectedForeignKeyConstraint
 
 from synth.generation.checks import CheckRules, ColumnRules, read_checks
-from synth.generation.names import quoted, snake
+from synth.generation.names import labels, nouns, quoted, snake
 from synth.generation.roles import FEW, with_roles
 from synth.generation.shape import Cell, ColumnShape, Kind, Link, Shape, TableShape
 
@@ -21,14 +22,23 @@ SEEN = 400
 CENT = 0.01
 """The least step from a bound that a number may not reach."""
 
-SECRET = re.compile(r"(?:^|_)(?:password|passwd|pwd|secret|token|salt|pin|api_key)(?:_|$)")
-"""Columns that no tool shows."""
+_SECRET = re.compile(r"(?:^|_)(?:password|passwd|pwd|secret|token|salt|pin|api_key)(?:_|$)")
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SEVERAL = re.compile(r"[\[{].*[\]})]|\(.*,.*[\])]", re.DOTALL)
 """Texts that hold several values: arrays, ranges, JSON. Nobody says them in a request."""
 
+_TEMPORAL = re.compile(r"DATE|TIME")
+"""Declared types of moments."""
+
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?")
+
+
+def is_secret(column: str, *, numbered: bool) -> bool:
+    """True for a column that no tool shows, by its name. ``numbered`` tells that the column is a
+    numbered key, or refers to one: ``token_id`` is no secret.
+    """
+    return not numbered and _SECRET.search(snake(column)) is not None
 
 
 def reflect(engine: Engine) -> Shape:
@@ -36,49 +46,101 @@ def reflect(engine: Engine) -> Shape:
     inspector = sqlalchemy.inspect(engine)
     with engine.connect() as db:
         names = sorted(inspector.get_table_names())
+        known = nouns(names)
         tables = {name: _table(name, inspector, db) for name in names}
-    kept = {
-        name: replace(table, links=tuple(link for link in table.links if link.table in tables))
-        for name, table in tables.items()
-    }
-    return Shape({name: with_roles(table) for name, table in kept.items()})
+    shown = {(table.name, column.name) for table in tables.values() for column in table.columns}
+    return Shape(
+        {
+            name: with_roles(
+                replace(
+                    table,
+                    own_noun=known[name],
+                    links=tuple(one for one in table.links if (one.table, one.target) in shown),
+                )
+            )
+            for name, table in tables.items()
+        }
+    )
 
 
 def _table(name: str, inspector: Inspector, db: Connection) -> TableShape:
     key = tuple(inspector.get_pk_constraint(name).get("constrained_columns") or ())
     rules = read_checks([str(check["sqltext"]) for check in inspector.get_check_constraints(name)])
-    uniques = _uniques(name, inspector)
-    raw = [c for c in inspector.get_columns(name) if not SECRET.search(snake(c["name"]))]
+    uniques, foreign = _uniques(name, db), inspector.get_foreign_keys(name)
+    found = inspector.get_columns(name)
+    linked = {str(column) for one in foreign for column in one["constrained_columns"]}
+    hidden = _hidden(found, {*key, *linked})
+    shown = [column for column in found if column["name"] not in hidden]
+    own = {str(column["name"]): str(column["type"]).upper() for column in shown}
     single = {columns[0] for columns in [*uniques, key] if len(columns) == 1}
-    count = int(db.execute(sqlalchemy.text(f"SELECT COUNT(*) FROM {quoted(name)}")).scalar_one())
-    whole = [column for column in raw if column["name"] in key]
+    key = key if own.keys() >= set(key) else ()
+    label = labels(own)
     return TableShape(
         name=name,
-        columns=tuple(_column(name, column, rules, single, db) for column in raw),
-        key=key,
-        links=_links(name, inspector),
-        uniques=uniques,
-        rows=count,
-        partials=_partials(name, inspector),
-        joint=frozenset(
-            str(column)
-            for one in inspector.get_foreign_keys(name)
-            if len(one["constrained_columns"]) > 1
-            for column in one["constrained_columns"]
+        columns=tuple(
+            replace(_column(name, one, rules, single, db), label=label[one["name"]])
+            for one in shown
         ),
-        generated_key=len(key) == 1 and str(whole[0]["type"]).upper() == "INTEGER",
+        key=key,
+        links=tuple(link for link in _links(name, inspector) if link.column in own),
+        uniques=uniques,
+        rows=int(db.exec_driver_sql(f"SELECT COUNT(*) FROM {quoted(name)}").scalar_one()),
+        partials=_partials(name, inspector),
+        joint=_joint(foreign),
+        generated_key=len(key) == 1 and own[key[0]] == "INTEGER",
+        hidden=dict.fromkeys(hidden, "its name says that it is a secret"),
+        fillable=all(map(_may_be_left_out, hidden.values())),
     )
 
 
-def _uniques(name: str, inspector: Inspector) -> tuple[tuple[str, ...], ...]:
-    """The columns of each unique constraint and each unique index of whole columns."""
-    constraints = [unique["column_names"] for unique in inspector.get_unique_constraints(name)]
-    constraints += [
-        [str(column) for column in index["column_names"]]
-        for index in inspector.get_indexes(name)
-        if index.get("unique") and not index.get("dialect_options")
+def _hidden(columns: Sequence[ReflectedColumn], named: set[str]) -> dict[str, ReflectedColumn]:
+    """The columns that no tool shows. ``named`` are those of keys and references."""
+    return {
+        str(column["name"]): column
+        for column in columns
+        if is_secret(
+            str(column["name"]), numbered=column["name"] in named and _is_number(column["type"])
+        )
+    }
+
+
+def _joint(foreign: Sequence[ReflectedForeignKeyConstraint]) -> frozenset[str]:
+    """The columns of foreign keys of several columns."""
+    return frozenset(
+        str(column)
+        for one in foreign
+        if len(one["constrained_columns"]) > 1
+        for column in one["constrained_columns"]
+    )
+
+
+def _may_be_left_out(column: ReflectedColumn) -> bool:
+    return bool(column.get("nullable", True)) or column.get("default") is not None
+
+
+def _is_number(kind: object) -> bool:
+    return isinstance(kind, sqlalchemy.Integer | sqlalchemy.Numeric)
+
+
+def _uniques(name: str, db: Connection) -> tuple[tuple[str, ...], ...]:
+    """The columns of each unique constraint and each unique index of whole columns, by SQLite's
+    own account: SQLAlchemy reads constraints from the text of the table, and names in other
+    letters escape it.
+    """
+    found = db.exec_driver_sql(
+        "SELECT name FROM pragma_index_list(?) WHERE \"unique\" AND origin <> 'pk' AND NOT partial"
+        " ORDER BY seq DESC",
+        (name,),
+    ).scalars()
+    columns = [
+        tuple(
+            db.exec_driver_sql("SELECT name FROM pragma_index_info(?) ORDER BY seqno", (index,))
+            .scalars()
+            .all()
+        )
+        for index in found.all()
     ]
-    return tuple(dict.fromkeys(tuple(columns) for columns in constraints))
+    return tuple(dict.fromkeys(one for one in columns if None not in one))
 
 
 def _partials(name: str, inspector: Inspector) -> tuple[tuple[tuple[str, ...], str], ...]:
@@ -120,10 +182,8 @@ def _column(
     values = _values(table, name, db)
     kind = _kind(str(raw["type"]).upper(), values)
     where = f"FROM {quoted(table)}"
-    distinct, given, total = db.execute(
-        sqlalchemy.text(
-            f"SELECT COUNT(DISTINCT {quoted(name)}), COUNT({quoted(name)}), COUNT(*) {where}"
-        )
+    distinct, given, total = db.exec_driver_sql(
+        f"SELECT COUNT(DISTINCT {quoted(name)}), COUNT({quoted(name)}), COUNT(*) {where}"
     ).one()
     choices = rule.choices
     if not choices and kind == "text" and 2 <= distinct <= FEW and given >= 3 * distinct:
@@ -148,11 +208,9 @@ def _column(
 
 
 def _values(table: str, column: str, db: Connection) -> list[Cell]:
-    found = db.execute(
-        sqlalchemy.text(
-            f"SELECT DISTINCT {quoted(column)} FROM {quoted(table)}"
-            f" WHERE {quoted(column)} IS NOT NULL LIMIT {SEEN}"
-        )
+    found = db.exec_driver_sql(
+        f"SELECT DISTINCT {quoted(column)} FROM {quoted(table)}"
+        f" WHERE {quoted(column)} IS NOT NULL LIMIT {SEEN}"
     ).scalars()
     return [value for value in found if isinstance(value, str | int | float)]
 
@@ -164,6 +222,8 @@ def _kind(declared: str, values: Sequence[Cell]) -> Kind:
         return _text_kind(texts)
     if "BOOL" in declared:
         return "boolean"
+    if values and not texts and _TEMPORAL.search(declared):
+        return "other"  # seconds since 1970, or another number that nobody says
     if values and not texts:
         whole = all(isinstance(value, int) for value in values) and "INT" in declared
         return "integer" if whole else "number"
@@ -176,12 +236,19 @@ def _text_kind(texts: Sequence[str]) -> Kind:
         (_MOMENT, "moment"),
         (_SEVERAL, "other"),
     )
-    fitting: Iterator[Kind] = (
-        kind for form, kind in kinds if all(form.fullmatch(text) for text in texts)
-    )
-    for kind in fitting:
-        return kind
+    for form, kind in kinds:
+        if all(form.fullmatch(text) for text in texts):
+            return kind if kind == "other" or all(map(_is_moment, texts)) else "text"
     return "text"
+
+
+def _is_moment(text: str) -> bool:
+    """True for a day that a calendar has: ``2024-02-30`` is none."""
+    try:
+        dt.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _declared_kind(declared: str) -> Kind:

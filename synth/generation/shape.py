@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from synth.generation.names import Noun, date_verb, date_words, noun_of, snake
+from synth.generation.names import (
+    Noun,
+    date_verb,
+    date_words,
+    noun_of,
+    parameter,
+    snake,
+    spelled,
+)
 
 Kind = Literal["integer", "number", "text", "date", "moment", "boolean", "other"]
 
@@ -27,7 +35,7 @@ class ColumnShape:
 
     ``choices`` are the values that a check or the content allows; ``low`` and ``high`` the bounds
     that a check sets. ``seen`` are some of its values, ``distinct`` counts all of them.
-    ``computed`` tells that the database computes it.
+    ``computed`` tells that the database computes it. ``label`` is its name in results.
     """
 
     name: str
@@ -45,18 +53,23 @@ class ColumnShape:
     nulls: int = 0
     computed: bool = False
     role: Role = "other"
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label or snake(self.name))
 
     @property
-    def label(self) -> str:
-        """The name in results and parameters."""
-        return snake(self.name)
+    def parameter(self) -> str:
+        """The name as a parameter of a tool."""
+        return parameter(self.label)
 
     @property
     def words(self) -> str:
         """The name as a person says it, as a noun: ``issued date`` for the date ``issued_on``."""
+        name = spelled(self.name) or self.label
         if self.kind in {"date", "moment"}:
-            return date_words(self.label, day=self.kind == "date")
-        words = re.sub(r"(?<=_)(?:no|nr|num)$", "number", self.label).replace("_", " ")
+            return date_words(name, day=self.kind == "date")
+        words = re.sub(r"(?<=_)(?:no|nr|num)$", "number", name).replace("_", " ")
         return f"{words} amount" if self.kind == "number" and words in _RATES else words
 
     @property
@@ -79,7 +92,9 @@ class TableShape:
     """A table. ``handle`` are the columns by which a person names a row; empty if the key does.
 
     ``partials`` are unique indexes of some rows (columns, condition), ``joint`` the columns of
-    foreign keys of several columns.
+    foreign keys of several columns. ``hidden`` are columns that no tool shows, with the reason;
+    ``fillable`` tells that a row can be made without them. ``own_noun`` is one that no other table
+    of the database has.
     """
 
     name: str
@@ -93,10 +108,17 @@ class TableShape:
     handle: tuple[str, ...] = ()
     partials: tuple[tuple[tuple[str, ...], str], ...] = ()
     joint: frozenset[str] = frozenset()
+    hidden: Mapping[str, str] = field(default_factory=dict[str, str])
+    fillable: bool = True
+    own_noun: Noun | None = None
 
     @property
     def noun(self) -> Noun:
-        return noun_of(self.name)
+        return self.own_noun or noun_of(self.name)
+
+    def parameter(self, column: str) -> str:
+        """The name of a column as a parameter of a tool."""
+        return self.column(column).parameter
 
     def column(self, name: str) -> ColumnShape:
         return next(column for column in self.columns if column.name == name)

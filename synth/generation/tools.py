@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from synth.generation.executors_template import HEAD
-from synth.generation.names import a, parameter, quoted
+from synth.generation.names import a, quoted
 from synth.generation.shape import ColumnShape, Shape, TableShape
-from synth.generation.toolset import TableTools, role_of
+from synth.generation.toolset import TableTools, role_of, role_words
 
 _TYPES = {
     "integer": "int",
@@ -64,17 +64,22 @@ def _function(
 ) -> str:
     """A tool: its parameters are (name, annotation, description)."""
     signature = "".join(f"    {name}: {kind},\n" for name, kind, _ in parameters)
-    described = "".join(f"        {name}: {text}\n" for name, _, text in parameters)
+    described = "".join(f"        {name}: {_prose(text)}\n" for name, _, text in parameters)
     args = f"\n\n    Args:\n{described}    " if described else ""
     return (
         f"\n@tool{mark}\ndef {name}(\n    db: Connection,\n{signature}) -> Row:\n"
-        f'    """{about}{args}"""\n{body}\n'
+        f'    """{_prose(about)}{args}"""\n{body}\n'
     )
+
+
+def _prose(text: str) -> str:
+    """A text on one line of a docstring."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
 
 
 def _described(column: ColumnShape, noun: str) -> str:
     if column.comment:
-        return column.comment.strip().rstrip(".").replace("\n", " ").replace('"""', "'") + "."
+        return column.comment.strip().rstrip(".") + "."
     if column.role == "key":
         return f"The key of the {noun}."
     return f"The {noun}'s {column.words}."
@@ -109,6 +114,8 @@ def _joined(shape: Shape, table: TableShape) -> tuple[list[str], list[str]]:
 def _sql(lines: Sequence[str], indent: int = 8) -> str:
     """SQL as a text of several lines."""
     blank = " " * indent
+    if any('""' in line or "\\" in line for line in lines):
+        return repr(" ".join(lines))
     return '"""\n' + "".join(f"{blank}{line}\n" for line in lines) + f'{blank}"""'
 
 
@@ -127,7 +134,7 @@ def _key_parameters(table: TableShape) -> list[tuple[str, str, str]]:
     noun = table.noun.words
     return [
         (
-            parameter(column),
+            table.parameter(column),
             annotation(table.column(column)),
             _described(table.column(column), noun),
         )
@@ -144,7 +151,7 @@ def _find(table: TableShape, name: str) -> str:
     last = names[-1]
     parameters = [
         (
-            parameter(column.name),
+            column.parameter,
             annotation(column) if column is last or not several else "str | None = None",
             _described(column, noun.words),
         )
@@ -159,8 +166,7 @@ def _find(table: TableShape, name: str) -> str:
         f"WHERE {' AND '.join(map(_same, must))}",
     ]
     narrowed = "".join(
-        f"    if {parameter(c.name)} is not None:\n        sql += {' AND ' + _same(c)!r}\n"
-        for c in may
+        f"    if {c.parameter} is not None:\n        sql += {' AND ' + _same(c)!r}\n" for c in may
     )
     binds = "".join(f", {one}={one}" for one, _, _ in parameters)
     body = (
@@ -174,7 +180,7 @@ def _find(table: TableShape, name: str) -> str:
 
 
 def _same(column: ColumnShape) -> str:
-    return f"LOWER(t.{quoted(column.name)}) = LOWER(:{parameter(column.name)})"
+    return f"LOWER(t.{quoted(column.name)}) = LOWER(:{column.parameter})"
 
 
 def escaped(text: str) -> str:
@@ -191,7 +197,7 @@ def _telling(table: TableShape) -> list[str]:
 def _get(shape: Shape, table: TableShape, name: str) -> str:
     noun = table.noun
     chosen, joins = _joined(shape, table)
-    where = " AND ".join(f"t.{quoted(column)} = :{parameter(column)}" for column in table.key)
+    where = " AND ".join(f"t.{quoted(column)} = :{table.parameter(column)}" for column in table.key)
     lines = [
         *_wrapped(chosen, "SELECT"),
         f"FROM {quoted(table.name)} t",
@@ -216,7 +222,7 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
     chosen, joins = _joined(shape, table)
     columns = [table.column(column) for column in tools.filters]
     parameters = [
-        (parameter(c.name), annotation(c, optional=True), f"Only those with this {c.words}.")
+        (c.parameter, annotation(c, optional=True), f"Only those with this {c.words}.")
         for c in columns
     ]
     order = [table.column(name) for name in tools.sorts]
@@ -236,9 +242,7 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
         f", SUM(t.{quoted(name)}) AS {quoted('total_' + table.column(name).label)}"
         for name in tools.totals
     )
-    filters = "".join(
-        f"            {'t.' + quoted(c.name)!r}: {parameter(c.name)},\n" for c in columns
-    )
+    filters = "".join(f"            {'t.' + quoted(c.name)!r}: {c.parameter},\n" for c in columns)
     sort = "None, False"
     if order:
         sorts = ", ".join(f"{_text(c.label)}: {('t.' + quoted(c.name))!r}" for c in order)
@@ -275,7 +279,7 @@ def _needs(shape: Shape, table: TableShape, columns: Sequence[str]) -> str:
             continue
         noun = shape.tables[link.table].noun.words
         sql = f"SELECT 1 FROM {quoted(link.table)} WHERE {quoted(link.target)} = :value"
-        out += f'    _need(db, {sql!r}, {parameter(column)}, "There is no such {noun}.")\n'
+        out += f'    _need(db, {sql!r}, {table.parameter(column)}, "There is no such {noun}.")\n'
     return out
 
 
@@ -285,10 +289,10 @@ def _refusals(table: TableShape, names: set[str]) -> str:
     for unique in dict.fromkeys([*table.uniques, table.key]):
         if not unique or not set(unique) <= names:
             continue
-        condition = " AND ".join(f"{quoted(one)} = :{parameter(one)}" for one in unique)
+        condition = " AND ".join(f"{quoted(one)} = :{table.parameter(one)}" for one in unique)
         sql = f"SELECT 1 FROM {quoted(table.name)} WHERE {condition}"
         words = " and ".join(table.column(one).words for one in unique)
-        binds = ", ".join(f"{parameter(one)}={parameter(one)}" for one in unique)
+        binds = ", ".join(f"{table.parameter(one)}={table.parameter(one)}" for one in unique)
         out += (
             f"    _free(\n        db,\n        {sql!r},\n"
             f'        "There is already {a(table.noun.words)} with this {words}.",\n'
@@ -301,16 +305,15 @@ def _create(shape: Shape, table: TableShape, tools: TableTools) -> str:
     noun = table.noun
     columns = [table.column(name) for name in tools.given]
     parameters = [
-        (parameter(column.name), annotation(column), _described(column, noun.words))
-        for column in columns
+        (column.parameter, annotation(column), _described(column, noun.words)) for column in columns
     ]
     body = _needs(shape, table, [column.name for column in columns])
     names = {column.name for column in columns}
     body += _refusals(table, names)
-    values = "".join(f"            {_key(c.name)}: {parameter(c.name)},\n" for c in columns)
+    values = "".join(f"            {_key(c.name)}: {c.parameter},\n" for c in columns)
     made = [column for column in table.key if column not in names]
     if made:
-        values = f'            {_key(made[0])}: _next(db, "{table.name}", "{made[0]}"),\n{values}'
+        values = f"            {_key(made[0])}: _next(db, {table.name!r}, {made[0]!r}),\n{values}"
     keys = {table.column(column).label: column for column in table.key}
     body += (
         f"    return _insert(\n        db,\n        {table.name!r},\n        {{\n{values}"
@@ -329,27 +332,27 @@ def _update(table: TableShape, tools: TableTools) -> str:
     noun = table.noun
     columns = [table.column(name) for name in tools.updates]
     parameters = _key_parameters(table) + [
-        (parameter(c.name), annotation(c, optional=True), f"The new {c.words}; left out, it stays.")
+        (c.parameter, annotation(c, optional=True), f"The new {c.words}; left out, it stays.")
         for c in columns
     ]
     words = ", ".join(column.words for column in columns)
-    body = _changing(table, {column.name: parameter(column.name) for column in columns})
+    body = _changing(table, {column.name: column.parameter for column in columns})
     return _function(tools.update or "", f"Change {a(noun.words)}: {words}.", parameters, body, "")
 
 
 def _assign(shape: Shape, table: TableShape, column: str, name: str) -> str:
     noun, cell = table.noun, table.column(column)
-    role = role_of(column).replace("_", " ")
+    role = role_words(column)
     parameters = [
         *_key_parameters(table),
-        (parameter(column), annotation(cell), f"The new {role}."),
+        (cell.parameter, annotation(cell), f"The new {role}."),
     ]
-    body = _needs(shape, table, [column]) + _changing(table, {column: parameter(column)})
+    body = _needs(shape, table, [column]) + _changing(table, {column: cell.parameter})
     return _function(name, f"Give {a(noun.words)} another {role}.", parameters, body, "")
 
 
 def _changing(table: TableShape, values: dict[str, str]) -> str:
-    keys = "".join(f"            {_key(c)}: {parameter(c)},\n" for c in table.key)
+    keys = "".join(f"            {_key(c)}: {table.parameter(c)},\n" for c in table.key)
     given = "".join(f"            {_key(c)}: {name},\n" for c, name in values.items())
     return (
         f"    return _change(\n        db,\n        {table.name!r},\n"

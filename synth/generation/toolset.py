@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from synth.generation.names import parameter
+from synth.generation.names import TOOL_NAME, parameter, shortened, spelled
 from synth.generation.roles import closed_states
 from synth.generation.shape import ColumnShape, Shape, TableShape
 
@@ -37,25 +37,35 @@ class TableTools:
     updates: tuple[str, ...] = ()
 
     def key_arguments(self, values: Mapping[str, object]) -> dict[str, object]:
-        return {parameter(column): values[column] for column in self.table.key}
+        return {self.table.parameter(column): values[column] for column in self.table.key}
 
 
 def tools_of(shape: Shape) -> dict[str, TableTools]:
-    """The tools of every table that has columns to speak of."""
-    return {name: _tools(table) for name, table in shape.tables.items()}
+    """The tools of every table; no two have one name."""
+    taken = set[str]()
+
+    def name(words: str) -> str:
+        made, number = shortened(words, TOOL_NAME), 2
+        while made in taken:
+            made, number = f"{shortened(words, TOOL_NAME - 4)}_{number}", number + 1
+        taken.add(made)
+        return made
+
+    return {table: _tools(one, name) for table, one in shape.tables.items()}
 
 
-def _tools(table: TableShape) -> TableTools:
+def _tools(table: TableShape, name: Callable[[str], str]) -> TableTools:
+    """The tools of a table, called what ``name`` makes of these words."""
     noun, keyed = table.noun, bool(table.key)
     updates = tuple(column.name for column in _updatable(table)) if keyed else ()
     return TableTools(
         table=table,
-        find=f"find_{noun.many}" if table.handle and keyed else None,
-        get=f"get_{noun.one}" if keyed else None,
-        list_=f"list_{noun.many}",
-        create=f"create_{noun.one}" if keyed and _creatable(table) else None,
-        update=f"update_{noun.one}" if updates else None,
-        assign={column: f"assign_{noun.one}_{role_of(column)}" for column in _moved(table)},
+        find=name(f"find_{noun.many}") if table.handle and keyed else None,
+        get=name(f"get_{noun.one}") if keyed else None,
+        list_=name(f"list_{noun.many}"),
+        create=name(f"create_{noun.one}") if keyed and _creatable(table) else None,
+        update=name(f"update_{noun.one}") if updates else None,
+        assign={column: name(f"assign_{noun.one}_{role_of(column)}") for column in _moved(table)},
         filters=_filters(table),
         sorts=tuple(c.name for c in table.of_role("money", "quantity", "date"))[:SORTED],
         totals=tuple(c.name for c in table.of_role("money", "quantity"))[:SORTED],
@@ -83,6 +93,13 @@ def role_of(column: str) -> str:
         if name.endswith(ending) and name != ending:
             return name.removesuffix(ending)
     return name
+
+
+def role_words(column: str) -> str:
+    """The part that a link plays, as a person says it."""
+    name = spelled(column)
+    role = role_of(column) if name.isascii() else name
+    return role.replace("_", " ")
 
 
 def is_noun(role: str) -> bool:
@@ -121,7 +138,9 @@ def _is_made(table: TableShape, name: str) -> bool:
 
 def _creatable(table: TableShape) -> bool:
     given = _given(table)
-    return 0 < len(given) <= 10 and all(column.kind != "other" for column in given)
+    return (
+        table.fillable and 0 < len(given) <= 10 and all(column.kind != "other" for column in given)
+    )
 
 
 def closed(table: TableShape) -> tuple[ColumnShape, list[str]] | None:

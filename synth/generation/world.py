@@ -69,6 +69,7 @@ def make_world(
     if source.personal:
         files["world.yaml"] = write_personal(source.personal)
     drafts, ledger = draft_families(sketch, patterns), source.ledger
+    account(shape, ledger)
     try:
         if not source.portable:
             raise Unportable("what fills the tables is no plain INSERT")
@@ -99,6 +100,15 @@ def make_world(
     files["tasks.yaml"] = write_tasks(proofs.kept, now)
     files["README.md"] = write_readme(name, source.origin, ledger)
     return NewWorld(shape, files, proofs, drafts, ledger)
+
+
+def account(shape: Shape, ledger: Ledger) -> None:
+    """Tell which columns the tools show."""
+    for table in shape.tables.values():
+        ledger.found("shown column", len(table.columns) + len(table.hidden))
+        ledger.use("shown column", len(table.columns))
+        for column, reason in table.hidden.items():
+            ledger.leave_out("shown column", f"{table.name}.{column}", reason)
 
 
 def write_personal(personal: Mapping[tuple[str, str], str]) -> str:

@@ -10,7 +10,7 @@ from synth.generation.patterns.answers import field_of
 from synth.generation.patterns.base import Draft, Named, Sketch, family, nameable, query
 from synth.generation.patterns.look_up import oracle_key
 from synth.generation.shape import ColumnShape, Link, TableShape
-from synth.generation.toolset import is_noun, role_of
+from synth.generation.toolset import is_noun, role_of, role_words
 
 SHORT = 12
 """The most rows of a list that a reply names."""
@@ -71,8 +71,8 @@ def _parent_ground(parent: Named, link: Link, child: TableShape, more: str = "")
     )
 
 
-def _of_parent(parent: Named, link: Link) -> dict[str, object]:
-    return {parameter(link.column): parent.reference(parent.table.key[0])}
+def _of_parent(parent: Named, child: TableShape, link: Link) -> dict[str, object]:
+    return {child.parameter(link.column): parent.reference(parent.table.key[0])}
 
 
 def _where(parent: Named, link: Link) -> str:
@@ -85,7 +85,7 @@ def _role(parent: Named, link: Link) -> str:
     return (
         ""
         if role in {parent.table.noun.one, parent.table.name}
-        else (f" as {role.replace('_', ' ')}")
+        else f" as {role_words(link.column)}"
     )
 
 
@@ -118,7 +118,7 @@ def _list(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft
         [
             *parent.find(),
             {
-                str(sketch.tools[child.name].list_): _of_parent(parent, link),
+                str(sketch.tools[child.name].list_): _of_parent(parent, child, link),
                 "save": {many: f"$.{noun.many}[*].{column.label}"},
             },
             {"submit": {many: f"${many}"}},
@@ -148,12 +148,12 @@ def _count(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draf
     tools, noun = sketch.tools[child.name], child.noun
     states = [child.column(c) for c in tools.filters if child.column(c).role == "status"]
     role = _role(parent, link)
-    more, vary, arguments, words = "", {}, _of_parent(parent, link), noun.plural_words
+    more, vary, arguments, words = "", {}, _of_parent(parent, child, link), noun.plural_words
     if states:
         state = states[0]
         vary = {"vary": {"wanted": {"choice": list(state.choices)}}}
         more = f" AND {quoted(state.name)} = :wanted"
-        arguments = {**arguments, parameter(state.name): "{wanted}"}
+        arguments = {**arguments, state.parameter: "{wanted}"}
         words = f"{noun.plural_words} with the {state.words} {{wanted}}"
     return family(
         "count_children",
@@ -185,10 +185,10 @@ def _sum(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft 
     column = next((c for c in columns if c.distinct > 1 and not c.nulls), None)
     if column is None:
         return None
-    role, total = _role(parent, link), f"total_{parameter(column.name)}"
+    role, total = _role(parent, link), f"total_{column.parameter}"
     return family(
         "sum_children",
-        f"{parameter(parent.table.noun.one)}_{parameter(noun.many)}_{parameter(column.name)}",
+        f"{parameter(parent.table.noun.one)}_{parameter(noun.many)}_{column.parameter}",
         f"Add up the {column.words} over the {noun.plural_words} of one {parent.table.noun.words}.",
         _parent_ground(parent, link, child),
         [
@@ -202,7 +202,7 @@ def _sum(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft 
         [
             *parent.find(),
             {
-                str(tools.list_): _of_parent(parent, link),
+                str(tools.list_): _of_parent(parent, child, link),
                 "save": {total: f"$.total_{column.label}"},
             },
             {"submit": {total: f"${total}"}},
@@ -240,7 +240,7 @@ def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
     answer = parameter(noun.one)
     return family(
         "greatest_child",
-        f"{parameter(parent.table.noun.one)}_{parameter(noun.one)}_{parameter(column.name)}",
+        f"{parameter(parent.table.noun.one)}_{parameter(noun.one)}_{column.parameter}",
         f"Sort the {noun.plural_words} of one {parent.table.noun.words} by {column.words}.",
         ground,
         [
@@ -257,7 +257,7 @@ def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
             *parent.find(),
             {
                 str(tools.list_): {
-                    **_of_parent(parent, link),
+                    **_of_parent(parent, child, link),
                     "order_by": column.label,
                     "descending": True,
                 },

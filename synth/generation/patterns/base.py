@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from synth.generation.checks import columns_of, qualified
-from synth.generation.names import parameter, quoted, slot
+from synth.generation.names import quoted, shortened, slot
 from synth.generation.shape import Shape, TableShape
 from synth.generation.toolset import TableTools, closed
 
@@ -136,7 +136,9 @@ class Named:
             self.saved(column): f"$.{noun}[0].{self.table.column(column).label}"
             for column in self.table.key
         }
-        arguments = {parameter(column): f"{{{name}}}" for column, name in self.slots.items()}
+        arguments = {
+            self.table.parameter(column): f"{{{name}}}" for column, name in self.slots.items()
+        }
         return [{str(self.tools.find): arguments, "save": {**keys, **(extra or {})}}]
 
     def saved(self, column: str) -> str:
@@ -147,7 +149,7 @@ class Named:
         return f"${self.saved(column)}" if self.by_name else f"{{{self.slots[column]}}}"
 
     def key_arguments(self) -> dict[str, object]:
-        return {parameter(column): self.reference(column) for column in self.table.key}
+        return {self.table.parameter(column): self.reference(column) for column in self.table.key}
 
     def get(self, save: Mapping[str, str]) -> Step:
         return {str(self.tools.get): self.key_arguments(), "save": dict(save)}
@@ -239,7 +241,7 @@ def family(
     if isinstance(extra, Mapping):
         user |= extra
     body: dict[str, object] = {
-        "id": f"{pattern}_{name}"[:64],
+        "id": shortened(f"{pattern}_{name}", 64),
         "about": about,
         "ground": {"key": "task_key", "sql": ground},
     }

@@ -20,7 +20,7 @@ from synth.generation.patterns.base import (
     query,
 )
 from synth.generation.shape import ColumnShape, Link, TableShape
-from synth.generation.toolset import closed, is_noun, role_of
+from synth.generation.toolset import closed, is_noun, role_of, role_words
 
 
 def change(sketch: Sketch) -> Iterator[Draft]:
@@ -83,9 +83,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
             *not_taken(table, column.name, value),
         ],
     )
-    call: Step = {
-        str(row.tools.update): {**row.key_arguments(), parameter(column.name): "{new_value}"}
-    }
+    call: Step = {str(row.tools.update): {**row.key_arguments(), column.parameter: "{new_value}"}}
     words = f"the {column.words} of {row.words}"
     more: dict[str, object] = {}
     steps: list[Step] = [*row.find()]
@@ -109,7 +107,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         }
     return family(
         "consent" if asks else "change",
-        f"{parameter(noun.one)}_{parameter(column.name)}",
+        f"{parameter(noun.one)}_{column.parameter}",
         f"Change the {column.words} of {noun.words}{' with consent' if asks else ''}.",
         ground,
         [
@@ -174,14 +172,14 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
             *not_taken(table, link.column, target),
         ],
     )
-    role = role_of(link.column).replace("_", " ")
+    role = role_words(link.column)
     steps: list[Step] = [
         *row.find(),
         *parent.find(),
         {
             row.tools.assign[link.column]: {
                 **row.key_arguments(),
-                parameter(link.column): parent.reference(link.target),
+                table.parameter(link.column): parent.reference(link.target),
             }
         },
         {
@@ -231,7 +229,7 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
     )
     words = f"the {column.words} of {row.words}"
     raised: list[Step] = [
-        {str(row.tools.update): {**row.key_arguments(), parameter(column.name): wanted}},
+        {str(row.tools.update): {**row.key_arguments(), column.parameter: wanted}},
         {"submit": {"outcome": "changed", "found": "$found"}},
         {"say": [f"It was {{found}}, so I have set {words} to {wanted}."]},
     ]
@@ -241,7 +239,7 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
     ]
     return family(
         "conditional",
-        f"{parameter(table.noun.one)}_{parameter(column.name)}",
+        f"{parameter(table.noun.one)}_{column.parameter}",
         f"Raise the {column.words} of {table.noun.words} only where it is low.",
         ground,
         [

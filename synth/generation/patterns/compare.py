@@ -49,7 +49,7 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
 
     return family(
         "compare",
-        f"{parameter(noun.one)}_{parameter(column.name)}",
+        f"{parameter(noun.one)}_{column.parameter}",
         f"Compare the {column.words} of two {noun.plural_words}.",
         ground,
         [

@@ -22,7 +22,7 @@ from synth.generation.patterns.base import (
 )
 from synth.generation.patterns.values import domain_of, new_texts
 from synth.generation.shape import ColumnShape, Link, TableShape
-from synth.generation.toolset import is_noun, role_of
+from synth.generation.toolset import is_noun, role_of, role_words
 
 
 @dataclass
@@ -63,16 +63,16 @@ def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | Non
             if not nameable(parent.tools) or owner.key != (link.target,):
                 return None
             plan.parents.append((link, parent))
-            plan.arguments[parameter(name)] = parent.reference(link.target)
+            plan.arguments[column.parameter] = parent.reference(link.target)
             continue
-        slot = f"new_{parameter(name)}"
+        slot = f"new_{column.parameter}"
         if _is_numbered(table, column):
             plan.numbers[slot] = name
         elif (domain := domain_of(table, column, sketch.now)) is not None:
             plan.vary[slot] = domain
         else:
             return None
-        plan.arguments[parameter(name)] = f"{{{slot}}}"
+        plan.arguments[column.parameter] = f"{{{slot}}}"
         plan.words.append(f"{column.words} {{{slot}}}")
     return plan
 
@@ -93,12 +93,12 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
         return None
     under = " and ".join(
         ("the " if is_noun(role_of(link.column)) else "")
-        + f"{role_of(link.column).replace('_', ' ')} {parent.value}"
+        + f"{role_words(link.column)} {parent.value}"
         for link, parent in plan.parents
     )
     details = f": {', '.join(plan.words)}" if plan.words else ""
     made = {
-        f"new_{parameter(column)}": f"$.{table.column(column).label}"
+        f"new_{table.parameter(column)}": f"$.{table.column(column).label}"
         for column in table.key
         if column not in tools.given
     }
@@ -213,18 +213,18 @@ def _taken(
     table: TableShape, column: ColumnShape, tool: str, plan: _Plan, fresh: Sequence[str]
 ) -> Draft:
     noun, name = table.noun, quoted(column.name)
-    slot = f"new_{parameter(column.name)}"
+    slot = f"new_{column.parameter}"
     union = "".join(f"UNION ALL SELECT {literal(one)}, {literal(one)}, 0\n" for one in fresh)
     ground = (
         f"SELECT {name} AS task_key, {name} AS {slot}, 1 AS taken FROM {quoted(table.name)}\n"
         f"WHERE {name} IS NOT NULL\n{union}"
     )
     details = "".join(f", {words}" for words in plan.words)
-    call = {tool: {**plan.arguments, parameter(column.name): f"{{{slot}}}"}}
+    call = {tool: {**plan.arguments, column.parameter: f"{{{slot}}}"}}
     words = f"{noun.words} with the {column.words} {{{slot}}}"
     return family(
         "refuse_taken",
-        f"{parameter(noun.one)}_{parameter(column.name)}",
+        f"{parameter(noun.one)}_{column.parameter}",
         f"A {column.words} that is taken is refused by the tool; a free one is not.",
         ground,
         [
@@ -284,7 +284,7 @@ def _several(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
         or link.table == table.name
     ):
         return None
-    noun, role = parent.noun, role_of(link.column).replace("_", " ")
+    noun, role = parent.noun, role_words(link.column)
     old, name = row.col(link.column), quoted(column.name)
     ground = query(
         [
@@ -308,7 +308,7 @@ def _several(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
     chosen = f"SELECT {quoted(link.column)} FROM {quoted(table.name)} WHERE {key} = :row_key"
     return family(
         "several_ends",
-        f"{parameter(table.noun.one)}_{role_of(link.column)}_{parameter(column.name)}",
+        f"{parameter(table.noun.one)}_{role_of(link.column)}_{column.parameter}",
         f"Any {role} with the right {column.words} will do.",
         ground,
         [
@@ -321,13 +321,13 @@ def _several(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
         [
             *row.find(),
             {
-                str(parents.list_): {parameter(column.name): "{wanted}"},
+                str(parents.list_): {column.parameter: "{wanted}"},
                 "save": {"chosen": f"$.{noun.many}[0].{parent.column(link.target).label}"},
             },
             {
                 row.tools.assign[link.column]: {
                     **row.key_arguments(),
-                    parameter(link.column): "$chosen",
+                    table.parameter(link.column): "$chosen",
                 }
             },
             {"say": [f"Done: {row.words} has another {role} now.", "It is done."]},

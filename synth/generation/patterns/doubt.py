@@ -24,8 +24,8 @@ def _not_found(row: Named) -> Draft | None:
     asked = [column for column in worth_asking(table) if not column.nulls][:1]
     if not asked:
         return None
-    column, name = asked[0], quoted(table.name)
-    field = parameter(column.name)
+    column = asked[0]
+    field = column.parameter
     handle = row.columns[-1]
     missing = f"CONCAT({row.col(handle)}, ' {_ending(row)}')"
     select = [
@@ -69,11 +69,15 @@ def _not_found(row: Named) -> Draft | None:
                 "missing": [
                     {
                         str(row.tools.find): {
-                            parameter(c): f"{{{slot}}}" for c, slot in row.slots.items()
+                            row.table.parameter(c): f"{{{slot}}}" for c, slot in row.slots.items()
                         }
                     },
                     {"submit": {"found": False}},
-                    {"say": [f"No, I could not find the {row.words} in {name.strip(chr(34))}."]},
+                    {
+                        "say": [
+                            f"No, I could not find the {row.words} among the {noun.plural_words}."
+                        ]
+                    },
                 ]
             },
         ],
@@ -114,8 +118,8 @@ def _asks_which(
     row: Named, first: ColumnShape, last: ColumnShape, column: ColumnShape, where: list[str]
 ) -> Draft:
     table, noun = row.table, row.table.noun
-    slots, field = row.slots, parameter(column.name)
-    topic = parameter(first.name)
+    slots, field = row.slots, column.parameter
+    topic = first.parameter
     hidden = [f"{row.col(c)} AS {oracle_key(row, c)}" for c in table.key]
     words = f"{noun.words} {{{slots[last.name]}}}"
     keys = " AND ".join(f"{quoted(c)} = :{oracle_key(row, c)}" for c in table.key)
@@ -129,7 +133,7 @@ def _asks_which(
             f"Could you tell me the {column.words} for {words}?",
         ],
         [
-            {str(row.tools.find): {parameter(last.name): f"{{{slots[last.name]}}}"}},
+            {str(row.tools.find): {last.parameter: f"{{{slots[last.name]}}}"}},
             {"ask": topic},
             *row.find(),
             row.get({f"{field}_found": f"$.{column.label}"}),

@@ -18,7 +18,7 @@ from synth.generation.patterns.base import (
     query,
 )
 from synth.generation.shape import ColumnShape, Link, TableShape
-from synth.generation.toolset import is_noun, role_of
+from synth.generation.toolset import is_noun, role_of, role_words
 
 
 def look_up(sketch: Sketch) -> Iterator[Draft]:
@@ -94,7 +94,7 @@ def _ask(
 ) -> Draft:
     where = " AND ".join(f"{quoted(c)} = :{oracle_key(row, c)}" for c in table.key)
     words = " and the ".join(column.words for column in asked)
-    fields = [parameter(column.name) for column in asked]
+    fields = [column.parameter for column in asked]
     saved = [f"{field}_found" for field in fields]
     save = {name: f"$.{c.label}" for name, c in zip(saved, asked, strict=True)}
     return family(
@@ -174,10 +174,10 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
         steps.append(last.get({f"{alias}_key": f"$.{last.table.column(link.column).label}"}))
         last = _Reached(sketch.tools[parent.name], alias, alias)
     where.append(f"{last.col(asked.name)} IS NOT NULL")
-    field, role = parameter(asked.name), role_of(links[-1].column).replace("_", " ")
+    field, role = asked.parameter, role_words(links[-1].column)
     key = f"{last.col(end.key[0])} AS end_key"
     steps.append(last.get({f"{field}_found": f"$.{asked.label}"}))
-    chain = " of the ".join(role_of(link.column).replace("_", " ") for link in reversed(links))
+    chain = " of the ".join(role_words(link.column) for link in reversed(links))
     words = f"{asked.words} of the {chain}"
     pattern = "look_up_parent" if len(links) == 1 else "look_up_far"
     return family(

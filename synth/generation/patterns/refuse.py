@@ -49,12 +49,10 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
         for wrong, value in ((0, fine), (1, f"{high} + 1 + {old} % 7"))
     ]
     words = f"the {column.words} of {row.words}"
-    call: Step = {
-        str(row.tools.update): {**row.key_arguments(), parameter(column.name): "{new_value}"}
-    }
+    call: Step = {str(row.tools.update): {**row.key_arguments(), column.parameter: "{new_value}"}}
     return family(
         "refuse_check",
-        f"{parameter(noun.one)}_{parameter(column.name)}",
+        f"{parameter(noun.one)}_{column.parameter}",
         f"A {column.words} beyond its bound is refused by the database.",
         f"{grounds[0]}UNION ALL\n{grounds[1]}",
         [
@@ -96,7 +94,7 @@ def refuse_state(sketch: Sketch) -> Iterator[Draft]:
         ]
         if others:
             value, _, limits = new_value(row, others[0])
-            call = {str(row.tools.update): {parameter(others[0].name): "{new_value}"}}
+            call = {str(row.tools.update): {others[0].parameter: "{new_value}"}}
             yield _refuse_state(row, found, others[0].words, value, limits, call)
         elif not (sketch.needs_consent(table, found[0].name) or placed(table, found[0].name)):
             yield _refuse_status(row, found)
@@ -109,7 +107,7 @@ def _refuse_status(row: Named, found: tuple[ColumnShape, Sequence[str]]) -> Draf
     first, second = literal(fresh[0]), literal(fresh[-1])
     value = f"CASE WHEN {old} = {first} THEN {second} ELSE {first} END"
     limits = [f"{old} <> {value}", f"{old} IS NOT NULL"]
-    call = {str(row.tools.update): {parameter(column.name): "{new_value}"}}
+    call = {str(row.tools.update): {column.parameter: "{new_value}"}}
     return _refuse_state(row, found, column.words, value, limits, call)
 
 

@@ -62,8 +62,8 @@ def _other_value(child: TableShape, column: ColumnShape) -> object | None:
     return top if column.high is None or top <= column.high else None
 
 
-def _key(parent: Named, link: Link) -> dict[str, object]:
-    return {parameter(link.column): parent.reference(parent.table.key[0])}
+def _key(parent: Named, child: TableShape, link: Link) -> dict[str, object]:
+    return {child.parameter(link.column): parent.reference(parent.table.key[0])}
 
 
 def _open(child: TableShape) -> str:
@@ -99,27 +99,33 @@ def _for_each(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
     keys = f"{parameter(noun.one)}_keys"
     loop: Step = {
         "row": f"${keys}",
-        "do": [{str(tools.update): {parameter(key): "$row", parameter(column.name): value}}],
+        "do": [
+            {str(tools.update): {child.parameter(key): "$row", column.parameter: "{new_value}"}}
+        ],
     }
     return family(
         "for_each",
-        f"{parameter(parent.table.noun.one)}_{parameter(noun.many)}_{parameter(column.name)}",
+        f"{parameter(parent.table.noun.one)}_{parameter(noun.many)}_{column.parameter}",
         f"Change every {noun.words} of one {parent.table.noun.words}.",
-        query([f"{parent.key} AS task_key", *parent.select], [parent.source], where),
+        query(
+            [f"{parent.key} AS task_key", *parent.select, f"{literal(value)} AS new_value"],
+            [parent.source],
+            where,
+        ),
         [
             (
                 f"Please set the {column.words} of all {noun.plural_words} of {parent.words} to"
-                f" {value}."
+                " {new_value}."
             ),
             (
-                f"All {noun.plural_words} of {parent.words} should have the {column.words} {value}."
-                " Can you see to it?"
+                f"All {noun.plural_words} of {parent.words} should have the {column.words}"
+                " {new_value}. Can you see to it?"
             ),
         ],
         [
             *parent.find(),
             {
-                str(tools.list_): _key(parent, link),
+                str(tools.list_): _key(parent, child, link),
                 "save": {keys: f"$.{noun.many}[*].{child.column(key).label}"},
             },
             {"for_each": loop},
@@ -127,7 +133,7 @@ def _for_each(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
                 "say": [
                     (
                         f"Done: the {column.words} of all {noun.plural_words} of {parent.words} is"
-                        f" now {value}."
+                        " now {new_value}."
                     )
                 ]
             },
@@ -163,20 +169,33 @@ def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
     words = f"the {noun.words} of {parent.words} with the {superlative} {by.words}"
     return family(
         "greatest_then_act",
-        f"{parameter(parent.table.noun.one)}_{parameter(noun.one)}_{parameter(column.name)}",
+        f"{parameter(parent.table.noun.one)}_{parameter(noun.one)}_{column.parameter}",
         f"Find the {noun.words} with the {superlative} {by.words} and change it.",
-        query([f"{parent.key} AS task_key", *parent.select], [parent.source], where),
+        query(
+            [f"{parent.key} AS task_key", *parent.select, f"{literal(value)} AS new_value"],
+            [parent.source],
+            where,
+        ),
         [
-            f"Find {words} and set its {column.words} to {value}.",
-            f"Please set the {column.words} of {words} to {value}, and leave the others alone.",
+            f"Find {words} and set its {column.words} to {{new_value}}.",
+            f"Please set the {column.words} of {words} to {{new_value}}, and no other one.",
         ],
         [
             *parent.find(),
             {
-                str(tools.list_): {**_key(parent, link), "order_by": by.label, "descending": True},
+                str(tools.list_): {
+                    **_key(parent, child, link),
+                    "order_by": by.label,
+                    "descending": True,
+                },
                 "save": {found: f"$.{noun.many}[0].{child.column(key).label}"},
             },
-            {str(tools.update): {parameter(key): f"${found}", parameter(column.name): value}},
-            {"say": [f"Done: the {column.words} of {words} is now {value}."]},
+            {
+                str(tools.update): {
+                    child.parameter(key): f"${found}",
+                    column.parameter: "{new_value}",
+                }
+            },
+            {"say": [f"Done: the {column.words} of {words} is now {{new_value}}."]},
         ],
     )
