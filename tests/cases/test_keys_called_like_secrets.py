@@ -1,0 +1,74 @@
+"""Issue 29: a key or a reference whose name looks secret.
+
+``token`` or ``password_history_id`` as the number of a row is no secret. A secret is left out of
+the tools by name, and its table stays.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from synth.generation.reflect import reflect
+from synth.generation.source import from_files
+from synth.generation.toolset import tools_of
+from synth.generation.world import make_world
+
+SCHEMA = """
+CREATE TABLE token (token INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE login (
+  pin TEXT PRIMARY KEY, token_id INTEGER REFERENCES token (token), since TEXT NOT NULL
+);
+CREATE TABLE visit (
+  visit_id INTEGER PRIMARY KEY, token_id INTEGER NOT NULL REFERENCES token (token),
+  pin TEXT REFERENCES login (pin), api_key TEXT NOT NULL, pwd INTEGER, fee REAL NOT NULL
+);
+INSERT INTO token VALUES (1, 'Alpha'), (2, 'Beta'), (3, 'Gamma');
+INSERT INTO login VALUES ('1234', 1, '2026-01-01'), ('9876', 2, '2026-01-02');
+INSERT INTO visit VALUES (1, 1, '1234', 'k-1', 11, 5.5), (2, 2, NULL, 'k-2', 12, 7),
+  (3, 3, '9876', 'k-3', 13, 8), (4, 1, NULL, 'k-4', 14, 9.25);
+"""
+
+
+@pytest.fixture
+def schema(tmp_path: Path) -> Path:
+    file = tmp_path / "schema.sql"
+    file.write_text(SCHEMA)
+    return file
+
+
+def test_a_numbered_key_and_a_reference_are_shown(schema: Path):
+    shape = reflect(from_files([schema]).engine)
+    assert [column.name for column in shape.tables["token"].columns] == ["token", "name"]
+    assert [link.column for link in shape.tables["visit"].links] == ["token_id"]
+    assert shape.tables["visit"].key == ("visit_id",)
+
+
+def test_a_secret_is_left_out_and_its_table_stays(schema: Path):
+    shape = reflect(from_files([schema]).engine)
+    assert set(shape.tables["visit"].hidden) == {"pin", "api_key", "pwd"}
+    assert shape.tables["login"].key == ()
+    tools = tools_of(shape)
+    assert tools["login"].list_ == "list_logins"
+    assert tools["visit"].create is None  # an api_key has to be given, and no tool takes one
+
+
+def test_what_is_left_out_is_named(schema: Path):
+    made = make_world("w", from_files([schema]), print, proves=False)
+    lines = "\n".join(made.ledger.lines())
+    assert "shown columns: 7 of 11 used" in lines
+    for column in ("login.pin", "visit.pin", "visit.api_key", "visit.pwd"):
+        assert column in lines
+    assert "api_key" not in made.files["executors.py"]
+
+
+@pytest.mark.parametrize("name", ["password_history", "token", "pin", "api_key", "salt"])
+def test_a_table_of_this_name_becomes_a_world(name: str, tmp_path: Path):
+    file = tmp_path / "schema.sql"
+    file.write_text(
+        f"CREATE TABLE {name} ({name}_id INTEGER PRIMARY KEY, note TEXT);"
+        f"INSERT INTO {name} VALUES (1, 'one'), (2, 'two'), (3, 'three');"
+    )
+    made = make_world("w", from_files([file]), print, proves=False)
+    assert f"def get_{name}(" in made.files["executors.py"]
