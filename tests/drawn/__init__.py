@@ -1,0 +1,1 @@
+"""Drawn input: schemata, rows and questions that nobody here wrote."""
