@@ -23,6 +23,16 @@ T = TypeVar("T")
 TRIES = 200
 """The number of times that a row is drawn before it is left out."""
 
+
+class Undrawable(ValueError):
+    """A table of which too few rows can be drawn, and why."""
+
+    def __init__(self, table: str, why: str) -> None:
+        super().__init__(f"{table}: {why}")
+        self.table = table
+        self.why = why
+
+
 GIVEN = "..."
 """In a :class:`Mix`: the column has a value, which its own maker draws."""
 
@@ -47,12 +57,13 @@ class Maker(Protocol):
 
 @dataclass(frozen=True)
 class Serial:
-    """Whole numbers that go on: ``span * universe + 1``, ``+ 2``, ..."""
+    """Whole numbers that go on: ``start + span * universe + 1``, ``+ 2``, ..."""
 
     span: int
+    start: int = 0
 
     def draw(self, draw: Draw) -> int:
-        return self.span * draw.universe + len(draw.rows) + 1
+        return self.start + self.span * draw.universe + len(draw.rows) + 1
 
 
 @dataclass(frozen=True)
@@ -256,7 +267,7 @@ def made_rows(
 ) -> Iterator[tuple[str, Row]]:
     """The rows of one universe, for a seed.py to yield; parents stand before children.
 
-    Raises ValueError for a table of which no row could be drawn.
+    Raises Undrawable for a table of which not even half of the rows can be drawn.
     """
     made: dict[str, list[Row]] = {}
     with closing(sqlite3.connect(":memory:")) as checker:
@@ -290,8 +301,9 @@ class _TableMaker:
             row = next(filter(None, (self._row(out) for _ in range(TRIES))), None)
             if row is not None:
                 out.append(row)
-        if self.table.count and not out:
-            raise ValueError(f"no row of {self.table.name} meets its rules: {self.table.rules}")
+        if 2 * len(out) < self.table.count:
+            why = f"only {len(out)} of {self.table.count} rows meet its rules"
+            raise Undrawable(self.table.name, f"{why}: {self.table.rules}"[:200])
         return out
 
     def _parents(self, link: Link) -> list[Row]:
@@ -392,9 +404,9 @@ class _TableMaker:
         if not rules:
             return True
         names = ", ".join(f'? AS "{column.replace(chr(34), chr(34) * 2)}"' for column in row)
-        conditions = " AND ".join(f"COALESCE(({rule}), 1)" for rule in rules)
+        conditions = ", ".join(f"COALESCE(({rule}), 1)" for rule in rules)
         found = self.checker.execute(f"SELECT {conditions} FROM (SELECT {names})", [*row.values()])
-        return bool(found.fetchone()[0])
+        return all(found.fetchone())
 
 
 def _weighted(weights: Mapping[T, int], random: Random) -> T:
@@ -406,10 +418,14 @@ def _between(marks: Sequence[float], random: Random) -> float:
     place = random.random() * (len(marks) - 1)
     low = int(place)
     high = min(low + 1, len(marks) - 1)
-    return marks[low] + (marks[high] - marks[low]) * (place - low)
+    gap = marks[high] - marks[low]
+    more = gap * (place - low)
+    return marks[low] + (min(round(more), gap) if isinstance(gap, int) else more)
 
 
 EPOCH = dt.datetime.fromisoformat("1970-01-01")
+_FIRST = (dt.datetime(2, 1, 1) - EPOCH).total_seconds()  # noqa: DTZ001 - no zone in a database
+_LAST = (dt.datetime(9999, 12, 31) - EPOCH).total_seconds()  # noqa: DTZ001
 
 
 def _seconds(text: str) -> float:
@@ -417,8 +433,9 @@ def _seconds(text: str) -> float:
 
 
 def _written(seconds: float, when: When) -> str:
-    moment = EPOCH + dt.timedelta(seconds=seconds // when.step * when.step)
-    return moment.strftime(when.form)
+    inside = min(max(seconds, _FIRST), _LAST)
+    moment = EPOCH + dt.timedelta(seconds=inside // when.step * when.step)
+    return moment.strftime(when.form.replace("%Y", f"{moment.year:04}"))
 
 
 def _folded(value: Any) -> Any:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
 from itertools import pairwise, permutations
+from random import Random
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, inspect, text
@@ -27,8 +31,10 @@ from envs.world.made_rows import (
     Mix,
     Number,
     Serial,
+    Undrawable,
     When,
     Within,
+    made_rows,
 )
 from synth.errors import OperatorError
 from synth.generation.learn_texts import holds_people, text_maker
@@ -44,10 +50,14 @@ SMALL = 30
 MARKS = 21
 """Quantiles by which a distribution is kept."""
 
+TRIED = (1, 2)
+"""The universes that are made before a seed.py is written."""
+
 COMBINATIONS = 60
 """The most combinations of states and nulls that are learned together."""
 
 DATES = frozenset({"date", "moment"})
+NUMBERS = frozenset({"integer", "number"})
 Personal = Mapping[tuple[str, str], str]
 Rows = Sequence[Mapping[str, Any]]
 Value = TypeVar("Value", float, str)
@@ -58,27 +68,92 @@ class Unlearnable(OperatorError):
     """A database of which no further universe can be made, and why."""
 
 
-def learn(engine: Engine, shape: Shape, personal: Personal) -> list[Lookup | MadeTable]:
-    """The tables of a loaded SQLite database, parents first, as their rows can be made up.
+@dataclass
+class Learned:
+    """The tables of a database as their rows can be made up, parents first. ``kept`` are those that
+    have their own rows in every universe, as no others can be made, with the reason.
+    """
 
-    Raises Unlearnable for tables that refer to each other in a circle.
+    tables: list[Lookup | MadeTable]
+    kept: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def learn(engine: Engine, shape: Shape, personal: Personal, schema: str) -> Learned:
+    """What is learned of a loaded SQLite database; its universes load into ``schema``.
+
+    A table whose rows cannot be learned, drawn or loaded keeps its own, and so do the tables that
+    it refers to. Raises Unlearnable if no table is left.
     """
     tables = live_tables(engine, None)
     checks = checks_of(engine, tables)
     rows = sample(engine, tables, ALL_ROWS).by_table
     order = {table.name: index for index, table in enumerate(tables)}
     lookups = _lookups(tables, shape, personal)
-    out: list[Lookup | MadeTable] = []
+    made = dict[str, MadeTable]()
+    out = Learned([])
     for table in tables:
-        if table.name in lookups:
-            names = table.names
-            values = [tuple(row[name] for name in names) for row in rows[table.name]]
-            out.append(Lookup(table.name, names, values))
-        else:
-            later = [link for link in table.links if order[link[1]] > order[table.name]]
-            one = _Learner(table, shape.tables[table.name], rows, personal)
-            out.append(one.table(later, checks[table.name]))
-    return out
+        if table.name in lookups or not rows[table.name]:
+            continue
+        later = [link for link in table.links if order[link[1]] > order[table.name]]
+        one = _Learner(table, shape.tables[table.name], rows, personal)
+        try:
+            made[table.name] = one.table(later, checks[table.name])
+        except (Unlearnable, ValueError, ArithmeticError) as error:
+            _keep(table.name, str(error), tables, out.kept)
+    while True:
+        out.tables = [
+            made[table.name]
+            if table.name in made.keys() - out.kept.keys()
+            else _own_rows(table, rows[table.name])
+            for table in tables
+        ]
+        found = next(filter(None, (fault_of(out.tables, schema, one) for one in TRIED)), None)
+        if found is None and made.keys() - out.kept.keys():
+            return out
+        if found is None or found[0] in out.kept or found[0] not in made:
+            same = "each table is small or empty, and the same in every universe"
+            reasons = [*out.kept.values(), *([f"{found[0]}: {found[1]}"] if found else [])]
+            raise Unlearnable("; ".join(reasons) or same)
+        _keep(found[0], found[1], tables, out.kept)
+
+
+def _own_rows(table: LiveTable, rows: Rows) -> Lookup:
+    names = written(table)
+    return Lookup(table.name, names, [tuple(row[name] for name in names) for row in rows])
+
+
+def _keep(name: str, why: str, tables: Sequence[LiveTable], kept: dict[str, str]) -> None:
+    """Let a table, and all that it refers to, keep its own rows."""
+    by_name = {table.name: table for table in tables}
+    kept[name] = why
+    queue = [name]
+    while queue:
+        for _, target, _ in by_name[queue.pop()].links:
+            if target not in kept:
+                kept[target] = f"{name} refers to it"
+                queue.append(target)
+
+
+def fault_of(
+    tables: Sequence[Lookup | MadeTable], schema: str, universe: int
+) -> tuple[str, str] | None:
+    """The first table whose rows of a universe cannot be made or loaded, and why."""
+    current = ""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(schema)
+        db.execute("PRAGMA foreign_keys = ON")
+        try:
+            for current, row in made_rows(tables, universe, Random(universe)):
+                names = ", ".join(map(quoted, row))
+                marks = ", ".join("?" * len(row))
+                sql = f"INSERT INTO {quoted(current)} ({names}) VALUES ({marks})"
+                db.execute(sql, [*row.values()])
+            loose = db.execute("PRAGMA foreign_key_check").fetchone()
+        except Undrawable as error:
+            return error.table, error.why
+        except (sqlite3.Error, OverflowError) as error:
+            return current, str(error)
+    return (str(loose[0]), "its rows refer to rows that are not there") if loose else None
 
 
 def checks_of(engine: Engine, tables: Sequence[LiveTable]) -> dict[str, list[str]]:
@@ -188,7 +263,8 @@ class _Learner:
         return sorted((c for c in columns if self._is_date(c)), key=rank)
 
     def _values(self, column: str) -> list[Any]:
-        return [row[column] for row in self.rows if row[column] is not None]
+        found = [row[column] for row in self.rows if row[column] is not None]
+        return [one for one in found if not isinstance(one, float) or math.isfinite(one)]
 
     def _mix(self, linked: set[str], empty: set[str]) -> Mix | None:
         """States, and what is null where others are not, as they occur together."""
@@ -234,7 +310,7 @@ class _Learner:
         alone = column in self.live.key or (column,) in self.shape.uniques
         numbers = all(isinstance(value, int | float) for value in values)
         if numbers and self.live.key == (column,) and kind == "integer":
-            return Serial(10 ** max(3, math.ceil(math.log10(max(*values, 1) + 1))))
+            return _serial(values)
         if self._counts_within(column):
             return Within([c for c in self.live.key if c != column])
         if self._is_date(column):
@@ -297,18 +373,41 @@ class _Learner:
         return Link(columns, target, there, dict(sorted(fan_out.items())), share)
 
     def _orders(self, columns: Sequence[str]) -> list[str]:
-        """The pairs of numbers of which one is never greater than the other."""
-        role = {c: self.shaped[c].role for c in columns if c in self.shaped}
-        numbers = [c for c in role if role[c] in {"money", "quantity"}]
-        out = list[str]()
-        for low, high in permutations(numbers, 2):
-            if role[low] != role[high]:
-                continue
-            pairs = [(r[low], r[high]) for r in self.rows if None not in (r[low], r[high])]
-            ordered = len(pairs) > 4 and all(a <= b for a, b in pairs)
-            if ordered and max(a for a, _ in pairs) > min(b for _, b in pairs):
-                out.append(f"{quoted(low)} <= {quoted(high)}")
-        return out
+        """The pairs of numbers whose names say that one is never greater, as the rows hold it."""
+        numbers = [c for c in columns if c in self.shaped and self.shaped[c].kind in NUMBERS]
+        return [
+            f"{quoted(low)} <= {quoted(high)}"
+            for low, high in permutations(numbers, 2)
+            if _are_in_order(self.shaped[low].label, self.shaped[high].label)
+            and all(r[low] <= r[high] for r in self.rows if None not in (r[low], r[high]))
+        ]
+
+
+def _serial(values: Sequence[int]) -> Serial:
+    """Keys as long as these, and others in each universe; all of them fit into 64 bits."""
+    digits = len(str(max(*values, 1)))
+    return Serial(10 ** max(3, digits)) if digits < 10 else Serial(10**6, 10 ** (digits - 1))
+
+
+def _are_in_order(low: str, high: str) -> bool:
+    """True for two columns whose names say that the first is not greater: min_age and max_age."""
+    words, others = low.split("_"), high.split("_")
+    differing = [pair for pair in zip(words, others, strict=False) if pair[0] != pair[1]]
+    return len(words) == len(others) and len(differing) == 1 and differing[0] in _ORDERED
+
+
+_ORDERED = frozenset(
+    {
+        ("min", "max"),
+        ("minimum", "maximum"),
+        ("low", "high"),
+        ("lower", "upper"),
+        ("lowest", "highest"),
+        ("from", "to"),
+        ("start", "end"),
+        ("first", "last"),
+    }
+)
 
 
 def _settled(mix: Mix | None) -> set[str]:

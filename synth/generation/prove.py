@@ -35,6 +35,7 @@ class Proofs:
 
 
 def prove(
+    name: str,
     files: Mapping[str, str],
     drafts: Sequence[Draft],
     now: str,
@@ -42,13 +43,14 @@ def prove(
     progress: Progress,
     workers: int = 1,
 ) -> Proofs:
-    """Check all drafts in a temporary world of these files, and keep what proves itself.
+    """Check all drafts in a temporary world of this name and these files, and keep what proves
+    itself. The tasks of a world depend on its name.
 
     Raises OperatorError if the world cannot be read even without families.
     """
     out = Proofs()
     with tempfile.TemporaryDirectory(prefix="synth-new-") as temporary:
-        folder = Path(temporary) / "world"
+        folder = Path(temporary) / name
         folder.mkdir()
         write_files(folder, files)
         left = list(drafts)

@@ -16,7 +16,8 @@ _HEAD = '''"""More universes of this world: other rows of the same shape, writte
 
 It is yours to change. `seed.sql` is universe 0.
 
-The same in every universe, as they are small and hold no people, numbers or dates:
+The same in every universe, as they are small and hold no people, numbers or dates, or as no other
+rows of them can be made (README.md says why):
 {lookups}.
 """
 

@@ -79,7 +79,12 @@ def make_world(
     try:
         if not source.seeded:
             raise Unlearnable("the schema makes rows itself, which every universe would have")
-        files["seed.py"] = write_seed_file(learn(source.engine, shape, source.personal))
+        learned = learn(source.engine, shape, source.personal, source.schema)
+        files["seed.py"] = write_seed_file(learned.tables)
+        ledger.found("learned table", len(learned.tables))
+        ledger.use("learned table", len(learned.tables) - len(learned.kept))
+        for table, why in learned.kept.items():
+            ledger.change("learned table", table, f"has its own rows in every universe: {why}")
     except Unlearnable as error:
         ledger.leave_out("file", "seed.py", str(error))
     if not proves:
@@ -91,7 +96,7 @@ def make_world(
         ledger.leave_out("file", "seed.py", problem)
     progress(f"{len(drafts)} drafts of families to prove")
     options = Options(universes=2 if "seed.py" in files else 1)
-    proofs = prove(files, drafts, now, options, progress, workers)
+    proofs = prove(name, files, drafts, now, options, progress, workers)
     ledger.found("family", len(drafts))
     ledger.use("family", len(proofs.kept))
     for family, reason in proofs.left_out.items():

@@ -28,7 +28,9 @@ def source_of(name: str) -> Source:
 
 
 def written(source: Source) -> str:
-    return write_seed_file(learn(source.engine, reflect(source.engine), source.personal))
+    return write_seed_file(
+        learn(source.engine, reflect(source.engine), source.personal, source.schema).tables
+    )
 
 
 def universe(text: str, number: int) -> list[tuple[str, dict[str, Any]]]:
@@ -66,7 +68,7 @@ def test_the_rows_of_a_universe_are_as_many_and_hold_together(name: str):
 def test_no_row_is_copied_but_those_of_lookups(name: str):
     source = source_of(name)
     text = written(source)
-    same = re.split(r"[,\s]+", text.split("numbers or dates:\n")[1].split('.\n"""')[0])
+    same = re.split(r"[,\s]+", text.split("says why):\n")[1].split('.\n"""')[0])
     with source.engine.connect() as db:
         tables = reflect(source.engine).tables
         before = {
@@ -101,7 +103,7 @@ def test_the_file_is_python_that_a_person_can_read():
     assert max(map(len, text.splitlines())) <= WIDTH + 4
     assert text.count("FIRST_NAMES = [") == 1
     assert '"first_name": Texts(FIRST_NAMES)' in text
-    assert "dates:\nartists, genres, playlists." in text
+    assert "why):\nartists, genres, playlists." in text
 
 
 def test_people_are_made_up():
