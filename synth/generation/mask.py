@@ -13,12 +13,15 @@ from synth.errors import OperatorError
 from synth.foundation.suggestions import hint, nearest
 from synth.generation.made_up import MadeUp
 from synth.generation.names import snake
-from synth.generation.real_values import RealValues
+from synth.generation.real_values import RealValues, words_of
 from synth.generation.reflect import is_secret
-from synth.generation.snapshot import LiveColumn, LiveTable, Rows
-from synth.personal.guess import guess_columns
+from synth.generation.snapshot import LiveColumn, LiveTable, Rows, Value
+from synth.personal.guess import guess_columns, is_of_things
 
 Kinds = Mapping[tuple[str, str], str]
+
+SENTENCE = 4
+"""The words that make a text a sentence."""
 
 LOOKED_AT = 500
 """The most values of a column that a guess looks at."""
@@ -32,8 +35,8 @@ _PROSE = re.compile(
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The decision on one column: ``masked`` as personal data of a kind, or kept. ``replaced``
-    counts the values of a kept column in which personal values were replaced; ``prose`` tells that
-    it holds sentences.
+    counts the values of a kept column in which personal values were replaced; ``sample`` is one of
+    the changed values, before and after; ``prose`` tells that it holds sentences.
     """
 
     column: str
@@ -41,12 +44,15 @@ class Decision:
     masked: bool
     replaced: int = 0
     prose: bool = False
+    sample: tuple[Value, Value] | None = None
 
     @property
     def line(self) -> str:
+        shown = f", such as {self.sample[0]!r:.60} -> {self.sample[1]!r:.60}" if self.sample else ""
         if self.kind is not None:
-            return f"{self.column}: {self.kind}, {'masked' if self.masked else 'kept as you asked'}"
-        found = f", known personal values masked in {self.replaced}" if self.replaced else ""
+            what = f"masked{shown}" if self.masked else "kept as you asked"
+            return f"{self.column}: {self.kind}, {what}"
+        found = f", known personal values masked in {self.replaced}{shown}" if self.replaced else ""
         return f"{self.column}: kept{found}{' (free text: read it)' if self.prose else ''}"
 
 
@@ -82,15 +88,39 @@ def mask(
     kept = {key for key in kinds if f"{key[0]}.{key[1]}" in keep}
     kept = {*_with_references(tables, dict.fromkeys(kept, "kept"))}
     masked = {key: kind for key, kind in kinds.items() if key not in kept}
+    before = {key: _first(rows, key) for key in masked}
     known = _replace(tables, rows, masked, random.Random(seed))
+    known.public = _public_words(tables, rows, kinds)
     decisions = list[Decision]()
     for name, (table, column) in columns.items():
         kind = kinds.get((table.name, column.name))
         if kind is not None:
-            decisions.append(Decision(name, kind, (table.name, column.name) in masked))
+            key = (table.name, column.name)
+            sample = (before[key], _first(rows, key)) if before.get(key) is not None else None
+            decisions.append(Decision(name, kind, key in masked, sample=sample))
         elif column.type == "TEXT" and not column.choices:
             decisions.append(_clean(table, column, rows, known, name in keep))
     return MaskedSample([_clean_comments(table, known) for table in tables], decisions, kinds)
+
+
+def _first(rows: Rows, key: tuple[str, str]) -> Value:
+    """The first value of a column."""
+    table, column = key
+    return next((row[column] for row in rows.by_table[table] if row[column] is not None), None)
+
+
+def _public_words(tables: Sequence[LiveTable], rows: Rows, kinds: Kinds) -> set[str]:
+    """The words of the names of places, firms and products, which are no names of people."""
+    return {
+        word
+        for table in tables
+        for column in table.columns
+        if (table.name, column.name) not in kinds
+        and (is_of_things(table.name) or is_of_things(column.name))
+        and not _is_prose(table, column, rows)
+        for row in rows.by_table[table.name]
+        for word in words_of(str(row[column.name] or ""))
+    }
 
 
 def _replace(
@@ -200,24 +230,29 @@ def _clean(
     table: LiveTable, column: LiveColumn, rows: Rows, known: RealValues, stays: bool
 ) -> Decision:
     """Replace known personal values in the texts of a column that is kept."""
-    found = rows.by_table[table.name]
-    texts = [str(row[column.name]) for row in found if row[column.name] is not None]
-    linked = {*table.key, *(name for columns, _, _ in table.links for name in columns)}
-    prose = column.name not in linked and _is_prose(snake(column.name), texts)
-    count = 0
-    for row in found if not stays else ():
+    prose = _is_prose(table, column, rows)
+    public = is_of_things(table.name) or (is_of_things(column.name) and not prose)
+    changed = list[tuple[Value, Value]]()
+    for row in rows.by_table[table.name] if not (stays or public) else ():
         value = row[column.name]
         if isinstance(value, str) and (clean := known.replaced(value, prose=prose)) != value:
-            row[column.name], count = clean, count + 1
-    return Decision(f"{table.name}.{column.name}", None, False, count, prose)
+            row[column.name] = clean
+            changed.append((value, clean))
+    sample = changed[0] if changed else None
+    return Decision(f"{table.name}.{column.name}", None, False, len(changed), prose, sample)
 
 
-def _is_prose(column: str, texts: Sequence[str]) -> bool:
-    """True for a column of free text, by its name or because few texts are the same."""
-    if any(_PROSE.fullmatch(word) for word in column.split("_")):
+def _is_prose(table: LiveTable, column: LiveColumn, rows: Rows) -> bool:
+    """True for a column of sentences, by its name or because most of its texts have many words."""
+    linked = {*table.key, *(name for columns, _, _ in table.links for name in columns)}
+    found = [row[column.name] for row in rows.by_table[table.name]]
+    texts = [text for text in found if isinstance(text, str) and text.strip()]
+    coded = sum(text.lstrip().startswith(("{", "[", "<", "/")) for text in texts)
+    if column.name in linked or not texts or 2 * coded > len(texts):
+        return False
+    if any(_PROSE.fullmatch(word) for word in snake(column.name).split("_")):
         return True
-    several = sum(" " in text.strip() for text in texts)
-    return len(set(texts)) > 0.5 * len(texts) and several > 0.3 * len(texts)
+    return 2 * sum(len(text.split()) >= SENTENCE for text in texts) > len(texts)
 
 
 def _clean_comments(table: LiveTable, known: RealValues) -> LiveTable:

@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+
+from anyascii import anyascii
 
 from envs.types import Table
 from synth.personal.formats import MOST_OF, are_people, kind_of_content
@@ -27,16 +30,33 @@ _PEOPLE = re.compile(
     r"""^(?:patient|customer|client|member|user|person|people|employee|student|teacher|pupil|guest|passenger
     |subscriber|donor|tenant|applicant|candidate|clinician|doctor|physician|nurse|borrower|reader|cardholder
     |account_?holder|resident|attendee|participant|contact|staff|lead|driver|player|citizen|beneficiary
-    |courier|lecturer|professor|instructor|pilot|agent|manager|owner|buyer|seller
-    |therapist|surgeon|visitor|volunteer|trainer|coach|recipient|sender|referee|salesperson)s?$""",
+    |lecturer|professor|instructor|pilot|agent|manager|owner|buyer|seller
+    |therapist|surgeon|visitor|volunteer|trainer|coach|recipient|sender|referee|salesperson
+    |kunden?|benutzer|mitarbeiter|patienten|cliente|usuario|empleado|utilisateur|employe|clienti|utenti
+    |klienty|pol_zovateli|sotrudniki|patsienty|gu_ke|ke_hu|yong_hu|she_yuan|yuan_gong)s?$""",
     re.VERBOSE,
 )
-"""Names of tables whose rows are people."""
+"""Names of tables whose rows are people; those in other letters as they are transliterated."""
+
+_NAME = _words("name nom nombre nome naam namn imya ming_qian ming_zi i_leum")
+"""Words for a name, of a person or a thing."""
 
 _BY_NAME = (
-    ("email", re.compile(r"(?:^|_)e_?mail(?:_?address)?$")),
-    ("phone", re.compile(r"(?:^|_)(?:phone|telephone|mobile|cell|fax)(?:_?(?:number|no|nr))?$")),
-    ("birth_date", re.compile(r"^(?:dob|birth_?da(?:te|y)|date_?of_?birth|born(?:_on)?)$")),
+    ("email", re.compile(r"(?:^|_)e_?mail(?:_?address)?$|^courriel$|^you_xiang$|^pochta$")),
+    (
+        "phone",
+        re.compile(
+            r"(?:^|_)(?:phone|telephone|mobile|cell|fax)(?:_?(?:number|no|nr))?$"
+            r"|^(?:telefono|handy(?:nummer)?|dian_hua(?:_fan_hao|_hao_ma)?|shou_ji)$"
+        ),
+    ),
+    (
+        "birth_date",
+        re.compile(
+            r"^(?:dob|birth_?da(?:te|y)|date_?of_?birth|born(?:_on)?|date_(?:de_)?naissance|geburtsdatum"
+            r"|fecha_(?:de_)?nacimiento|data_di_nascita|data_rozhdeniya|sheng_nian_yue_ri|chu_sheng_ri_qi)$"
+        ),
+    ),
     (
         "identifier",
         re.compile(
@@ -46,13 +66,18 @@ _BY_NAME = (
     ),
     (
         "address",
-        re.compile(r"^(?:street|address|(?:street|home|postal)_?address|address_?line_?\d?)$"),
+        re.compile(
+            r"^(?:street|address|(?:street|home|postal)_?address|address_?line_?\d?"
+            r"|adresse|direccion|indirizzo|endereco|adres|zhu_suo|d[ei]_zhi)$"
+        ),
     ),
     (
         "name",
         re.compile(
             r"^(?:(?:full|first|last|given|family|middle|maiden)_?name|[fl]_?name|sur_?name|fore_?name"
-            r"|(?:patient|customer|client|member|user|employee|student|guest|passenger|contact|holder)_?name)$"
+            r"|(?:patient|customer|client|member|user|employee|student|guest|passenger|contact|holder)_?name"
+            r"|prenom|nom_de_famille|vorname|(?:nach|familien)name|apellidos?|cognome|sobrenome|voornaam"
+            r"|achternaam|imie|nazwisko|(?:for|efter)namn|familiya|otchestvo|fio|shi_ming|xing_ming|seongmyeong)$"
         ),
     ),
 )
@@ -90,7 +115,8 @@ _CREDITED = _words(
 )
 """People who are named with their works, in public."""
 
-_THINGS = _words("""title product item article city town country county region state province place venue airport
+_THINGS = _words("""courier carrier shipper airline bank currency language nation organization organisation
+    title product item article city town country county region state province place venue airport
     station hotel restaurant model brand company firm vendor supplier manufacturer publisher label
     track album song book film movie game series genre category topic subject course team department
     store shop branch location building room street school university drug medicine color colour material
@@ -138,8 +164,13 @@ def _by_name(table: str, columns: Sequence[str], found: set[str]) -> dict[str, s
     only_people = {"email", "birth_date"}
     marks = set(kinds.values()) | (set[str]() if _nouns(table) & _THINGS else found)
     if _is_of_people(table) or only_people & marks:
-        kinds |= {column: "name" for column in columns if _readings(table, column)[-1] == "name"}
+        kinds |= {column: "name" for column in columns if _readings(table, column)[-1] in _NAME}
     return kinds
+
+
+def is_of_things(name: str) -> bool:
+    """True for a table or a column of places, firms or products by its name."""
+    return bool(_nouns(name) & _THINGS)
 
 
 def is_login(column: str) -> bool:
@@ -213,8 +244,11 @@ def _nouns(name: str) -> set[str]:
     )
 
 
+@cache
 def _snake(name: str) -> str:
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^0-9A-Za-z]+", "_", name)
+    """A name in snake case and Latin letters: ``prénom`` is ``prenom``, ``氏名`` ``shi_ming``."""
+    latin = anyascii(name)
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^0-9A-Za-z]+", "_", latin)
     return spaced.strip("_").lower()
 
 

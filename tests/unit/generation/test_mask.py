@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sqlite3
 from pathlib import Path
 
@@ -78,7 +79,7 @@ def source_of(url: str, **part: object) -> Source:
 
 def test_no_real_value_is_in_any_file_of_the_world(url: str) -> None:
     source = source_of(url)
-    lines = [decision.line for decision in source.decisions]
+    lines = [re.sub(r", such as .* -> [^(]*[^( ]", "", one.line) for one in source.decisions]
     assert lines == [
         "parties.mail_addr: email, masked",
         "parties.holder: name, masked",
@@ -173,7 +174,9 @@ def test_a_column_that_is_kept_stays_with_those_that_refer_to_it(url: str) -> No
     [
         ("Ida called, so did NOWAK.", True, "Mary called, so did Smith."),
         ("Ida Falls", False, "Ida Falls"),
-        ("for Nowak, Ida", False, "for Mary Smith"),
+        ("for Nowak, Ida", True, "for Mary Smith"),
+        ("Nowak, Ida", False, "Mary Smith"),
+        ("for Nowak, Ida", False, "for Nowak, Ida"),
         ("+49 30 1234 (home)", True, "+12 34 5678 (home)"),
         ("idaho and idas", True, "idaho and idas"),
         ("<ida@firm.example>", False, "<mary@example.org>"),
