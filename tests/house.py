@@ -264,10 +264,8 @@ MEASURES: tuple[Callable[[Sequence[Path]], list[Figure]], ...] = (
 
 
 def figures(prefixes: Sequence[str] = ()) -> list[Figure]:
-    """The figures of the files below the prefixes; without prefixes, the whole house's as well."""
     paths = files(prefixes)
-    found = [figure for measure in MEASURES for figure in measure(paths)]
-    return found if prefixes else [*whole_house(), *found]
+    return [figure for measure in MEASURES for figure in measure(paths)]
 
 
 def whole_house() -> list[Figure]:
@@ -283,7 +281,7 @@ def main(arguments: Sequence[str]) -> None:
     prefixes = [word for word in arguments if not word.startswith("--")]
     paths = files(prefixes)
     print(f"{len(paths)} files, {source_lines(paths)} lines")
-    for figure in figures(prefixes):
+    for figure in (*(() if prefixes else whole_house()), *figures(prefixes)):
         print(f"{figure.value:>7}  {figure.name}")
         if listing:
             for place in figure.places:
