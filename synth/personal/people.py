@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from envs.sandboxes.base import Template
-from envs.types import Pins, Table
+from envs.types import Column, Pins, Table
 from envs.world.loader import World
 from synth.language.wording import texts, tokens
 from synth.personal.columns import PersonalColumn, by_table, personal_columns
@@ -44,14 +44,18 @@ class PersonalValue:
 @dataclass
 class People:
     """An index of the personal values of a database. ``keys`` maps the names of key columns to
-    keys and their people; ``keys_of`` does so by table and column. ``raw`` holds each
-    person's values as they are.
+    keys and their people, if no other table has a key of this name; ``keys_of`` does so by table
+    and column, ``joint_keys`` by the columns of a key of several. ``raw`` holds each person's
+    values as they are.
     """
 
     columns: Sequence[PersonalColumn] = ()
     keys: dict[str, dict[str, Person]] = field(default_factory=dict[str, dict[str, Person]])
     keys_of: dict[tuple[str, str], dict[str, Person]] = field(
         default_factory=dict[tuple[str, str], dict[str, Person]]
+    )
+    joint_keys: dict[tuple[str, ...], dict[tuple[str, ...], Person]] = field(
+        default_factory=dict[tuple[str, ...], dict[tuple[str, ...], Person]]
     )
     raw: dict[Person, list[tuple[str, str]]] = field(
         default_factory=dict[Person, list[tuple[str, str]]]
@@ -131,8 +135,10 @@ class People:
         """Another person's value for one of a person: a key for a key, otherwise one of the same
         kind in the same place, a last name for a last name. None if it has none.
         """
-        if str(value) in self.keys.get(name, {}):
-            return int(other[1]) if isinstance(value, int) else other[1]
+        keys = self.keys.get(name, {})
+        if str(value) in keys:
+            key = next((key for key, person in keys.items() if person == other), None)
+            return int(key) if key is not None and isinstance(value, int) else key
         folded = str(value).casefold()
         kind = next((kind for kind, own in self.raw[person] if own.casefold() == folded), None)
         mine = [own.casefold() for known, own in self.raw[person] if known == kind]
@@ -149,8 +155,9 @@ class People:
         key columns, and by their personal data.
         """
         if isinstance(value, Mapping):
-            items = cast("Mapping[str, Any]", value).items()
-            return set[Person]().union(*(self.in_data(inner, key) for key, inner in items))
+            data = cast("Mapping[str, Any]", value)
+            found = set[Person]().union(*(self.in_data(inner, key) for key, inner in data.items()))
+            return found | self._by_joint_key(data)
         if isinstance(value, (list, tuple)):
             inner = cast("Sequence[Any]", value)
             return set[Person]().union(*(self.in_data(item, name) for item in inner))
@@ -158,6 +165,15 @@ class People:
         if person is not None:
             return {person}
         return self.in_text(value) if isinstance(value, str) else set()
+
+    def _by_joint_key(self, data: Mapping[str, Any]) -> set[Person]:
+        """The people whose key of several columns the data holds."""
+        keys = (
+            (known, tuple(str(data[column]) for column in columns))
+            for columns, known in self.joint_keys.items()
+            if all(column in data for column in columns)
+        )
+        return {known[key] for known, key in keys if key in known}
 
 
 def _name_forms(name: str) -> list[tuple[str, ...]]:
@@ -199,51 +215,109 @@ def _read(world: World, template: Template) -> People | None:
             return None
         people = People(columns)
         grouped = by_table(columns)
-        for name, group in grouped.items():
-            _index(people, tables[name], group, grouped, queries)
-        for column in (column for table in tables.values() for column in table.columns):
-            if column.references is not None and column.references in people.keys_of:
-                people.keys.setdefault(column.name, people.keys_of[column.references])
-        people.keys.pop("id", None)
+        owners = {name: _owner(tables, name, grouped) for name in grouped}
+        for name in sorted(grouped, key=lambda one: bool(owners[one])):
+            _index(people, tables, tables[name], grouped[name], owners[name], queries)
+        _name_keys(people, tables)
         return people
 
 
 def _index(
     people: People,
+    tables: Mapping[str, Table],
     table: Table,
     group: Sequence[PersonalColumn],
-    grouped: Mapping[str, object],
+    owner: Sequence[Column],
     queries: Queries,
 ) -> None:
-    owner, key = _owner(table, group, grouped)
+    """Take the personal values of a table. Its rows are people, unless they refer to an owner."""
+    key = [column.name for column in owner] or list(table.primary_key)
     if not key:
         return
-    wanted = list(dict.fromkeys([key, *(column.column for column in group)]))
+    referred = [] if owner else _referred(tables, table.name)
+    wanted = list(dict.fromkeys([*key, *referred, *(column.column for column in group)]))
     names = [column.column for column in group if column.kind == "name"]
-    for row in _rows(queries, table, wanted, MOST):
-        person = (owner, str(row[key]))
-        if owner == table.name:
-            people.keys.setdefault(key, people.keys_of.setdefault((owner, key), {}))
-            people.keys_of[owner, key][str(row[key])] = person
+    rows = _rows(queries, table, wanted, MOST)
+    for row in rows:
+        values = tuple(str(row[column]) for column in key)
+        person = (table.name, JOINT.join(values))
+        if owner and owner[0].references is not None:
+            place = owner[0].references
+            known = people.keys_of.get(place, {}) if len(owner) == 1 else {}
+            person = known.get(values[0], (place[0], JOINT.join(values)))
+        else:
+            for column in referred:
+                people.keys_of.setdefault((table.name, column), {})[str(row[column])] = person
+            if len(key) > 1:
+                people.joint_keys.setdefault(tuple(key), {})[values] = person
         for column in group:
             if row[column.column] is not None:
                 people.add(row[column.column], column.kind, person)
         if len(names) > 1:
             people.add(" ".join(str(row[name] or "") for name in names), "name", person)
+    for column in referred:  # a part of a key is not a person's alone
+        if len(people.keys_of.get((table.name, column), ())) < len(rows):
+            people.keys_of.pop((table.name, column), None)
+
+
+def _referred(tables: Mapping[str, Table], name: str) -> list[str]:
+    """The columns of a table by which its rows are known: a key of one column, and those that
+    others refer to.
+    """
+    key = tables[name].primary_key
+    return list(
+        dict.fromkeys(
+            [
+                *(key if len(key) == 1 else ()),
+                *(
+                    column.references[1]
+                    for table in tables.values()
+                    for column in table.columns
+                    if column.references is not None and column.references[0] == name
+                ),
+            ]
+        )
+    )
+
+
+def _name_keys(people: People, tables: Mapping[str, Table]) -> None:
+    """Let the name of a column stand for people's keys, unless it is a key of other rows too."""
+    meant = dict[str, set[tuple[str, str]]]()
+    for table in tables.values():
+        for column in table.columns:
+            if column.references is not None:
+                meant.setdefault(column.name, set()).add(column.references)
+            elif column.name in table.primary_key or (table.name, column.name) in people.keys_of:
+                meant.setdefault(column.name, set()).add((table.name, column.name))
+    for name, places in meant.items():
+        if len(places) == 1 and (place := next(iter(places))) in people.keys_of:
+            people.keys[name] = people.keys_of[place]
+
+
+JOINT = "\x1f"
+"""Between the columns of a key."""
 
 
 def _owner(
-    table: Table, group: Sequence[PersonalColumn], grouped: Mapping[str, object]
-) -> tuple[str, str]:
-    """The table of the people whose data the rows hold, and the column that names them; an empty
-    column if there is none. A row without a name of its own belongs to the person it refers to.
+    tables: Mapping[str, Table], name: str, grouped: Mapping[str, Sequence[PersonalColumn]]
+) -> list[Column]:
+    """The columns that refer to the people whose data the rows hold; none if the rows are people. A
+    row without a name of its own belongs to the person it refers to.
     """
-    if all(column.kind != "name" for column in group):
-        for column in table.columns:
-            owner = column.references[0] if column.references is not None else table.name
-            if owner != table.name and owner in grouped:
-                return owner, column.name
-    return table.name, "".join(table.primary_key[:1])
+    if any(column.kind == "name" for column in grouped[name]):
+        return []
+    for column in tables[name].columns:
+        target = column.references[0] if column.references is not None else name
+        if target != name and target in grouped:
+            by_key = {
+                one.references[1]: one
+                for one in tables[name].columns
+                if one.references is not None and one.references[0] == target
+            }
+            key = tables[target].primary_key
+            whole = len(key) > 1 and set(key) <= by_key.keys()
+            return [by_key[part] for part in key] if whole else [column]
+    return []
 
 
 def _rows(
