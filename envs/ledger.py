@@ -71,6 +71,14 @@ class Ledger:
     def count(self, kind: str, outcome: Outcome) -> int:
         return sum(one.count for one in self.entries if (one.kind, one.outcome) == (kind, outcome))
 
+    def reasons(self, kind: str, outcome: Outcome = "left out") -> Counter[str]:
+        """Return the number of parts for each reason."""
+        found = Counter[str]()
+        for one in self.entries:
+            if (one.kind, one.outcome) == (kind, outcome):
+                found[one.why] += one.count
+        return found
+
     def check(self) -> None:
         """Raise AssertionError if the parts of a kind do not add up to those of the source."""
         for kind, found in self._found.items():

@@ -12,6 +12,7 @@ class Pairs(Exporter):
     def rows(self, rows):
         for row in rows:
             asked = next(m["content"] for m in row["messages"] if m["role"] == "user")
+            self.exported(row)
             yield {"asked": asked, "answered": row["messages"][-1]["content"]}
 
     def write(self, examples, out):

@@ -68,25 +68,15 @@ def main(argv: list[str]) -> int:
             gate,
             force=options.force,
         )
-    for reason, count in sorted(report.left_out.items(), key=lambda item: (-item[1], item[0])):
-        _note(f"{count} row{'s' if count != 1 else ''} left out: {reason}")
-    for reason, count in sorted(report.lost_reasoning.items()):
-        turns = "turns lose their" if count != 1 else "turn loses its"
-        _note(f"{count} {turns} reasoning: {reason}")
-    if report.compacted:
-        note = (
-            "compacted during the rollout: the model never saw the messages as a whole; --view"
-            " segments exports each context as the model saw it"
-        )
-        _note(f"{report.compacted} row{'s were' if report.compacted != 1 else ' was'} {note}")
+    for line in report.account.lines():
+        sys.stderr.write(f"{line}\n")
     if options.json:
         document = {
             "exporter": report.exporter,
             "out": str(report.out),
             "examples": report.examples,
             "matched": report.matched,
-            "left_out": dict(report.left_out),
-            "lost_reasoning": dict(report.lost_reasoning),
+            "account": report.account.to_json(),
         }
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
     else:

@@ -114,20 +114,23 @@ class ExporterConformance:
         assert set(exporter.views) <= {"full", "segments"}
         assert exporter.view == "full", "the view is set by the caller"
 
-    def test_it_starts_with_empty_counts(self) -> None:
+    def test_it_starts_with_an_empty_account(self) -> None:
         first = self.exporter()
-        first.leave_out("a reason")
-        first.compacted += 1
-        second = self.exporter()
-        assert (dict(second.left_out), second.compacted) == ({}, 0)
+        first.leave_out(self.rows()[0], "a reason")
+        assert first.close().reasons("row") == {"a reason": 1}
+        assert not self.exporter().close().entries
 
-    def test_every_view_writes_its_examples_or_states_why_not(self, tmp_path: Path) -> None:
+    def test_every_view_accounts_for_each_row(self, tmp_path: Path) -> None:
         for view in self.exporter().views:
             exporter = self.exporter()
             exporter.view = view
             written = self.export(exporter, tmp_path / f"{view}{exporter.suffix}")
-            assert written or exporter.left_out
-            assert all(reason.strip() for reason in exporter.left_out)
+            account = exporter.close()
+            account.found("row", len(self.rows()))
+            account.check()
+            left_out = account.reasons("row")
+            assert written or left_out
+            assert all(reason.strip() for reason in left_out)
 
     def test_it_writes_one_file_or_folder_and_counts_its_examples(self, tmp_path: Path) -> None:
         exporter = self.exporter()

@@ -39,6 +39,7 @@ class Prompts(Exporter):
     def rows(self, rows):
         for row in rows:
             asked = next(m["content"] for m in row["messages"] if m["role"] == "user")
+            self.exported(row)
             yield {"text": f"{self.options.prefix}{asked}"[: self.options.limit]}
 
     def write(self, examples, out):

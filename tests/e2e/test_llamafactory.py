@@ -26,7 +26,7 @@ Json = Any
 # Its limits let in a torch and a torchaudio for different versions of CUDA.
 PACKAGES = ("llamafactory==0.9.5", "torch==2.11.0", "torchaudio==2.11.0")
 THOUGHT, END = "<think>\n\n</think>\n\n", "<|im_end|>\n"
-TAGS = 'a <think>b</think> <tool_call>{"c": 1}</tool_call> & "d" é'
+TAGS = 'a <b>b</b> <call>{"c": 1}</call> & "d" é'
 
 Turn = tuple[str, list[Json]]
 """The words of a turn and its calls."""

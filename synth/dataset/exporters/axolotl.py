@@ -29,7 +29,7 @@ class Axolotl(Exporter):
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for row in rows:
             for messages in self.trained(row):
-                self.exported(messages, row["tools"])
+                self.exported(row, messages)
                 yield {
                     "messages": [_message(message) for message in messages],
                     "tools": [_tool(tool) for tool in row["tools"]],

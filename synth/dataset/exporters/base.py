@@ -1,7 +1,7 @@
 """The contract of an exporter.
 
 One object serves one export: it turns the rows of the dataset into examples
-(:meth:`Exporter.rows`), counts what it leaves out, and writes the examples
+(:meth:`Exporter.rows`), accounts for each row, and writes the examples
 (:meth:`Exporter.write`). The selection of rows, the place of the file and its appearance as a whole
 or not at all are the business of :mod:`synth.dataset.exporters.job`.
 """
@@ -11,14 +11,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
+from envs.ledger import Ledger
 from synth.dataset.exporters.rendering.presets import Preset
 from synth.dataset.exporters.row_policy import REASONING, Calls, Ids, Unit
 
 Row = Mapping[str, Any]
-"""A row of the dataset, JSON columns decoded, with at least the exporter's ``columns``."""
+"""A row of the dataset, JSON columns decoded, with at least the exporter's ``columns``, its
+``trajectory_id``, and in ``row_number`` its place in an export of several datasets.
+"""
 Message = Mapping[str, Any]
 Example = dict[str, Any]
 """One training example with the keys of the target."""
@@ -59,7 +63,9 @@ class Exporter(ABC):
     of calls, unless the operator asks for others. ``by_task`` is True if the exporter reads
     :attr:`task_sizes`, ``prompts`` if it exports only the opening of a task's first row: a template
     is then asked about that one, for all rows of the task. ``keeps_reasoning`` is False if the
-    target has no place for the reasoning of a turn.
+    target has no place for the reasoning of a turn. ``encodes`` is True if the exporter itself
+    encodes texts, so that a control mark in a text stays text; rows with one are left out of others.
+    ``marks`` are control marks that the exporter itself writes, beside those of the template.
 
     An exporter with options declares their typed model, a dataclass or a pydantic model, as the
     class attribute ``Options``; it is constructed with an instance of it, filled in from
@@ -79,6 +85,8 @@ class Exporter(ABC):
     by_task: ClassVar[bool] = False
     prompts: ClassVar[bool] = False
     keeps_reasoning: ClassVar[bool] = True
+    encodes: ClassVar[bool] = False
+    marks: ClassVar[tuple[str, ...]] = ()
     Options: ClassVar[type[object] | None] = None
     view: View = "full"
     """The view of this export."""
@@ -97,17 +105,15 @@ class Exporter(ABC):
 
     def __init__(self, options: object | None = None) -> None:
         self.options: Any = options
-        self.left_out: Counter[str] = Counter()
-        self.compacted = 0
-        """Rows exported as one conversation although the model never saw it as a whole."""
-        self.lost_reasoning: Counter[str] = Counter()
-        """Exported turns that lose their reasoning, by reason."""
+        self.account = Ledger()
+        """The rows that were found, and what became of each; the turns that lose reasoning."""
+        self._row = _RowAccount("", None)
 
     @abstractmethod
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         """Yield the examples that these rows make, in order.
 
-        A row that the target cannot express is counted by :meth:`leave_out`. The whole stream
+        Each row is accounted for by :meth:`exported` or :meth:`leave_out`. The whole stream
         passes through, in the order of the plan, so that a target may pair the samples of one task.
         """
 
@@ -118,9 +124,22 @@ class Exporter(ABC):
         Returns the number of examples.
         """
 
-    def leave_out(self, reason: str) -> None:
-        """Count a row that is not exported; the reason is printed for the operator."""
-        self.left_out[reason] += 1
+    def leave_out(self, row: Row, reason: str) -> None:
+        """Account for a row, or one of its conversations, that is not exported."""
+        self._of(row).left_out.append(reason)
+
+    def close(self) -> Ledger:
+        """Return the whole account, after the last row."""
+        self._row.enter(self.account)
+        self._row = _RowAccount("", None)
+        return self.account
+
+    def _of(self, row: Row) -> _RowAccount:
+        """Return the account of a row, after that of the row before was entered."""
+        if row_key(row) != self._row.key:
+            self._row.enter(self.account)
+            self._row = _RowAccount(row["trajectory_id"], row_key(row))
+        return self._row
 
     def rendered(self, row: Row) -> Sequence[Sequence[Message]]:
         """Conversations of a row that the trainer renders with the chat template.
@@ -132,10 +151,13 @@ class Exporter(ABC):
         conversations = conversations or [row["messages"]]
         return [messages[: last_turn(messages)] for messages in conversations]
 
-    def exported(self, messages: Sequence[Message], tools: Sequence[Any], start: int = 0) -> None:
-        """Count the turns of an exported conversation that are trained on, from the message
-        ``start`` on, and lose their reasoning. An exporter calls it for each conversation.
+    def exported(self, row: Row, messages: Sequence[Message] = (), start: int = 0) -> None:
+        """Account for a row that is exported, and for those turns of a conversation of it, from
+        the message ``start`` on, that lose their reasoning. An exporter calls it for each
+        conversation.
         """
+        account = self._of(row)
+        account.exported = True
         turns = {
             index
             for index, message in enumerate(messages)
@@ -143,11 +165,11 @@ class Exporter(ABC):
             if any(message.get(key) for key in REASONING)
         }
         if turns and not self.keeps_reasoning:
-            self.lost_reasoning[f"{self.name} has no place for it"] += len(turns)
+            account.lost[f"loses its reasoning: {self.name} has no place for it"] += len(turns)
         elif turns and self.gate is not None:
-            lost = turns.intersection(self.gate.lost_reasoning(messages, tools))
-            if lost:
-                self.lost_reasoning[f"{self.gate.name} does not render it"] += len(lost)
+            lost = turns.intersection(self.gate.lost_reasoning(messages, row["tools"]))
+            account.lost[f"loses its reasoning: {self.gate.name} does not render it"] += len(lost)
+        account.turns += len(turns)
 
     def trained(self, row: Row) -> Sequence[Sequence[Message]]:
         """Conversations of a row up to their last turn to train on; a row without one is counted.
@@ -156,7 +178,7 @@ class Exporter(ABC):
         """
         parts = [part for whole in self.conversations(row) if (part := trainable_part(whole))]
         if not parts:
-            self.leave_out("no turn that may be trained on")
+            self.leave_out(row, "no turn that may be trained on")
         return parts
 
     def unmasked(self, row: Row) -> Sequence[Sequence[Message]]:
@@ -167,7 +189,9 @@ class Exporter(ABC):
         parts = self.trained(row)
         kept = [part for part in parts if not has_untrained(part)]
         for _ in range(len(parts) - len(kept)):
-            self.leave_out(f"a turn that must not be trained on, and {self.name} has no loss masks")
+            self.leave_out(
+                row, f"a turn that must not be trained on, and {self.name} has no loss masks"
+            )
         return kept
 
     def conversations(self, row: Row) -> Sequence[Sequence[Message]]:
@@ -176,8 +200,44 @@ class Exporter(ABC):
         """
         if self.view == "segments" and row["segments"]:
             return [segment["messages"] for segment in row["segments"]]
-        self.compacted += bool(row["segments"])
+        if row["segments"]:
+            self._of(row).change = (
+                "compacted during the rollout: the model never saw the messages as a whole;"
+                " --view segments exports each context as the model saw it"
+            )
         return [row["messages"]]
+
+
+@dataclass(slots=True)
+class _RowAccount:
+    """What became of the conversations of one row."""
+
+    name: str
+    key: object
+    exported: bool = False
+    change: str = ""
+    turns: int = 0
+    lost: Counter[str] = field(default_factory=Counter[str])
+    left_out: list[str] = field(default_factory=list[str])
+
+    def enter(self, account: Ledger) -> None:
+        if self.exported:
+            change = self.change or (f"without a part: {self.left_out[0]}" if self.left_out else "")
+            if change:
+                account.change("row", self.name, change)
+            else:
+                account.use("row")
+            account.found("reasoning turn", self.turns)
+            account.use("reasoning turn", self.turns - self.lost.total())
+            for why, count in (+self.lost).items():
+                account.change("reasoning turn", self.name, why, count)
+        elif self.left_out:
+            account.leave_out("row", self.name, self.left_out[0])
+
+
+def row_key(row: Row) -> object:
+    """Return what tells a row from all others; two datasets may hold rows of one trajectory id."""
+    return row.get("row_number", row["trajectory_id"])
 
 
 def has_untrained(messages: Sequence[Message]) -> bool:

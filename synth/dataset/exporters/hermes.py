@@ -39,12 +39,13 @@ class Hermes(Exporter):
     columns = ("messages", "segments", "tools")
     views = ("full", "segments")
     keeps_reasoning = False
+    marks = ("<|im_start|>", "<|im_end|>", "<tool_call>", "<tool_response>")
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for row in rows:
             kept = self.trained(row) if self.unit == "turn" else self.unmasked(row)
             for messages in kept:
-                self.exported(messages, row["tools"])
+                self.exported(row, messages)
                 turns = conversation(messages, row["tools"])
                 if self.unit == "turn":
                     prompt = chatml(turns[:-1]) + "<|im_start|>assistant\n"

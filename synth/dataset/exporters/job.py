@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from synth.dataset.exporters.base import ConversationGate, Exporter, Row
+from envs.ledger import Ledger
+from synth.dataset.exporters.base import ConversationGate, Exporter, Message, Row
+from synth.dataset.exporters.rendering.control_marks import ControlMarks, marks_of
 from synth.dataset.exporters.row_policy import RowPolicy, shaped
 from synth.dataset.exporters.selection import FAILED, RowChoice, Selection
 from synth.dataset.exporters.siblings import NO_SIBLING, SAME_REWARD
@@ -29,20 +32,20 @@ would take it for a shard.
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """Result of an export: ``matched`` rows met the condition, ``left_out`` counts those of them
-    that are missing, by reason.
-
-    ``compacted`` rows were exported as one conversation although the model never saw it as a whole.
-    ``lost_reasoning`` counts exported turns whose reasoning is missing, by reason.
+    """Result of an export: ``matched`` rows met the condition; ``account`` says what became of each
+    of them, and of the reasoning of their turns.
     """
 
     exporter: str
     out: Path
     examples: int
     matched: int
-    left_out: Mapping[str, int] = field(default_factory=dict[str, int])
-    compacted: int = 0
-    lost_reasoning: Mapping[str, int] = field(default_factory=dict[str, int])
+    account: Ledger
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """Number of rows that are missing, by reason."""
+        return self.account.reasons("row")
 
 
 def export(
@@ -57,7 +60,7 @@ def export(
 ) -> ExportReport:
     """Write the rows that ``choice`` takes, in the form of ``policy`` and the exporter's format.
 
-    A row that ``gate`` gives a reason to refuse is left out and counted.
+    A row that ``gate`` gives a reason to refuse is left out by name.
 
     ``out`` appears as a whole, by rename, or not at all. Unscored rows are never exported; rollouts
     that ended in an infrastructure error have no row. Raises :class:`~synth.errors.OperatorError`
@@ -66,28 +69,22 @@ def export(
     """
     for path in dataset.paths:
         check_target(path, out, force=force)
-    selection = Selection(dataset, choice or RowChoice())
+    account = exporter.account
+    selection = Selection(dataset, choice or RowChoice(), account)
     rows = _Rows(selection, exporter, policy or RowPolicy(), gate)
     temporary = out.with_name(f".{out.name}.{os.getpid()}.part")
     with disk(out), _folder_of(out):
         try:
             written = exporter.write(exporter.rows(rows.stream()), temporary)
-            left_out = dict(selection.left_out + rows.left_out + exporter.left_out)
+            exporter.close()
             if not written:
-                raise OperatorError(_nothing(selection, left_out))
+                raise OperatorError(_nothing(selection.matched, account))
+            _check(exporter)
             temporary.replace(out)
         finally:
             _remove(temporary)
         sync_directory(out.parent)
-    return ExportReport(
-        exporter.name,
-        out,
-        written,
-        selection.matched,
-        left_out,
-        exporter.compacted,
-        dict(exporter.lost_reasoning),
-    )
+    return ExportReport(exporter.name, out, written, selection.matched, account)
 
 
 class _Rows:
@@ -106,7 +103,8 @@ class _Rows:
         self._policy = replace(
             policy, calls=policy.calls or exporter.calls, ids=policy.ids or exporter.ids
         )
-        self.left_out: Counter[str] = Counter()
+        preset = exporter.template
+        self._marks = ControlMarks({*marks_of(preset), *exporter.marks} if preset else None)
         self._sizes: Counter[str] = Counter()
         self._prompts: dict[str | None, str] = {}
         exporter.unit = policy.unit
@@ -116,45 +114,60 @@ class _Rows:
 
     def stream(self) -> Iterator[Row]:
         segments = self._exporter.view == "segments"
-        needed = self._policy.unit == "turn" or self._gate is not None
-        wanted = ("messages", "segments", "tools") if needed else ()
-        for row in self._selection.rows((*self._exporter.columns, *wanted)):
+        wanted = ("messages", "segments", "tools", *self._exporter.columns)
+        for row in self._selection.rows(wanted):
             count = 0
             for part in shaped(row, self._policy, segments=segments):
                 count += 1
                 if reason := self._refused(part):
-                    self.left_out[reason] += 1
+                    self._exporter.leave_out(row, reason)
                     self._sizes[row["task_id"]] -= 1
                 else:
                     yield part
             if not count:
-                self.left_out["no turn that may be trained on"] += 1
+                self._exporter.leave_out(row, "no turn that may be trained on")
 
     def _refused(self, row: Row) -> str:
-        """Return why the template refuses a row, or the task of a prompt; empty if it does not."""
-        if self._gate is None:
-            return ""
+        """Return why a row, or the task of a prompt, cannot be rendered; empty if it can."""
         task = row["task_id"] if self._exporter.prompts else None
         if task in self._prompts:
             return self._prompts[task]
-        reasons = (
-            self._gate.reason(messages, row["tools"]) for messages in self._exporter.rendered(row)
-        )
+        reasons = (self._unfit(messages, row["tools"]) for messages in self._exporter.rendered(row))
         found = next(filter(None, reasons), "")
         if task is not None:
             self._prompts[task] = found
         return found
 
+    def _unfit(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
+        reason = self._gate.reason(messages, tools) if self._gate is not None else ""
+        if reason or self._exporter.encodes:
+            return reason
+        mark = self._marks.first(messages, tools)
+        model = self._exporter.template.name if self._exporter.template else "chat templates"
+        return f"a text holds {mark}, a control mark of {model}" if mark else ""
 
-def _nothing(selection: Selection, left_out: Mapping[str, int]) -> str:
-    if not selection.matched:
+
+def _check(exporter: Exporter) -> None:
+    """Raise OperatorError for an exporter that does not say what became of each row."""
+    try:
+        exporter.account.check()
+    except AssertionError as error:
+        raise OperatorError(
+            f"{exporter.name} must call exported(row) or leave_out(row, reason) for each row:"
+            f" {error}"
+        ) from None
+
+
+def _nothing(matched: int, account: Ledger) -> str:
+    left_out = account.reasons("row")
+    if not matched:
         return "nothing to export: no row matches"
     if left_out.keys() <= {NO_SIBLING, SAME_REWARD}:
         return (
             "nothing to export: no pair of samples of one task with different rewards; a run with"
             " tasks.samples=4 (and a model that sometimes fails) has them"
         )
-    lines = [f"nothing to export: {selection.matched} rows match, and all are left out"]
+    lines = [f"nothing to export: {matched} rows match, and all are left out"]
     lines += [f"  {count} {reason}" for reason, count in sorted(left_out.items())]
     if any(reason == FAILED or reason.startswith("reward below") for reason in left_out):
         lines.append("--min-reward R sets a threshold, --all exports every scored row")

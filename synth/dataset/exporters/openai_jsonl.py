@@ -44,7 +44,7 @@ class OpenAIJsonl(Exporter):
 
     def _examples(self, row: Row, parts: Iterable[Sequence[Message]]) -> Iterator[Example]:
         for kept in parts:
-            self.exported(kept, row["tools"])
+            self.exported(row, kept)
             example: Example = {"messages": [_message(message) for message in kept]}
             # The service refuses an empty list, and parallel_tool_calls without tools.
             if row["tools"]:

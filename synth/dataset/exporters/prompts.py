@@ -51,9 +51,13 @@ class PromptExporter(Exporter):
         for group in by_task(rows, self.task_sizes):
             rate = pass_rate(group)
             if self.options.keep == "mixed" and rate in {0.0, 1.0}:
-                for _ in group:
-                    self.leave_out(f"every sample of its task {'succeeds' if rate else 'fails'}")
+                for row in group:
+                    self.leave_out(
+                        row, f"every sample of its task {'succeeds' if rate else 'fails'}"
+                    )
                 continue
+            for row in group:
+                self.exported(row)
             yield self.example(group, number)
             number += 1
 

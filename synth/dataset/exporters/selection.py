@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
+from envs.ledger import Ledger
 from synth.dataset.exporters.base import MinReward, Row
 from synth.dataset.exporters.row_policy import one_of
 from synth.dataset.reader import Dataset
@@ -87,7 +88,8 @@ class RowChoice:
 class Selection:
     """Rows that pass to the exporter. Iterate :meth:`rows` once."""
 
-    def __init__(self, dataset: Dataset, choice: RowChoice) -> None:
+    def __init__(self, dataset: Dataset, choice: RowChoice, account: Ledger) -> None:
+        """``account`` is that of the export, which the rows are entered into."""
         self._dataset = dataset
         self._choice = choice
         self._ids: set[str] | None = None
@@ -95,22 +97,23 @@ class Selection:
             matching = dataset.query(choice.where, ["trajectory_id"]).to_pylist()
             self._ids = {row["trajectory_id"] for row in matching}
         self.matched = 0
-        self.left_out: Counter[str] = Counter()
+        self._account = account
 
     def rows(self, columns: tuple[str, ...]) -> Iterator[Row]:
-        """Yield the rows to export, with these columns at least, and count the others."""
+        """Yield the rows to export, with these columns at least, and account for the others."""
         choice = self._choice
         best = self._best()
         wanted = list(dict.fromkeys((*choice.columns, *columns)))
         for position, row in self._matching(wanted):
             self.matched += 1
+            self._account.found("row")
             reason = choice.reason(row)
             if not reason and best is not None and position not in best:
                 reason = f"not among the best {choice.best} of its task"
             if reason:
-                self.left_out[reason] += 1
+                self._account.leave_out("row", row["trajectory_id"], reason)
             else:
-                yield row
+                yield {**row, "row_number": position}
 
     def task_sizes(self) -> Mapping[str, int]:
         """Return the number of rows to export of each task."""

@@ -3,9 +3,8 @@ and ``tools``.
 
 ``conversations`` strictly alternates between ``human`` or ``observation`` and ``gpt`` or
 ``function_call``; LLaMA-Factory skips everything else without a word. A call is a JSON text of its
-name and arguments, one call in a turn. In it ``<`` is an escape, because LLaMA-Factory looks for
-``<tool_call>`` in the whole text. Words beside a call stand before it, and the call between such
-tags (``words=keep``), which LLaMA-Factory reads from 0.9.4 on.
+name and arguments, one call in a turn. Words beside a call stand before it, and the call between
+``<tool_call>`` tags (``words=keep``), which LLaMA-Factory reads from 0.9.4 on.
 
 The target trains on every turn, so rows with a turn that must not be trained on are left out. With
 ``--unit turn`` they are kept: train that file with ``mask_history: true``, under which
@@ -52,6 +51,7 @@ class ShareGPT(Exporter):
     columns = ("messages", "segments", "tools")
     views = ("full", "segments")
     keeps_reasoning = False
+    marks = (*CALL_TAGS, "<think>", "</think>")
     calls: ClassVar[Calls] = "one"
     Options = ShareGPTOptions
 
@@ -64,9 +64,9 @@ class ShareGPT(Exporter):
             for messages in kept:
                 example = self._example(messages, row["tools"])
                 if isinstance(example, str):
-                    self.leave_out(example)
+                    self.leave_out(row, example)
                 else:
-                    self.exported(messages, row["tools"])
+                    self.exported(row, messages)
                     yield example
 
     def _example(self, messages: Sequence[Message], tools: Sequence[Any]) -> Example | str:
@@ -96,8 +96,6 @@ class ShareGPT(Exporter):
         words: str = message["content"].strip() if message.get("tool_calls") else ""
         if words and self.options.words == "refuse":
             return "words beside a call (--option words=keep or words=drop exports the row)"
-        if self.options.words == "keep" and any(tag in words for tag in CALL_TAGS):
-            return f"words beside a call that hold {' or '.join(CALL_TAGS)}"
         return None
 
     def write(self, examples: Iterable[Example], out: Path) -> int:
@@ -133,5 +131,4 @@ def _turns(message: Message, *, keep: bool) -> list[Example]:
 
 
 def _call(function: Message) -> str:
-    """The JSON of a call without ``<``, which JSON knows in strings only."""
-    return json_text({key: function[key] for key in ("name", "arguments")}).replace("<", "\\u003c")
+    return json_text({key: function[key] for key in ("name", "arguments")})

@@ -57,6 +57,7 @@ class Tokens(Exporter):
     suffix = ".parquet"
     columns = ("trajectory_id", "task_id", "messages", "segments", "tools")
     views = ("full", "segments")
+    encodes = True
     Options = TokenOptions
 
     def __init__(self, options: TokenOptions | None = None) -> None:
@@ -69,9 +70,9 @@ class Tokens(Exporter):
                 try:
                     ids, mask = masks.encode(messages, row["tools"])
                 except RenderError as error:
-                    self.leave_out(f"the template does not render it: {error}")
+                    self.leave_out(row, f"the template does not render it: {error}")
                     continue
-                self.exported(messages, row["tools"])
+                self.exported(row, messages)
                 yield {
                     "input_ids": ids,
                     "assistant_masks": mask,

@@ -28,9 +28,11 @@ from synth.dataset.columns import Kind
 from synth.dataset.exporters.base import (
     Example,
     Exporter,
+    Message,
     Row,
     has_untrained,
     last_turn,
+    row_key,
     without_marks,
 )
 from synth.dataset.exporters.files import write_parquet
@@ -42,6 +44,8 @@ from synth.dataset.exporters.siblings import (
     from_one_state,
     shared_start,
 )
+
+_MORE = "not in one of the pairs of its task (--option pairs=N makes more)"
 
 
 @dataclass(frozen=True)
@@ -72,22 +76,30 @@ class TrlDpo(Exporter):
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for task in by_task(rows, self.task_sizes):
-            paired: set[str] = set()
-            missing: dict[str, str] = {}
+            paired: dict[object, list[tuple[Sequence[Message], int]]] = {}
+            missing: dict[object, str] = {}
             for group in from_one_state(task):
                 yield from self._pairs(group, paired, missing)
-            for trajectory, reason in missing.items():
-                if trajectory not in paired:
-                    self.leave_out(reason)
+            for row in task:
+                key = row_key(row)
+                for messages, start in paired.get(key, ()):
+                    self.exported(row, messages, start)
+                if key not in paired:
+                    self.leave_out(row, missing.get(key, _MORE))
 
     def _pairs(
-        self, group: Sequence[Row], paired: set[str], missing: dict[str, str]
+        self,
+        group: Sequence[Row],
+        paired: dict[object, list[tuple[Sequence[Message], int]]],
+        missing: dict[object, str],
     ) -> Iterator[Example]:
-        """Yield the pairs of a group, and note its rows that are in one, or why they are not."""
+        """Yield the pairs of a group. Note the conversations of its rows that are in one and where
+        their answers start, or why there is none.
+        """
         ranked = sorted(group, key=lambda row: -row["reward"])
         if ranked[0]["reward"] == ranked[-1]["reward"]:
             reason = NO_SIBLING if len(group) == 1 else SAME_REWARD
-            missing.update(dict.fromkeys((row["trajectory_id"] for row in group), reason))
+            missing.update(dict.fromkeys(map(row_key, group), reason))
             return
         pairs = 0
         while len(ranked) > 1 and pairs < self.options.pairs:
@@ -97,10 +109,13 @@ class TrlDpo(Exporter):
                     break
                 example = self._pair(best, worst)
                 if isinstance(example, str):
-                    missing.setdefault(best["trajectory_id"], example)
+                    missing.setdefault(row_key(best), example)
                     continue
                 ranked = [row for row in ranked if row is not worst]
-                paired.update((best["trajectory_id"], worst["trajectory_id"]))
+                start = len(example["prompt"])
+                for row, side in ((best, "chosen"), (worst, "rejected")):
+                    whole = row["messages"][: start + len(example[side])]
+                    paired.setdefault(row_key(row), []).append((whole, start))
                 pairs += 1
                 yield example
                 break
@@ -118,8 +133,6 @@ class TrlDpo(Exporter):
             return "no turn that differs from another sample"
         if has_untrained(good):
             return "a chosen sample with a turn that must not be trained on"
-        for messages, answer in ((chosen, good), (rejected, bad)):
-            self.exported(messages[: start + len(answer)], best["tools"], start)
         return {
             "prompt": without_marks(chosen[:start]),
             "chosen": without_marks(good),

@@ -42,11 +42,11 @@ class TrlKto(Exporter):
             cut = _good(messages) if label else _bad(messages)
             if cut is None:
                 self.leave_out(
-                    "no turn that may be trained on" if label else "no turn of the assistant"
+                    row, "no turn that may be trained on" if label else "no turn of the assistant"
                 )
                 continue
             prompt, completion = cut
-            self.exported([*prompt, *completion], row["tools"], len(prompt))
+            self.exported(row, [*prompt, *completion], len(prompt))
             yield {
                 "prompt": without_marks(prompt),
                 "completion": without_marks(completion),

@@ -44,7 +44,7 @@ class TrlSft(Exporter):
             if self._in_runs:
                 for messages in self.trained(row):
                     for prompt, completion in trained_runs(messages):
-                        self.exported([*prompt, *completion], tools, len(prompt))
+                        self.exported(row, [*prompt, *completion], len(prompt))
                         yield {
                             "prompt": list(prompt),
                             "completion": list(completion),
@@ -52,7 +52,7 @@ class TrlSft(Exporter):
                         }
             else:
                 for messages in self.unmasked(row):
-                    self.exported(messages, tools)
+                    self.exported(row, messages)
                     yield {"messages": list(messages), "tools": tools}
 
     def write(self, examples: Iterable[Example], out: Path) -> int:

@@ -113,7 +113,7 @@ class VerlSft(Exporter):
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for row in rows:
             for messages in self.unmasked(row):
-                self.exported(messages, row["tools"])
+                self.exported(row, messages)
                 turns = conversation(messages, row["tools"])
                 yield {
                     "messages": [

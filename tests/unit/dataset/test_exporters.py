@@ -52,10 +52,10 @@ def test_trl_sft_loads_with_exact_arguments_and_absent_keys(run, tmp_path, capsy
     assert loaded.to_list() == [{"messages": row(0)["messages"], "tools": row(0)["tools"]}]
     out, err = capsys.readouterr()
     assert out == "1 example from 6 rows, written to ehr.trl-sft.parquet\n"
-    assert "note: 1 row left out: a turn that must not be trained on" in err
-    assert "note: 1 row left out: split test" in err
-    assert "note: 1 row left out: unscored" in err
-    assert "note: 2 rows left out: no success: a gate failed" in err
+    assert ": a turn that must not be trained on" in err
+    assert ": split test" in err
+    assert ": unscored" in err
+    assert ": no success: a gate failed" in err
 
 
 def test_openai_jsonl_is_what_the_service_takes(run, capsys):
@@ -163,7 +163,7 @@ def test_segments_train_each_turn_once_under_what_the_model_saw(tmp_path, capsys
     write_run(tmp_path / "run", compacted())
     assert main(["run", "--to", "openai-jsonl"]) == 0
     assert len(lines("run.openai-jsonl.jsonl")) == 2
-    assert "note: 1 row was compacted during the rollout" in capsys.readouterr().err
+    assert ": compacted during the rollout: the model never saw" in capsys.readouterr().err
     assert main(["run", "--to", "openai-jsonl", "--view", "segments", "--force"]) == 0
     first, second, other = lines("run.openai-jsonl.jsonl")
     assert "compacted" not in capsys.readouterr().err
@@ -212,13 +212,22 @@ def test_all_takes_every_scored_row_but_never_an_unscored_one(run):
 
 def test_another_split_is_asked_for_by_name(run, capsys):
     assert main([str(run), "--to", "trl-sft", "--split", "test", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {
+    report = json.loads(capsys.readouterr().out)
+    assert report == {
         "exporter": "trl-sft",
         "out": "ehr.trl-sft.parquet",
         "examples": 1,
         "matched": 6,
-        "left_out": {"split train": 5},
-        "lost_reasoning": {},
+        "account": report["account"],
+    }
+    assert report["account"]["counts"]["row"] == {
+        "found": 6,
+        "used": 1,
+        "changed": 0,
+        "left_out": 5,
+    }
+    assert {(each["outcome"], each["why"]) for each in report["account"]["entries"]} == {
+        ("left_out", "split train")
     }
 
 
@@ -291,7 +300,9 @@ def test_an_exporter_of_ones_own_is_named_by_its_import_path(run, tmp_path, monk
         "    name, description, suffix = 'prompts', 'what was asked', '.txt'\n"
         "    columns, min_reward = ('messages',), None\n"
         "    def rows(self, rows):\n"
-        "        yield from ({'text': row['messages'][1]['content']} for row in rows)\n"
+        "        for row in rows:\n"
+        "            self.exported(row)\n"
+        "            yield {'text': row['messages'][1]['content']}\n"
         "    def write(self, examples, out):\n"
         "        return out.write_text('\\n'.join(example['text'] for example in examples)) and 4\n"
     )

@@ -15,6 +15,7 @@ from typing import Any
 from synth.dataset.exporters.base import Message, prompt_part
 from synth.dataset.exporters.rendering.call_formats import READERS, Call, Types
 from synth.dataset.exporters.rendering.chat_template import ChatTemplate
+from synth.dataset.exporters.rendering.control_marks import ControlMarks, marks_of
 from synth.dataset.exporters.rendering.presets import WITH_TOOLS, Preset, RenderError
 from synth.dataset.exporters.row_policy import REASONING
 from synth.errors import OperatorError
@@ -28,14 +29,16 @@ class RenderGate:
     def __init__(self, preset: Preset) -> None:
         self.name = preset.name
         self._template = ChatTemplate(preset)
+        self._marks = ControlMarks(marks_of(preset))
 
     def reason(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
         """Return the reason why a conversation is refused; empty if it is rendered truly.
 
         Raises :class:`~synth.errors.OperatorError` for a template that drops the tools.
         """
-        prompt = prompt_part(messages) or messages[:1]
         try:
+            messages, tools = self._marks.inert(messages), self._marks.inert_value(tools)
+            prompt = prompt_part(messages) or messages[:1]
             opening = self._template.render(prompt, tools)
             text = self._template.render(messages, tools)
         except RenderError as error:

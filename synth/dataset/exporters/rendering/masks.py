@@ -1,16 +1,21 @@
 """Token ids and loss masks of a conversation, by a template that marks what the assistant
 generates.
+
+Text is encoded as text: the tokenizer knows its control tokens under names that no text holds, and
+the marks that the template itself writes are replaced by these names before it encodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tokenizers import Tokenizer
 
 from synth.dataset.exporters.base import Message
-from synth.dataset.exporters.rendering.chat_template import ChatTemplate
+from synth.dataset.exporters.rendering.chat_template import ChatTemplate, generated_parts
+from synth.dataset.exporters.rendering.control_marks import ControlMarks, is_mark, marks_of
 from synth.dataset.exporters.rendering.presets import MARKED, Preset, RenderError
 from synth.errors import OperatorError
 
@@ -23,20 +28,26 @@ class TokenMasks:
     def __init__(self, preset: Preset, tokenizer: str) -> None:
         self._template = ChatTemplate(preset)
         try:
-            self._tokenizer: Any = Tokenizer.from_file(tokenizer)
+            given: Any = Tokenizer.from_file(tokenizer)
         except Exception as error:
             # The package raises plain exceptions for every problem of the file.
             raise OperatorError(f"tokenizer: {tokenizer} cannot be read: {error}") from None
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._control = _control_tokens(given, preset)
+        self._marks = ControlMarks(self._control)
+        self._names = {text: f"\ufdd3{number}\ufdd3" for text, number in self._control.items()}
+        self._tokenizer, self._ids = _renamed(given, self._names)
 
     def encode(self, messages: Sequence[Message], tools: Sequence[Any]) -> Any:
         """Return the ids of the tokens, and 1 for each that is trained on, 0 for the others.
 
-        Raises :class:`RenderError` for a conversation that the template refuses, and
+        Raises :class:`RenderError` for a conversation that the template refuses or whose text the
+        tokenizer cannot encode as text, and
         :class:`~synth.errors.OperatorError` for a template without marks.
         """
-        text, spans = self._template.render_marked(messages, tools)
+        marked = self._template.render_marked(
+            self._marks.inert(messages), self._marks.inert_value(tools)
+        )
+        text, spans = generated_parts(self._marks.replaced(marked, self._names))
         turns = [message for message in messages if message["role"] == "assistant"]
         name = self._template.name
         if turns and not spans:
@@ -50,7 +61,45 @@ class TokenMasks:
             span for span, turn in zip(spans, turns, strict=True) if turn.get("train") is not False
         ]
         encoded = self._tokenizer.encode(text, add_special_tokens=False)
-        return encoded.ids, _mask(encoded.offsets, trained)
+        return self._original(encoded.ids), _mask(encoded.offsets, trained)
+
+    def _original(self, ids: Sequence[int]) -> list[int]:
+        """Return ids of the renamed tokenizer as those of the model's."""
+        forged = {number: text for text, number in self._control.items()}
+        for number in ids:
+            if number not in self._ids and number in forged:
+                raise RenderError(f"the tokenizer reads {forged[number]} in a text")
+        return [self._ids.get(number, number) for number in ids]
+
+
+def _control_tokens(tokenizer: Any, preset: Preset) -> Mapping[str, int]:
+    """Return the tokens that no text may become: special ones, and those that templates write.
+
+    Others that were added, such as runs of blanks, are text.
+    """
+    written = marks_of(preset)
+    added: Mapping[int, Any] = tokenizer.get_added_tokens_decoder()
+    return {
+        token.content: number
+        for number, token in added.items()
+        if token.special or token.content in written or is_mark(token.content)
+    }
+
+
+def _renamed(tokenizer: Any, names: Mapping[str, str]) -> tuple[Any, Mapping[int, int]]:
+    """Return a tokenizer that knows tokens under other names, and the original ids of all that were
+    added.
+    """
+    document: dict[str, Any] = json.loads(tokenizer.to_str())
+    ids: dict[str, int] = {}
+    for token in document["added_tokens"]:
+        if token["content"] in names:
+            token |= {"content": names[token["content"]], "normalized": False}
+        ids[token["content"]] = token["id"]
+    renamed: Any = Tokenizer.from_str(json.dumps(document))
+    renamed.no_truncation()
+    renamed.no_padding()
+    return renamed, {renamed.token_to_id(name): number for name, number in ids.items()}
 
 
 def _mask(offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]) -> list[int]:

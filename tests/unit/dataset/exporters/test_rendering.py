@@ -236,7 +236,7 @@ def test_the_command_counts_what_a_template_refuses(tmp_path, monkeypatch, capsy
     assert main(["run", "--to", "openai-jsonl", "--template", "llama3.1"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("2 examples from 3 rows")
-    assert "1 row left out: llama3.1 drops the assistant's words beside a call" in err
+    assert "left out a277c0ffee5eed02: llama3.1 drops the assistant's words beside a call" in err
     lines = (tmp_path / "run.openai-jsonl.jsonl").read_text("utf-8").splitlines()
     turns = [message.get("tool_calls", []) for message in json.loads(lines[1])["messages"]]
     assert [len(calls) for calls in turns if calls] == [1, 1]
@@ -292,11 +292,10 @@ def test_reasoning_that_a_template_does_not_render_is_counted(name, lost, tmp_pa
     monkeypatch.chdir(tmp_path)
     write_run(tmp_path / "run", [row(0, messages=thoughtful())])
     report = export("run", "trl-sft", "rows", template=name)
-    assert sum(report.lost_reasoning.values()) == lost
-    if lost:
-        assert report.lost_reasoning.keys() == {f"{name} does not render it"}
+    changed = report.account.reasons("reasoning turn", "changed")
+    assert changed == ({f"loses its reasoning: {name} does not render it": lost} if lost else {})
     by_turn = export("run", "trl-sft", "turns", template=name, unit="turn")
-    assert sum(by_turn.lost_reasoning.values()) == (4 if lost == 4 else 0)
+    assert by_turn.account.count("reasoning turn", "changed") == (4 if lost == 4 else 0)
 
 
 @pytest.mark.parametrize(
@@ -306,9 +305,9 @@ def test_targets_without_a_place_for_reasoning_say_so(target, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     write_run(tmp_path / "run", [row(0), masked(1)])
     assert main(["run", "--to", target]) == 0
-    assert f"note: 1 turn loses its reasoning: {target} has no place for it" in (
-        capsys.readouterr().err
-    )
+    said = capsys.readouterr().err
+    assert "reasoning turns: 1 of 1 used\n" in said
+    assert f": loses its reasoning: {target} has no place for it\n" in said
 
 
 def test_reasoning_is_where_the_template_reads_it(tmp_path, monkeypatch):
@@ -318,10 +317,10 @@ def test_reasoning_is_where_the_template_reads_it(tmp_path, monkeypatch):
     messages[1] = {**messages[1], "content": "I look."}
     write_run(tmp_path / "run", [row(0, messages=messages)])
     report = export("run", "axolotl", "rows", template="gpt-oss", unit="turn")
-    assert report.lost_reasoning == {"gpt-oss does not render it": 1}
+    assert report.account.count("reasoning turn", "changed") == 1
     first, *others = map(json.loads, (tmp_path / "rows").read_text("utf-8").splitlines())
     assert "reasoning_content" in first["messages"][-1]
     assert all(other["messages"][-1]["thinking"] == "It is one of them." for other in others)
     report = export("run", "axolotl", "plain", unit="turn")
-    assert report.lost_reasoning == {}
+    assert not report.account.entries
     assert "thinking" not in (tmp_path / "plain").read_text("utf-8")

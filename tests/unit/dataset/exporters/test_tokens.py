@@ -10,7 +10,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from synth.cli.export import main
-from synth.dataset.exporters.rendering.chat_template import ChatTemplate
+from synth.dataset.exporters.rendering.chat_template import ChatTemplate, generated_parts
 from synth.dataset.exporters.rendering.presets import MARKED, find_preset
 from synth.errors import OperatorError
 from tests.sample_rows import TOOLS, masked, row, write_run
@@ -59,7 +59,8 @@ def test_ids_are_those_of_the_rendered_text():
 
 @pytest.mark.parametrize("name", MARKED)
 def test_every_training_preset_marks_each_turn(name: str):
-    text, spans = ChatTemplate(find_preset(name)).render_marked(row(0)["messages"], TOOLS)
+    marked = ChatTemplate(find_preset(name)).render_marked(row(0)["messages"], TOOLS)
+    text, spans = generated_parts(marked)
     assert len(spans) == 3
     assert "find_patients" in text[slice(*spans[0])]
     assert "Noted: 72 bpm" in text[slice(*spans[2])]
