@@ -64,7 +64,7 @@ class Exporter(ABC):
     :attr:`task_sizes`, ``prompts`` if it exports only the opening of a task's first row: a template
     is then asked about that one, for all rows of the task. ``keeps_reasoning`` is False if the
     target has no place for the reasoning of a turn. ``encodes`` is True if the exporter itself
-    encodes texts, so that a control mark in a text stays text; rows with one are left out of others.
+    encodes texts, so that a control mark in a text stays text; others leave out rows with one.
     ``marks`` are control marks that the exporter itself writes, beside those of the template.
 
     An exporter with options declares their typed model, a dataclass or a pydantic model, as the
@@ -210,7 +210,7 @@ class Exporter(ABC):
 
 @dataclass(slots=True)
 class _RowAccount:
-    """What became of the conversations of one row."""
+    """The conversations of one row that were exported or left out."""
 
     name: str
     key: object
