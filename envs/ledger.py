@@ -139,7 +139,9 @@ class Ledger:
 
 
 def _plural(kind: str) -> str:
-    return kind[:-1] + "ies" if kind.endswith("y") and kind != "key" else f"{kind}s"
+    if kind.endswith("y") and not kind.endswith("key"):
+        return kind[:-1] + "ies"
+    return f"{kind}es" if kind.endswith("x") else f"{kind}s"
 
 
 def _names(entries: Sequence[Entry]) -> str:

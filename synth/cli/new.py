@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from synth.generation.world import NewWorld
 
 SMALLEST = "library"
-ROWS = 2000
 
 _EPILOG = """\
 examples:
@@ -123,10 +122,16 @@ def make_parser() -> argparse.ArgumentParser:
         "--rows",
         type=_positive,
         metavar="N",
-        help=f"about so many rows, all references kept (default: {ROWS} of a live database)",
+        help="about so many rows, all references kept (default: 10,000 of a live database)",
     )
     parser.add_argument(
         "--tables", metavar="A,B", help="only these tables and those that they refer to"
+    )
+    parser.add_argument(
+        "--schema",
+        dest="schemata",
+        metavar="A,B",
+        help="read the tables of these schemata of a server (default: the connection's own)",
     )
     parser.add_argument(
         "--keep-column",
@@ -166,16 +171,20 @@ def _source(options: argparse.Namespace) -> Source:
     """The database that the options name."""
     cut = options.rows is not None or options.tables is not None
     if options.files:
+        if options.schemata:
+            raise OperatorError("--schema is for live databases: files make one schema")
         if options.keep or options.mask:
             option = "--keep-column" if options.keep else "--mask-column"
             raise OperatorError(f"{option} is for live databases: what is in files is not masked")
-        part = resolve("synth.generation.source:Extract")(
-            options.rows or ROWS, _list(options.tables)
-        )
+        part = resolve("synth.generation.source:Extract")(options.rows, _list(options.tables))
         files = [Path(file) for file in options.files]
         return resolve("synth.generation.source:from_files")(files, part if cut else None)
     part = resolve("synth.generation.source:Extract")(
-        options.rows or ROWS, _list(options.tables), options.keep, options.mask
+        options.rows,
+        _list(options.tables),
+        _list(options.schemata) or (),
+        options.keep,
+        options.mask,
     )
     url = options.url
     if options.dsn_env_var:
@@ -197,10 +206,11 @@ def _positive(text: str) -> int:
 
 
 def _copy(path: Path, screen: Screen, options: argparse.Namespace) -> int:
-    wanted = (options.rows, options.tables, options.keep, options.mask, options.patterns)
-    if any(wanted):
+    selected = (options.rows, options.tables, options.schemata, options.patterns)
+    if any((*selected, options.keep, options.mask)):
         raise OperatorError(
-            "--rows, --tables, --keep-column, --mask-column and --patterns want a database: --from"
+            "--rows, --tables, --schema, --keep-column, --mask-column and --patterns want a"
+            " database: --from"
         )
     if options.dry_run:
         screen.line(f"would copy the world {SMALLEST} to {path}")

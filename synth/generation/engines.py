@@ -14,9 +14,11 @@ from sqlalchemy import Engine
 from envs.quoting import quoted
 from synth.generation.checks import translated
 from synth.generation.learn import checks_of
+from synth.generation.live_tables import live_tables
 from synth.generation.sample import ALL_ROWS, sample
 from synth.generation.schema_sql import partial_indexes
-from synth.generation.snapshot import LiveColumn, LiveTable, Rows, live_tables
+from synth.generation.snapshot import LiveColumn, LiveTable, Rows
+from synth.generation.table_reader import COMPUTED
 
 Server = Literal["postgresql", "mariadb"]
 SERVERS: tuple[Server, ...] = ("postgresql", "mariadb")
@@ -36,11 +38,11 @@ def server_files(engine: Engine, seed: str) -> dict[str, str]:
 
     Raises Unportable for what they cannot hold.
     """
-    tables = live_tables(engine, None)
+    tables = live_tables(engine)
     rows, checks = sample(engine, tables, ALL_ROWS), checks_of(engine, tables)
     for table in tables:
         sums = [column.computed for column in table.columns if column.computed]
-        left_out = any("(computed:" in column for column in table.left_out)
+        left_out = any(entry.why == COMPUTED for entry in table.ledger.entries)
         if left_out or any(translated(one, server) is None for one in sums for server in SERVERS):
             raise Unportable(f"{table.name} has a column that the database computes")
     out = dict[str, str]()

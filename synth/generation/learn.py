@@ -38,11 +38,12 @@ from envs.world.made_rows import (
 )
 from synth.errors import OperatorError
 from synth.generation.learn_texts import holds_people, text_maker
+from synth.generation.live_tables import live_tables
 from synth.generation.names import quoted, snake
 from synth.generation.roles import FEW
 from synth.generation.sample import ALL_ROWS, sample
 from synth.generation.shape import Shape, TableShape
-from synth.generation.snapshot import LiveTable, live_tables
+from synth.generation.snapshot import LiveTable
 
 SMALL = 30
 """The most rows of a table that is the same in every universe."""
@@ -84,7 +85,7 @@ def learn(engine: Engine, shape: Shape, personal: Personal, schema: str) -> Lear
     A table whose rows cannot be learned, drawn or loaded keeps its own, and so do the tables that
     it refers to. Raises Unlearnable if no table is left.
     """
-    tables = live_tables(engine, None)
+    tables = live_tables(engine)
     checks = checks_of(engine, tables)
     rows = sample(engine, tables, ALL_ROWS).by_table
     order = {table.name: index for index, table in enumerate(tables)}
@@ -179,7 +180,7 @@ def _runs(db: Connection, sql: str) -> bool:
 
 def written(table: LiveTable) -> list[str]:
     """The columns that a row is given; the database computes the others."""
-    return [name for name in table.names if table.table.c[name].computed is None]
+    return [column.name for column in table.columns if column.computed is None]
 
 
 def _lookups(tables: Sequence[LiveTable], shape: Shape, personal: Personal) -> set[str]:
@@ -331,7 +332,7 @@ class _Learner:
 
     def _longest(self, column: str) -> int | None:
         """The most characters that the column's type allows."""
-        return getattr(self.live.table.c[column].type, "length", None)
+        return next(one.length for one in self.live.columns if one.name == column)
 
     def _counts_within(self, column: str) -> bool:
         """True for a part of the key that counts rows from 1 within the other parts."""

@@ -85,13 +85,18 @@ def _is_key(table: TableShape, column: ColumnShape) -> bool:
 def _role_of_number(column: ColumnShape) -> Role:
     name = column.label
     flag = column.distinct <= 2 and set(column.seen) <= {0, 1}
-    if column.choices or _is_code(name) or _FLAG.search(name):
+    if column.choices or _is_code(name) or _FLAG.search(name) or _is_long(column):
         return "other"
     if flag and not _QUANTITY.search(name):
         return "other"
     if _MONEY.search(name):
         return "money"
     return "quantity"
+
+
+def _is_long(column: ColumnShape) -> bool:
+    """True for numbers of ten digits and more, such as seconds since 1970, which nobody says."""
+    return bool(column.seen) and all(abs(float(value)) >= 1e9 for value in column.seen)
 
 
 def _is_code(name: str) -> bool:

@@ -11,19 +11,26 @@ from pathlib import Path
 
 import sqlalchemy
 from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
 from envs.connection import check, driver_of, open_engine, parse_url
 from envs.ledger import Ledger
 from synth.errors import OperatorError
+from synth.generation.fitting_rows import fit
+from synth.generation.live_tables import LiveDatabase, read_database
 from synth.generation.mask import Decision, MaskedSample, mask, personal_kinds
-from synth.generation.names import quoted
 from synth.generation.sample import ALL_ROWS, sample
 from synth.generation.schema_sql import write_schema, write_seed
 from synth.generation.scripts import separate
-from synth.generation.snapshot import LiveTable, Rows, live_tables, views_and_triggers
+from synth.generation.snapshot import LiveTable, Rows
+from synth.generation.stored import read_as_stored
+from synth.generation.table_reader import COMPUTED
 
 _CONNECT_S = 10
+
+ROWS = 10_000
+"""The rows of a live database that become a world, unless --rows says otherwise."""
 
 EMPTY_SEED = "-- schema.sql holds the rows.\n"
 
@@ -49,13 +56,15 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """The extract that becomes a world: about so many rows, of these tables (None: all of them)
-    and what they refer to. ``keep`` are columns that are not masked, ``mask`` columns that are in
-    any case, as ``table.column`` or ``table.column=kind``.
+    """The extract that becomes a world: about so many rows (None: 10,000), of these tables (None:
+    all of them) and what they refer to, in these schemata (none: the connection's own). ``keep``
+    are columns that are not masked, ``mask`` columns that are in any case, as ``table.column`` or
+    ``table.column=kind``.
     """
 
-    rows: int = 2000
+    rows: int | None = None
     tables: Sequence[str] | None = None
+    schemata: Sequence[str] = ()
     keep: Sequence[str] = ()
     mask: Sequence[str] = ()
 
@@ -70,9 +79,10 @@ def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
         refuse_dump(file)
     texts = [_read(file) for file in files]
     engine = _load(list(zip(map(str, files), texts, strict=True)))
-    if part is not None:
-        return _cut(engine, part, masked=False)
-    tables = live_tables(engine, None)
+    if part is not None or not _references_hold(engine):
+        return _cut(engine, part or Extract(ALL_ROWS), masked=False)
+    database = read_database(engine)
+    tables = database.tables
     rows = sample(engine, tables, ALL_ROWS)
     personal = personal_kinds(tables, rows)
     schema, seed = separate(texts)
@@ -80,21 +90,52 @@ def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
     for fills in (plain, seed):
         if fills and _loads(schema, fills, tables, rows):
             portable = fills is plain
-            ledger = _account(tables) if portable else Ledger()
+            ledger = _of_scripts(_account(database, rows), tables, portable=portable)
             return Source(
                 engine, schema, fills, personal=personal, portable=portable, ledger=ledger
             )
     whole = "\n".join(texts)
-    return Source(engine, whole, EMPTY_SEED, personal=personal, seeded=False, portable=False)
+    ledger = _of_scripts(_account(database, rows), tables, portable=False)
+    return Source(
+        engine, whole, EMPTY_SEED, personal=personal, seeded=False, portable=False, ledger=ledger
+    )
+
+
+def _of_scripts(account: Ledger, tables: Sequence[LiveTable], *, portable: bool) -> Ledger:
+    """The account of scripts that a world keeps: of all that they make, only virtual tables are not
+    worked with, and bytes are not written again by a portable seed.
+    """
+    ledger = Ledger()
+    ledger.add(account)
+    ledger.entries = []
+    for entry in account.entries:
+        lost = entry.kind == "column" and portable and entry.why != COMPUTED
+        if lost or entry.kind in {"table", "row", "value"}:
+            ledger.entries.append(entry)
+        else:
+            ledger.use(entry.kind, entry.count)
+    ledger.use("check", sum(len(table.checks) for table in tables))
+    rows = account.counts().get("row", {"found": 0, "left_out": 0})
+    ledger.use("row", rows["found"] - rows["left_out"])
+    return ledger
+
+
+def _references_hold(engine: Engine) -> bool:
+    """True if each foreign key leads to unique columns, and each reference to a row."""
+    try:
+        with engine.connect() as db:
+            return db.exec_driver_sql("PRAGMA foreign_key_check").first() is None
+    except SQLAlchemyError:  # foreign key mismatch
+        return False
 
 
 def _loads(schema: str, seed: str, tables: Sequence[LiveTable], rows: Rows) -> bool:
     """True if the scripts make the same rows in two steps, with foreign keys held."""
     try:
         engine = _load([("schema.sql", schema), ("", "PRAGMA foreign_keys = ON;"), ("", seed)])
+        return sample(engine, tables, ALL_ROWS) == rows
     except OperatorError:
         return False
-    return sample(engine, tables, ALL_ROWS) == rows
 
 
 def from_url(url: str, part: Extract, *, secret: bool) -> Source:
@@ -113,62 +154,72 @@ def from_url(url: str, part: Extract, *, secret: bool) -> Source:
     if driver_of(parsed) == "sqlite" and not (file and Path(file).is_file()):
         raise OperatorError(f"{file}: there is no such SQLite file")
     engine = open_engine(parsed, _CONNECT_S)
+    read_as_stored(engine)
     try:
         check(engine)
-        return _cut(engine, part, masked=True)
+        source = _cut(engine, part, masked=True)
+        return replace(source, origin=f"the {driver_of(parsed)} database {Path(file or '').name}")
     finally:
         engine.dispose()
 
 
 def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
     """The world's own database, with a part of the rows of another."""
-    tables = live_tables(engine, part.tables)
-    rows = sample(engine, tables, part.rows)
+    database = read_database(engine, part.tables, part.schemata)
+    if not database.tables:
+        raise OperatorError(_empty(database.ledger))
+    rows = sample(engine, database.tables, part.rows or ROWS)
     if masked:
-        found = mask(tables, rows, part.keep, seed=1, also=part.mask)
+        found = mask(database.tables, rows, part.keep, seed=1, also=part.mask)
     else:
-        found = MaskedSample(tables, [], personal_kinds(tables, rows))
-    tables = _held(found.tables, rows)
+        found = MaskedSample(database.tables, [], personal_kinds(database.tables, rows))
+    ledger = _account(database, rows)
+    tables = fit(found.tables, rows, ledger)
+    ledger.use("row", sum(map(len, rows.by_table.values())))
+    for decision in found.decisions:
+        if decision.kind is not None:
+            ledger.found("personal column")
+            if decision.masked:
+                ledger.change("personal column", decision.column, f"masked as {decision.kind}")
+            else:
+                ledger.use("personal column")
     schema, seed = write_schema(tables), write_seed(tables, rows) or EMPTY_SEED
     loaded = _load([("schema.sql", schema), ("seed.sql", seed)])
-    ledger = _account(tables)
-    for rule in [rule for table in tables for rule in table.lost] + views_and_triggers(engine):
-        ledger.leave_out("rule", rule, "not carried over")
     return Source(loaded, schema, seed, found.decisions, found.personal, ledger=ledger)
 
 
-def _account(tables: Sequence[LiveTable]) -> Ledger:
+def _empty(ledger: Ledger) -> str:
+    """The words for a database of which no table can be read."""
+    schemata = [one for one in ledger.entries if one.kind == "schema"]
+    if schemata:
+        named = ",".join(one.name for one in schemata)
+        return f"the schema has no tables; others have some: --schema {named}"
+    reasons = "; ".join(f"{one.name}: {one.why}" for one in ledger.entries if one.kind == "table")
+    return f"the database has no table that can be read{reasons and f' ({reasons})'}"
+
+
+def _account(database: LiveDatabase, rows: Rows) -> Ledger:
+    """The account of a database and of the rows that were read of it."""
     ledger = Ledger()
-    for column in (column for table in tables for column in table.left_out):
-        ledger.leave_out("column", column, "it has no plain form")
+    ledger.add(database.ledger)
+    for table in database.tables:
+        ledger.add(table.ledger)
+        count, kept = rows.counts[table.name], len(rows.by_table[table.name])
+        ledger.found("row", count)
+        if count > kept:
+            why = "over --rows, which takes rows evenly from all tables"
+            ledger.leave_out("row", table.name, why, count - kept)
+    for (column, why), count in rows.changed.items():
+        ledger.found("value", count)
+        ledger.change("value", column, why, count)
     return ledger
-
-
-def _held(tables: Sequence[LiveTable], rows: Rows) -> list[LiveTable]:
-    """The tables without the checks that rows of theirs break, as rows from before a check do."""
-    bare = [replace(table, checks=(), partials=()) for table in tables]
-    loaded = _load([("schema.sql", write_schema(bare)), ("seed.sql", write_seed(bare, rows))])
-    out = list[LiveTable]()
-    with loaded.connect() as db:
-        for table in tables:
-            broken = [
-                check
-                for check in table.checks
-                if db.exec_driver_sql(
-                    f"SELECT 1 FROM {quoted(table.name)} WHERE NOT ({check}) LIMIT 1"
-                ).first()
-            ]
-            kept = tuple(check for check in table.checks if check not in broken)
-            lost = [f"check of {table.name}, which rows break: {check}" for check in broken]
-            out.append(replace(table, checks=kept, lost=(*table.lost, *lost)))
-    loaded.dispose()
-    return out
 
 
 def _load(scripts: Sequence[tuple[str, str]]) -> Engine:
     engine = sqlalchemy.create_engine(
         "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
     )
+    read_as_stored(engine)
     raw = engine.raw_connection()
     database = raw.cursor().connection
     weakref.finalize(engine, database.close)  # nobody disposes of the engine of a Source

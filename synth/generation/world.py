@@ -87,6 +87,7 @@ def make_world(
             ledger.change("learned table", table, f"has its own rows in every universe: {why}")
     except Unlearnable as error:
         ledger.leave_out("file", "seed.py", str(error))
+    ledger.check()
     if not proves:
         files["tasks.yaml"] = write_tasks(drafts, now)
         files["README.md"] = write_readme(name, source.origin, ledger)

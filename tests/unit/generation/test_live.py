@@ -12,11 +12,11 @@ import sqlalchemy
 from sqlalchemy import Engine
 
 from synth.errors import OperatorError
+from synth.generation.live_tables import live_tables
 from synth.generation.mask import mask
 from synth.generation.reflect import reflect
 from synth.generation.sample import sample
 from synth.generation.schema_sql import write_schema, write_seed
-from synth.generation.snapshot import live_tables
 from synth.generation.source import Extract, from_files, from_url
 
 SCHEMATA = Path(__file__).parents[2] / "schemata"

@@ -81,13 +81,15 @@ def test_values_are_plain(source: Source):
 
 
 def test_what_is_lost_is_named(source: Source):
-    assert [entry.name for entry in source.ledger.entries] == [
-        "units.position (point)",
-        "default of staff.opened_on: CURRENT_DATE",
-        "check of units.area: VALUE ~ '^[0-9]{5}$'::text",
-        "view live_contracts",
-        "trigger contracts_touch",
-    ]
+    named = {(entry.kind, entry.name) for entry in source.ledger.entries}
+    assert {one for one in named if one[0] not in {"personal column", "sequence"}} == {
+        ("column", "units.position"),
+        ("default", "staff.opened_on: CURRENT_DATE"),
+        ("check", "units.area: VALUE ~ '^[0-9]{5}$'::text"),
+        ("view", "public.live_contracts"),
+        ("trigger", "public.contracts_touch of contracts"),
+    }
+    source.ledger.check()
 
 
 def test_computed_columns_and_codes_are_not_worked_with(world: NewWorld):
@@ -118,7 +120,7 @@ def test_every_engine_has_the_computed_column_and_rules(world: NewWorld):
 def test_every_draft_proves_itself(source: Source):
     names = ["create", "change", "move", "look_up", "refuse_taken"]
     made = make_world("storage", source, print, patterns=names)
-    assert {one.kind for one in made.ledger.entries} == {"column", "rule", "family"}
+    assert "file" not in {one.kind for one in made.ledger.entries}
     # A login is personal, and where gold reads nobody no gate asks whose data an agent reads.
     assert set(made.proofs.left_out) == {"refuse_taken_staff_member_login"}
 
@@ -134,7 +136,7 @@ def test_a_check_that_rows_break_is_named(tmp_path: Path):
     source = from_url(f"sqlite:///{file}", Extract(), secret=False)
     assert "CHECK" not in source.schema
     names = [entry.name for entry in source.ledger.entries]
-    assert names == ["check of t, which rows break: b < 5"]
+    assert names == ["t: b < 5"]
 
 
 def test_a_bound_that_is_not_reached_is_kept_for_numbers(tmp_path: Path):

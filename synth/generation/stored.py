@@ -1,0 +1,131 @@
+"""Values as a database stores them, and the one form in which a world keeps each of them.
+
+No type of a column decides how its values are read. SQLite gives what it stores, the servers give
+texts where a driver would make objects: dates, times, intervals, JSON, ranges and addresses. So
+``infinity``, ``0000-00-00`` and ``25:00:00`` are read like any other value. A moment with a time
+zone is written in UTC, without its offset.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from sqlalchemy import Engine, event
+from sqlalchemy.types import UserDefinedType
+
+Value = str | int | float | None
+
+NOT_TEXT = "bytes that are no text are written as U+FFFD"
+ROUNDED = "numbers of more than 15 digits are rounded"
+NOT_FINITE = "infinite and undefined numbers are written as words"
+
+_NUMBERS = frozenset({"bool", "int2", "int4", "int8", "oid", "float4", "float8", "numeric"})
+"""The types of PostgreSQL whose values stay numbers."""
+
+_TEMPORAL = frozenset({7, 10, 11, 12, 14})
+"""PyMySQL's numbers of TIMESTAMP, DATE, TIME, DATETIME and NEWDATE."""
+
+_BIT = 16
+
+
+class Stored(UserDefinedType[Any]):
+    """The type of every column that is read: values pass as they are, in both directions."""
+
+    cache_ok = True
+
+    def coerce_compared_value(self, op: Any, value: Any) -> Stored:
+        return self
+
+
+def stored(value: object) -> tuple[Value, str]:
+    r"""A value of a driver as a world keeps it, and what it loses by that; empty if nothing.
+
+    >>> stored(Decimal("12.50")), stored(float("inf")), stored(b"caf\xe9")[0]
+    ((12.5, ''), ('Infinity', 'infinite and undefined numbers are written as words'), 'caf�')
+    """
+    if isinstance(value, bytes):
+        value = _text(value)
+    if isinstance(value, str):
+        text = value.replace("\0", "\ufffd")
+        return text, NOT_TEXT if "\ufffd" in text else ""
+    if value is None or isinstance(value, int):
+        return None if value is None else int(value), ""
+    if isinstance(value, float | Decimal):
+        return _number(value)
+    return json.dumps(value, default=str, ensure_ascii=False), ""
+
+
+def _number(value: float | Decimal) -> tuple[Value, str]:
+    """A number of any size. An integer beyond 64 bits stays one, which SQLite refuses."""
+    if math.isnan(value):
+        return "NaN", NOT_FINITE
+    if math.isinf(value):
+        return ("Infinity" if value > 0 else "-Infinity"), NOT_FINITE
+    if not isinstance(value, Decimal):
+        return value, ""
+    if value == value.to_integral_value():
+        return int(value), ""
+    rounded = float(value)
+    if math.isinf(rounded):
+        return int(value), ""
+    return rounded, "" if Decimal(repr(rounded)) == value else ROUNDED
+
+
+def read_as_stored(engine: Engine) -> None:
+    """Let the connections of an engine give values as the database writes them."""
+    prepare = {"sqlite": _prepare_sqlite, "postgresql": _prepare_postgresql}
+    event.listen(engine, "connect", prepare.get(engine.dialect.name, _prepare_mariadb))
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _prepare_sqlite(raw: Any, _: object) -> None:
+    raw.text_factory = _text
+
+
+class _AsWritten:
+    """Loads a value of PostgreSQL as the server writes it; psycopg's interface of a loader."""
+
+    format: ClassVar[int] = 0
+
+    def __init__(self, oid: int, context: object = None) -> None:
+        self.oid = oid
+
+    def load(self, data: Any) -> str:
+        return _text(bytes(data))
+
+
+class _WithoutOffset(_AsWritten):
+    """A moment in UTC."""
+
+    def load(self, data: Any) -> str:
+        return super().load(data).removesuffix("+00")
+
+
+class _WithoutPadding(_AsWritten):
+    """A text of fixed length, whose blanks at the end mean nothing."""
+
+    def load(self, data: Any) -> str:
+        return super().load(data).rstrip(" ")
+
+
+def _prepare_postgresql(raw: Any, _: object) -> None:
+    own: Mapping[str, type[_AsWritten]] = {
+        "timestamptz": _WithoutOffset,
+        "bpchar": _WithoutPadding,
+    }
+    raw.adapters.register_loader(0, _AsWritten)
+    for kind in raw.adapters.types:
+        if kind.name not in _NUMBERS:
+            raw.adapters.register_loader(kind.oid, own.get(kind.name, _AsWritten))
+
+
+def _prepare_mariadb(raw: Any, _: object) -> None:
+    kept = {kind: read for kind, read in raw.decoders.items() if kind not in _TEMPORAL}
+    raw.decoders = {**kept, _BIT: lambda data: int.from_bytes(data, "big")}  # pyright: ignore
