@@ -45,7 +45,8 @@ LEFT JOIN pg_class p ON p.oid = i.inhparent
 WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm', 'S')
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
 UNION ALL SELECT n.nspname, t.tgname || ' of ' || c.relname, 'trigger', NULL
-FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE NOT t.tgisinternal ORDER BY 1, 2, 3
 """
 

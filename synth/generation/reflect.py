@@ -30,9 +30,6 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SEVERAL = re.compile(r"[\[{].*[\]})]|\(.*,.*[\])]", re.DOTALL)
 """Texts that hold several values: arrays, ranges, JSON. Nobody says them in a request."""
 
-_TEMPORAL = re.compile(r"DATE|TIME")
-"""Declared types of moments."""
-
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?")
 
 
@@ -222,30 +219,6 @@ def _kind(declared: str, values: Sequence[Cell]) -> Kind:
     """
     said = _declared_kind(declared)
     texts = [value for value in values if isinstance(value, str)]
-<<<<<<< HEAD
-    if texts and len(texts) == len(values):
-        return _text_kind(texts)
-    if "BOOL" in declared:
-        return "boolean"
-    if values and not texts and _TEMPORAL.search(declared):
-        return "other"  # seconds since 1970, or another number that nobody says
-    if values and not texts:
-        whole = all(isinstance(value, int) for value in values) and "INT" in declared
-        return "integer" if whole else "number"
-    return _declared_kind(declared)
-
-
-def _text_kind(texts: Sequence[str]) -> Kind:
-    kinds: tuple[tuple[re.Pattern[str], Kind], ...] = (
-        (_DAY, "date"),
-        (_MOMENT, "moment"),
-        (_SEVERAL, "other"),
-    )
-    for form, kind in kinds:
-        if all(form.fullmatch(text) for text in texts):
-            return kind if kind == "other" or all(map(_is_moment, texts)) else "text"
-    return "text"
-=======
     if not values:
         return said
     if texts:
@@ -267,16 +240,6 @@ def _text_kind(texts: Sequence[str]) -> Kind:
     if all(_MOMENT.fullmatch(text) and _is_moment(text) for text in texts):
         return "moment"
     return "other" if all(_SEVERAL.fullmatch(text) for text in texts) else "text"
-
-
-def _is_moment(text: str) -> bool:
-    """True for a day or a time of the calendar, which 0000-00-00 is not."""
-    try:
-        dt.datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
->>>>>>> 00748a4 (synth new reads what is stored, table by table: what is left out is named, rows that break a key too, by schema)
 
 
 def _is_moment(text: str) -> bool:
