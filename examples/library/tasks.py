@@ -18,8 +18,8 @@ def lend_unread(db: Connection) -> Iterator[dict]:
             "user": {"says": "Ada Kern takes {first} and {second}."},
             "gold": [
                 {"find_member": {"name": "Ada Kern"}, "save": {"member": "$.member_id"}},
-                {"find_book": {"title": first}, "save": {"one": "$.book_id"}},
-                {"find_book": {"title": second}, "save": {"two": "$.book_id"}},
+                {"find_book": {"title": "{first}"}, "save": {"one": "$.book_id"}},
+                {"find_book": {"title": "{second}"}, "save": {"two": "$.book_id"}},
                 {"lend": {"member_id": "$member", "book_id": "$one"}},
                 {"lend": {"member_id": "$member", "book_id": "$two"}},
                 {"say": "Both are lent."},

@@ -18,7 +18,7 @@ family in the notation of tasks.yaml with its slots in the place of ``ground``, 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -80,6 +80,22 @@ def read_file(context: ReaderContext) -> FileFamilies:
 def read_function(function: Callable[..., Any], context: ReaderContext) -> ListedFamily:
     """The family that a function yields. Raises :class:`~synth.errors.TaskError`."""
     return _Function(function, context).family()
+
+
+def texts_in(raw: Map) -> str:
+    """All texts of a task but those of its slots and its key, one below the other."""
+
+    def inner(value: object) -> Iterator[str]:
+        if isinstance(value, Mapping):
+            for item in cast("Mapping[str, object]", value).values():
+                yield from inner(item)
+        elif isinstance(value, list):
+            for item in cast("list[object]", value):
+                yield from inner(item)
+        elif isinstance(value, str):
+            yield value
+
+    return "\n".join(inner({key: raw[key] for key in raw if key not in {"slots", "key"}}))
 
 
 class _Function:
@@ -203,6 +219,21 @@ class _Function:
             raise self.fail(f"{where}: {plain} does not fit into 64 bits; write it as text")
         return plain
 
+    def as_slot(self, error: TaskError, raw: Map, slots: Map) -> TaskError:
+        """The error; with the way out if a slot's value stands where its name should."""
+        pasted = next(
+            (
+                name
+                for name, value in slots.items()
+                if isinstance(value, str) and set(value) & set("{}$") and value in texts_in(raw)
+            ),
+            None,
+        )
+        if pasted is None:
+            return error
+        message = f'{error.message}: write the slot, "{{{pasted}}}", in the place of its value'
+        return TaskError(message, error.file, error.line, error.family)
+
     def task(self, raw: Map) -> ListedTask:
         scope = self.scope
         scope.mapping(raw, "a task", self.line, keys_of(YieldedModel))
@@ -219,5 +250,8 @@ class _Function:
             raise self.fail(f"`case` is the name of a case, or None, not {case!r}")
         cases = frozenset([case]) if case is not None else frozenset[str]()
         scope = Scope(scope.file, scope.family, scope.tools, frozenset(slots), cases)
-        body = read_body(raw, scope, self.context.queries, self.context.rules, [slots])
+        try:
+            body = read_body(raw, scope, self.context.queries, self.context.rules, [slots])
+        except TaskError as error:
+            raise self.as_slot(error, raw, slots) from None
         return ListedTask(dict(slots), raw["key"], case, body)

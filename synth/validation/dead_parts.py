@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from envs.types import ToolOutcome
+from synth.tasks.yaml.saves import read_result
 from synth.tasks.yaml.template import names_in
 from synth.types.steps import BranchStep, CallStep, LoopStep, Step, SubmitStep, every_step
 from synth.validation.prove import GoldRun
@@ -164,7 +165,7 @@ class _Walk:
             alive = not played or value not in EMPTY
             fault = f"`save` {name} is empty"
             if played:
-                content = _shown(json.loads(played[0].result.content()))
+                content = _shown(read_result(played[0].result.content()))
                 fault = (
                     f"`save` {name} is {_shown(value)}: {_written(path)} finds nothing in {content}"
                 )

@@ -24,7 +24,7 @@ from synth.models.recap import opening_of, read_request, without_recap
 from synth.models.scripted.notes import Notes, read_notes, remembered
 from synth.surface import translator_of
 from synth.tasks.yaml.conditions import all_hold
-from synth.tasks.yaml.saves import saved_values
+from synth.tasks.yaml.saves import read_result, saved_values
 from synth.tasks.yaml.template import fill, rounded
 from synth.tasks.yaml.words import TODAY
 from synth.types import Completion, Message, Task
@@ -326,8 +326,8 @@ class ExpertConversation(Conversation):
         self.saved.append((step, {name: names[name] for name in step.save}))
 
     def _result(self, content: str) -> object:
-        """The value of a result, by the world's own names. Raises ValueError for other text."""
-        value: object = json.loads(content)
+        """The value of a result, by the world's own names."""
+        value = read_result(content)
         return value if self._surface is None else self._surface.own_output(value)
 
     def _stuck(self, message: str) -> GoldStuckError:

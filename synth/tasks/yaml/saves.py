@@ -7,6 +7,7 @@ put in as JSON. A computed value is ``{"$compute": word, "of": operands}``.
 from __future__ import annotations
 
 import datetime as dt
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
@@ -17,6 +18,14 @@ from synth.tasks.yaml.template import fill, rounded, text_of
 
 Save = str | Mapping[str, object]
 """A compiled value of ``save``."""
+
+
+def read_result(content: str) -> object:
+    """The value of a tool's result: its JSON, or the text itself of a plain text."""
+    try:
+        return json.loads(content)
+    except ValueError:
+        return content
 
 
 def fill_save(save: Save, key: str, names: Mapping[str, object]) -> Save:
@@ -56,6 +65,11 @@ def saved_values(
 
 def _value(save: Save, result: object) -> object:
     if isinstance(save, str):
+        if save == "$":
+            return result
+        if isinstance(result, str):
+            message = "the result is a plain text, of which `$` saves the whole"
+            raise LookupError(f"{message}; a path needs a tool that returns an object")  # noqa: TRY004
         return extract(save, result)
     word = str(save["$compute"])
     operands = [

@@ -13,7 +13,7 @@ from envs.tools.sql import BUILTIN
 from envs.tools.tool import Tool
 from synth.models.base import Conversation
 from synth.rewards import CallRecord
-from synth.tasks.yaml.saves import saved_values
+from synth.tasks.yaml.saves import read_result, saved_values
 from synth.types.steps import CallStep, Step
 from synth.validation.argument_provenance import appears_in, flat
 from synth.validation.honest.base import HonestAgent, ProvedTask
@@ -56,7 +56,7 @@ async def _other(proved: ProvedTask, step: CallStep, call: CallRecord) -> Step |
             continue  # a tool that breaks on this call is another check's finding
         if not outcome.result.ok or outcome.changes:
             continue
-        result: object = json.loads(outcome.result.content())
+        result = read_result(outcome.result.content())
         paths = {name: _path_to(value, result) for name, value in wanted.items()}
         if paths and all(path is not None for path in paths.values()):
             save = {name: path for name, path in paths.items() if path is not None}
@@ -67,7 +67,7 @@ async def _other(proved: ProvedTask, step: CallStep, call: CallRecord) -> Step |
 def _saved(step: CallStep, call: CallRecord) -> Mapping[str, object]:
     """The values that a step saves from its result."""
     content = "null" if call.result is None else call.result.content()
-    return saved_values(step.save, json.loads(content), {})
+    return saved_values(step.save, read_result(content), {})
 
 
 def _candidates(proved: ProvedTask, call: CallRecord) -> Iterator[tuple[str, Mapping[str, object]]]:

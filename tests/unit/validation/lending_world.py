@@ -214,8 +214,8 @@ def lend_two(db: Connection) -> Iterator[dict]:
             "user": {"says": "Ada Kern, born 1980-05-03, takes {first} and {second}."},
             "gold": [
                 {"find_member": {"name": "Ada Kern", "born": "1980-05-03"}, "save": {"m": "$.members[0].member_id"}},
-                {"find_book": {"title": first}, "save": {"one": "$.book_id"}},
-                {"find_book": {"title": second}, "save": {"two": "$.book_id"}},
+                {"find_book": {"title": "{first}"}, "save": {"one": "$.book_id"}},
+                {"find_book": {"title": "{second}"}, "save": {"two": "$.book_id"}},
                 {"lend": {"member_id": "$m", "book_id": "$one"}},
                 {"lend": {"member_id": "$m", "book_id": "$two"}},
                 {"say": "Both are lent."},
