@@ -39,8 +39,8 @@ SELECT n.nspname, c.relname, CASE
     AND a.attnum > 0 AND NOT a.attisdropped) THEN 'equal child' ELSE 'child' END,
   p.relname
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-LEFT JOIN (SELECT inhrelid, CAST(min(CAST(inhparent AS bigint)) AS oid) AS inhparent FROM pg_inherits
-  GROUP BY inhrelid) i ON i.inhrelid = c.oid AND c.relkind IN ('r', 'p', 'f')
+LEFT JOIN (SELECT inhrelid, CAST(min(CAST(inhparent AS bigint)) AS oid) AS inhparent
+  FROM pg_inherits GROUP BY inhrelid) i ON i.inhrelid = c.oid AND c.relkind IN ('r', 'p', 'f')
 LEFT JOIN pg_class p ON p.oid = i.inhparent
 WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm', 'S')
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'

@@ -6,6 +6,7 @@ texts, whole numbers have 64 bits. MariaDB compares texts as SQLite does, by the
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from typing import Literal
 
@@ -132,21 +133,22 @@ class _Writer:
     def type(self, column: LiveColumn, values: Sequence[object], indexed: set[str]) -> str:
         if column.type == "BOOLEAN" and all(value in (0, 1) for value in values):
             return "BOOLEAN"
-        if column.type in {"INTEGER", "NUMERIC", "REAL"}:
-            numbers = [value for value in values if isinstance(value, int | float)]
-            if len(numbers) == len(values):
-                return self.number(column, numbers)
+        numbers = [value for value in values if isinstance(value, int | float)]
+        declared = column.type in {"INTEGER", "NUMERIC", "REAL"}
+        if len(numbers) == len(values) and (numbers or declared):
+            return self.number(column, numbers)
         texts = [str(value) for value in values]
-        if column.type == "DATE" and all(len(text) == 10 for text in texts):
+        if column.type == "DATE" and all(map(_is_day, [*texts, *_given(column)])):
             return "DATE"
         return "TEXT" if self.server == "postgresql" else _mariadb_text(column, texts, indexed)
 
     def number(self, column: LiveColumn, values: Sequence[float]) -> str:
-        if column.type == "INTEGER" and all(isinstance(value, int) for value in values):
+        if column.type not in {"NUMERIC", "REAL"} and all(isinstance(one, int) for one in values):
             return "BIGINT"
-        if column.type == "REAL":
+        places = max([2, *map(_places, values)])
+        if column.type == "REAL" or any(abs(one) >= 10 ** (20 - places) for one in values):
             return "DOUBLE PRECISION" if self.server == "postgresql" else "DOUBLE"
-        return f"NUMERIC(20, {max([2, *map(_places, values)])})"
+        return f"NUMERIC(20, {places})"
 
 
 def _mariadb_text(column: LiveColumn, texts: Sequence[str], indexed: set[str]) -> str:
@@ -155,6 +157,18 @@ def _mariadb_text(column: LiveColumn, texts: Sequence[str], indexed: set[str]) -
     if any(len(text) > SHORT for text in texts):
         raise Unportable(f"{column.name} holds texts that are too long to be indexed")
     return f"VARCHAR({SHORT})"
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return str(dt.date.fromisoformat(text)) == text
+    except ValueError:
+        return False
+
+
+def _given(column: LiveColumn) -> list[str]:
+    """The text that is the default of a column."""
+    return [column.default.strip("'")] if column.default else []
 
 
 def _places(value: float) -> int:

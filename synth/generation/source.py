@@ -195,7 +195,7 @@ def _empty(ledger: Ledger) -> str:
         named = ",".join(one.name for one in schemata)
         return f"the schema has no tables; others have some: --schema {named}"
     reasons = "; ".join(f"{one.name}: {one.why}" for one in ledger.entries if one.kind == "table")
-    return f"the database has no table that can be read{reasons and f' ({reasons})'}"
+    return f"the database has no tables{reasons and f' that can be read ({reasons})'}"
 
 
 def _account(database: LiveDatabase, rows: Rows) -> Ledger:

@@ -61,10 +61,11 @@ def stored(value: object) -> tuple[Value, str]:
 
 def _number(value: float | Decimal) -> tuple[Value, str]:
     """A number of any size. An integer beyond 64 bits stays one, which SQLite refuses."""
-    if math.isnan(value):
+    exact = Decimal(value)
+    if exact.is_nan():
         return "NaN", NOT_FINITE
-    if math.isinf(value):
-        return ("Infinity" if value > 0 else "-Infinity"), NOT_FINITE
+    if exact.is_infinite():
+        return ("Infinity" if exact > 0 else "-Infinity"), NOT_FINITE
     if not isinstance(value, Decimal):
         return value, ""
     if value == value.to_integral_value():
