@@ -1,4 +1,5 @@
-"""Settings of a session that decide how it writes values, whatever its role or database says.
+"""Settings of a session that decide how it writes values and how long it may take, whatever its
+role or database says.
 
 A timestamp with a time zone, an interval, a float and bytes are written by the settings of the
 session. Without fixed ones, two roles read two values from one row.
@@ -17,6 +18,9 @@ POSTGRES = (
     "intervalstyle = 'postgres'",
     "bytea_output = 'hex'",
     "extra_float_digits = 1",
+    "statement_timeout = 0",
+    "lock_timeout = 0",
+    "idle_in_transaction_session_timeout = 0",
 )
 MARIADB = ("time_zone = '+00:00'",)
 

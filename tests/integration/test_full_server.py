@@ -31,7 +31,9 @@ def test_rollouts_of_many_templates_share_few_connections(
                 for sandbox in open_some(template, 10):
                     sandbox.close()
             held: list[Any] = []
-            with pytest.raises(NoRoomError, match="has no connection left; lower runtime"):
+            with pytest.raises(
+                NoRoomError, match="has no connection left; one rollout at a time needs 7"
+            ):
                 for _ in range(CONNECTIONS + 1):
                     held += open_some(second, 1)
             held.pop().close()

@@ -12,6 +12,7 @@ Nothing else is ever touched.
 from __future__ import annotations
 
 import logging
+import math
 import re
 import secrets
 import time
@@ -50,7 +51,8 @@ SESSION = (
     " auto_increment_offset = 1, group_concat_max_len = 1048576, max_recursive_iterations ="
     " 4294967295,"
     " tmp_disk_table_size = 268435456, max_heap_table_size = 67108864, tmp_table_size = 67108864,"
-    " max_error_count = 64, div_precision_increment = 12, max_session_mem_used = 536870912"
+    " max_error_count = 64, div_precision_increment = 12, max_session_mem_used = 536870912,"
+    " max_statement_time = 0"
 )
 """How values are written and what a statement may use; the sandbox's account cannot change it from
 inside. Quotients and averages have as many places as a double would show: with the server's four,
@@ -321,11 +323,17 @@ class MariaDBServer(AdminSession):
             return
         try:
             deadline = time.monotonic() + SWEEP_S
-            for token in self._lifeless():
+            lifeless = self._lifeless()
+            made = self._ask(
+                "SELECT schema_name FROM information_schema.schemata"
+                " WHERE schema_name REGEXP '^envs_[0-9a-f]{12}_'"
+            )
+            self._say_sweep(sum(str(name)[:17] in lifeless for (name,) in made))
+            for token in lifeless:
                 if time.monotonic() > deadline:
                     return
                 if self._ask(f"SELECT GET_LOCK('{token}', 0)")[0][0]:
-                    self._remove_orphan(token)
+                    self._remove_orphan(token, deadline)
                     self._ask(f"SELECT RELEASE_LOCK('{token}')")
         finally:
             self._ask("SELECT RELEASE_LOCK('envs_sweep')")
@@ -356,20 +364,22 @@ class MariaDBServer(AdminSession):
         connected = {str(name).rpartition("_")[0] for (name,) in users}
         return [token for token in homes if token not in connected]
 
-    def _remove_orphan(self, token: str) -> None:
+    def _remove_orphan(self, token: str, until: float) -> None:
         """A dead process's last DROP may still run: an object that disappears meanwhile needs no
         removal.
         """
         try:
-            self._remove(token)
+            self._remove(token, until)
         except (err.MySQLError, SandboxError) as error:
             _log.info(
                 "what %s left on the MariaDB server stays for the next start: %s", token, error
             )
 
-    def _remove(self, token: str) -> None:
+    def _remove(self, token: str, until: float = math.inf) -> None:
         assert _TOKEN.fullmatch(token)
         for kind, name in self._made(token):
+            if time.monotonic() > until:
+                return
             if name.startswith(f"{token}_"):
                 self._remove_one(kind, name)
         self._remove_one("database", token)

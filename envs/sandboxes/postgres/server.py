@@ -12,6 +12,7 @@ process to start removes. Nothing else is ever touched.
 from __future__ import annotations
 
 import logging
+import math
 import secrets
 import threading
 import time
@@ -63,7 +64,6 @@ _ROLE_SETTINGS = (
     "synchronous_commit = off",
     "jit = off",
     "max_parallel_workers_per_gather = 0",
-    "idle_in_transaction_session_timeout = 0",
     f"temp_file_limit = '{TEMP_FILE_LIMIT}'",
 )
 """How values are written is fixed, since changes are read from text; the last three hold whoever is
@@ -161,7 +161,9 @@ class PostgresServer(AdminSession):
 
         def connect() -> psycopg.Connection[Any]:
             try:
-                return psycopg.connect(**args, autocommit=True)
+                connection = psycopg.connect(**args, autocommit=True)
+                connection.execute("; ".join(f"SET {setting}" for setting in POSTGRES).encode())
+                return connection
             except psycopg.Error as error:
                 if any(words in str(error) for words in _NO_ROOM):
                     raise NoRoomError(first_line(error)) from None
@@ -282,10 +284,10 @@ class PostgresServer(AdminSession):
                 # A process whose connection was ended takes its lock again within KEEP_S.
                 time.sleep(2 * KEEP_S)
                 dead &= set(self._dead())
+            self._say_sweep(sum(len(self._databases(token)) for token in dead))
             deadline = time.monotonic() + SWEEP_S
             for token in sorted(dead):
-                if time.monotonic() < deadline:
-                    self._remove_orphan(token)
+                self._remove_orphan(token, deadline)
         finally:
             self._ask(f"SELECT pg_advisory_unlock({_CLASS}, {_SWEEPING})")
 
@@ -325,21 +327,23 @@ class PostgresServer(AdminSession):
         }
         return sorted(token for token in tokens - connected if int(token[:8], 16) not in alive)
 
-    def _remove_orphan(self, token: str) -> None:
+    def _remove_orphan(self, token: str, until: float) -> None:
         """Another process may remove the same orphan (the lock is one database's), or a dead
         process's last DROP may still run: either may finish it.
         """
         try:
-            self._remove(token)
+            self._remove(token, until)
         except SandboxError as error:
             _log.info(
                 "what %s left on the PostgreSQL server stays for the next start: %s", token, error
             )
 
-    def _remove(self, token: str) -> None:
+    def _remove(self, token: str, until: float = math.inf) -> None:
         if not self._superuser and f"envs_{token}_owner" in self._roles(token):
             self._ask(f"GRANT envs_{token}_owner TO CURRENT_USER")
         for name in self._databases(token):
+            if time.monotonic() > until:
+                return
             self._say(self._drops, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         for name in self._roles(token):
             self._ask(f"DROP ROLE IF EXISTS {name}")

@@ -24,6 +24,12 @@ _log = logging.getLogger(__name__)
 
 C = TypeVar("C")
 
+CONNECTIONS = 7
+"""Connections that a process with one rollout at a time needs on a server."""
+
+MANY_DROPS = 20
+"""Databases whose removal takes long enough to be announced."""
+
 CONNECT_S = 10
 """Seconds to wait for a connection."""
 
@@ -128,6 +134,15 @@ class AdminSession(ABC):
             except (SandboxError, DatabaseConfigError) as error:
                 _log.info("the lock on %s is not held for now: %s", self.server_name, error)
 
+    def _say_sweep(self, count: int) -> None:
+        """Announce the removal of many databases, which takes a while."""
+        if count >= MANY_DROPS:
+            _log.warning(
+                "removing %d databases that ended runs left on %s, for at most %d seconds; the"
+                " next start, or `synth clean`, goes on",
+                *(count, self.server_name, SWEEP_S),
+            )
+
     @property
     def leftovers(self) -> list[str]:
         """The databases that could not be dropped so far."""
@@ -150,8 +165,9 @@ class AdminSession(ABC):
             return self.idle.with_room(connect, 0 if self._started else CONNECT_S)
         except NoRoomError:
             words = (
-                f"{self.server_name} has no connection left; lower runtime.concurrency, or raise"
-                " its max_connections"
+                f"{self.server_name} has no connection left; one rollout at a time needs"
+                f" {CONNECTIONS}: raise its max_connections or the limit of the role, or lower"
+                " runtime.concurrency where it is above 1"
             )
             if self._started:
                 raise NoRoomError(words) from None
