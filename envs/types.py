@@ -130,12 +130,13 @@ class ToolResult:
         }
 
     def content(self, style: ErrorStyle = "advice") -> str:
-        """The text of the tool message: a string as it is, everything else as compact JSON.
+        """The text of the tool message: a string as it is, everything else as compact JSON, a
+        blank string too, because no endpoint takes a message without text.
 
         Raises TypeError or ValueError for an output that is no JSON.
         """
         payload = self.payload(style)
-        if isinstance(payload, str):
+        if isinstance(payload, str) and payload.strip():
             return payload
         return compact(payload)
 

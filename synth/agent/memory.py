@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from envs.tools.tool import NAME
 from envs.tools.toolbox import MAX_ARGUMENTS, parse_arguments
 from envs.types import ToolCall, ToolOutcome, ToolResult
 from synth.dataset.sanitize import sanitize
 from synth.types import Completion, Message
+from synth.types.assistant_message import AssistantMessage
 
 RAW_KEY = "__malformed__"
 """Key under which the raw text of a malformed call is echoed: endpoints refuse a history with
@@ -111,8 +113,10 @@ class ConversationMemory:
         if completion.reasoning_content is not None:
             message["reasoning_content"] = completion.reasoning_content
         message, changed = sanitize(message)
+        given: Mapping[str, Any] = completion.provider.get("echo") or {}
         calls: list[ToolCall] = []
         echoes: list[object] = []
+        beside: dict[str, object] = {}
         faithful = (
             exact and completion.train and not changed and completion.finish_reason != "length"
         )
@@ -122,11 +126,13 @@ class ConversationMemory:
             own = ToolCall(self._fresh(call.id), call.name, call.arguments)
             calls.append(own)
             echoes.append({"id": own.id, "type": "function", "function": echo})
+            if call.id in given.get("calls", ()):
+                beside[own.id] = given["calls"][call.id]
         if echoes:
             message["tool_calls"] = echoes
         if not faithful:
             message["train"] = False
-        self._add(message)
+        self._add(AssistantMessage(message, {**given, "calls": beside}) if given else message)
         self._turns += 1
         self._measure(completion)
         return calls

@@ -57,7 +57,9 @@ class Breaker:
         self._refusal = refusal
         if self._refusals < EQUAL_REFUSALS:
             return None
-        return f"the endpoint has accepted no request; it refuses each: {delivery.message}"
+        return (
+            f"the endpoint has let no rollout come to an end; it refuses each: {delivery.message}"
+        )
 
 
 def _turns(stats: Mapping[str, object] | None) -> int:

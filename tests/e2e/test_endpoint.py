@@ -190,7 +190,11 @@ def test_what_an_endpoint_that_accepts_nothing_refuses_is_played_once_it_is_mend
     with endpoint(Expert(tasks_of(scripted)), refuse, KEY) as url:
         done = synth(*JOB, *options, *model(url), cwd=scripted.parent, env=env)
         assert done.returncode == 3, done.stderr + done.stdout
-        words = "of the last 8 rollouts failed" if kind == "null" else "has accepted no request"
+        words = (
+            "of the last 8 rollouts failed"
+            if kind == "null"
+            else "has let no rollout come to an end"
+        )
         assert words in done.stdout
         for _ in range(4):  # more sessions than a job has attempts
             again = synth("run", "--resume", str(run), cwd=scripted.parent, env=env)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -32,6 +33,7 @@ COUNTED_COLUMNS: Final = (
     "verdicts",
     *_SUMS,
     "executions",
+    "provider_fields",
 )
 """The columns that :meth:`RunCounts.add_row` reads."""
 
@@ -70,6 +72,8 @@ class RunCounts:
     terminal_errors: int = 0
     statistics: dict[str, RowStatistics] = field(default_factory=all_statistics)
     executed: ToolExecutions = field(default_factory=ToolExecutions)
+    provider_fields: Counter[str] = field(default_factory=Counter[str])
+    left_out: Counter[str] = field(default_factory=Counter[str])
     variety: Variety = field(default_factory=Variety)
 
     def add_row(self, row: dict[str, Any]) -> None:
@@ -77,6 +81,10 @@ class RunCounts:
         for statistics in self.statistics.values():
             statistics.add(row["verdicts"])
         self.executed.add(row["executions"])
+        for text in row["provider_fields"] or ():
+            turn: dict[str, Any] = json.loads(text)
+            self.provider_fields.update(turn.keys() - {"left_out"})
+            self.left_out.update(turn.get("left_out", ()))
         self.variety.add(row["task_id"], row["messages"], row["family"])
         for tally in self._parts(row):
             tally.rows += 1
@@ -115,6 +123,10 @@ class RunCounts:
             },
             "families": {name: tally.to_json() for name, tally in sorted(self.families.items())},
             "tools": self.executed.to_json(),
+            "provider_fields": {
+                "kept": dict(sorted(self.provider_fields.items())),
+                "left_out": dict(sorted(self.left_out.items())),
+            },
             **{
                 name: figures
                 for name, statistics in self.statistics.items()

@@ -19,8 +19,8 @@ class Endpoint:
     have a listener are. ``send_seed`` adds the rollout's seed to each request, which not every
     endpoint accepts. Prices are in US dollars per million tokens. ``headers`` go into each request.
     ``max_tokens_key`` None selects ``max_completion_tokens`` for OpenAI and Azure, ``max_tokens``
-    elsewhere. ``echo_reasoning`` names the key under which earlier reasoning is sent back; None
-    sends none.
+    elsewhere. ``echo_reasoning`` names the key under which reasoning goes back with every
+    message of the assistant (a blank where a message had none); None sends none.
     """
 
     name: str

@@ -130,6 +130,7 @@ _FILTERED = re.compile(
     r" sensitive|content exists risk",
     re.IGNORECASE,
 )
+_REASONING = re.compile(r"reasoning_content|(?<=[`'\".])(?:reasoning|thinking)(?=[`'\"])")
 _STATUS = re.compile(r"[45][0-9]{2}")
 _NEVER_FITS = re.compile(r"request too large", re.IGNORECASE)
 _WAITS = (("retry-after-ms", 1000.0), ("retry-after", 1.0))
@@ -182,10 +183,15 @@ def _plain(text: str) -> str:
 
 
 def failure(
-    url: str, status: int, headers: Mapping[str, str], body: bytes, redact: Redactor
+    url: str,
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    redact: Redactor,
+    echoed: str | None = None,
 ) -> ModelError:
     """Return the error for a response other than 2xx (or for an error inside a 200, by its own
-    code).
+    code). ``echoed`` is the key under which reasoning was sent back.
     """
     body_error = read_error(body)
     words = redact.excerpt(body_error.message, 400)
@@ -221,6 +227,12 @@ def failure(
         return ContextOverflow(message, False, status)
     if status == 404:
         message += " (check the base URL, which usually ends in /v1, and the model's name)"
+    elif (named := _REASONING.search(body_error.message)) is not None:
+        message += (
+            f" (model.options.echo_reasoning={named[0]} sends the reasoning of earlier turns back)"
+            if echoed is None
+            else f" (model.options.echo_reasoning=null does not send {echoed})"
+        )
     return ModelRefusedRequest(message, False, status)
 
 

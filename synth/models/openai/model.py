@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from synth.errors import ModelError, ModelRefusedRequest, OperatorError
 from synth.foundation.credentials import Redactor, public_url
+from synth.foundation.hashing import digest
 from synth.models.base import Conversation, Model, OnDelta, RateLimiter, Sampling, wire_seed
 from synth.models.openai.endpoint import Endpoint
 from synth.models.openai.exchange import ExchangeError, Exchanger, Reply, split_address
@@ -73,6 +74,7 @@ class OpenAIModel(Model):
         base_url = str(self._template.base_url)
         self.endpoint = public_url(base_url)
         self._url = f"{self.endpoint}/chat/completions"
+        self.origin = digest(self.endpoint, self.name, length=12)
         self._http = Exchanger(
             base_url,
             timeout_s=endpoint.timeout_s,
@@ -269,6 +271,10 @@ class OpenAIModel(Model):
     def _no_answer(self, url: str, problem: ExchangeError) -> ModelError:
         return ModelError(f"{url} {self._redact.excerpt(problem.reason, 300)}", problem.retryable)
 
+    def _failure(self, status: int, reply: Reply, body: bytes) -> ModelError:
+        echoed = self.options.echo_reasoning
+        return failure(self._url, status, reply.headers, body, self._redact, echoed)
+
     def _read(self, reply: Reply, streamed: StreamedAnswer | None, first_call: int) -> Completion:
         if not 200 <= reply.status < 300:
             body_error = read_error(reply.body)
@@ -277,7 +283,7 @@ class OpenAIModel(Model):
                 return Completion(
                     refusal=words, finish_reason="content_filter", provider={"error": words}
                 )
-            raise failure(self._url, reply.status, reply.headers, reply.body, self._redact)
+            raise self._failure(reply.status, reply, reply.body)
         try:
             if streamed is None and reply.body.lstrip().startswith(
                 _EVENT
@@ -286,7 +292,7 @@ class OpenAIModel(Model):
                 streamed.feed(reply.body)
             body = load_body(reply.body) if streamed is None else streamed.body()
             status = error_in_body(body)
-            completion = read_completion(body, first_call) if status is None else None
+            completion = read_completion(body, first_call, self.origin) if status is None else None
         except NotACompletionError as error:
             problem = str(error)
         except RecursionError:
@@ -300,9 +306,7 @@ class OpenAIModel(Model):
                     else replace(completion, cost_usd=prices.cost(completion.usage))
                 )
             said_in_body = reply.body if streamed is None else encode(body)
-            raise failure(
-                self._url, status or reply.status, reply.headers, said_in_body, self._redact
-            )
+            raise self._failure(status or reply.status, reply, said_in_body)
         shown = self._redact.excerpt(read_error(reply.body).message)
         raise ModelError(
             f"{self._url} answered HTTP {reply.status} with {self._redact.excerpt(problem)}"
@@ -346,7 +350,7 @@ class OpenAIConversation(Conversation):
         """Encode the messages that are new since the last call. Messages are compared by identity:
         they are never changed in place.
         """
-        known = 0
+        known, options = 0, self._model.options
         for old, new in zip(self._messages, messages, strict=False):
             if old is not new:
                 break
@@ -354,7 +358,7 @@ class OpenAIConversation(Conversation):
         del self._messages[known:], self._encoded[known:], self._calls[known:]
         for index, message in enumerate(messages[known:], known):
             try:
-                encoded = encode_message(message, self._model.options.echo_reasoning)
+                encoded = encode_message(message, options.echo_reasoning, self._model.origin)
             except (KeyError, TypeError, ValueError) as error:
                 problem = f"{type(error).__name__}: {error}"
             else:

@@ -14,17 +14,13 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from synth.models.base import MALFORMED
+from synth.models.openai.other_fields import ECHO, REASONING_KEYS, echo_in, kept_fields
 from synth.models.openai.reply_calls import calls_in
 from synth.types import Completion, Usage
 
 Json = Any
 
-REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
-"""DeepSeek, vLLM, SGLang, llama.cpp; OpenRouter, Groq, newer vLLM, Ollama; some gateways."""
-
 _BLOCKS = ("reasoning_details", "thinking_blocks")
-_KEPT = ("id", "model", "system_fingerprint", "service_tier", "provider")
-"""Other fields of an endpoint's answer that the record keeps."""
 
 _FINISHES: Mapping[str, frozenset[str]] = {
     "stop": frozenset({"eos", "eos_token", "stop_sequence", "end_turn", "complete"}),
@@ -100,8 +96,9 @@ def load_body(body: bytes) -> dict[str, Json]:
     return cast("dict[str, Json]", value)
 
 
-def read_completion(body: Mapping[str, Json], first_call: int = 0) -> Completion:
-    """Read the first choice. ``first_call`` numbers calls without an id: ``call_<n>``.
+def read_completion(body: Mapping[str, Json], first_call: int = 0, origin: str = "") -> Completion:
+    """Read the first choice. ``first_call`` numbers calls without an id: ``call_<n>``. ``origin``
+    says where fields that nobody here reads go back to.
 
     Raises NotACompletionError if ``choices`` is missing, null or empty, a part has the wrong type,
     or the endpoint broke off.
@@ -118,7 +115,9 @@ def read_completion(body: Mapping[str, Json], first_call: int = 0) -> Completion
     )
     content, thoughts, declined = split_content(message.get("content"))
     calls = calls_in(message, first_call)
-    provider = {key: body[key] for key in _KEPT if isinstance(body.get(key), str)}
+    provider = kept_fields(body, choice)
+    if (echo := echo_in(message, calls, origin)) is not None:
+        provider[ECHO] = echo
     role = _text(message, "role") or ""
     if role.lower() in _NOT_AN_ASSISTANT:
         finish, provider["role"] = MALFORMED, role

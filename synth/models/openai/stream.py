@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from synth.models.base import OnDelta
-from synth.models.openai.reply import REASONING_KEYS, NotACompletionError, load_body, split_content
+from synth.models.openai.other_fields import REASONING_KEYS
+from synth.models.openai.reply import NotACompletionError, load_body, split_content
 from synth.models.openai.sse import EventReader
 from synth.types import Delta
 
@@ -20,7 +21,10 @@ Json = Any
 _GRACE_S = 5.0
 """Seconds that the usage and the end of the stream may take after the answer itself is complete."""
 
-_TEXTS = ("content", "refusal", *REASONING_KEYS)
+_SAID_ONCE = frozenset({"id", "type", "index", "role", "format"})
+"""Fields that a stream repeats with each piece; any other text comes in pieces."""
+
+_TEXTS_OF_PARTS = ("text", "thinking", "summary", "data", "signature")
 
 
 class StreamedAnswer:
@@ -35,7 +39,7 @@ class StreamedAnswer:
         self._whole: bytearray | None = None
         self._started = False
         self._top: dict[str, Json] = {}
-        self._choice: dict[str, Json] = {}
+        self._choice: dict[str, Json] = _Fields()
         self._message = _Message(on_delta)
         self._error: Json = None
 
@@ -121,7 +125,7 @@ class StreamedAnswer:
     def _read_choice(self, choice: Mapping[str, Json]) -> None:
         self._choice["index"] = 0
         for key, item in choice.items():
-            if key in ("logprobs", "token_ids"):
+            if isinstance(item, (dict, list)) and key not in ("delta", "message"):
                 _add(self._choice, key, item)
             elif key not in ("delta", "message") and item is not None:
                 self._choice[key] = item
@@ -136,7 +140,7 @@ class _Message:
 
     def __init__(self, on_delta: OnDelta | None) -> None:
         self._tell = on_delta
-        self._fields: dict[str, Json] = {}
+        self._fields: dict[str, Json] = _Fields()
         self._calls: list[dict[str, Json]] = []
         self._by_index: dict[int, dict[str, Json]] = {}
         self._native = False
@@ -151,11 +155,8 @@ class _Message:
 
     def read(self, delta: Mapping[str, Json]) -> None:
         for key, item in delta.items():
-            if key in _TEXTS or isinstance(item, list):
-                if key != "tool_calls":
-                    _add(self._fields, key, item)
-            elif item is not None and key != "function_call":
-                self._fields[key] = item
+            if key not in ("tool_calls", "function_call"):
+                _add(self._fields, key, item)
         if self._tell is not None:
             text, thoughts, _ = split_content(delta.get("content"))
             self._emit(
@@ -186,9 +187,12 @@ class _Message:
         name, arguments = function.get("name"), function.get("arguments")
         call = self._call_of(piece, named=bool(name))
         for key, item in piece.items():
-            if key not in ("function", "index", "name", "arguments") and item:
-                call[key] = item
+            if key not in ("function", "index", "name", "arguments"):
+                _add(call, key, item)
         known = call["function"]
+        for key, item in function.items() if function is not piece else ():
+            if key not in ("name", "arguments"):
+                _add(known, key, item)
         # Some endpoints repeat the whole name in each piece.
         if isinstance(name, str) and name and name != "".join(known.get("name", ())):
             _add(known, "name", name)
@@ -221,7 +225,7 @@ class _Message:
         return self._calls[-1]
 
     def _new_call(self) -> dict[str, Json]:
-        call: dict[str, Json] = {"function": _Fields()}
+        call: dict[str, Json] = _Fields(function=_Fields())
         self._calls.append(call)
         return call
 
@@ -239,45 +243,59 @@ class _Fields(dict[str, Any]):
 
 
 def _add(store: dict[str, Json], key: str, item: Json) -> None:
-    """Append new fields to an object: text to text, parts to parts, the lists of objects element by
-    element.
-    """
+    """Append a piece of a field: text to text, fields to fields, parts to parts."""
     before = store.get(key)
-    if item is None:
+    if item is None or (key in _SAID_ONCE and before):
         return
-    if isinstance(before, _Pieces):
-        if isinstance(item, str):
-            before.append(item)
-        elif isinstance(item, list):
-            store[key] = [{"type": "text", "text": "".join(before)}, *cast("list[Json]", item)]
-    elif isinstance(before, list):
-        more = (
-            cast("list[Json]", item) if isinstance(item, list) else [{"type": "text", "text": item}]
-        )
-        cast("list[Json]", before).extend(more)
-    elif isinstance(item, dict):
+    if isinstance(item, dict):
         inner = store[key] = before if isinstance(before, _Fields) else _Fields()
         for name, value in cast("dict[str, Json]", item).items():
-            if isinstance(value, list) and isinstance(inner.get(name), list):
-                inner[name].extend(value)
-            elif value is not None:
-                inner[name] = value
-    elif isinstance(item, str):
-        store[key] = _Pieces([item])
+            _add(inner, name, value)
+    elif isinstance(item, str) and isinstance(before, _Pieces):
+        before.append(item)
+    elif isinstance(item, list) or (isinstance(item, str) and isinstance(before, list)):
+        parts: list[Json] = cast("list[Json]", before) if isinstance(before, list) else []
+        if isinstance(before, _Pieces):
+            parts = [_Fields(type="text", text=before)]
+        store[key] = parts
+        if isinstance(item, str):
+            _add_part(parts, {"type": "text", "text": item})
+        for part in cast("list[Json]", item) if isinstance(item, list) else ():
+            _add_part(parts, part)
     else:
-        store[key] = list(cast("list[Json]", item)) if isinstance(item, list) else item
+        plain = not isinstance(item, str) or key in _SAID_ONCE
+        store[key] = item if plain else _Pieces([item])
 
 
-def _settled(fields: Mapping[str, Json]) -> dict[str, Json]:
+def _add_part(parts: list[Json], piece: Json) -> None:
+    """Append a piece to the last part if it continues that one, else as a part of its own."""
+    if not isinstance(piece, dict):
+        parts.append(piece)
+        return
+    fields = cast("dict[str, Json]", piece)
+    if not parts or not _continues(parts[-1], fields):
+        parts.append(_Fields())
+    for name, value in fields.items():
+        _add(parts[-1], name, value)
+
+
+def _continues(part: Json, piece: Mapping[str, Json]) -> bool:
+    """Tell whether a piece of text belongs to a part; nothing follows a part's signature."""
+    if not isinstance(part, _Fields) or not piece.get("type") or part.get("signature"):
+        return False
+    same = all(part.get(key) == piece.get(key) for key in ("type", "index"))
+    return same and any(isinstance(piece.get(key), str) for key in _TEXTS_OF_PARTS)
+
+
+def _settled(value: Json) -> Json:
     """Return a copy with its texts joined."""
-    return {
-        key: _joined(item)
-        if isinstance(item, _Pieces)
-        else _settled(item)
-        if isinstance(item, _Fields)
-        else item
-        for key, item in fields.items()
-    }
+    if isinstance(value, _Pieces):
+        return _joined(value)
+    if isinstance(value, _Fields):
+        return {key: _settled(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_settled(item) for item in cast("list[Json]", value)]
+    return value
 
 
 def _joined(pieces: Sequence[str]) -> str:

@@ -12,7 +12,12 @@ from functools import lru_cache
 from typing import Any, cast
 
 from envs.json_text import compact
+from synth.models.openai.reply import split_content
 from synth.types import Message
+from synth.types.assistant_message import AssistantMessage
+
+_NO_REASONING = " "
+"""Sent where a message had no reasoning: who wants the key refuses the empty text."""
 
 
 def encode(value: object) -> bytes:
@@ -25,11 +30,14 @@ def encode(value: object) -> bytes:
         return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
-def wire_message(message: Message, reasoning_key: str | None = None) -> dict[str, object]:
+def wire_message(
+    message: Message, reasoning_key: str | None = None, origin: str = ""
+) -> dict[str, object]:
     """Return one message in wire form.
 
-    ``reasoning_key`` is the key under which this endpoint expects earlier reasoning; None sends
-    none, because most endpoints refuse an unknown key.
+    ``reasoning_key`` is the key under which this endpoint expects reasoning with every message of
+    the assistant; None sends none, because most endpoints refuse an unknown key. Fields that came
+    from ``origin`` go back to it.
     """
     role = message["role"]
     if role == "tool":
@@ -43,24 +51,36 @@ def wire_message(message: Message, reasoning_key: str | None = None) -> dict[str
         out["name"] = message["name"]
     if role != "assistant":
         return out
-    if reasoning_key is not None and message.get("reasoning_content"):
-        out[reasoning_key] = message["reasoning_content"]
+    if reasoning_key is not None:
+        out[reasoning_key] = message.get("reasoning_content") or _NO_REASONING
+    echo: Mapping[str, Any] = message.echo if isinstance(message, AssistantMessage) else {}
+    if echo.get("origin") != origin:
+        echo = {}
     calls: Sequence[Mapping[str, Any]] = message.get("tool_calls") or ()
     if calls:
-        out["tool_calls"] = [_wire_call(call) for call in calls]
+        beside: Mapping[str, Mapping[str, object]] = echo.get("calls", {})
+        out["tool_calls"] = [_wire_call(call, beside.get(call["id"], {})) for call in calls]
         # Some endpoints refuse empty text beside calls; null is what OpenAI itself answers with.
         out["content"] = out["content"] or None
-    return out
+    return out | _beside(echo, message.get("content", ""))
 
 
-def encode_message(message: Message, reasoning_key: str | None = None) -> bytes:
+def _beside(echo: Mapping[str, Any], content: str) -> dict[str, object]:
+    """Return the endpoint's own fields; content in parts only if it says what the message says."""
+    fields = dict(echo.get("message", {}))
+    if "content" in fields and split_content(fields["content"])[0] != content:
+        del fields["content"]
+    return fields
+
+
+def encode_message(message: Message, reasoning_key: str | None = None, origin: str = "") -> bytes:
     """Return the bytes of a message's :func:`wire_message`. Those of system messages are cached: a
     world's policy opens every rollout.
     """
     text = message.get("content")
     if message["role"] == "system" and isinstance(text, str) and not message.get("name"):
         return _encode_system(text)
-    return encode(wire_message(message, reasoning_key))
+    return encode(wire_message(message, reasoning_key, origin))
 
 
 @lru_cache(maxsize=64)
@@ -68,14 +88,16 @@ def _encode_system(text: str) -> bytes:
     return encode(wire_message({"role": "system", "content": text}))
 
 
-def _wire_call(call: Mapping[str, Any]) -> dict[str, object]:
+def _wire_call(call: Mapping[str, Any], beside: Mapping[str, Any]) -> dict[str, object]:
     function = call["function"]
     arguments = function["arguments"]
     text = arguments if isinstance(arguments, str) else compact(arguments)
+    own = {"name": function["name"], "arguments": text}
     return {
+        **beside,
         "id": call["id"],
         "type": "function",
-        "function": {"name": function["name"], "arguments": text},
+        "function": {**beside.get("function", {}), **own},
     }
 
 

@@ -21,7 +21,7 @@ def test_equal_refusals_stop_a_run_whose_endpoint_never_accepted_a_request():
     reasons = [breaker.hear(refused(f"request {number}: no")) for number in range(EQUAL_REFUSALS)]
     assert reasons[:-1] == [None] * (EQUAL_REFUSALS - 1)
     assert reasons[-1] == (
-        f"the endpoint has accepted no request; it refuses each: request {EQUAL_REFUSALS - 1}: no"
+        f"the endpoint has let no rollout come to an end; it refuses each: request {EQUAL_REFUSALS - 1}: no"
     )
 
 
