@@ -14,7 +14,6 @@ from envs.json_text import lenient
 from envs.types import ToolCall
 from synth.dataset.sanitize import sanitize
 
-
 ECHO = "echo"
 """The key of the provider fields that holds what goes back."""
 
