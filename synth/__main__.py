@@ -27,6 +27,7 @@ from synth.errors import (
 from synth.foundation.collector import THRESHOLDS
 from synth.foundation.credentials import redact
 from synth.foundation.shipped import version
+from synth.foundation.standard_output import keep_for_reports, say, stdout
 from synth.foundation.suggestions import hint, nearest
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -122,6 +123,9 @@ examples:
   synth export out/ehr --to trl-sft
 """
 
+_HELP = frozenset({"help", "-h", "--help"})
+"""Words that argparse itself answers on standard output."""
+
 OPERATOR, FAILED, INTERRUPTED, PIPE_CLOSED = 2, 1, 130, 141
 
 # Errors that somebody has to mend before anything can start; any other error is a failure of the
@@ -203,11 +207,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         )  # a shell asks, and the process ends here
     given = list(sys.argv[1:] if argv is None else argv)
     options = given[: given.index("--")] if "--" in given else given
+    if argv is None and _HELP.isdisjoint(options):
+        keep_for_reports()
     debug = "--debug" in options
     words = [word for word in options if word != "--debug"] + given[len(options) :]
     try:
         code = _dispatch(words)
-        sys.stdout.flush()
+        stdout().flush()
     except SystemExit as leaving:  # argparse
         return _exit_code(leaving)
     except KeyboardInterrupt:
@@ -220,6 +226,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _report(error, words, debug=debug)
         return OPERATOR if isinstance(error, _TO_MEND) else FAILED
     finally:
+        with contextlib.suppress(BrokenPipeError):
+            stdout().flush()
         # The process ends, and looking for cycles once more costs a tenth of a second. DuckDB's
         # binding needs it: it prints each object that is still there as leaked.
         if argv is None and "duckdb" not in sys.modules:
@@ -232,10 +240,10 @@ def _dispatch(words: Sequence[str]) -> int:
     if command in {"--help", "-h", "help"}:
         if command == "help" and rest and rest[0] in COMMANDS:
             return _dispatch([rest[0], "--help"])
-        print(usage(), end="")
+        say(usage().rstrip())
         return 0
     if command in {"--version", "-V"}:
-        print(f"synth {version()}")
+        say(f"synth {version()}")
         return 0
     if command not in COMMANDS:
         raise OperatorError(_unknown(command, rest))
@@ -292,7 +300,7 @@ def _close_stdout() -> None:
     # Under a test or in a notebook, standard output may have no file descriptor.
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stdout().fileno())
         os.close(nowhere)
 
 

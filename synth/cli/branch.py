@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from synth.config.overrides import plain_changes
 from synth.config.schema import RunConfig, from_dict, to_dict
 from synth.config.types import branch_at
 from synth.errors import OperatorError
+from synth.foundation.standard_output import say, stdout
 from synth.runner.branching.plan import branch_plan
 from synth.runner.run_files import changed, recorded_config
 
@@ -114,14 +114,14 @@ def _show(config: RunConfig, *, as_json: bool) -> None:
         for point in plan.points
     ]
     if as_json:
-        print(json.dumps({"points": points, "rollouts": plan.jobs, "notes": list(plan.notes)}))
+        say(json.dumps({"points": points, "rollouts": plan.jobs, "notes": list(plan.notes)}))
         return
     for point in points:
         line = f"{point['trajectory_id']} turn {point['branch_step']:>2}  {point['family']}"
-        sys.stdout.write(f"{line}\n")
+        stdout().write(f"{line}\n")
     for note in plan.notes:
-        print(f"note: {note}")
-    print(f"{plan.tasks} points, {plan.jobs} rollouts; nothing was played")
+        say(f"note: {note}")
+    say(f"{plan.tasks} points, {plan.jobs} rollouts; nothing was played")
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from synth.cli.against import add_against
+from synth.foundation.standard_output import say
 from synth.hub.card import write_card
 from synth.hub.facts import read_facts
 from synth.hub.licences import licences
@@ -40,6 +41,6 @@ def main(argv: list[str]) -> int:
     facts = read_facts(options.path, options.against)
     written = write_card(facts, licences(facts))
     for line in facts.overlap.lines():
-        print(line)
-    print(f"{written[0]}, with {len(written) - 1} plots")
+        say(line)
+    say(f"{written[0]}, with {len(written) - 1} plots")
     return 0

@@ -27,6 +27,7 @@ from synth.config.quoting import quoted_value
 from synth.config.types import Wording
 from synth.errors import OperatorError, SynthError
 from synth.foundation.shipped import configs_dir, examples_dir, find_world, version
+from synth.foundation.standard_output import say
 from synth.models.base import Sampling
 from synth.models.openai.endpoint import Endpoint
 from synth.plugins import HONEST_AGENTS, MODELS
@@ -258,7 +259,7 @@ def _dump(world: World, options: Options, report: WorldReport) -> None:
         "family_guess": None if report.guess is None else report.guess.to_json(),
         "families": [family.to_json() for family in report.families],
     }
-    print(json.dumps(document, indent=2))
+    say(json.dumps(document, indent=2))
 
 
 def _overrides(arguments: argparse.Namespace) -> list[str]:
@@ -390,7 +391,7 @@ def _check_list(
         report = check_list(world.path, settings, replace(options, universes=1), done)
     if arguments.json:
         document = {"world": world.name, "digest": world.digest, **report.to_json()}
-        print(json.dumps(document, indent=2, ensure_ascii=False))
+        say(json.dumps(document, indent=2, ensure_ascii=False))
     else:
         conclude_list(world, report, time.monotonic() - started, screen)
     return 0 if report.ok else 1

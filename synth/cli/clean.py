@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from envs.connection import driver_of, parse_url
 from envs.errors import DatabaseConfigError
 from envs.sandboxes.base import DatabaseTarget, find_engine
+from synth.foundation.standard_output import stdout
 from synth.foundation.tempdirs import sweep
 
 SERVERS = ("postgresql", "mariadb")
@@ -42,9 +42,9 @@ def main(argv: list[str]) -> int:
     for engine, url in targets or [(engine, None) for engine in SERVERS]:
         places.append(_server(engine, url, dry_run=options.dry_run))
     if options.json:
-        sys.stdout.write(json.dumps([asdict(place) for place in places], indent=2) + "\n")
+        stdout().write(json.dumps([asdict(place) for place in places], indent=2) + "\n")
     else:
-        sys.stdout.write("".join(_words(place, dry_run=options.dry_run) for place in places))
+        stdout().write("".join(_words(place, dry_run=options.dry_run) for place in places))
     failed = any(place.problem for place in places) if options.url else False
     stays = any(place.left for place in places) and not options.dry_run
     return 1 if failed or stays else 0

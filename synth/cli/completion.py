@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping
 
 from argcomplete import autocomplete
@@ -13,6 +12,7 @@ from argcomplete.shell_integration import shellcode
 
 from synth.errors import OperatorError
 from synth.foundation.shipped import configs_dir, world_names
+from synth.foundation.standard_output import stdout
 from synth.foundation.suggestions import hint, nearest
 from synth.plugins import ENGINES, EXPORTERS, EXTENSION_POINTS, WORLDS, ExtensionPoint, resolve
 
@@ -56,7 +56,7 @@ def main(argv: list[str]) -> int:
     if shell not in SHELLS:
         near = hint(nearest(shell, SHELLS))
         raise OperatorError(f"unknown shell {shell!r}{near} (shells: {', '.join(SHELLS)})")
-    sys.stdout.write(shellcode(PROGRAMS, shell=shell))
+    stdout().write(shellcode(PROGRAMS, shell=shell))
     return 0
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -17,6 +16,7 @@ from synth.dataset.reader import Dataset
 from synth.dataset.several import open_datasets
 from synth.dataset.subset import write_subset
 from synth.errors import OperatorError
+from synth.foundation.standard_output import stdout
 from synth.hub.contamination import COLUMNS, Benchmark, Overlap, benchmarks, overlaps
 from synth.report.screen import Screen, safe_line
 
@@ -44,7 +44,7 @@ def main(argv: list[str]) -> int:
         found = _Found(held)
         kept = _read(dataset, found, options.out, force=options.force)
     if options.json:
-        sys.stdout.write(json.dumps(found.to_json(options.out, kept), indent=2) + "\n")
+        stdout().write(json.dumps(found.to_json(options.out, kept), indent=2) + "\n")
     else:
         _show(found, dataset.name, options)
     return 1 if found.rows and options.out is None else 0

@@ -25,6 +25,7 @@ from synth.cli.world_job import (
 from synth.config.schema import RunConfig
 from synth.errors import OperatorError
 from synth.foundation.shipped import find_world
+from synth.foundation.standard_output import say
 from synth.foundation.tempdirs import Scratch
 from synth.generation.asking.budget import AskingBudget, Spending
 from synth.generation.drafting.journal import DraftJournal, DraftOutcome
@@ -165,7 +166,7 @@ def _dry_run(world: World, config: RunConfig, options: argparse.Namespace) -> No
         tools = [tool.name for tool in world.tools]
         messages = opening(text, tools, 0, bench.bodies, bench.known.signatures, [])
     for message in messages:
-        print(f"[{message['role']}]\n{message['content']}\n")
+        say(f"[{message['role']}]\n{message['content']}\n")
 
 
 def _show(outcome: DraftOutcome, screen: Screen) -> None:

@@ -11,6 +11,7 @@ from synth.agent.submit_tool import submit_toolbox
 from synth.config.compose import Composed
 from synth.config.prices import INPUT, OUTPUT, prices_of
 from synth.config.schema import to_dict
+from synth.foundation.standard_output import say
 from synth.runner.plan import job
 from synth.runner.prepare import PreparedRun, prepare
 from synth.runner.runtimes.auto import choose
@@ -31,12 +32,12 @@ def show(jobs: Sequence[Composed], *, as_json: bool) -> int:
     plans = [describe(_prepared(composed)) for composed in jobs]
     if as_json:
         whole = plans if any(composed.directory for composed in jobs) else plans[0]
-        print(json.dumps(whole, indent=2, ensure_ascii=False))
+        say(json.dumps(whole, indent=2, ensure_ascii=False))
         return 0
     for composed, plan in zip(jobs, plans, strict=True):
         if composed.directory:
-            print(f"[{composed.directory}]")
-        print("\n".join(_lines(plan)))
+            say(f"[{composed.directory}]")
+        say("\n".join(_lines(plan)))
     return 0
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from synth.dataset.executions import ToolExecutions
+from synth.foundation.standard_output import say
 from synth.runner.coordinator import Failure, RunReport
 from synth.types import StopReason
 
@@ -22,10 +23,10 @@ LONGEST_MESSAGE = 500
 def conclude(report: RunReport, *, as_json: bool) -> int:
     """Print the report; returns the run's exit code."""
     if as_json:
-        print(json.dumps(to_json(report)))
+        say(json.dumps(to_json(report)))
     else:
         for line in _lines(report):
-            print(line)
+            say(line)
     return exit_code(report)
 
 

@@ -22,6 +22,7 @@ from synth.dataset.store.task_table import read_tasks
 from synth.errors import OperatorError
 from synth.evaluation.figures import evaluate
 from synth.evaluation.pages import comparison_page, model_card, report_page
+from synth.foundation.standard_output import say
 from synth.report import Screen
 from synth.report.compare import compare
 from synth.report.compare_table import show_comparison
@@ -127,7 +128,7 @@ def _report(directory: Path, *, as_json: bool) -> None:
     _write(directory, "eval.json", document, pages)
     _print(document, pages["eval.md"], as_json=as_json)
     if not as_json:
-        print(f"\nwritten: {', '.join(str(directory / name) for name in ('eval.json', *pages))}")
+        say(f"\nwritten: {', '.join(str(directory / name) for name in ('eval.json', *pages))}")
 
 
 def _compare(options: argparse.Namespace) -> int:

@@ -20,6 +20,7 @@ from synth.dataset.exporters.row_policy import RowPolicy
 from synth.dataset.exporters.selection import RowChoice
 from synth.dataset.several import open_datasets
 from synth.errors import OperatorError
+from synth.foundation.standard_output import stdout
 from synth.plugins import EXPORTERS
 
 _EXAMPLES = """\
@@ -78,10 +79,10 @@ def main(argv: list[str]) -> int:
             "matched": report.matched,
             "account": report.account.to_json(),
         }
-        sys.stdout.write(json.dumps(document, indent=2) + "\n")
+        stdout().write(json.dumps(document, indent=2) + "\n")
     else:
         what = "example" if report.examples == 1 else "examples"
-        sys.stdout.write(
+        stdout().write(
             f"{report.examples} {what} from {report.matched} rows, written to {report.out}\n"
         )
     return 0

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from synth.errors import OperatorError
 from synth.foundation.shipped import examples_dir, version, world_names
+from synth.foundation.standard_output import say
 from synth.foundation.suggestions import hint, nearest
 from synth.plugins import (
     EXTENSION_POINTS,
@@ -56,7 +57,7 @@ def main(argv: list[str]) -> int:
             errors.append(str(error))
     if options.json:
         document = {"extensions": [asdict(row) for row in rows], "errors": errors}
-        print(json.dumps(document, indent=2, ensure_ascii=False))
+        say(json.dumps(document, indent=2, ensure_ascii=False))
     else:
         _print(points, rows)
         for error in errors:
@@ -142,7 +143,7 @@ def _print(points: Sequence[ExtensionPoint], rows: Sequence[Row]) -> None:
     source_width = max((len(row.source) for row in rows), default=0)
     for point in points:
         own = [row for row in rows if row.kind == point.kind]
-        print(f"{plural(point)}:" + ("" if own else " none"))
+        say(f"{plural(point)}:" + ("" if own else " none"))
         for row in own:
             line = f"  {row.name:<{name_width}}  {row.source:<{source_width}}  {row.description}"
-            print(line.rstrip())
+            say(line.rstrip())

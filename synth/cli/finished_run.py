@@ -13,6 +13,7 @@ from synth.dataset.published import is_uploaded
 from synth.dataset.store.manifest import read_manifest
 from synth.dataset.store.run_info import RunFiles
 from synth.errors import DatasetError
+from synth.foundation.standard_output import say
 
 
 def say_if_complete(directory: Path, *, as_json: bool) -> bool:
@@ -36,10 +37,10 @@ def say_if_complete(directory: Path, *, as_json: bool) -> bool:
         return False
     if as_json:
         fields = {"directory": str(directory), "status": "complete", "rows": counts["rows"]}
-        print(json.dumps(fields))
+        say(json.dumps(fields))
     else:
         where = shlex.quote(str(directory))
-        print(
+        say(
             f"complete already: {counts['rows']} of {counts['jobs']} rollouts in {where};"
             f" there is nothing to resume\nnext: synth inspect {where}"
         )

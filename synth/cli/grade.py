@@ -14,6 +14,7 @@ from synth.cli.trust import add_trust
 from synth.dataset.reader import Dataset
 from synth.errors import OperatorError
 from synth.foundation.shipped import find_world
+from synth.foundation.standard_output import say
 from synth.report import Screen
 from synth.rerun.regrade import Change, GradeReport, Verdicts, grade
 from synth.runner.progress import ProgressView
@@ -83,7 +84,7 @@ def main(argv: list[str]) -> int:
             ask_judge=arguments.judge,
         )
     if arguments.json:
-        print(json.dumps(report.to_json(), indent=2))
+        say(json.dumps(report.to_json(), indent=2))
     else:
         _print(report, Screen())
     return 0 if report.same else 1

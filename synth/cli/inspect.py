@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from synth.dataset.reader import Dataset
 from synth.dataset.several import open_datasets
 from synth.dataset.store.wire import COLUMNS, to_values
 from synth.errors import DatasetError, OperatorError
+from synth.foundation.standard_output import stdout
 from synth.foundation.suggestions import hint, nearest
 from synth.plugins import resolve
 from synth.report import Screen
@@ -78,11 +78,11 @@ def main(argv: list[str]) -> int:
             _follow(options.path[0], as_json=options.json)
         else:
             _inspect(options, listed=any(lists))
-        sys.stdout.flush()
+        stdout().flush()
     except BrokenPipeError:
         # The reader (head, less) has seen enough. Nothing may be flushed into the closed pipe at
         # exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout().fileno())
     return 0
 
 
@@ -126,7 +126,7 @@ def _follow(path: Path, *, as_json: bool) -> None:
     screen = Screen()
     for news in follow(path):
         show_news(screen, news)
-        sys.stdout.flush()
+        stdout().flush()
     with Dataset.open(path) as dataset:
         screen.line()
         _summary(dataset, as_json=False)

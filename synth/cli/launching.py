@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -45,8 +43,7 @@ def start(jobs: Sequence[Composed], *, as_json: bool) -> int:
 def go_on(directory: Path, overrides: Sequence[str], *, trust: bool, as_json: bool) -> int:
     """Go on with a run. Returns the exit code."""
     console = Console(stderr=True, highlight=False)
-    with contextlib.redirect_stdout(sys.stderr):
-        report = resume(directory, plain_changes(overrides), console, consent_by(trust))
+    report = resume(directory, plain_changes(overrides), console, consent_by(trust))
     return conclude(report, as_json=as_json)
 
 
@@ -93,10 +90,7 @@ def launched(config: RunConfig, console: Console, consent: Consent = refuse) -> 
     """Launch one job whose progress goes to ``console``. ``consent`` is that of
     :func:`~synth.runner.launch.launch`.
     """
-    # Standard output is for the report: what tools and Ray print meanwhile goes where the progress
-    # goes.
-    with contextlib.redirect_stdout(sys.stderr):
-        return launch(config, console, consent=consent)
+    return launch(config, console, consent=consent)
 
 
 def _launch(config: RunConfig, console: Console, *, as_json: bool) -> int:

@@ -22,6 +22,7 @@ from synth.cli.live_options import (
 )
 from synth.config.quoting import quoted_value
 from synth.errors import OperatorError
+from synth.foundation.standard_output import say
 from synth.plugins import find_module, resolve
 from synth.runner.prepare import PreparedRun
 from synth.serving.live.book import SessionBook, SessionReport
@@ -56,9 +57,8 @@ def main(argv: list[str]) -> int:
     if find_module("mcp") is None or find_module("uvicorn") is None:
         raise OperatorError("synth mcp needs the MCP SDK: pip install 'synth-worlds[mcp]'")
     token = token_of(options.token_env)
-    with contextlib.redirect_stdout(sys.stderr):  # stdout is the protocol's
-        model = [f"model.kind={REMOTE}", f"model.name={quoted_value(options.model_name)}"]
-        run = prepared(options, [*model, f"agent.max_turns={TURNS}"])
+    model = [f"model.kind={REMOTE}", f"model.name={quoted_value(options.model_name)}"]
+    run = prepared(options, [*model, f"agent.max_turns={TURNS}"])
     if any(tool.name == REPLY for tool in run.world.tools):
         raise OperatorError(f"{run.world.name}: a tool of the world is called {REPLY}, too")
     asyncio.run(_serve(run, options, token))
@@ -121,11 +121,11 @@ async def _serve_http(book: SessionBook, options: argparse.Namespace, token: str
         except OSError as error:
             raise OperatorError(f"--port {options.port}: {error.strerror}") from None
         if options.json:
-            print(address_json(url, token, options), flush=True)
+            say(address_json(url, token, options), flush=True)
         else:
             shown = token if options.token_env is None else f"in ${options.token_env}"
-            print(f"{url}\ntoken: {shown}")
-            print("a session has a path of its own: /mcp/NAME; Ctrl-C ends the server", flush=True)
+            say(f"{url}\ntoken: {shown}")
+            say("a session has a path of its own: /mcp/NAME; Ctrl-C ends the server", flush=True)
         await until_signal(asyncio.Event().wait())
 
 

@@ -20,6 +20,7 @@ from synth.config.quoting import quoted_value
 from synth.config.schema import RunConfig, from_dict, to_dict
 from synth.dataset.reader import Dataset
 from synth.errors import OperatorError
+from synth.foundation.standard_output import say
 from synth.runner.narration.counts import NarrationCounts
 from synth.runner.narration.plan import narration_plan
 from synth.runner.run_files import recorded_config
@@ -61,10 +62,10 @@ def main(argv: list[str]) -> int:
         with Dataset.open(report.directory) as dataset:
             counts = NarrationCounts.of(dataset.rows(["provider_fields"]))
     if options.json:
-        print(json.dumps(to_json(report) | {"narration": counts.to_json()}))
+        say(json.dumps(to_json(report) | {"narration": counts.to_json()}))
         return exit_code(report)
     for line in counts.lines():
-        print(line)
+        say(line)
     return conclude(report, as_json=False)
 
 
@@ -165,13 +166,13 @@ def _show(config: RunConfig, *, as_json: bool) -> None:
     plan = narration_plan(config.narrate, config.tasks.count)
     rows = [{"trajectory_id": point.parent, "family": point.family} for point in plan.points]
     if as_json:
-        print(json.dumps({"rows": rows, "notes": list(plan.notes)}))
+        say(json.dumps({"rows": rows, "notes": list(plan.notes)}))
         return
     for row in rows:
-        print(f"{row['trajectory_id']}  {row['family']}")
+        say(f"{row['trajectory_id']}  {row['family']}")
     for note in plan.notes:
-        print(f"note: {note}")
-    print(f"{len(rows)} rollouts; nobody was asked")
+        say(f"note: {note}")
+    say(f"{len(rows)} rollouts; nobody was asked")
 
 
 def make_parser() -> argparse.ArgumentParser:

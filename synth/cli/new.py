@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from synth.errors import OperatorError
 from synth.foundation.shipped import examples_dir
+from synth.foundation.standard_output import say
 from synth.generation.folder import copy_world, new_folder, refuse_existing, write_files
 from synth.plugins import TASK_GENERATORS, resolve
 from synth.report import Screen
@@ -81,7 +82,7 @@ def main(argv: list[str]) -> int:
 def _report(options: argparse.Namespace, world: NewWorld) -> None:
     """Print the account with ``--json``."""
     if options.json:
-        print(json.dumps({"path": options.path, "account": world.ledger.to_json()}))
+        say(json.dumps({"path": options.path, "account": world.ledger.to_json()}))
 
 
 def _names(text: str | None) -> list[str] | None:

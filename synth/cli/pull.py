@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from synth.cli.push import require_hub
+from synth.foundation.standard_output import say
 from synth.plugins import resolve
 
 _EXAMPLES = """\
@@ -23,9 +24,9 @@ def main(argv: list[str]) -> int:
     directory = options.path or Path(options.repo.rpartition("/")[2])
     manifest = resolve("synth.hub.pull:pull")(options.repo, directory, options.revision)
     counts = manifest["counts"]
-    print(f"{counts['rows']} rows of {manifest['identity']['env']} in {directory}")
-    print(f"next: synth inspect {directory}")
-    print(f"      synth replay {directory}   (its world has code: you are asked first)")
+    say(f"{counts['rows']} rows of {manifest['identity']['env']} in {directory}")
+    say(f"next: synth inspect {directory}")
+    say(f"      synth replay {directory}   (its world has code: you are asked first)")
     return 0
 
 

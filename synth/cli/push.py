@@ -11,6 +11,7 @@ from typing import Any
 
 from synth.cli.against import add_against
 from synth.errors import OperatorError
+from synth.foundation.standard_output import say
 from synth.hub.card import write_card
 from synth.hub.facts import read_facts
 from synth.hub.licences import licences
@@ -88,12 +89,12 @@ def _judge(findings: list[Any], *, reviewed: bool) -> None:
 
 def _print(plan: dict[str, Any], line: str, options: argparse.Namespace) -> None:
     if options.json:
-        print(json.dumps(plan, indent=2))
+        say(json.dumps(plan, indent=2))
         return
-    print(f"{line} {plan.get('url') or options.repo}")
+    say(f"{line} {plan.get('url') or options.repo}")
     for what, licence in plan["licenses"].items():
-        print(f"  licence of {what}: {licence}")
-    print(f"  card: {options.path / 'README.md'}")
+        say(f"  licence of {what}: {licence}")
+    say(f"  card: {options.path / 'README.md'}")
 
 
 def _say(line: str) -> None:

@@ -27,6 +27,7 @@ from synth.cli.world_job import (
 from synth.config.schema import RunConfig
 from synth.errors import OperatorError
 from synth.foundation.shipped import find_world
+from synth.foundation.standard_output import say
 from synth.generation.asking.budget import AskingBudget, Spending
 from synth.generation.rephrasing.bench import PhrasingBench
 from synth.generation.rephrasing.journal import RephraseJournal
@@ -147,7 +148,7 @@ def _dry_run(world: World, config: RunConfig, options: argparse.Namespace) -> No
     with closing(PhrasingBench(world.path, _proofs(world, config, options))) as bench:
         own = bench.words(bench.families[0])
     for message in messages_for(own, options.count, [], []):
-        print(f"[{message['role']}]\n{message['content']}\n")
+        say(f"[{message['role']}]\n{message['content']}\n")
 
 
 def _show(outcome: FamilyOutcome, screen: Screen) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -12,6 +11,7 @@ from rich.console import Console
 from synth.cli.consent_question import consent_by
 from synth.cli.trust import add_trust
 from synth.dataset.reader import Dataset
+from synth.foundation.standard_output import say, stdout
 from synth.rerun.replay import NOT_COMPARED, replay
 from synth.runner.progress import ProgressView
 
@@ -41,14 +41,14 @@ def main(argv: list[str]) -> int:
     with ProgressView("replaying", Dataset.open(arguments.path).count, 0, console) as view:
         report = replay(arguments.path, view.advance, consent_by(arguments.trust, view))
     if arguments.json:
-        print(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
+        say(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
         return 1 if report.differences else 0
     for line in report.differences:
-        sys.stdout.write(f"{line}\n")
+        stdout().write(f"{line}\n")
     if report.differences:
-        print(f"{len(report.differences)} differences in {report.trajectories} trajectories.")
+        say(f"{len(report.differences)} differences in {report.trajectories} trajectories.")
         return 1
-    print(
+    say(
         f"{report.trajectories} trajectories, {report.calls} tool calls: every tool result, end"
         " state and reward as "
         f"recorded. Not compared: {', '.join(NOT_COMPARED)}."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from synth.config.compose import compose
 from synth.config.database_target import configured_target
 from synth.errors import OperatorError
 from synth.foundation.shipped import find_world
+from synth.foundation.standard_output import stdout
 from synth.plugins import ENGINES
 
 _EXAMPLES = """\
@@ -41,9 +41,7 @@ def main(argv: list[str]) -> int:
         force=options.force,
         universe=options.universe,
     )
-    sys.stdout.write(
-        json.dumps(asdict(report), indent=2) + "\n" if options.json else _words(report)
-    )
+    stdout().write(json.dumps(asdict(report), indent=2) + "\n" if options.json else _words(report))
     return 0
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from synth.cli.trust import add_trust
 from synth.errors import OperatorError
 from synth.foundation.shipped import configs_dir, version
+from synth.foundation.standard_output import stdout
 from synth.plugins import resolve
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def main(argv: list[str]) -> int:
         text = resolve("synth.config.compose:describe")(
             options.overrides, config_dir=options.config_dir, config_name=options.config_name
         )
-        sys.stdout.write(text)
+        stdout().write(text)
         return 0
     jobs = resolve("synth.config.compose:compose")(
         options.overrides,
@@ -78,7 +79,7 @@ def main(argv: list[str]) -> int:
         config_name=options.config_name,
     )
     if options.cfg is not None:
-        sys.stdout.write(
+        stdout().write(
             resolve("synth.config.compose:print_config")(
                 jobs, package=options.package, as_json=options.json
             )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 
 from envs.world.loader import load_world
 from synth.agent.events import agent_events_schema
 from synth.config.json_schema import config_schema
 from synth.foundation.shipped import find_world
+from synth.foundation.standard_output import stdout
 from synth.tasks.yaml.json_schema import tasks_schema
 from synth.types.events import recorded_schema
 
@@ -59,11 +59,11 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_args(argv)
     if options.events:
         schema = {"recorded": recorded_schema(), "running": agent_events_schema()}
-        sys.stdout.write(json.dumps(schema, indent=2) + "\n")
+        stdout().write(json.dumps(schema, indent=2) + "\n")
         return 0
     if options.config is not None:
-        sys.stdout.write(json.dumps(config_schema(options.config), indent=2) + "\n")
+        stdout().write(json.dumps(config_schema(options.config), indent=2) + "\n")
         return 0
     tools = () if options.world is None else load_world(find_world(options.world)).tools
-    sys.stdout.write(json.dumps(tasks_schema(tools), indent=2, ensure_ascii=False) + "\n")
+    stdout().write(json.dumps(tasks_schema(tools), indent=2, ensure_ascii=False) + "\n")
     return 0

@@ -20,6 +20,7 @@ from synth.cli.live_options import (
     until_signal,
 )
 from synth.errors import OperatorError
+from synth.foundation.standard_output import say
 from synth.runner.prepare import PreparedRun
 from synth.serving.agent_server import serve_agent
 from synth.serving.live.book import SessionReport
@@ -91,9 +92,9 @@ async def _serve(run: PreparedRun, options: argparse.Namespace, token: str) -> N
         except OSError as error:
             raise OperatorError(f"--port {options.port}: {error.strerror}") from None
         if options.json:
-            print(address_json(url, token, options), flush=True)
+            say(address_json(url, token, options), flush=True)
         else:
             shown = token if options.token_env is None else f"${options.token_env}"
-            print(f"{url}/?token={shown}")
-            print("the token in it is the only way in; Ctrl-C ends the server", flush=True)
+            say(f"{url}/?token={shown}")
+            say("the token in it is the only way in; Ctrl-C ends the server", flush=True)
         await until_signal(asyncio.Event().wait())

@@ -17,6 +17,7 @@ from synth.cli.live_options import (
     until_signal,
 )
 from synth.errors import OperatorError
+from synth.foundation.standard_output import say
 from synth.runner.prepare import PreparedRun
 from synth.serving.environment.server import serve_env
 from synth.serving.environment.sessions import EnvSessions
@@ -77,11 +78,11 @@ async def _serve(run: PreparedRun, options: argparse.Namespace, token: str) -> N
                 f"cannot listen at {options.host}:{options.port}: {error.strerror}"
             ) from None
         if options.json:
-            print(address_json(url, token, options), flush=True)
+            say(address_json(url, token, options), flush=True)
         else:
             shown = token if options.token_env is None else f"${options.token_env}"
-            print(f"{url} serves {run.plan.tasks} tasks of {run.world.name}; token: {shown}")
-            print("Ctrl-C ends the server", flush=True)
+            say(f"{url} serves {run.plan.tasks} tasks of {run.world.name}; token: {shown}")
+            say("Ctrl-C ends the server", flush=True)
         if options.host not in LOOPBACK:
             note = "note: whoever reaches this address and knows the token is answered"
             print(note, file=sys.stderr, flush=True)

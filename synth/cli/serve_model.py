@@ -18,6 +18,7 @@ from typing import Literal
 from synth.config.compose import compose
 from synth.errors import OperatorError
 from synth.foundation.credentials import ADVICE, is_variable_name
+from synth.foundation.standard_output import say
 from synth.serving.known_rollouts import Served, open_served, run_command
 from synth.serving.openai_server import serve
 
@@ -141,11 +142,11 @@ def _is(host: str, what: Literal["is_unspecified", "is_loopback"]) -> bool:
 def _announce(served: Served, url: str, options: argparse.Namespace) -> None:
     command = shlex.join(run_command(served, url, options.api_key_env))
     if options.json:
-        print(
+        say(
             json.dumps(
                 {"base_url": url, "model": served.name, "about": served.about, "run": command}
             ),
             flush=True,
         )
         return
-    print(f"{url} serves {served.name}: {served.about}\nnext: {command}", flush=True)
+    say(f"{url} serves {served.name}: {served.about}\nnext: {command}", flush=True)

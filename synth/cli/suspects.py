@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from synth.foundation.standard_output import say
 from synth.report import Screen
 from synth.validation.suspects import SuspectReport, side_by_side
 
@@ -11,7 +12,7 @@ from synth.validation.suspects import SuspectReport, side_by_side
 def show_suspects(report: SuspectReport, screen: Screen, *, as_json: bool) -> None:
     """Print the report, families with the lowest pass rate first."""
     if as_json:
-        print(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
+        say(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
         return
     rates = sorted(report.families.items(), key=lambda item: item[1][0] / item[1][1])
     for family, (solved, count) in rates:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from synth.dataset.reader import Dataset
 from synth.errors import OperatorError
+from synth.foundation.standard_output import say
 from synth.view.page import write_page
 from synth.view.server import ViewServer
 
@@ -45,12 +46,10 @@ def main(argv: list[str]) -> int:
     datasets = [Dataset.open(path) for path in paths]
     try:
         size = write_page(out, datasets, options.limit, options.where)
-    except OSError as error:
-        raise OperatorError(f"cannot write {out}: {error.strerror}") from error
     finally:
         for dataset in datasets:
             dataset.close()
-    print(f"{out} ({size / 1e6:.1f} MB): open it in a browser")
+    say(f"{out} ({size / 1e6:.1f} MB): open it in a browser")
     return 0
 
 
@@ -62,7 +61,7 @@ async def _serve(paths: list[Path], port: int) -> None:
         await server.start(port)
     except OSError as error:
         raise OperatorError(f"--port {port}: {error.strerror}") from error
-    print(f"{server.url}\nthe token in it is the only way in; Ctrl-C ends the server", flush=True)
+    say(f"{server.url}\nthe token in it is the only way in; Ctrl-C ends the server", flush=True)
     try:
         await asyncio.Event().wait()
     finally:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from synth.foundation.standard_output import stdout
 from synth.report.follow import News, follow
 from synth.report.json_output import print_json
 from synth.report.screen import Screen, safe_line
@@ -49,7 +49,7 @@ def print_events(path: Path) -> None:
         if news.status != "running":
             end = {"status": news.status, "rows": news.count, "jobs": news.jobs}
             print_json({"event": "end", **end}, indent=None)
-        sys.stdout.flush()
+        stdout().flush()
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:

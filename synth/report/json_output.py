@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from datetime import date, datetime
 
+from synth.foundation.standard_output import stdout
 from synth.report.screen import Screen
 
 
@@ -22,8 +22,8 @@ def print_json(document: object, *, indent: int | None = 2) -> None:
     """Print JSON in ASCII, so that no control character of the data reaches a terminal and any
     locale can print it.
     """
-    json.dump(document, sys.stdout, indent=indent, default=_plain)
-    sys.stdout.write("\n")
+    json.dump(document, stdout(), indent=indent, default=_plain)
+    stdout().write("\n")
 
 
 def _plain(value: object) -> str:

@@ -7,9 +7,9 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Generator
 
+from synth.foundation.standard_output import stdout
 from synth.report.screen import Screen
 
 _LESS = "FRX"  # ends at once if all fits, passes colours, leaves the text on the screen
@@ -21,13 +21,18 @@ def paged(*, wanted: bool = True) -> Generator[Screen]:
 
     Leaving early is fine: what the reader does not read is not written.
     """
-    command = pager_command() if wanted and sys.stdout.isatty() else None
+    command = pager_command() if wanted and stdout().isatty() else None
     if command is None:
         yield Screen()
         return
     environment = os.environ | {"LESS": os.environ.get("LESS", _LESS)}
     with subprocess.Popen(  # noqa: S603 - the operator names the pager
-        command, stdin=subprocess.PIPE, env=environment, text=True, errors="backslashreplace"
+        command,
+        stdin=subprocess.PIPE,
+        stdout=stdout(),
+        env=environment,
+        text=True,
+        errors="backslashreplace",
     ) as process:
         assert process.stdin is not None
         try:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import IO, Any, cast
@@ -17,6 +16,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from synth.foundation.standard_output import stdout
 
 _UNSAFE = re.compile(
     "["
@@ -114,7 +115,7 @@ class Screen:
     def __init__(
         self, file: IO[str] | None = None, *, terminal: bool | None = None, width: int | None = None
     ) -> None:
-        out = file if file is not None else sys.stdout
+        out = file if file is not None else stdout()
         self.terminal = out.isatty() if terminal is None else terminal
         if reconfigure := getattr(out, "reconfigure", None):
             # An ASCII locale must not end the report half-way.

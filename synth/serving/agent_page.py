@@ -6,6 +6,8 @@ import base64
 import hashlib
 from importlib.resources import files
 
+from synth.view.page import asset
+
 
 def _asset(name: str) -> str:
     return (files("synth.serving") / "assets" / name).read_text("utf-8")
@@ -15,7 +17,8 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-_SCRIPT, _STYLE = _asset("agent.js"), _asset("agent.css")
+_SCRIPT = f'"use strict";\n{asset("json.js")}{_asset("agent.js")}'
+_STYLE = _asset("agent.css")
 
 POLICY = (
     f"default-src 'none'; script-src {_digest(_SCRIPT)}; style-src {_digest(_STYLE)};"

@@ -10,10 +10,12 @@ import base64
 import gzip
 import hashlib
 import json
+import os
 from importlib.resources import files
 from pathlib import Path
 
 from synth.dataset.reader import Dataset
+from synth.dataset.store.atomic_files import write_file
 from synth.errors import OperatorError
 from synth.view.payload import Payload
 
@@ -21,7 +23,7 @@ MAX_ROWS = 5_000
 """Rows in one file; above that a browser takes seconds to open it."""
 
 SCRIPTS = (
-    *("dom", "rows", "list", "trajectory", "reasons", "values"),
+    *("dom", "json", "rows", "list", "trajectory", "reasons", "values"),
     *("overview", "charts", "compare", "main"),
 )
 """Parts of the page's script, in their order."""
@@ -49,7 +51,8 @@ def write_page(
     for dataset, ids in zip(datasets, chosen, strict=True):
         payload.add_run(dataset, limit, ids)
     page = render(payload.as_json())
-    out.write_bytes(page)
+    target = out.resolve()
+    write_file(target, page, target.with_name(f".{target.name}.{os.getpid()}"))
     return len(page)
 
 

@@ -1,8 +1,7 @@
 """The data of the viewer's page: rows of a dataset as compact JSON.
 
 System prompts and tool lists repeat over thousands of rows, so each distinct one stands once in a
-table and rows hold its index. JavaScript's numbers are exact up to 2**53 - 1: larger integers
-travel as ``{"$int": "..."}`` and are shown as the number.
+table and rows hold its index.
 """
 
 from __future__ import annotations
@@ -11,12 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from synth.dataset.reader import Dataset
 from synth.dataset.store.task_table import read_gold_ends, read_levels
-
-SAFE_INTEGER = 2**53 - 1
 
 _PLAIN = {
     "trajectory_id": "id",
@@ -115,22 +112,22 @@ class Payload:
     def row(self, row: Mapping[str, Any], run: int = 0) -> dict[str, object]:
         """One row as the page reads it."""
         shown: dict[str, object] = {"run": run, "seed": str(row["seed"])}
-        shown |= {name: exact(row[column]) for column, name in _PLAIN.items()}
+        shown |= {name: row[column] for column, name in _PLAIN.items()}
         shown["messages"] = [self._message(message) for message in row["messages"]]
         shown["tools"] = self.tools.index(repr(row["tools"]), row["tools"])
         names = row["surface_names"]
         shown["names"] = None if names is None else self.tools.index(repr(names), names)
         shown["segments"] = len(row["segments"] or ())
-        shown["raw"] = exact(notable_events(row["events"]))
+        shown["raw"] = notable_events(row["events"])
         shown["times"] = {
             str(call["id"]): call["ms"] for call in row["executions"] or () if "ms" in call
         }
-        shown["notes"] = exact(_notes(row["provider_fields"] or ()))
+        shown["notes"] = _notes(row["provider_fields"] or ())
         return shown
 
     def _message(self, message: Mapping[str, Any]) -> object:
         if message["role"] != "system":
-            return exact(message)
+            return message
         text = str(message["content"])
         return {"role": "system", "prompt": self.prompts.index(text, text)}
 
@@ -190,7 +187,7 @@ def gold_ends(directory: Path, wanted: set[str]) -> dict[str, object]:
     file = directory / "tasks.parquet"
     if not file.is_file():
         return {}
-    return {task: exact(end) for task, end in read_gold_ends(file, wanted)}
+    return dict(read_gold_ends(file, wanted))
 
 
 def notable_events(events: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -219,16 +216,3 @@ def _notes(fields: Sequence[Mapping[str, Any]]) -> list[object]:
         for turn, entry in enumerate(fields)
         if entry.get("mistake")
     ]
-
-
-def exact(value: Any) -> Any:
-    """The value with integers that JavaScript would round wrapped as text."""
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        return value if -SAFE_INTEGER <= value <= SAFE_INTEGER else {"$int": str(value)}
-    if isinstance(value, dict):
-        return {key: exact(item) for key, item in cast("dict[str, Any]", value).items()}
-    if isinstance(value, list):
-        return [exact(item) for item in cast("list[Any]", value)]
-    return value

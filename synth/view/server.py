@@ -22,7 +22,7 @@ from synth.dataset.reader import Dataset
 from synth.dataset.store.task_table import read_levels, read_prompts
 from synth.errors import DatasetError
 from synth.view.page import render
-from synth.view.payload import Payload, describe, exact, failed_verifiers, gold_ends, level, why
+from synth.view.payload import Payload, describe, failed_verifiers, gold_ends, level, why
 
 INDEX_COLUMNS = (
     "trajectory_id",
@@ -207,7 +207,7 @@ def _indexed(row: dict[str, Any], run: int, prompts: dict[str, str]) -> dict[str
         "why": why(row["verdicts"])[:ASK_CHARACTERS],
         "wrong": failed_verifiers(row["verdicts"]),
         "failed": [call["tool"] for call in row["executions"] or () if call["category"]],
-        "sequence": [exact(call["tool"]) for call in row["executions"] or ()],
+        "sequence": [call["tool"] for call in row["executions"] or ()],
         "ask": prompts.get(row["task_id"], "")[:ASK_CHARACTERS],
     }
 

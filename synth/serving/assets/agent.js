@@ -1,4 +1,3 @@
-"use strict";
 // Whatever comes from the server is shown as text: nothing is ever parsed as HTML.
 const at = (id) => document.getElementById(id);
 const token = new URLSearchParams(location.search).get("token") || "";
@@ -60,14 +59,14 @@ const FOLDED = 600;
 
 function pretty(text) {
   try {
-    const found = JSON.parse(text);
-    return found !== null && typeof found === "object" ? JSON.stringify(found, null, text.length > 70 ? 2 : 0) : text;
+    const found = parse(text);
+    return found !== null && typeof found === "object" ? stringify(found, text.length > 70 ? 2 : 0) : text;
   } catch {
     return text;
   }
 }
 
-const value = (found) => (found === undefined ? "" : JSON.stringify(found));
+const value = (found) => (found === undefined ? "" : stringify(found));
 
 function change(row) {
   const key = Object.entries(row.key).map(([name, found]) => `${name}=${value(found)}`);
@@ -89,7 +88,7 @@ async function request(method, path, body) {
     options.body = JSON.stringify(body);
   }
   const answer = await fetch(path, options);
-  const found = await answer.json();
+  const found = parse(await answer.text());
   if (!answer.ok) throw new Error(found.error.message);
   return found;
 }
@@ -183,7 +182,7 @@ async function follow(name) {
     for (const block of blocks) {
       const data = block.split("\n").find((line) => line.startsWith("data: "));
       if (!data) continue;
-      const event = JSON.parse(data.slice(6));
+      const event = parse(data.slice(6));
       (shown[event.event] || (() => {}))(event);
     }
   }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
+import io
 import json
 import os
 import re
@@ -26,6 +27,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import Receive, Scope, Send
 
 from synth.errors import OperatorError
+from synth.foundation.standard_output import stdout
 from synth.serving.live.book import SessionBook
 from synth.serving.mcp.protocol import Context, WorldServer
 
@@ -45,7 +47,8 @@ async def serve_stdio(book: SessionBook, world: str) -> None:
     """
     server = WorldServer(book, world, lambda _: ALONE).server
     stdin = cast("anyio.AsyncFile[str]", _Lines(await _wire()))
-    async with stdio_server(stdin) as (read, write):
+    out = anyio.wrap_file(io.TextIOWrapper(stdout().buffer, "utf-8"))
+    async with stdio_server(stdin, out) as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
 

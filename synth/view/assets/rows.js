@@ -44,7 +44,7 @@ const token = new URLSearchParams(location.search).get("token");
 async function ask(path, query = "") {
   const response = await fetch(`/api/${path}?token=${encodeURIComponent(token)}${query}`);
   if (!response.ok) throw new Error(await response.text());
-  return response.json();
+  return parse(await response.text());
 }
 
 async function unpack() {
@@ -55,7 +55,7 @@ async function unpack() {
   }
   const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
+  return parse(await new Response(stream).text());
 }
 
 function prepare(row, order) {

@@ -194,7 +194,7 @@ function callCard(row, call, answer, context, wrong) {
 
 function result(content) {
   let value = null;
-  try { value = JSON.parse(content); } catch { value = null; }
+  try { value = parse(content); } catch { value = null; }
   const body = value !== null && typeof value === "object" ? json(value) : h("pre", {}, content);
   if ((content || "").length < 420) return body;
   return h("details", { class: "fold" }, h("summary", {}, `${number(content.length)} characters: ${content.slice(0, 90)} ...`), body);

@@ -29,7 +29,7 @@ function write(value, depth, out) {
 function cell(value, kind) {
   if (value === undefined) return h("span", { class: "none" }, "");
   if (value === null) return h("span", { class: `null ${kind}` }, "null");
-  const text = typeof value === "object" ? (value.$int !== undefined ? value.$int : JSON.stringify(value)) : String(value);
+  const text = typeof value === "object" ? stringify(value) : String(value);
   return h("span", { class: kind }, text.length > 400 ? text.slice(0, 400) + " ..." : text);
 }
 
@@ -44,7 +44,7 @@ function change(entry, twin) {
   const empty = entry.op === "update" ? [] : names.filter((name) => value(name) === null);
   const shown = entry.op === "update" ? names.filter(differs) : names.filter((name) => !empty.includes(name) || apart(name));
   const nulls = empty.filter((name) => !shown.includes(name));
-  const key = Object.entries(entry.key || {}).map(([name, value]) => `${name}=${value !== null && value.$int ? value.$int : value}`).join(", ");
+  const key = Object.entries(entry.key || {}).map(([name, value]) => `${name}=${value !== null && typeof value === "object" ? stringify(value) : value}`).join(", ");
   return h("div", { class: "change" },
     h("div", { class: "op" }, h("span", { class: entry.op }, entry.op), entry.table, h("span", { class: "key" }, key)),
     h("table", { class: "diff" }, h("tbody", {}, shown.map((name) => h("tr", { class: apart(name) ? "apart" : null }, h("th", { scope: "row" }, name),

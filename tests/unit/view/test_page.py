@@ -16,7 +16,7 @@ from synth.cli.view import main
 from synth.dataset.reader import Dataset
 from synth.errors import DatasetError, OperatorError
 from synth.view import page
-from synth.view.payload import exact, level, notable_events, why
+from synth.view.payload import level, notable_events, why
 from tests.sample_rows import all_kinds, error_row, failed, row, user, write_run
 
 
@@ -136,15 +136,19 @@ def test_what_holds_no_dataset_is_refused(tmp_path: Path):
         main([str(tmp_path / "nothing")])
 
 
-def test_integers_past_those_of_javascript_travel_as_text():
-    given = {"id": 2**53, "small": 2**53 - 1, "list": [-(2**60)], "flag": True, "share": 0.5}
-    assert exact(given) == {
-        "id": {"$int": "9007199254740992"},
-        "small": 2**53 - 1,
-        "list": [{"$int": "-1152921504606846976"}],
-        "flag": True,
-        "share": 0.5,
-    }
+def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path: Path):
+    """The page is written beside and renamed; nothing is left beside it."""
+    run = write_run(tmp_path / "run", [row(0)])
+    out = tmp_path / "pages" / "view.html"
+    out.parent.mkdir()
+    main([str(run), "--out", str(out)])
+    first = out.stat().st_ino
+    main([str(run), "--out", str(out)])
+    assert out.stat().st_ino != first
+    assert list(out.parent.iterdir()) == [out]
+    with pytest.raises(OperatorError, match=f"cannot write {tmp_path}/pages: Is a directory"):
+        main([str(run), "--out", str(out.parent)])
+    assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".")] == []
 
 
 def test_events_that_repeat_the_messages_are_left_out():

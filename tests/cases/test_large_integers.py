@@ -1,0 +1,68 @@
+"""earendil-works/pi#8943, oceanbase/powercontext#91: integers past 2**53 are shown with all digits,
+in a page and in a page with a server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e import chromium
+from tests.e2e.chromium import opened
+from tests.e2e.test_view_in_browser import serving
+from tests.sample_rows import asks, call, result, row, says, user, write_run
+
+KEY, LEAST, MOST = 2512292042121000001, -(2**63), 2**63 - 1
+NUMBERS = {"key": KEY, "list": [LEAST, {"most": MOST}], "safe": 2**53 - 1, "share": 0.1 + 0.2}
+TEXT = f'{{"quoted": "\\"12345678901234567 and 98765432109876543", "key": {KEY}}}'
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium.sync_api().sync_playwright() as playwright:
+        found = playwright.chromium.launch(
+            executable_path=chromium.executable(), args=chromium.FLAGS
+        )
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose row has such integers in arguments, results and row changes."""
+    changed = {"table": "docks", "op": "update", "key": {"id": KEY}}
+    changes = [changed | {"before": {"next": MOST}, "after": {"next": LEAST}}]
+    messages = [
+        user("Look."),
+        asks(call("c1", "look", **NUMBERS)),
+        result("c1", "look", NUMBERS),
+        asks(call("c2", "look", key=KEY)),
+        {"role": "tool", "tool_call_id": "c2", "name": "look", "content": TEXT},
+        says("Seen."),
+    ]
+    effect = {"call": 1, "id": "c2", "name": "look", "changes": changes}
+    shown = row(0, messages=messages, state_diff=changes, call_changes=[effect])
+    return write_run(tmp_path_factory.mktemp("large") / "run", [shown])
+
+
+@pytest.mark.parametrize("served", [False, True], ids=["file", "serve"])
+def test_the_viewer_shows_every_digit(browser: Any, run: Path, tmp_path: Path, served: bool):
+    if not served:
+        text = opened(browser, tmp_path, run).inner_text("body")
+    else:
+        with serving(run) as url:
+            page = browser.new_page()
+            page.goto(url)
+            page.wait_for_selector("article, .call")
+            text = page.inner_text("body")
+            page.close()
+    for number, count in ((KEY, 5), (LEAST, 3), (MOST, 3), (2**53 - 1, 2)):
+        assert text.count(str(number)) >= count
+    assert "0.30000000000000004" in text
+    assert "12345678901234567 and 98765432109876543" in text
+    assert "$int" not in text
