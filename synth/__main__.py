@@ -199,16 +199,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     0 done; 1 failed or different; 2 something to mend first (arguments, paths, config, world,
     tasks, dataset, key, endpoint); 130 interrupted.
     """
-    if argv is None:  # a process of its own
-        gc.set_threshold(*THRESHOLDS)
-    if argv is None and {"_ARGCOMPLETE", "COMP_LINE", "COMP_POINT"} <= os.environ.keys():
-        resolve(f"{COMMANDS['completion'][0]}:answer")(
-            COMMANDS
-        )  # a shell asks, and the process ends here
+    if argv is None:
+        _begin()
     given = list(sys.argv[1:] if argv is None else argv)
     options = given[: given.index("--")] if "--" in given else given
-    if argv is None and _HELP.isdisjoint(options):
-        keep_for_reports()
     debug = "--debug" in options
     words = [word for word in options if word != "--debug"] + given[len(options) :]
     try:
@@ -233,6 +227,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         if argv is None and "duckdb" not in sys.modules:
             gc.freeze()
     return code
+
+
+def _begin() -> None:
+    """Prepare a process of its own."""
+    gc.set_threshold(*THRESHOLDS)
+    if {"_ARGCOMPLETE", "COMP_LINE", "COMP_POINT"} <= os.environ.keys():
+        resolve(f"{COMMANDS['completion'][0]}:answer")(
+            COMMANDS
+        )  # a shell asks, and the process ends here
+    if _HELP.isdisjoint(sys.argv[1:]):
+        keep_for_reports()
 
 
 def _dispatch(words: Sequence[str]) -> int:

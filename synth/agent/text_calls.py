@@ -326,8 +326,8 @@ def _named(text: str) -> list[Pair]:
 
 
 _PARAMETER: Final = re.compile(
-    r"<(?:｜DSML｜)?parameter(?:=|\s+name=)[\"']?([\w.-]+)[\"']?[^>]*>"
-    r"\n?([^<]*(?:<(?!/?(?:｜DSML｜)?(?:parameter|function|invoke))[^<]*)*)"
+    r"<(?:｜DSML｜|\w+:)?parameter(?:=|\s+name=)[\"']?([\w.-]+)[\"']?[^>]*>"
+    r"\n?([^<]*(?:<(?!/?(?:｜DSML｜|\w+:)?(?:parameter|function|invoke))[^<]*)*)"
 )
 _GLM: Final = re.compile(r"<arg_key>([^<]*)</arg_key>\s*<arg_value>([^<]*)(?:</arg_value>|$)")
 
@@ -339,14 +339,15 @@ def _tagged(text: str) -> list[Pair]:
     pairs: list[Pair] = []
     opened = list(
         re.finditer(
-            r"<(?:｜DSML｜)?(?:function=|invoke\s+name=)[\"']?([\w.:-]{1,128})[\"']?[^>]*>", text
+            r"<(?:｜DSML｜|\w+:)?(?:function=|invoke\s+name=)[\"']?([\w.:-]{1,128})[\"']?[^>]*>",
+            text,
         )
     )
     for index, found in enumerate(opened):
         inner = text[
             found.end() : opened[index + 1].start() if index + 1 < len(opened) else len(text)
         ]
-        body = re.split(r"</(?:｜DSML｜)?(?:function|invoke)>", inner, maxsplit=1)[0].strip()
+        body = re.split(r"</(?:｜DSML｜|\w+:)?(?:function|invoke)>", inner, maxsplit=1)[0].strip()
         pairs.append(
             (
                 _bare_name(found.group(1)),
@@ -428,18 +429,35 @@ _MARKED: Final[tuple[_Form, ...]] = (
     ),
     _form(
         "tool_calls",
-        r"<tool_calls>|<TOOLCALL>|<\|START_ACTION\|>",
-        r"</tool_calls>|</TOOLCALL>|<\|END_ACTION\|>",
+        r"<tool_calls>|<TOOLCALL>|<\|START_ACTION\|>|<\|tool_call_start\|>",
+        r"</tool_calls>|</TOOLCALL>|<\|END_ACTION\|>|<\|tool_call_end\|>",
     ),
+    _form("gemma", r"<\|tool_call>", r"<tool_call\|>|$", lambda text: _gemma(text)),
     _form("python_tag", r"<\|python_tag\|>", r"<\|eom_id\|>|<\|eot_id\|>|$"),
     _form("function", r"(?=<function=[\w.:\"'-]{1,130}>)", r"</function>|$", _tagged),
-    _form("invoke", r"(?=<(?:｜DSML｜)?invoke\s+name=)", r"</(?:｜DSML｜)?invoke>|$", _tagged),
+    _form(
+        "invoke",
+        r"(?=<(?:｜DSML｜|\w+:)?invoke\s+name=)",
+        r"</(?:｜DSML｜|\w+:)?invoke>|$",
+        _tagged,
+    ),
     _form("functionary", r"<\|recipient\|>(?!all)", r"<\|stop\|>|<\|from\|>|$", _named),
     _form("functionary", r"(?:^|\n)>>>(?!all)(?=[\w.:-]{1,128}\n\s*\{)", r"(?=\n>>>)|$", _named),
     _form("harmony", r"to=functions\.(?=[\w.:-]{1,128})", r"<\|call\|>|<\|end\|>|$", _named),
     _form("internlm", r"<\|action_start\|>\s*<\|plugin\|>", r"<\|action_end\|>|$"),
     _form("tool_code", r"```tool_(?:code|call)s?\s*\n", r"```|$"),
 )
+
+
+def _gemma(text: str) -> list[Pair]:
+    """Read ``call:find{name:<|"|>x<|"|>,ids:[1]}``: JSON with bare keys and marked strings."""
+    found = re.match(r"call:([\w.:-]{1,128})(?=\{)", text)
+    if found is None:
+        return []
+    parts = text[found.end() :].split('<|"|>')
+    parts[::2] = [re.sub(r"([{,]\s*)([^\s{}\[\],:]+)\s*:", r'\1"\2":', part) for part in parts[::2]]
+    parts[1::2] = map(lenient, parts[1::2])
+    return [(_bare_name(found.group(1)), "".join(parts))]
 
 
 def _deepseek(text: str) -> list[Pair]:

@@ -34,11 +34,10 @@ from verl.utils.profiler import simple_timer
 from envs.errors import SandboxError
 from envs.tools.toolbox import parse_arguments
 from envs.types import ToolResult
-from synth.agent.text_calls import find_calls
 from synth.api.recorded_tasks import RecordedTasks
+from synth.api.token_answers import message_of
 from synth.episode import Episode, Score
 from synth.errors import OperatorError
-from synth.models.thoughts import without_thoughts
 from synth.types import Message
 
 _log = logging.getLogger(__name__)
@@ -131,7 +130,7 @@ class VerlAgentLoop(AgentLoopBase):
             await self._add_answer(rollout, answer)
             if rollout.full:
                 break  # its end may be cut off
-            message = self._message(episode, answer.token_ids, turns)
+            message = message_of(self.tokenizer, answer.token_ids, episode.infos, turns)
             with simple_timer("tool_calls", rollout.seconds):
                 follow = await episode.step(message)
             messages.append(_for_template(message))
@@ -172,23 +171,6 @@ class VerlAgentLoop(AgentLoopBase):
             tools=list(tools),
         )
         rollout.tokens = merged.token_ids
-
-    def _message(self, episode: Episode, tokens: Sequence[int], turn: int) -> dict[str, Any]:
-        """The assistant message that the tokens of an answer say."""
-        text, calls = find_calls(self.tokenizer.decode(tokens), episode.infos)
-        if not calls:
-            text = self.tokenizer.decode(tokens, skip_special_tokens=True)
-        message: dict[str, Any] = {"role": "assistant", "content": without_thoughts(text)}
-        if calls:
-            message["tool_calls"] = [
-                {
-                    "id": f"call_{turn}_{number}",
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments},
-                }
-                for number, call in enumerate(calls)
-            ]
-        return message
 
 
 @lru_cache(maxsize=4)

@@ -131,7 +131,7 @@ async def _serve_http(book: SessionBook, options: argparse.Namespace, token: str
 
 @contextlib.contextmanager
 def _reports(options: argparse.Namespace) -> Generator[Callable[[SessionReport], None]]:
-    """Where scores go: a file, or else standard error.
+    """Open the place of scores: a file, or else standard error.
 
     A client that starts this command may show its standard error to the player, so with standard
     input and output they go to a file only.

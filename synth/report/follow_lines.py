@@ -1,4 +1,4 @@
-"""What `synth inspect --follow` prints: a line for each row, or an object in JSON."""
+"""The output of `synth inspect --follow`: a line for each row, or an object in JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the servers with a token share: the guard of their requests, and JSON in and out."""
+"""The common parts of servers with a token: the guard of their requests, and JSON in and out."""
 
 from __future__ import annotations
 

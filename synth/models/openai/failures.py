@@ -225,15 +225,20 @@ def failure(
         return _passing(message, status, headers)
     if status == 413:  # whatever a proxy's page calls it
         return ContextOverflow(message, False, status)
+    return ModelRefusedRequest(message + _advice(status, body_error.message, echoed), False, status)
+
+
+def _advice(status: int, words: str, echoed: str | None) -> str:
+    """Return what to do about a refusal, as far as it is known."""
     if status == 404:
-        message += " (check the base URL, which usually ends in /v1, and the model's name)"
-    elif (named := _REASONING.search(body_error.message)) is not None:
-        message += (
+        return " (check the base URL, which usually ends in /v1, and the model's name)"
+    if (named := _REASONING.search(words)) is None:
+        return ""
+    if echoed is None:
+        return (
             f" (model.options.echo_reasoning={named[0]} sends the reasoning of earlier turns back)"
-            if echoed is None
-            else f" (model.options.echo_reasoning=null does not send {echoed})"
         )
-    return ModelRefusedRequest(message, False, status)
+    return f" (model.options.echo_reasoning=null does not send {echoed})"
 
 
 def _rejects_key(status: int, body_error: BodyError) -> bool:

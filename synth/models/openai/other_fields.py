@@ -42,9 +42,7 @@ def kept_fields(body: Mapping[str, Any], choice: Mapping[str, Any]) -> dict[str,
     return kept | ({LEFT_OUT: sorted(large)} if large else {})
 
 
-def echo_in(
-    message: Mapping[str, Any], calls: Sequence[ToolCall], origin: str
-) -> dict[str, Any] | None:
+def echo_in(message: Mapping[str, Any], calls: Sequence[ToolCall], origin: str) -> dict[str, Any]:
     """Return what goes back to ``origin`` with the message, and beside each call by its id."""
     beside = _beside(message, _MESSAGE)
     content = message.get("content")
@@ -61,8 +59,8 @@ def echo_in(
         if (found := _beside_call(entry))
     }
     if not beside and not extra:
-        return None
-    return sanitize({"origin": origin, "message": beside, "calls": extra})[0]
+        return {}
+    return sanitize({ECHO: {"origin": origin, "message": beside, "calls": extra}})[0]
 
 
 def _beside_call(entry: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from synth.models.base import MALFORMED
-from synth.models.openai.other_fields import ECHO, REASONING_KEYS, echo_in, kept_fields
+from synth.models.openai.other_fields import REASONING_KEYS, echo_in, kept_fields
 from synth.models.openai.reply_calls import calls_in
 from synth.types import Completion, Usage
 
@@ -115,9 +115,7 @@ def read_completion(body: Mapping[str, Json], first_call: int = 0, origin: str =
     )
     content, thoughts, declined = split_content(message.get("content"))
     calls = calls_in(message, first_call)
-    provider = kept_fields(body, choice)
-    if (echo := echo_in(message, calls, origin)) is not None:
-        provider[ECHO] = echo
+    provider = kept_fields(body, choice) | echo_in(message, calls, origin)
     role = _text(message, "role") or ""
     if role.lower() in _NOT_AN_ASSISTANT:
         finish, provider["role"] = MALFORMED, role

@@ -254,17 +254,20 @@ def _add(store: dict[str, Json], key: str, item: Json) -> None:
     elif isinstance(item, str) and isinstance(before, _Pieces):
         before.append(item)
     elif isinstance(item, list) or (isinstance(item, str) and isinstance(before, list)):
-        parts: list[Json] = cast("list[Json]", before) if isinstance(before, list) else []
-        if isinstance(before, _Pieces):
-            parts = [_Fields(type="text", text=before)]
-        store[key] = parts
-        if isinstance(item, str):
-            _add_part(parts, {"type": "text", "text": item})
-        for part in cast("list[Json]", item) if isinstance(item, list) else ():
-            _add_part(parts, part)
+        store[key] = _with_parts(before, cast("list[Json] | str", item))
     else:
         plain = not isinstance(item, str) or key in _SAID_ONCE
         store[key] = item if plain else _Pieces([item])
+
+
+def _with_parts(before: Json, item: list[Json] | str) -> list[Json]:
+    """Return the parts of a field after a piece; text on either side is a part, too."""
+    parts: list[Json] = cast("list[Json]", before) if isinstance(before, list) else []
+    if isinstance(before, _Pieces):
+        parts = [_Fields(type="text", text=before)]
+    for part in [{"type": "text", "text": item}] if isinstance(item, str) else item:
+        _add_part(parts, part)
+    return parts
 
 
 def _add_part(parts: list[Json], piece: Json) -> None:

@@ -1,4 +1,4 @@
-"""What a client of the Model Context Protocol finds: tools, the task as a prompt, the policy as a
+"""The view of a client of the Model Context Protocol: tools, the task as a prompt, the policy as a
 resource.
 """
 
