@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from envs.tools.tool_count import tool_count
 from synth.agent.submit_tool import submit_toolbox
 from synth.config.compose import Composed
 from synth.config.prices import INPUT, OUTPUT, prices_of
@@ -79,6 +80,10 @@ def describe(run: PreparedRun) -> dict[str, Any]:
         **({"notes": list(run.notes)} if run.notes else {}),
         "model": config.model.name or config.model.kind,
         "most_calls": plan.jobs * config.agent.max_turns,
+        "tools": {
+            "count": len(tools),
+            "tokens": len(json.dumps(tools)) // CHARACTERS_PER_TOKEN,
+        },
         "estimate": estimate(run, tools) if run.settings.asks_endpoint else None,
         "runtime": {"kind": kind if config.runtime.kind == "auto" else config.runtime.kind}
         | ({"why": why} if config.runtime.kind == "auto" else {}),
@@ -157,6 +162,11 @@ def _lines(plan: Mapping[str, Any]) -> list[str]:
         lines.append(f"          {idle} more families get no task of this count")
     lines += [f"note      {note}" for note in plan.get("notes", ())]
     lines.append(f"model     {plan['model']}: at most {plan['most_calls']:,} calls")
+    offered = plan["tools"]
+    lines.append(
+        f"tools     {tool_count(offered['count'])}; about {offered['tokens']:,} tokens of each"
+        " prompt describe them"
+    )
     if (guess := plan["estimate"]) is not None:
         cost = "price unknown" if guess["cost_usd"] is None else f"about ${guess['cost_usd']:,.2f}"
         lines.append(

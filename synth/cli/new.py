@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envs.tools.tool_count import tool_count
 from synth.errors import OperatorError
 from synth.foundation.shipped import examples_dir
 from synth.foundation.standard_output import say
@@ -228,6 +229,7 @@ def _preview(path: Path, world: NewWorld, screen: Screen) -> None:
         screen.line(f"{name}: {len(text.splitlines()):,} lines", indent=2)
     drafts = Counter(draft.pattern for draft in world.drafts)
     screen.line(f"{len(world.drafts)} drafts of families, to be proved: {_counts(drafts)}")
+    screen.line(tool_count(world.tools))
 
 
 def _counts(counter: Counter[str]) -> str:
@@ -245,4 +247,5 @@ def _conclude(path: Path, world: NewWorld, screen: Screen) -> None:
         f" {total:,} tasks"
     )
     screen.line(_counts(patterns), indent=2)
+    screen.line(tool_count(world.tools), indent=2)
     screen.line(f"Next: {shlex.join(['synth', 'check', str(path)])}")

@@ -36,6 +36,12 @@ class TableTools:
     given: tuple[str, ...] = ()
     updates: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the tools."""
+        own = (self.find, self.get, self.list_, self.create, self.update, *self.assign.values())
+        return [name for name in own if name]
+
     def key_arguments(self, values: Mapping[str, object]) -> dict[str, object]:
         return {self.table.parameter(column): values[column] for column in self.table.key}
 

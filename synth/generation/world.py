@@ -28,11 +28,12 @@ DEFAULT_NOW = "2026-03-02"
 
 @dataclass(frozen=True, slots=True)
 class NewWorld:
-    """The files of a world, its shape, and what became of the drafts of its families. ``ledger``
-    is the account of the source, its families and files.
+    """The files of a world, its shape, the number of its tools, and what became of the drafts of
+    its families. ``ledger`` is the account of the source, its families and files.
     """
 
     shape: Shape
+    tools: int
     files: Mapping[str, str]
     proofs: Proofs = field(default_factory=Proofs)
     drafts: Sequence[Draft] = ()
@@ -58,6 +59,7 @@ def make_world(
         empty = "has no rows: give its data too" if shape.tables else "has no tables"
         raise OperatorError(f"the database {empty} (synth new PATH --from schema.sql seed.sql)")
     tools = tools_of(shape)
+    count = sum(len(one.names) for one in tools.values())
     now = f"{_today(shape)}T09:00:00"
     sketch = Sketch(shape, tools, consent_columns(shape, tools), now)
     files = {
@@ -91,7 +93,7 @@ def make_world(
     if not proves:
         files["tasks.yaml"] = write_tasks(drafts, now)
         files["README.md"] = write_readme(name, source.origin, ledger)
-        return NewWorld(shape, files, drafts=drafts, ledger=ledger)
+        return NewWorld(shape, count, files, drafts=drafts, ledger=ledger)
     if "seed.py" in files and (problem := seed_problem(files)):
         del files["seed.py"]
         ledger.leave_out("file", "seed.py", problem)
@@ -105,7 +107,7 @@ def make_world(
     ledger.check()
     files["tasks.yaml"] = write_tasks(proofs.kept, now)
     files["README.md"] = write_readme(name, source.origin, ledger)
-    return NewWorld(shape, files, proofs, drafts, ledger)
+    return NewWorld(shape, count, files, proofs, drafts, ledger)
 
 
 def account(shape: Shape, ledger: Ledger) -> None:

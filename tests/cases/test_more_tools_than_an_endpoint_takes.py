@@ -1,0 +1,49 @@
+"""anomalyco/opencode#4909, vishalmysore/Tools4AI#16, zed-industries/zed#32946.
+
+OpenAI takes 128 tools: `synth new` and the dry run of a run say how many there are.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from envs.tools.tool_count import tool_count
+from synth.__main__ import main
+
+
+def schema_of(tables: int) -> str:
+    return "".join(
+        f"CREATE TABLE part{n} (part{n}_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
+        " price REAL NOT NULL);"
+        f"INSERT INTO part{n} VALUES (1, 'left', 2.5), (2, 'right', 7.5), (3, 'upper', 4);"
+        for n in range(tables)
+    )
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"), [(2, "10 tools"), (26, "130 tools, and some endpoints")]
+)
+def test_new_says_how_many_tools_there_are(
+    tables: int, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = tmp_path / "schema.sql"
+    file.write_text(schema_of(tables))
+    arguments = [str(tmp_path / "w"), "--from", str(file), "--dry-run", "--patterns", "look_up"]
+    assert main(["new", *arguments]) == 0
+    shown = capsys.readouterr()
+    assert words in " ".join((shown.out + shown.err).split())
+
+
+def test_the_dry_run_of_a_run_counts_tools_and_their_tokens(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", "--dry-run", "--json", "env=library", "tasks.count=2"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert plan["tools"]["count"] == len(plan["first"]["tools"])
+    assert plan["tools"]["tokens"] > 100
+
+
+def test_the_way_out_is_named_beyond_the_most_only():
+    assert tool_count(128) == "128 tools"
+    assert "--tables A,B" in tool_count(129)
