@@ -6,6 +6,7 @@ import shlex
 import sqlite3
 import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from sqlalchemy.pool import StaticPool
 
 from envs.connection import check, driver_of, open_engine, parse_url
 from envs.ledger import Ledger
+from envs.scripts import split
 from synth.errors import OperatorError
 from synth.generation.fitting_rows import fit
 from synth.generation.live_tables import LiveDatabase, read_database
@@ -227,9 +229,26 @@ def _load(scripts: Sequence[tuple[str, str]]) -> Engine:
         try:
             database.executescript(text)
         except sqlite3.Error as error:
-            raise OperatorError(f"{name}: SQLite cannot run this script: {error}") from error
+            raise OperatorError(
+                f"{name}:{_line_of_fault(scripts, name)}: SQLite cannot run this script: {error};"
+                " --from reads scripts for SQLite. Load a script for another database there, put"
+                " the URL of that database in a variable and run synth new PATH --dsn-env-var NAME"
+            ) from error
     raw.commit()
     return engine
+
+
+def _line_of_fault(scripts: Sequence[tuple[str, str]], broken: str) -> int:
+    """The line of the first statement of a script that SQLite does not run."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        for name, text in scripts:
+            for statement in split(text, "sqlite"):
+                try:
+                    database.executescript(f"{statement.text};")
+                except sqlite3.Error:
+                    if name == broken:
+                        return statement.line
+    return 1
 
 
 _DUMPS = (
