@@ -22,10 +22,15 @@ POSTGRES = (
     "lock_timeout = 0",
     "idle_in_transaction_session_timeout = 0",
 )
-MARIADB = ("time_zone = '+00:00'",)
+MARIADB = (
+    "time_zone = '+00:00'",
+    "sql_select_limit = DEFAULT /*M!100100 , max_statement_time = 0 */",
+)
 
 SETTINGS = {"postgresql": POSTGRES, "mysql": MARIADB, "mariadb": MARIADB}
-"""The settings by the name of SQLAlchemy's dialect. Other dialects have none."""
+"""The settings by the name of SQLAlchemy's dialect. Other dialects have none. Limits that a role or
+a server sets for other work would end a long reading, or cut its rows.
+"""
 
 
 def fix_settings(engine: sqlalchemy.Engine) -> sqlalchemy.Engine:

@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,14 @@ from envs.tools.tool_count import tool_count
 from synth.errors import OperatorError
 from synth.foundation.shipped import examples_dir
 from synth.foundation.standard_output import say
-from synth.generation.folder import copy_world, new_folder, refuse_existing, write_files
+from synth.generation.folder import (
+    copy_world,
+    new_folder,
+    refuse_existing,
+    refuse_unwritable,
+    write_files,
+    writing,
+)
 from synth.plugins import TASK_GENERATORS, resolve
 from synth.report import Screen
 
@@ -41,7 +49,10 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_args(argv)
     path = Path(options.path).expanduser().resolve()
     screen = Screen(file=sys.stderr) if options.json else Screen()
-    refuse_existing(path)
+    if options.dry_run:
+        refuse_existing(path)
+    else:
+        refuse_unwritable(path)
     if not (options.files or options.url or options.dsn_env_var):
         return _copy(path, screen, options)
     patterns = _names(options.patterns)
@@ -56,14 +67,15 @@ def main(argv: list[str]) -> int:
 
     workers = options.workers or os.cpu_count() or 1
     make_world = resolve("synth.generation.world:make_world")
-    world: NewWorld = make_world(
-        path.name,
-        source,
-        progress,
-        patterns=patterns,
-        proves=not options.dry_run,
-        workers=workers,
-    )
+    with writing(Path(tempfile.gettempdir())):
+        world: NewWorld = make_world(
+            path.name,
+            source,
+            progress,
+            patterns=patterns,
+            proves=not options.dry_run,
+            workers=workers,
+        )
     for line in world.ledger.lines():
         screen.line(line, "yellow")
     if options.dry_run:

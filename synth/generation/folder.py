@@ -21,13 +21,31 @@ def refuse_existing(path: Path) -> None:
 
 
 @contextmanager
+def writing(place: Path) -> Generator[None]:
+    """Raise OperatorError for a disk that is full, or that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise OperatorError(f"{place}: cannot be written: {error.strerror or error}") from error
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Raise OperatorError where no new world can be written, before the work begins."""
+    refuse_existing(path)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent):
+            pass
+
+
+@contextmanager
 def new_folder(path: Path) -> Generator[Path]:
     """A temporary folder beside ``path``, with its name, which takes its place at the end of the
     block; nothing is left of it after an error.
     """
-    refuse_existing(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as temporary:
+    refuse_unwritable(path)
+    holder = tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent)
+    with writing(path), holder as temporary:
         folder = Path(temporary) / path.name
         folder.mkdir()
         yield folder

@@ -174,3 +174,15 @@ def test_a_table_without_rights_is_named():
                 db.exec_driver_sql(f"DROP OWNED BY {role}; DROP ROLE {role}")
             own.dispose()
     assert left_out(source, "table") == {"public.b": "permission denied for table b"}
+
+
+def test_defaults_of_the_clock_and_of_chance_are_pinned_in_the_seed(tmp_path: Path):
+    script = tmp_path / "stamped.sql"
+    script.write_text(
+        "CREATE TABLE t (a INTEGER PRIMARY KEY, at TEXT DEFAULT CURRENT_TIMESTAMP,"
+        " token TEXT DEFAULT (hex(randomblob(8))));\nINSERT INTO t (a) VALUES (1), (2);\n"
+    )
+    source = from_files([script])
+    with source.engine.connect() as db:
+        values = db.exec_driver_sql("SELECT at, token FROM t").all()
+    assert [value for row in values for value in row if f"'{value}'" not in source.seed] == []
