@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
 import sqlalchemy
 from sqlalchemy import Connection, Engine, Inspector
 from sqlalchemy.engine.interfaces import ReflectedColumn, ReflectedForeignKeyConstraint
+from sqlalchemy.exc import SAWarning
 
 from synth.generation.checks import CheckRules, ColumnRules, read_checks
 from synth.generation.live_tables import live_tables
@@ -43,7 +45,8 @@ def is_secret(column: str, *, numbered: bool) -> bool:
 def reflect(engine: Engine) -> Shape:
     """The shape of the tables that a database has, with roles."""
     inspector = sqlalchemy.inspect(engine)
-    with engine.connect() as db:
+    with warnings.catch_warnings(), engine.connect() as db:
+        warnings.simplefilter("ignore", SAWarning)  # the account names what is not reflected
         names = sorted(table.name for table in live_tables(engine))
         known = nouns(names)
         tables = {name: _table(name, inspector, db) for name in names}

@@ -126,7 +126,7 @@ class TableReader:
         own: dict[str, Any] = {"include_auto_indexes": True} if self.engine == "sqlite" else {}
         constraints = self.inspector.get_unique_constraints(**self.where)
         found = [tuple(one["column_names"]) for one in constraints]
-        for index in self.inspector.get_indexes(**self.where, **own):
+        for index in [*self.inspector.get_indexes(**self.where, **own), *self._expressions()]:
             columns = tuple(map(str, index["column_names"]))
             where = _where(index) if index["unique"] and _is_plain(index) else None
             if not index["unique"] or not _is_plain(index):
@@ -158,6 +158,19 @@ class TableReader:
         why = "SQLite would not decide alike for which rows it is"
         self.ledger.leave_out("unique key", f"{self.name}.{index['name']}", why)
         return None
+
+    def _expressions(self) -> list[ReflectedIndex]:
+        """The indexes of expressions in SQLite, which SQLAlchemy does not reflect."""
+        if self.engine != "sqlite":
+            return []
+        query = text(
+            'SELECT name, "unique" FROM pragma_index_list(:table_name) l WHERE EXISTS'
+            " (SELECT 1 FROM pragma_index_info(l.name) WHERE cid = -2)"
+        )
+        found = self.db.execute(query, {"table_name": self.relation.name})
+        return [
+            {"name": name, "unique": bool(unique), "column_names": [None]} for name, unique in found
+        ]
 
     def _links(self) -> Iterator[ForeignKey]:
         own: dict[str, Any] = (

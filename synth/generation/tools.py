@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from synth.generation.executors_template import HEAD
@@ -185,7 +186,7 @@ def _same(column: ColumnShape) -> str:
 
 def escaped(text: str) -> str:
     """A text for use inside double quotes."""
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _telling(table: TableShape) -> list[str]:

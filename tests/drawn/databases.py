@@ -10,10 +10,38 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from tests.drawn.material import COLUMNS, NAMES, SQLITE, TABLES, TEXTS, TYPES, features
+from tests.drawn.material import (
+    COLUMNS,
+    MARIADB,
+    NAMES,
+    POSTGRES,
+    SQLITE,
+    TABLES,
+    TEXTS,
+    TYPES,
+    features,
+)
 
 STRICT_TYPES = {"INTEGER", "REAL", "TEXT", "BLOB"}
 """The types of columns of SQLite's strict tables."""
+
+TRIGGERS = {
+    SQLITE: "AFTER UPDATE ON {0} BEGIN SELECT 1; END",
+    POSTGRES: "AFTER UPDATE ON {0} FOR EACH ROW EXECUTE FUNCTION noop()",
+    MARIADB: "AFTER UPDATE ON {0} FOR EACH ROW SET @a = 1",
+}
+"""What triggers do, by engine."""
+
+PRELUDE = {
+    POSTGRES: (
+        "CREATE TYPE mood AS ENUM ('sad', 'so so')",
+        "CREATE DOMAIN positive AS integer CHECK (VALUE > 0)",
+        "CREATE FUNCTION noop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+        "CREATE SCHEMA other",
+    ),
+    MARIADB: ("SET sql_mode = ''",),
+}
+"""Statements before those of the tables."""
 
 MANY = 60
 """Rows of a table of many."""
@@ -77,7 +105,7 @@ def text(value: str) -> str:
 @st.composite
 def databases(draw: st.DrawFn, engine: str = SQLITE, most_tables: int = 3) -> DrawnDatabase:
     """A database with up to five features."""
-    asked = draw(st.sets(st.sampled_from(features(engine)), max_size=5))
+    asked = draw(st.sets(st.sampled_from(features(engine)), min_size=1, max_size=5))
     return _Drawing(draw, engine, asked).database(most_tables)
 
 
@@ -105,16 +133,20 @@ class _Drawing:
     def name(self, usual: Sequence[str], taken: Sequence[str]) -> str:
         """A name that the engine takes for another one than those taken."""
         odd = [name for name in self.names if name.lower() not in taken]
-        free = [name for name in usual if name.lower() not in taken]
+        more = [f"{usual[0]}_{number}" for number in range(2, 2 + len(taken))]
+        free = [name for name in (*usual, *more) if name.lower() not in taken]
         return self.draw(st.sampled_from(odd if odd and self.draw(st.booleans()) else free))
 
     def database(self, most: int) -> DrawnDatabase:
         for _ in range(self.draw(st.integers(1, most))):
             self.tables.append(self.table())
         self.objects()
+        if self.engine == POSTGRES:
+            self.postgres_objects()
         made = [self.create(table) for table in self.tables]
         rows = [line for table in self.tables for line in self.inserts(table)]
-        return DrawnDatabase(self.engine, [*made, *rows, *self.more], frozenset(self.asked))
+        statements = [*PRELUDE.get(self.engine, ()), *made, *rows, *self.more]
+        return DrawnDatabase(self.engine, statements, frozenset(self.asked))
 
     def table(self) -> _Table:
         name = self.name(TABLES, [table.name.lower() for table in self.tables])
@@ -229,7 +261,7 @@ class _Drawing:
                         [
                             f"CHECK ({own} IS NULL OR {own} <> 'zzz')",
                             f"CHECK ({own} IN ({', '.join(dict.fromkeys(column.values))}))",
-                            f"CHECK (length({own}) < 5000)",
+                            f"CHECK ({own} = {own})",
                         ]
                     )
                 )
@@ -237,7 +269,8 @@ class _Drawing:
         if self.wants("objects: generated column"):
             name = self.name(("made", "total"), [one.name.lower() for one in table.columns])
             kind = self.draw(st.sampled_from(["STORED", "VIRTUAL"]))
-            rule = f"GENERATED ALWAYS AS ({own} || '-') {kind}"
+            joined = f"CONCAT({own}, '-')" if self.engine == MARIADB else f"{own} || '-'"
+            rule = f"GENERATED ALWAYS AS ({joined}) {kind}"
             table.columns.append(_Column(name, self.text_type(), [], rule, made=True))
         if self.wants("keys: to nothing"):
             self.refer(table, [column.name], "nowhere", ["id"])
@@ -271,15 +304,15 @@ class _Drawing:
             if self.wants("objects: view"):
                 self.more.append(f"CREATE VIEW v{number} AS SELECT * FROM {own}")
             if self.wants("objects: trigger"):
-                self.more.append(
-                    f"CREATE TRIGGER t{number} AFTER UPDATE ON {own} BEGIN SELECT 1; END"
-                )
+                self.more.append(f"CREATE TRIGGER t{number} {TRIGGERS[self.engine]}".format(own))
             unique = self.draw(st.sampled_from(["", "UNIQUE "]))
             if self.wants("objects: expression index"):
                 self.more.append(f"CREATE {unique}INDEX e{number} ON {own} (lower({column}))")
             if self.wants("objects: partial index"):
                 where = f"WHERE {column} IS NOT NULL"
                 self.more.append(f"CREATE {unique}INDEX p{number} ON {own} ({column}) {where}")
+            if self.engine != SQLITE and self.wants("objects: sequence"):
+                self.more.append(f"CREATE SEQUENCE s{number}")
             if self.wants("objects: full text"):
                 self.more += [
                     f"CREATE VIRTUAL TABLE search{number} USING fts5(body, title)",
@@ -287,6 +320,30 @@ class _Drawing:
                 ]
             if self.wants("objects: rtree"):
                 self.more.append(f"CREATE VIRTUAL TABLE area{number} USING rtree(id, lo, hi)")
+
+    def postgres_objects(self) -> None:
+        """Parts of tables, children of tables, and tables of another schema."""
+        own = quoted(self.tables[0].name)
+        if self.wants("objects: partitions"):
+            self.more += [
+                "CREATE TABLE log (id integer, at date, PRIMARY KEY (id, at)) PARTITION BY RANGE (at)",
+                "CREATE TABLE log_1 PARTITION OF log FOR VALUES FROM ('2024-01-01') TO ('2025-01-01')",
+                "CREATE TABLE log_2 PARTITION OF log DEFAULT",
+                "INSERT INTO log VALUES (1, '2024-02-02'), (2, '2026-01-01')",
+            ]
+        if self.wants("objects: inheritance"):
+            extra = self.draw(st.sampled_from(["", "extra integer"]))
+            self.more += [f"CREATE TABLE child ({extra}) INHERITS ({own})"]
+        if self.wants("objects: materialized view"):
+            self.more.append(f"CREATE MATERIALIZED VIEW m AS SELECT * FROM {own}")
+        if self.wants("objects: another schema"):
+            self.more += [
+                "CREATE TABLE other.place (place_id integer PRIMARY KEY, name text)",
+                "INSERT INTO other.place VALUES (1, 'Rome'), (2, 'Bern')",
+                f"CREATE TABLE other.{own} (id integer PRIMARY KEY)",
+                "CREATE TABLE stay (id integer PRIMARY KEY, place_id integer REFERENCES other.place)",
+                "INSERT INTO stay VALUES (1, 1), (2, 2), (3, 2)",
+            ]
 
     def create(self, table: _Table) -> str:
         parts = [

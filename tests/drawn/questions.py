@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import sqlalchemy
 from hypothesis import strategies as st
 
 from tests.drawn.databases import quoted
@@ -130,3 +131,16 @@ def tables_of(file: Path) -> dict[str, list[str]]:
             for (name,) in listed
             if not name.startswith("sqlite_")
         }
+
+
+def columns_on_server(url: str) -> dict[str, list[str]]:
+    """The columns of each table of a server's database."""
+    engine = sqlalchemy.create_engine(url)
+    try:
+        inspector = sqlalchemy.inspect(engine)
+        return {
+            name: [str(column["name"]) for column in inspector.get_columns(name)]
+            for name in inspector.get_table_names()
+        }
+    finally:
+        engine.dispose()

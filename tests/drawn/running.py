@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
 from hypothesis import HealthCheck, Phase, settings
 
@@ -17,6 +19,11 @@ each time.
 
 TYPED = (OperatorError, WorldError, TaskError, DatabaseConfigError)
 """The errors whose message a user reads."""
+
+NOTHING = ("has no rows", "has no tables", "has no table that can be read")
+"""Why a database makes no world at all."""
+
+Made = TypeVar("Made")
 
 _JARGON = re.compile(r"Traceback|sqlalche\.me|Error\b\(|object at 0x|\(sqlite3\.|psycopg|pymysql")
 
@@ -44,3 +51,13 @@ def sentence(error: Exception) -> str:
     found = _JARGON.search(message)
     assert found is None, f"{found and found[0]} in: {message}"
     return message
+
+
+def made_or_refused(make: Callable[[], Made]) -> Made | None:
+    """What is made of a database; None where it has nothing to make a world of, and says so."""
+    try:
+        return make()
+    except OperatorError as error:
+        message = sentence(error)
+    assert any(reason in message for reason in NOTHING), message
+    return None

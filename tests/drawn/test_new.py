@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,19 +13,16 @@ from hypothesis import given
 
 from envs.errors import WorldError
 from envs.world.loader import load_world
-from synth.errors import OperatorError
 from synth.generation.folder import write_files
 from synth.generation.prove import prove
 from synth.generation.source import Extract, Source, from_files, from_url
 from synth.generation.world import DEFAULT_NOW, NewWorld, make_world
 from synth.validation.check import Options
+from tests.drawn.account import catalog_counts, check_account
 from tests.drawn.databases import DrawnDatabase, databases, make_sqlite
-from tests.drawn.running import drawn, sentence
+from tests.drawn.running import drawn, made_or_refused, sentence
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")]
-
-NOTHING = ("has no rows", "has no tables")
-"""Why a database makes no world at all."""
 
 
 @contextmanager
@@ -37,14 +35,18 @@ def made(database: DrawnDatabase) -> Iterator[tuple[Path, Path]]:
         yield file, script
 
 
-def world_of(source: Source) -> NewWorld | None:
-    """The drafted world of a source; None where it has nothing to make one of."""
-    try:
-        return make_world("drawn", source, print, proves=False)
-    except OperatorError as error:
-        message = sentence(error)
-        assert any(reason in message for reason in NOTHING), message
-        return None
+def check_world(make: Callable[[], Source], own: Path | Mapping[str, int]) -> None:
+    """The source makes a world, or nothing is in it. Its account is complete: ``own`` is a file of
+    SQLite, or what the source counts itself.
+    """
+    source = made_or_refused(make)
+    if source is None:
+        return
+    world = made_or_refused(partial(make_world, "drawn", source, print, proves=False))
+    if world is not None:
+        check_loads(world)
+    counts = catalog_counts(own, source.ledger) if isinstance(own, Path) else own
+    check_account(source.ledger, counts)
 
 
 def check_loads(world: NewWorld) -> None:
@@ -66,21 +68,15 @@ def check_loads(world: NewWorld) -> None:
 @given(databases())
 def test_a_live_database_makes_a_world(database: DrawnDatabase):
     with made(database) as (file, _):
-        source = from_url(f"sqlite:///{file}", Extract(), secret=False)
-        if world := world_of(source):
-            check_loads(world)
-        source.ledger.check()
+        check_world(lambda: from_url(f"sqlite:///{file}", Extract(), secret=False), file)
 
 
 @drawn(12)
 @given(databases())
 def test_a_script_makes_a_world(database: DrawnDatabase):
-    with made(database) as (_, script):
+    with made(database) as (file, script):
         for part in (None, Extract(rows=10)):
-            source = from_files([script], part)
-            if world := world_of(source):
-                check_loads(world)
-            source.ledger.check()
+            check_world(partial(from_files, [script], part), file)
 
 
 @drawn(1)
@@ -88,11 +84,14 @@ def test_a_script_makes_a_world(database: DrawnDatabase):
 def test_what_proved_itself_proves_itself_again(database: DrawnDatabase):
     """No draft stops the others, and `synth check` finds nothing in what was kept."""
     with made(database) as (file, _):
-        world = world_of(from_url(f"sqlite:///{file}", Extract(), secret=False))
+        source = made_or_refused(lambda: from_url(f"sqlite:///{file}", Extract(), secret=False))
+    if source is None:
+        return
+    world = made_or_refused(partial(make_world, "drawn", source, print, proves=False))
     if world is None:
         return
     drafts, few = world.drafts[:: max(1, len(world.drafts) // 4)], Options(per_case=1)
-    proofs = prove(world.files, drafts, DEFAULT_NOW, few, print)
+    proofs = prove("drawn", world.files, drafts, DEFAULT_NOW, few, print)
     assert {*proofs.left_out, *(draft.id for draft in proofs.kept)} == {one.id for one in drafts}
-    again = prove(world.files, proofs.kept, DEFAULT_NOW, few, print)
+    again = prove("drawn", world.files, proofs.kept, DEFAULT_NOW, few, print)
     assert again.left_out == {}

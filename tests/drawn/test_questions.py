@@ -42,7 +42,7 @@ def test_questions_about_an_attached_database(data: st.DataObject):
             check(questions, *found)
 
 
-@drawn(8)
+@drawn(3)
 @given(st.data())
 def test_a_folder_of_published_questions(data: st.DataObject):
     database = data.draw(databases())

@@ -1,0 +1,37 @@
+"""What drawn input found, each with its smallest input."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from synth.generation.source import Extract, from_files, from_url
+from tests.drawn.test_new import check_world
+
+SCRIPTS = {
+    "a name of two lines": """
+        CREATE TABLE orders ("a\nb" INTEGER PRIMARY KEY, name TEXT, "c\nd" TEXT);
+        INSERT INTO orders VALUES (1, 'x', 'y'), (2, 'z', 'w');""",
+    "an index of an expression": """
+        CREATE TABLE products (product_id INTEGER PRIMARY KEY, city TEXT);
+        CREATE INDEX by_city ON products (lower(city));
+        CREATE UNIQUE INDEX one_city ON products (upper(city));
+        INSERT INTO products VALUES (1, 'Rome'), (2, 'Bern');""",
+    "a key to a table that is not there": """
+        CREATE TABLE orders (order_id INTEGER PRIMARY KEY, ref INTEGER REFERENCES nowhere (id));
+        INSERT INTO orders VALUES (1, NULL), (2, NULL);""",
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS.keys())
+def test_the_input_makes_a_world(script: str, tmp_path: Path):
+    file, text = tmp_path / "live.db", tmp_path / "script.sql"
+    with closing(sqlite3.connect(file)) as db:
+        db.executescript(script)
+    text.write_text(script, "utf-8")
+    check_world(partial(from_url, f"sqlite:///{file}", Extract(), secret=False), file)
+    check_world(partial(from_files, [text]), file)
