@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Generator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -86,13 +86,27 @@ def compose(
             if not found:
                 # A refused override leaves a hole, of which the rules between keys must not
                 # complain.
-                found = problems(raw, rules=not refused)
+                found = [
+                    _as_typed(line, point.overrides) for line in problems(raw, rules=not refused)
+                ]
             if not found and not refused:
                 composed.append(Composed(from_dict(raw), point.overrides, point.directory))
             lines += [line for line in found if line not in lines]
     if lines:
         raise ConfigProblems(lines)
     return _apart(composed)
+
+
+def _as_typed(line: str, overrides: Sequence[str]) -> str:
+    """Return a problem with the number that the operator typed (``1e10``), where Hydra's grammar
+    made another text of it.
+    """
+    for override in overrides:
+        key, _, text = override.lstrip("+").partition("=")
+        with suppress(ValueError):
+            if line.startswith(f"{key}: "):
+                return line.replace(f", not {float(text)!r}", f", not {text}")
+    return line
 
 
 def _apart(jobs: list[Composed]) -> list[Composed]:

@@ -18,6 +18,7 @@ from sqlalchemy.pool import StaticPool
 from envs.connection import check, driver_of, open_engine, parse_url
 from envs.ledger import Ledger
 from envs.scripts import split
+from envs.scripts.read import read_script
 from synth.errors import OperatorError
 from synth.generation.fitting_rows import fit
 from synth.generation.live_tables import LiveDatabase, read_database
@@ -79,7 +80,7 @@ def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
     """
     for file in files:
         refuse_dump(file)
-    texts = [_read(file) for file in files]
+    texts = [read_script(file.expanduser()) for file in files]
     engine = _load(list(zip(map(str, files), texts, strict=True)))
     if part is not None or not _references_hold(engine):
         return _cut(engine, part or Extract(ALL_ROWS), masked=False)
@@ -229,8 +230,9 @@ def _load(scripts: Sequence[tuple[str, str]]) -> Engine:
         try:
             database.executescript(text)
         except sqlite3.Error as error:
+            reason = " ".join(str(error).split())
             raise OperatorError(
-                f"{name}:{_line_of_fault(scripts, name)}: SQLite cannot run this script: {error};"
+                f"{name}:{_line_of_fault(scripts, name)}: SQLite cannot run this script: {reason};"
                 " --from reads scripts for SQLite. Load a script for another database there, put"
                 " the URL of that database in a variable and run synth new PATH --dsn-env-var NAME"
             ) from error
@@ -265,12 +267,21 @@ _HEAD = 2000
 
 
 def refuse_dump(file: Path) -> None:
-    """Raise OperatorError for the dump of a server, which SQLite cannot execute."""
+    """Raise OperatorError for a file that cannot be read, and for the dump of a server, which
+    SQLite cannot execute.
+    """
+    if file.expanduser().is_dir():
+        raise OperatorError(f"{file} is a folder; --from takes SQL files, the schema first")
     try:
         with file.expanduser().open("rb") as opened:
             head = opened.read(_HEAD)
     except OSError as error:
-        raise OperatorError(f"{file}: cannot be read: {error}") from error
+        raise OperatorError(f"{file} cannot be read: {error.strerror}") from error
+    if head.startswith(b"SQLite format 3\0"):
+        raise OperatorError(
+            f"{file} is a database of SQLite, and --from takes SQL files: put its URL in a variable"
+            f" ({shlex.quote(f'sqlite:///{file}')}) and run synth new PATH --dsn-env-var NAME"
+        )
     for mark, program, restore in _DUMPS:
         if head.startswith(mark) or (mark != b"PGDMP" and mark in head):
             raise OperatorError(
@@ -278,10 +289,3 @@ def refuse_dump(file: Path) -> None:
                 f" into a database ({restore} {shlex.quote(str(file))}), put the URL of that"
                 " database in a variable and run synth new PATH --dsn-env-var NAME"
             )
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.expanduser().read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise OperatorError(f"{file}: cannot be read: {error}") from error

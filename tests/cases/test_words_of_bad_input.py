@@ -1,0 +1,73 @@
+"""Bad input was named in the words of a lexer or of the operating system, and not as it was typed.
+
+A message names the file and the line, or the value as it stands on the command line, and says what
+to do instead.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from envs.errors import EnvsError
+from synth.config.compose import compose
+from synth.errors import ConfigProblems, OperatorError
+from synth.generation.source import from_files
+
+SCRIPTS = {
+    "unclosed.sql": (
+        "CREATE TABLE a (id INT);\n\nCREATE TABLE b (id INT, ';\n",
+        ":3: SQLite",
+    ),
+    "of_mysql.sql": (
+        "CREATE TABLE a (id INT);\nCREATE TABLE `b` (`id` int) ENGINE=InnoDB;\n",
+        ":2: SQLite cannot run this script: .* --dsn-env-var NAME",
+    ),
+    "latin.sql": (
+        "CREATE TABLE a (n);\nINSERT INTO a VALUES ('caf\udce9');",
+        ":2: is not UTF-8: byte 0xe9 at offset 46; save the file as UTF-8",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_that_does_not_load_is_named_with_its_line(name: str, tmp_path: Path):
+    text, words = SCRIPTS[name]
+    (tmp_path / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises((OperatorError, EnvsError), match=name + words) as caught:
+        from_files([tmp_path / name])
+    assert "\n" not in str(caught.value)
+
+
+def test_the_line_is_counted_in_the_file_that_fails(tmp_path: Path):
+    """Statements of the schema were executed before, and values of a trigger hold semicolons."""
+    (tmp_path / "schema.sql").write_text(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY, n TEXT DEFAULT ';');\n"
+        "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; SELECT 2; END;\n"
+    )
+    (tmp_path / "seed.sql").write_text(
+        "INSERT INTO a VALUES (1, 'x');\nINSERT INTO b VALUES (1);\n"
+    )
+    with pytest.raises(OperatorError, match=r"seed\.sql:2: .*no such table: b"):
+        from_files([tmp_path / "schema.sql", tmp_path / "seed.sql"])
+
+
+def test_what_is_no_script_is_told_apart(tmp_path: Path):
+    with pytest.raises(OperatorError, match="is a folder; --from takes SQL files"):
+        from_files([tmp_path])
+    with pytest.raises(OperatorError, match=r"none\.sql cannot be read: No such file"):
+        from_files([tmp_path / "none.sql"])
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
+        database.execute("CREATE TABLE a (id INT)")
+    with pytest.raises(OperatorError, match=r"database of SQLite.*sqlite:///.*shop\.db"):
+        from_files([tmp_path / "shop.db"])
+
+
+@pytest.mark.parametrize("typed", ["1e10", "1.50", "1e400", "-2.5e0", "5_0.0"])
+def test_a_number_is_named_as_it_was_typed(typed: str):
+    with pytest.raises(ConfigProblems) as caught:
+        compose(["env=library", f"tasks.count={typed}"])
+    assert str(caught.value).endswith(f"a whole number, not {typed}")
