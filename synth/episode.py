@@ -34,7 +34,7 @@ from envs.errors import SandboxError
 from envs.metrics import Execution
 from envs.sandboxes.base import Template
 from envs.tools.toolbox import Toolbox
-from envs.types import Limits, Pins, StateDiff, ToolCall, ToolOutcome, ToolResult
+from envs.types import ErrorStyle, Limits, Pins, StateDiff, ToolCall, ToolOutcome, ToolResult
 from envs.world.loader import World
 from envs.world.query import ANSWER_LIMITS, QueryResult, ask
 from synth.agent.assistant_message import parse_assistant_message
@@ -112,6 +112,8 @@ class Episode(Closing):
         audit: Audit | None = None,
     ) -> None:
         self.task = task
+        self.error_style: ErrorStyle = "advice"
+        """The form of errors in the messages of :meth:`step`."""
         self.done = False
         self.turns: list[TurnRecord] = []
         self.said = ""
@@ -369,7 +371,7 @@ class Episode(Closing):
                     "role": "tool",
                     "tool_call_id": call.id,
                     "name": call.name,
-                    "content": outcome.result.content(),
+                    "content": outcome.result.content(self.error_style),
                 }
             )
         if not calls and not (turn := await self.say(text)).ends:

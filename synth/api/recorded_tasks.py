@@ -53,7 +53,10 @@ class RecordedTasks(Closing):
                 using = recording.templates.use(task.universe)
                 template = using.__enter__()
                 held.callback(self._let_go, using)
-            return OpenedEpisode(task, recording.world, template, held.pop_all(), recording.limits)
+            own = held.pop_all()
+            episode = OpenedEpisode(task, recording.world, template, own, recording.limits)
+        episode.error_style = recording.config.agent.error_style
+        return episode
 
     def _let_go(self, using: AbstractContextManager[Template]) -> None:
         with self._lock:

@@ -39,7 +39,13 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_intermixed_args(argv)
     check_limits(options)
     token = token_of(options.token_env)
-    asyncio.run(_serve(prepared(options, ["model=scripted"]), options, token))
+    run = prepared(options, ["model=scripted"])
+    if run.config.agent.middleware:
+        raise OperatorError(
+            "agent.middleware: an environment has no middlewares and none of their tools; leave it"
+            " out, and serve the tasks of a run without it"
+        )
+    asyncio.run(_serve(run, options, token))
     return 0
 
 

@@ -208,6 +208,7 @@ class EnvSessions:
             template = resources.enter_context(context.templates.use(task.universe))
             episode = Episode(task, context.world, template, context.limits, user=context.user)
             resources.callback(episode.close)
+            episode.error_style = context.agent.error_style
         except BaseException:
             resources.close()
             raise

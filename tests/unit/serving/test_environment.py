@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from envs.errors import SandboxError
+from synth.cli.serve_env import main
+from synth.errors import OperatorError
 from synth.models.scripted.expert import ExpertConversation
 from synth.serving.environment.client import EnvClient, EnvError
 from synth.serving.environment.server import serve_env
@@ -48,6 +50,7 @@ async def served(
     host: str = "127.0.0.1",
     max_turns: int = 30,
     max_tool_calls: int = 100,
+    error_style: str = "structured",
     families: Sequence[str] = ("plan_asked",),
     compose: Mapping[int, float] | None = None,
 ) -> AsyncIterator[Served]:
@@ -59,6 +62,7 @@ async def served(
         compose=compose,
         max_turns=max_turns,
         max_tool_calls=max_tool_calls,
+        error_style=error_style,
     )
     async with open_live(run) as live:
         sessions = EnvSessions(live, at_once=at_once, idle_s=idle_s, longest_s=longest_s)
@@ -169,6 +173,24 @@ async def test_turns_are_limited(tmp_path: Path):
         assert (last["done"], last["stop_reason"], last["reward"]) == (True, "max_turns", 0.0)
         with pytest.raises(EnvError, match="over"):
             await asyncio.to_thread(lambda: env.step(tool="x"))
+
+
+@pytest.mark.parametrize(
+    ("style", "shown"), [("plain", "Error: "), ("structured", '{"status":"error"')]
+)
+async def test_errors_have_the_form_of_the_config(tmp_path: Path, style: str, shown: str):
+    async with served(tmp_path, error_style=style) as world:
+        env = world.client()
+        await asyncio.to_thread(env.reset, 0)
+        step = await asyncio.to_thread(lambda: env.step(tool="find_item", arguments={}))
+        text = step["messages"][0]["content"]
+        assert text.startswith(shown)
+        assert "advice" not in text
+
+
+def test_middlewares_are_refused():
+    with pytest.raises(OperatorError, match=r"agent.middleware: an environment has no middlewares"):
+        main(["library", "--families", "lend_book", "--count", "1", "agent.middleware=[retry]"])
 
 
 async def test_the_calls_of_one_step_are_limited_like_all_others(tmp_path: Path):
