@@ -68,12 +68,12 @@ def _number(value: float | Decimal) -> tuple[Value, str]:
         return ("Infinity" if exact > 0 else "-Infinity"), NOT_FINITE
     if not isinstance(value, Decimal):
         return value, ""
-    if value == value.to_integral_value():
-        return int(value), ""
     rounded = float(value)
-    if math.isinf(rounded):
+    same = Decimal(repr(rounded)) == value
+    whole = value == value.to_integral_value()
+    if math.isinf(rounded) or (whole and not (same and abs(value) >= 2**63)):
         return int(value), ""
-    return rounded, "" if Decimal(repr(rounded)) == value else ROUNDED
+    return rounded, "" if same else ROUNDED
 
 
 def read_as_stored(engine: Engine) -> None:

@@ -131,6 +131,9 @@ def test_a_server_is_read_as_it_writes(engine: str, script: str, expected: dict[
     ("value", "form"),
     [
         (Decimal("1e400"), 10**400),
+        (Decimal("1e300"), 1e300),
+        (Decimal(18446744073709551615), 18446744073709551615),
+        (Decimal("10.00"), 10),
         (Decimal("NaN"), "NaN"),
         (math.inf, "Infinity"),
         (-math.inf, "-Infinity"),
