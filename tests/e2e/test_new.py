@@ -50,6 +50,7 @@ def test_a_world_from_a_script_proves_itself_and_runs(tmp_path: Path):
 
 QUICK = "change"
 FILES = [
+    "README.md",
     "executors.py",
     "policy.md",
     "schema.mariadb.sql",
