@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
@@ -218,9 +218,18 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
+    """``schema`` is that of a table outside of the default schema, whose name begins with it."""
+
     name: str
     columns: tuple[Column, ...]
     primary_key: tuple[str, ...] = ()
+    schema: str | None = None
+
+    def written(self, quote: Callable[[str], str]) -> str:
+        """The table as a statement names it, quoted, with its schema where it needs one."""
+        if self.schema is None:
+            return quote(self.name)
+        return f"{quote(self.schema)}.{quote(self.name.removeprefix(f'{self.schema}.'))}"
 
     def column(self, name: str) -> Column:
         """The column of that name; KeyError where there is none."""

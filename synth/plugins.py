@@ -80,6 +80,7 @@ TASK_SOURCES = ExtensionPoint(
     {
         "families": "synth.tasks.families:FamilySource",
         "bird": "synth.text2sql.bird:BirdSource",
+        "spider": "synth.text2sql.bird:SpiderSource",
         "actions": "synth.action_lists.source:ActionListSource",
         "questions": "synth.text2sql.attached_questions:QuestionSource",
     },

@@ -106,8 +106,10 @@ LAZY = {
     ("envs/environments/executable.py", "envs.tools.sql.critic.masked:masked"): CRITIC,
     ("envs/tools/sql/tool_set.py", "envs.tools.sql.critic.on_connection:criticise_on"): CRITIC,
     ("synth/text2sql/questions.py", "envs.tools.sql.critic:read_query"): CRITIC,
+    ("synth/text2sql/questions.py", "envs.tools.sql.critic:doubts"): CRITIC,
     ("synth/text2sql/question.py", "envs.tools.sql.critic:read_query"): CRITIC,
-    ("synth/text2sql/answer_uniqueness.py", "envs.tools.sql.critic:read_query"): CRITIC,
+    ("synth/text2sql/right_answers.py", "envs.tools.sql.critic:read_query"): CRITIC,
+    ("synth/text2sql/right_answers.py", "envs.tools.sql.critic:settled"): CRITIC,
     ("synth/text2sql/attacks.py", "envs.tools.sql.critic:weakened"): CRITIC,
     (
         "synth/text2sql/verifier.py",

@@ -48,8 +48,8 @@ class DatabaseTarget:
 
 
 VIEWS = "world_views"
-"""The execution option of a call's connection that holds the names of the database's views, where
-the sandbox knows them.
+"""The execution option of a call's connection that maps the names of the database's views to their
+schemas (None: the default one), where the sandbox knows them.
 """
 
 

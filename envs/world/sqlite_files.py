@@ -16,13 +16,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from envs.errors import WorldError
+from envs.quoting import quoted
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
+from envs.sandboxes.sqlite.schema import UndecodableTextError
 from envs.types import Table
 
 FILE = "databases.json"
@@ -89,8 +93,9 @@ def read_image(path: Path) -> bytes:
 
 
 def database_template(database: DatabaseFile) -> SqliteTemplate:
-    """A template of the file as it is. Text in double quotes may stand for a text, as in the stock
-    SQLite that published questions were written for.
+    """A template of the file as it is, with the replacement sign for bytes of a text that are not
+    UTF-8. Text in double quotes may stand for a text, as in the stock SQLite that published
+    questions were written for.
 
     Raises :class:`WorldError` for a file that cannot be read, or is not what it was.
     """
@@ -99,11 +104,39 @@ def database_template(database: DatabaseFile) -> SqliteTemplate:
         raise WorldError(
             "the database is not what it was: its content has another digest", database.path
         )
-    template = SqliteTemplate.from_image(image, loose_quotes=True)
+    try:
+        template = SqliteTemplate.from_image(image, loose_quotes=True)
+    except UndecodableTextError:
+        template = SqliteTemplate.from_image(_with_valid_text(image), loose_quotes=True)
+    except WorldError as error:
+        raise WorldError(error.message, database.path) from None
     template.tables = {
         name: _described(table, database.about) for name, table in template.tables.items()
     }
     return template
+
+
+def _with_valid_text(image: bytes) -> bytes:
+    """The image with the replacement sign for each byte of a text that is not UTF-8."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as raw:
+        raw.deserialize(image)
+        raw.text_factory = bytes
+        columns = raw.execute(
+            "SELECT t.name, c.name FROM pragma_table_list t, pragma_table_xinfo(t.name) c"
+            " WHERE t.schema = 'main' AND t.type = 'table' AND c.hidden = 0"
+        ).fetchall()
+        for table, column in columns:
+            table_name, name = quoted(table.decode()), quoted(column.decode())
+            found = raw.execute(
+                f"SELECT DISTINCT {name} FROM {table_name} WHERE typeof({name}) = 'text'"
+            )
+            for (text,) in list(found):
+                if (valid := text.decode("utf-8", "replace")).encode() != text:
+                    raw.execute(
+                        f"UPDATE {table_name} SET {name} = ? WHERE CAST({name} AS BLOB) = ?",
+                        (valid, text),
+                    )
+        return raw.serialize()
 
 
 def _described(table: Table, about: Mapping[str, Mapping[str, str]]) -> Table:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from synth.action_lists.refusals import Kind, LeftOut, Refused
 from synth.action_lists.wording import wants_consent
 from synth.errors import TaskError
 from synth.tasks.families import FamilyTasks
-from synth.tasks.pools import ListedFamily, ListedTask
+from synth.tasks.pools import ListedTask, PublishedFamily
 from synth.tasks.queries import Queries
 from synth.tasks.readers import FileFamilies
 from synth.tasks.yaml.body import Body, WorldRules
@@ -54,7 +53,7 @@ class ListSettings:
 
 
 @dataclass(frozen=True)
-class ActionFamily(ListedFamily):
+class ActionFamily(PublishedFamily):
     """The family of a list. ``worked_out`` holds the inferred arguments of each task's gold, by
     the task's id in the list.
     """
@@ -72,10 +71,6 @@ class ListTasks(FamilyTasks):
 
     refused: Sequence[LeftOut] = ()
     useless_reads: Mapping[str, Sequence[str]] = MappingProxyType({})
-
-    @property
-    def left_out_kinds(self) -> Mapping[str, int]:
-        return Counter(item.kind.name.lower() for item in self.refused)
 
 
 def list_tasks(
@@ -132,7 +127,10 @@ def list_tasks(
     out.useless_reads = useless
     places = {name: place for place, name in enumerate(entries)}
     out.refused = sorted(refused, key=lambda item: places.get(item.id, -1))
-    out.left_out = [f"{settings.path.name}: {item}" for item in out.refused]
+    out.account.found("task", len(kept) + len(out.refused))
+    out.account.use("task", len(kept))
+    for item in out.refused:
+        out.account.leave_out("task", item.id, f"it {item.kind}: {item.reason}")
     return out
 
 

@@ -78,6 +78,7 @@ def describe(run: PreparedRun) -> dict[str, Any]:
         ],
         **({"composed": composed} if (composed := plan.composed) else {}),
         **({"notes": list(run.notes)} if run.notes else {}),
+        **({"account": run.account.to_json()} if run.account.entries else {}),
         "model": config.model.name or config.model.kind,
         "most_calls": plan.jobs * config.agent.max_turns,
         "tools": {

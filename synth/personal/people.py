@@ -327,7 +327,7 @@ def _rows(
         quote = connection.dialect.identifier_preparer.quote
         chosen = ", ".join(map(quote, columns))
         result = connection.exec_driver_sql(
-            f"SELECT {chosen} FROM {quote(table.name)} LIMIT {most}"
+            f"SELECT {chosen} FROM {table.written(quote)} LIMIT {most}"
         )
         return [dict(zip(columns, row, strict=True)) for row in result]
 

@@ -110,6 +110,7 @@ class Coordinator:
         )
         self.began = time.monotonic()
         self.refuted: TaskError | None = None
+        self._unproved: dict[int, str] = {}
         self.budget = Budget(self.config.budget, self.totals)
         self._interrupts = Interrupts(self._drain, self._stop_now)
         keys = {name: key.value for name, key in run.settings.keys.items()}
@@ -254,6 +255,11 @@ class Coordinator:
                 view.advance()
                 return None
             message = delivery.message
+            if delivery.kind == "refuted" and plan.is_published(delivery.index):
+                ordered.put(delivery.index, plan.task(delivery.index))
+                self._unproved[delivery.index] = message
+                view.advance()
+                return None
             if delivery.kind == "refuted" and plan.is_composed(delivery.index):
                 attempts[delivery.index] += 1
                 try:
@@ -284,6 +290,8 @@ class Coordinator:
                 await writing
         if self.refuted is not None:
             raise self.refuted
+        for index, message in sorted(self._unproved.items()):
+            self._say(f"left out {plan.task(index).id}: {message}")
         if left_out := attempts.total():
             self._say(
                 f"{_counted(left_out, 'composed task')} left out, whose requests get in each"
@@ -301,7 +309,10 @@ class Coordinator:
         def work() -> Iterator[Assignment]:
             for index in self.writer.unaccounted():
                 task = Task.from_json(tasks.task(index // plan.samples))
-                yield Assignment(index, job=plan.job(index, task))
+                if task.end is None and plan.is_published(index // plan.samples):
+                    self._give_up(index, task)
+                else:
+                    yield Assignment(index, job=plan.job(index, task))
 
         def has_room(index: int) -> bool:
             if open_jobs and index - min(open_jobs) >= OPEN_SHARDS * rows_per_shard:
@@ -353,6 +364,18 @@ class Coordinator:
             left, self.stop.request, f"the budget of {minutes:g} minutes is spent"
         )
 
+    def _give_up(self, index: int, task: Task) -> None:
+        """Record a rollout of a published task whose gold does not prove itself."""
+        message = self._unproved.get(index // self.run.plan.samples, "its gold is not proved")
+        row = ErrorRow.of_job(
+            self.run.plan.job(index, task),
+            error_type=TaskError.__name__,
+            message=message,
+            retryable=False,
+            model=self.run.settings.model_name,
+        )
+        self.writer.add_error(index, row)
+
     def _error_row(self, delivery: Delivery, tasks: TaskTable) -> ErrorRow:
         plan = self.run.plan
         task = Task.from_json(tasks.task(delivery.index // plan.samples))
@@ -383,8 +406,8 @@ class Coordinator:
         reason = self.stop.reason if left else None
         extra: dict[str, object] = {"stopped": reason} if reason else {}
         run = self.run
-        if run.left_out:
-            extra["tasks_left_out"] = dict(run.left_out)
+        if run.account.entries:
+            extra["account"] = run.account.to_json()
         changes = changes_since(run.settings, run.world, self.config.database.engine)
         if changes:
             extra["database_changes"] = changes

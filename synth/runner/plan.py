@@ -322,6 +322,16 @@ class Plan:
         """Number of tasks that a family could give, in the universes where it is asked."""
         return sum(block.source.capacity(family) for block in self.blocks if family in block.share)
 
+    def is_published(self, index: int) -> bool:
+        """True if the task at an index is one of a set that somebody published."""
+        names = {
+            family.id
+            for block in self.blocks
+            for family in block.source.families
+            if family.published
+        }
+        return bool(names) and self.task(index).family in names
+
     def digest(self) -> str:
         """Of everything that, with the world, decides which jobs there are."""
         blocks = [

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from envs.ledger import Ledger
 from envs.sandboxes.base import Template, find_engine
 from envs.world.loader import World, load_world
 from synth.config.options import Gathering
@@ -41,7 +41,7 @@ REPHRASED = "rephrased"
 """The key of the manifest about the phrasings that were written for a run."""
 
 LISTED = 20
-"""The number of left-out tasks that a note names."""
+"""The number of reasons, or of families, that a note names."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class PreparedRun:
     """A planned run.
 
     ``notes`` are for the operator. ``home`` keeps a world alive that was written for this run.
-    ``left_out`` counts the tasks that cannot be asked, by kind of reason. ``rephrased`` says what
+    ``account`` says what of the source is asked, changed or left out. ``rephrased`` says what
     the model of ``tasks.rephrase`` has written, and what that cost; None if it was not asked.
     """
 
@@ -59,7 +59,7 @@ class PreparedRun:
     plan: Plan | BranchPlan
     notes: Sequence[str] = ()
     home: Scratch | None = None
-    left_out: Mapping[str, int] = field(default_factory=dict[str, int])
+    account: Ledger = field(default_factory=Ledger)
     rephrased: Mapping[str, object] | None = None
 
     @property
@@ -133,6 +133,7 @@ def prepare(
             names |= database_names(template)
             pools.append(_ground(source, world, template, universe, config))
             settings = with_fingerprint(settings, template)
+    account = _account(pools)
     plan = Plan.make(
         pools,
         tasks.count,
@@ -156,15 +157,13 @@ def prepare(
     notes = [
         *_surface_notes(config, world),
         *dict.fromkeys(note for pool in pools for note in pool.notes),
-        *_writing_families(pools),
-        *_skipped_tasks(pools),
+        *account.lines(LISTED),
         *_absent_families(pools),
         *_near_duplicates(plan),
         *_difficulties(config, plan),
         *_shortfalls(plan),
     ]
-    left_out = sum((Counter(pool.left_out_kinds) for pool in pools), Counter[str]())
-    return PreparedRun(config, settings, world, plan, notes, home, left_out)
+    return PreparedRun(config, settings, world, plan, notes, home, account)
 
 
 def _prepare_recorded(config: RunConfig, world_path: Path | None, consent: Consent) -> PreparedRun:
@@ -278,24 +277,17 @@ def _surface_notes(config: RunConfig, world: World) -> Iterator[str]:
         )
 
 
-def _writing_families(pools: Sequence[TaskPool]) -> list[str]:
-    """Notes on the families that cannot be asked of an attached database."""
-    lines = [line for pool in pools for line in pool.unasked]
-    if not lines:
-        return []
-    many = "1 family is" if len(lines) == 1 else f"{len(lines)} families are"
-    more = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
-    return [f"{many} left out: the database is attached, and only read", *lines[:LISTED], *more]
-
-
-def _skipped_tasks(pools: Sequence[TaskPool]) -> list[str]:
-    """Notes on tasks that cannot be asked: their number and the first of them."""
-    lines = [line for pool in pools for line in pool.left_out]
-    if not lines:
-        return []
-    more = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
-    total = len(lines) + sum(pool.capacity(family.id) for pool in pools for family in pool.families)
-    return [f"{len(lines)} of {total} tasks are left out", *lines[:LISTED], *more]
+def _account(pools: Sequence[TaskPool]) -> Ledger:
+    """The account of all universes. Raises :class:`OperatorError` if nothing can be asked."""
+    account = Ledger()
+    for pool in pools:
+        account.add(pool.account)
+    account.check()
+    if account.entries and not any(
+        pool.capacity(family.id) for pool in pools for family in pool.families
+    ):
+        raise OperatorError("\n".join(["no task can be asked", *account.lines(LISTED)]))
+    return account
 
 
 def _absent_families(pools: Sequence[TaskPool]) -> list[str]:

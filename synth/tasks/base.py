@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from envs.ledger import Ledger
 from envs.sandboxes.base import Template
 from envs.world.loader import World
 from synth.plugins import NoOptions
@@ -29,6 +30,10 @@ class TaskFamily:
     file: str
     line: int
     about: str
+
+    published: ClassVar[bool] = False
+    """Whether somebody published the tasks, so that one that fails its proof is left out. The
+    author of any other family mends it."""
 
     @property
     def talks(self) -> bool:
@@ -55,30 +60,22 @@ class TaskFamily:
 class TaskPool(ABC):
     """The tasks of one universe of a world.
 
-    ``left_out`` holds a line for each task that cannot be asked, with the reason;
-    ``left_out_kinds`` counts them by kind of reason, for the manifest. ``identity`` is a
+    ``account`` says what of the source is asked, changed or left out. ``identity`` is a
     digest of what decides the tasks beside the world and the family's name; it is empty where the
     world's folder holds everything. It goes into the digest of the plan. ``all_families`` are the
     names of all families, those that the run does not ask for included; empty if they are unknown.
     ``absent`` maps families that have no task in this universe to the reason; they are not among
-    ``families``. ``unasked`` holds a line for each family that cannot be asked of an attached
-    database, as those that write. ``notes`` are for the operator.
+    ``families``. ``notes`` are for the operator.
     """
 
     world: World
     universe: int
     families: Sequence[TaskFamily]
-    left_out: Sequence[str] = ()
+    account: Ledger = Ledger()
     identity: str = ""
     all_families: Collection[str] = ()
     absent: Mapping[str, str] = {}
-    unasked: Sequence[str] = ()
     notes: Sequence[str] = ()
-
-    @property
-    def left_out_kinds(self) -> Mapping[str, int]:
-        """The number of left-out tasks by kind of reason."""
-        return {"cannot_be_asked": len(self.left_out)} if self.left_out else {}
 
     def phrasing_names(self) -> Mapping[str, Sequence[str]]:
         """The names of the wordings of each family whose requests may be held out."""

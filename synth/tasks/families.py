@@ -35,6 +35,13 @@ WORKDAY_MINUTES = 8 * 60
 """The longest time by which a task's clock is later than the world's ``now``: a working day."""
 
 
+FAMILY = "family"
+"""The kind of a family in an account."""
+
+MOST_NAMED = 8
+"""Parts of an account that an error names."""
+
+
 class FamilySource(TaskSource):
     """The task source ``families``: what the files of a world's folder ask."""
 
@@ -75,7 +82,7 @@ class FamilyTasks(TaskPool):
             queries = Queries(sandbox, template)
             read = read_families(world, universe, queries) if given is None else given(queries)
             self.rules = read.rules or WorldRules()
-            self.left_out = list(read.left_out)
+            self.account = read.account
             absent = dict(read.absent)
             self.all_families = frozenset([*absent, *(family.id for family in read.families)])
             self._form = form_of(self.rules.form, read.families)
@@ -98,23 +105,26 @@ class FamilyTasks(TaskPool):
         self._named = self._in_words(chosen)
 
     def _reading(self, read: FileFamilies, names: Sequence[str] | None) -> list[TaskFamily]:
-        """The families whose gold calls no tool that writes; the others are ``unasked``.
+        """The families whose gold calls no tool that writes; the others are left out.
 
         Raises :class:`~synth.errors.TaskError` if one of ``names`` cannot be asked, or none can.
         """
         writers = {tool.name for tool in self.world.tools if not tool.read_only}
-        writing = {
-            family.id: f"{family.id}: gold calls {', '.join(sorted(found))}, which may write"
-            for family in read.families
-            if (found := writers & set(family.calls))
-        }
-        self.unasked = [*read.unasked, *writing.values()]
-        unasked = {line.partition(":")[0]: line for line in self.unasked}
-        kept = [family for family in read.families if family.id not in writing]
-        refused = [unasked[name] for name in names or () if name in unasked]
+        kept: list[TaskFamily] = []
+        for family in read.families:
+            self.account.found(FAMILY)
+            if found := writers & set(family.calls):
+                why = f"gold calls {', '.join(sorted(found))}, which may write"
+                self.account.leave_out(FAMILY, family.id, why)
+            else:
+                self.account.use(FAMILY)
+                kept.append(family)
+        unasked = [one for one in self.account.entries if one.kind == FAMILY]
+        refused = [one for one in unasked if one.name in (names or ())]
         if refused or not kept:
-            lines = "; ".join(refused or self.unasked)
-            raise TaskError(f"the database is attached, and only read. {lines}")
+            lines = refused or self.account.entries
+            words = "; ".join(f"{one.name}: {one.why}" for one in lines[:MOST_NAMED])
+            raise TaskError(f"nothing can be asked of the attached database. {words}")
         return kept
 
     def _chosen(

@@ -52,6 +52,13 @@ class ListedFamily(TaskFamily):
 
 
 @dataclass(frozen=True)
+class PublishedFamily(ListedFamily):
+    """A family of a set that somebody published: a task that fails its proof is left out."""
+
+    published = True
+
+
+@dataclass(frozen=True)
 class TaskInstance:
     """The slots of one task, and what its family says about them."""
 

@@ -23,6 +23,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
+from envs.ledger import Ledger
 from synth.errors import EmptyFamilyError, TaskError, raise_task_errors
 from synth.foundation.hashing import canonical
 from synth.tasks.domains import keys_in
@@ -73,8 +74,10 @@ def read_file(context: ReaderContext) -> FileFamilies:
             else:
                 errors.append(error)
     raise_task_errors(errors)
-    left_out = [line for reader in readers for line in reader.left_out]
-    return FileFamilies(families, left_out=left_out, absent=absent)
+    account = Ledger()
+    for reader in readers:
+        account.add(reader.account)
+    return FileFamilies(families, absent=absent, account=account)
 
 
 def read_function(function: Callable[..., Any], context: ReaderContext) -> ListedFamily:
@@ -105,8 +108,7 @@ class _Function:
         self.function, self.context, self.file = function, context, context.file
         self.line = function.__code__.co_firstlineno
         self.scope = Scope(str(context.file), function.__name__, context.tools)
-        self.left_out: list[str] = []
-        """A line for each task that cannot be asked, with its key and the reason."""
+        self.account = Ledger()
 
     def fail(self, message: str, line: int | None = None) -> TaskError:
         return self.scope.fail(message, line or self.line)
@@ -129,13 +131,13 @@ class _Function:
         contents: dict[str, str] = {}
         errors: list[TaskError] = []
         for raw in self.yielded():
+            self.account.found("task")
             try:
                 one = self.task(raw)
             except TaskError as error:
                 errors.append(error)
-                self.left_out.append(
-                    f"{error} (the task with the key {raw.get('key')!r} is left out)"
-                )
+                name = f"{self.scope.family} {raw.get('key')!r}"
+                self.account.leave_out("task", name, str(error))
                 continue
             name, content = canonical([one.case, one.slots]), canonical(raw)
             if contents.setdefault(name, content) != content:
@@ -145,6 +147,7 @@ class _Function:
                 )
                 raise self.fail(message)
             tasks[name] = one
+            self.account.use("task")
         if not tasks and errors:
             raise errors[0]
         if not tasks:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from sqlalchemy.exc import DBAPIError, ResourceClosedError, SQLAlchemyError
 
 from envs.sandboxes.base import Sandbox, Template
 from envs.sql_errors import to_result
-from envs.types import ErrorCategory, Limits, Table, ToolResult
+from envs.types import ErrorCategory, Limits, Pins, Table, ToolResult
 from envs.world.query import QueryResult, ask
 from synth.errors import TaskError
 from synth.tasks.yaml.scope import nearest
@@ -150,7 +151,7 @@ class Queries:
 
     @property
     def attached(self) -> bool:
-        """True for a database that exists: its clock runs on."""
+        """True for a database that exists, which has not what each family asks for."""
         return self._template.fingerprint is not None
 
     def rows(
@@ -166,11 +167,14 @@ class Queries:
         with self._sandbox.transaction(READING) as transaction:
             return ask(transaction.connection)
 
-    def answer(self, sql: str, limits: Limits) -> QueryResult | ToolResult:
+    def answer(
+        self, sql: str, limits: Limits, pins: Pins, *, unordered: bool = False
+    ) -> QueryResult | ToolResult:
         """The whole answer of a query as an agent's would be executed; a failed result where it has
-        none.
+        none. ``unordered``: rows without an order come in another one, on engines that can.
         """
-        return ask(self._sandbox, self._template.tables, sql, limits)
+        with closing(self._template.open(pins, unordered=unordered)) as sandbox:
+            return ask(sandbox, self._template.tables, sql, limits)
 
     def columns(self, sql: str, names: Collection[str], where: TaskError) -> Sequence[str]:
         """The columns of a query that binds ``names``: it is prepared, and gives no row."""

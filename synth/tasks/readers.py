@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from envs.ledger import Ledger
 from envs.world.loader import World
 from synth.errors import TaskError, raise_task_errors
 from synth.plugins import FAMILY_READERS
@@ -51,17 +52,16 @@ class ReaderContext:
 class FileFamilies:
     """The families of one file.
 
-    ``rules`` hold for all families of the world (None: as they were), ``left_out`` names the tasks
-    that cannot be asked, each with the reason. ``absent`` maps the families that have no task in
+    ``rules`` hold for all families of the world (None: as they were), ``account`` says what of the
+    file is asked, changed or left out. ``absent`` maps the families that have no task in
     this universe to the reason; in universe 0 every family has tasks. ``unasked`` says of each
     family that cannot be asked of an attached database, why.
     """
 
     families: Sequence[TaskFamily]
     rules: WorldRules | None = None
-    left_out: Sequence[str] = ()
     absent: Mapping[str, str] = field(default_factory=dict[str, str])
-    unasked: Sequence[str] = ()
+    account: Ledger = field(default_factory=Ledger)
 
 
 def read_families(world: World, universe: int, queries: Queries) -> FileFamilies:
@@ -71,9 +71,8 @@ def read_families(world: World, universe: int, queries: Queries) -> FileFamilies
     """
     rules = WorldRules()
     families: list[TaskFamily] = []
-    left_out: list[str] = []
+    account = Ledger()
     absent: dict[str, str] = {}
-    unasked: list[str] = []
     errors: list[TaskError] = []
     for name in _files(world.path):
         read: Callable[[ReaderContext], FileFamilies] = FAMILY_READERS.load(name)
@@ -85,11 +84,10 @@ def read_families(world: World, universe: int, queries: Queries) -> FileFamilies
             continue
         rules = found.rules or rules
         families += found.families
-        left_out += found.left_out
+        account.add(found.account)
         absent |= found.absent
-        unasked += found.unasked
     raise_task_errors(errors)
-    return FileFamilies(families, rules, left_out, absent, unasked)
+    return FileFamilies(families, rules, absent, account)
 
 
 def _files(folder: Path) -> list[str]:

@@ -78,10 +78,11 @@ class TaskSourceConformance(ABC):
     def test_a_second_source_gives_the_same_tasks(self, world: World) -> None:
         with self.opened(world) as pool:
             before = [task.to_json() for task in self.tasks(pool)]
-            identity, left_out = pool.identity, list(pool.left_out)
+            identity, account = pool.identity, pool.account.to_json()
         with self.opened(world) as pool:
             assert [task.to_json() for task in self.tasks(pool)] == before
-            assert (pool.identity, list(pool.left_out)) == (identity, left_out)
+            assert (pool.identity, pool.account.to_json()) == (identity, account)
+            pool.account.check()
 
     def test_a_seed_changes_the_order_and_not_the_tasks(self, world: World) -> None:
         with self.opened(world) as pool:

@@ -6,7 +6,8 @@ The file is a list like BIRD's, in JSON: ``question``, ``SQL`` (or ``query``), a
 
 from __future__ import annotations
 
-import json
+import datetime as dt
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,17 +15,43 @@ from pathlib import Path
 from synth.errors import OperatorError
 from synth.tasks.families import FamilySource
 from synth.tasks.yaml.scope import nearest
-from synth.text2sql.bird import QUESTIONS_FILE, questions_file, read_questions, write_tools
+from synth.text2sql.bird import (
+    PublishedQuestion,
+    questions_file,
+    read_questions,
+    write_document,
+)
 
 FAMILY = "questions"
 """The family of the questions that name no ``db_id``."""
 
 
+_CLOCK = re.compile(
+    r"current_?(?:date|time)|local_?time|sys_?date|utc_|cur(?:date|time)|unix_?(?:timestamp|epoch)"
+    r"|\b(?:now|today|age|getdate|julianday|\w+_timestamp)\b|\b(?:date|time|datetime)\s*\(\s*\)",
+    re.IGNORECASE,
+)
+"""Words of queries that may read the clock. One too many costs nothing but the day in the prompt."""
+
+
+def _checked(now: str) -> str:
+    try:
+        moment = dt.datetime.fromisoformat(now)
+    except ValueError:
+        raise OperatorError(
+            f"tasks.options.now: {now!r} is not an ISO date and time, such as 2026-03-02T09:00:00"
+        ) from None
+    return moment.astimezone(dt.UTC).replace(tzinfo=None).isoformat() if moment.tzinfo else now
+
+
 @dataclass(frozen=True)
 class QuestionOptions:
-    """``path`` is the file of the questions, or its folder."""
+    """``path`` is the file of the questions, or its folder. ``now`` is the date and time, in UTC, at
+    which the questions are asked (None: the day of the planning, where a query reads the clock).
+    """
 
     path: str
+    now: str | None = None
 
 
 class QuestionSource(FamilySource):
@@ -38,6 +65,7 @@ class QuestionSource(FamilySource):
     def __init__(self, options: QuestionOptions) -> None:
         super().__init__(options)
         self._path = Path(options.path).expanduser()
+        self._now = None if options.now is None else _checked(options.now)
 
     def write_world(self, folder: Path, families: Sequence[str] | None) -> Path:
         """Write the world of the questions; it has no database of its own.
@@ -45,8 +73,8 @@ class QuestionSource(FamilySource):
         Raises :class:`OperatorError` with what is wrong with the questions.
         """
         file = questions_file(self._path)
-        questions = read_questions(file, FAMILY)
-        known = sorted({question["db_id"] for question in questions})
+        read = read_questions(file, FAMILY)
+        known = sorted({question["db_id"] for question in read.questions})
         for name in families or ():
             if name not in known:
                 raise OperatorError(
@@ -54,8 +82,26 @@ class QuestionSource(FamilySource):
                     f" {nearest(name, known)}"
                 )
         folder.mkdir(parents=True)
-        document = {"source": file.name, "suite": 0, "attached": True, "questions": questions}
-        (folder / QUESTIONS_FILE).write_text(
-            json.dumps(document, ensure_ascii=False, indent=1), "utf-8"
+        return write_document(
+            folder,
+            {
+                "source": file.name,
+                "suite": 0,
+                "rows": "gold",
+                "attached": True,
+                "now": self._moment(read.questions),
+                "questions": read.questions,
+                "left_out": read.left_out,
+                "changed": read.changed,
+                "databases": [],
+            },
         )
-        return write_tools(folder)
+
+    def _moment(self, questions: Sequence[PublishedQuestion]) -> str | None:
+        """The time at which questions are asked: that of the options, or the day of the planning if
+        a query may read the clock.
+        """
+        if self._now is not None:
+            return self._now
+        clocks = any(_CLOCK.search(question["sql"]) for question in questions)
+        return f"{dt.datetime.now(dt.UTC).date()}T09:00:00" if clocks else None

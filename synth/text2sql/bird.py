@@ -15,19 +15,23 @@ import hashlib
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
 from envs.errors import WorldError
 from envs.world.sqlite_files import FILE as DATABASES_FILE
-from envs.world.sqlite_files import read_image
+from envs.world.sqlite_files import DatabaseFile, database_template, read_image
 from synth.errors import OperatorError
 from synth.tasks.families import FamilySource
 from synth.tasks.yaml.scope import nearest
 from synth.tasks.yaml.words import DIFFICULTIES, FAMILY_ID
 
 QUESTIONS_FILE = "questions.json"
+
+
+LeftOut = tuple[str, str]
+"""The name of a part of the source, and the reason for which it is left out or changed."""
 
 
 class PublishedQuestion(TypedDict):
@@ -39,6 +43,24 @@ class PublishedQuestion(TypedDict):
     evidence: str
     sql: str
     difficulty: str | None
+
+
+class QuestionsDocument(TypedDict):
+    """A questions.json. ``rows`` says how answers are compared: ``set`` as in BIRD, ``gold`` as
+    bags, and in order where the right query has one. ``now`` is the time at which questions are
+    asked (None: the usual one). ``left_out``, ``changed`` and ``databases`` account for what is
+    not asked as it was found.
+    """
+
+    source: str
+    suite: int
+    rows: str
+    attached: bool
+    now: str | None
+    questions: list[PublishedQuestion]
+    left_out: list[LeftOut]
+    changed: list[LeftOut]
+    databases: list[LeftOut]
 
 
 @dataclass(frozen=True)
@@ -64,8 +86,21 @@ class BirdSource(FamilySource):
         super().__init__(options)
         self._path, self._suite = Path(options.path).expanduser(), options.suite
 
+    rows = "set"
+
     def write_world(self, folder: Path, families: Sequence[str] | None) -> Path:
-        return write_bird_world(self._path, folder, databases=families, suite=self._suite)
+        return write_bird_world(
+            self._path, folder, databases=families, suite=self._suite, rows=self.rows
+        )
+
+
+class SpiderSource(BirdSource):
+    """The task source ``spider``: as ``bird``, with answers compared as bags, and in order where the
+    right query has one.
+    """
+
+    path_is = "the folder of its questions, as in tasks.path=data/spider"
+    rows = "gold"
 
 
 QUESTION_FILES = (
@@ -80,7 +115,7 @@ DATABASE_FOLDERS = ("dev_databases", "train_databases", "test_databases", "datab
 SUFFIXES = (".sqlite", ".sqlite3", ".db")
 
 MOST = 8
-"""Problems that are told at once."""
+"""Reasons that a message names."""
 
 POLICY = """\
 You answer questions about a database with one SQL query each. Look at the tables and at what \
@@ -97,38 +132,62 @@ TOOLS = """\
 
 
 def write_bird_world(
-    path: Path, folder: Path, *, databases: Sequence[str] | None = None, suite: int = 3
+    path: Path,
+    folder: Path,
+    *,
+    databases: Sequence[str] | None = None,
+    suite: int = 3,
+    rows: str = "set",
 ) -> Path:
     """Write the world of a BIRD folder, or of one file of questions in it, to a new ``folder``, and
     return that.
 
     ``databases`` are the names of those that are asked about (None: all), ``suite`` the number of
-    thinned copies on which an answer is judged too. Raises :class:`OperatorError` with what is
-    wrong with the questions or the databases.
+    thinned copies on which an answer is judged too. A database that cannot be read takes its own
+    questions with it. Raises :class:`OperatorError` if nothing can be asked.
     """
     file = questions_file(path)
-    questions = read_questions(file)
-    known = sorted({question["db_id"] for question in questions})
+    read = read_questions(file)
+    known = sorted({question["db_id"] for question in read.questions})
     for name in databases or ():
         if name not in known:
             raise OperatorError(
                 f"tasks.families: {file} asks nothing about {name!r}; {nearest(name, known)}"
             )
     chosen = [name for name in known if databases is None or name in databases]
-    found = _databases(file.parent, chosen, file)
+    asked = [question for question in read.questions if question["db_id"] in chosen]
+    homes = _homes(file)
+    listed: list[dict[str, object]] = []
+    unread: list[LeftOut] = []
+    for name in chosen:
+        try:
+            listed.append(_entry(name, _database(name, homes)))
+        except WorldError as error:
+            unread.append((name, error.message))
+    if not listed:
+        raise OperatorError(
+            "\n".join([f"{file}: no database can be read", *(": ".join(one) for one in unread)])
+        )
     folder.mkdir(parents=True)
-    listed = [_entry(name, found[name]) for name in chosen]
-    asked = [question for question in questions if question["db_id"] in found]
-    document = {"source": file.name, "suite": suite, "questions": asked}
     (folder / DATABASES_FILE).write_text(json.dumps(listed, ensure_ascii=False, indent=1), "utf-8")
-    (folder / QUESTIONS_FILE).write_text(
-        json.dumps(document, ensure_ascii=False, indent=1), "utf-8"
-    )
-    return write_tools(folder)
+    document: QuestionsDocument = {
+        "source": file.name,
+        "suite": suite,
+        "rows": rows,
+        "attached": False,
+        "now": None,
+        "questions": asked,
+        "left_out": read.left_out,
+        "changed": read.changed,
+        "databases": unread,
+    }
+    return write_document(folder, document)
 
 
-def write_tools(folder: Path) -> Path:
-    """Write the policy and the tools of questions to a world's folder, and return that."""
+def write_document(folder: Path, document: QuestionsDocument) -> Path:
+    """Write the questions, the policy and the tools to a world's folder, and return that."""
+    text = json.dumps(document, ensure_ascii=False, indent=1)
+    (folder / QUESTIONS_FILE).write_text(text, "utf-8")
     (folder / "policy.md").write_text(POLICY, "utf-8")
     (folder / "tools.yaml").write_text(TOOLS, "utf-8")
     return folder
@@ -149,94 +208,115 @@ def questions_file(path: Path) -> Path:
     return found[0]
 
 
-def read_questions(file: Path, database: str | None = None) -> list[PublishedQuestion]:
-    """The questions in one form. Those without an id take their place in the file; Spider's have no
+@dataclass(frozen=True)
+class ReadQuestions:
+    """The questions of a file in one form, and those that are left out or changed, with the
+    reason.
+    """
+
+    questions: list[PublishedQuestion] = field(default_factory=list[PublishedQuestion])
+    left_out: list[LeftOut] = field(default_factory=list["LeftOut"])
+    changed: list[LeftOut] = field(default_factory=list["LeftOut"])
+
+
+def read_questions(file: Path, database: str | None = None) -> ReadQuestions:
+    """Read a file of questions. Those without an id take their place in the file; Spider's have no
     evidence. ``database`` is the ``db_id`` of those that name none.
 
-    Raises :class:`OperatorError` for a file that holds no questions, with what is wrong.
+    Raises :class:`OperatorError` for a file that holds no list, or no question that can be read.
     """
-    try:
-        raw: Any = json.loads(file.read_bytes().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise OperatorError(f"{file}: not UTF-8 at byte {error.start}") from None
+    try:  # a byte that is not UTF-8 spoils its own question only
+        raw: Any = json.loads(file.read_bytes().decode("utf-8-sig", "surrogateescape"))
     except ValueError as error:
-        raise OperatorError(f"{file}: no JSON: {error}") from None
+        raise OperatorError(f"{file}: not JSON: {error}") from None
     if not isinstance(raw, list) or not raw:
         raise OperatorError(f"{file}: must hold a list of questions")
-    out: list[PublishedQuestion] = []
-    problems: list[str] = []
-    seen: set[str] = set()
+    out = ReadQuestions()
+    seen: set[tuple[str, str]] = set()
     for index, item in enumerate(cast("list[object]", raw)):
         entry = cast("dict[str, Any]", item if isinstance(item, dict) else {})
-        if entry and database is not None:
-            entry = {"db_id": database, **entry}
-        number = str(entry.get("question_id", index))
-        problem = _problem(entry, number in seen)
-        if problem:
-            problems.append(f"{file}: question {number}{problem}")
-        seen.add(number)
-        sql = str(entry.get("SQL", entry.get("query", ""))).strip().rstrip(";").strip()
-        out.append(
+        if entry and database is not None and not entry.get("db_id"):
+            entry = {**entry, "db_id": database}
+        number = _printable(str(entry.get("question_id", index)))
+        if problem := _problem(entry):
+            out.left_out.append((number, problem))
+            continue
+        family = entry["db_id"]
+        while (family, number) in seen:
+            number = f"{number}-{index}"
+        seen.add((family, number))
+        difficulty = entry.get("difficulty")
+        if difficulty not in (None, *DIFFICULTIES):
+            known = ", ".join(DIFFICULTIES)
+            reason = f"asked without its difficulty {difficulty!r:.40}, which is none of {known}"
+            out.changed.append((f"{family} {number}", reason))
+            difficulty = None
+        out.questions.append(
             {
                 "question_id": number,
-                "db_id": str(entry.get("db_id")),
-                "question": str(entry.get("question", "")).strip(),
+                "db_id": family,
+                "question": entry["question"].strip(),
                 "evidence": str(entry.get("evidence") or "").strip(),
-                "sql": sql,
-                "difficulty": entry.get("difficulty"),
+                "sql": str(entry.get("SQL") or entry["query"]).strip().rstrip(";").strip(),
+                "difficulty": difficulty,
             }
         )
-    _refuse(problems)
+    if not out.questions:
+        reasons = dict.fromkeys(reason for _, reason in out.left_out)
+        raise OperatorError(f"{file}: no question can be read: {'; '.join(list(reasons)[:MOST])}")
     return out
 
 
-def _problem(entry: Mapping[str, Any], again: bool) -> str:
+def _problem(entry: Mapping[str, Any]) -> str:
+    """The reason for which an entry is no question; empty if it is one."""
     if not entry:
-        return " is no object"
+        return "it is not an object"
     for keys in (("db_id",), ("question",), ("SQL", "query")):
-        if not any(isinstance(entry.get(key), str) and entry[key].strip() for key in keys):
-            return f" has no {' or '.join(keys)}"
-    if again:
-        return " stands there twice: a question_id is one question's"
+        texts = [entry[key] for key in keys if entry.get(key)]
+        if not texts or not isinstance(texts[0], str) or not texts[0].strip(" \t\r\n;"):
+            return f"it has no {' or '.join(keys)}"
+        if _printable(texts[0]) != texts[0]:
+            return f"its {keys[0]} is not valid UTF-8"
+    if _printable(str(entry.get("evidence"))) != str(entry.get("evidence")):
+        return "its evidence is not valid UTF-8"
     if FAMILY_ID.fullmatch(entry["db_id"]) is None:
-        return f": the db_id {entry['db_id']!r} must match {FAMILY_ID.pattern}"
-    if entry.get("difficulty") not in (None, *DIFFICULTIES):
-        return f": the difficulty {entry['difficulty']!r} is none of {', '.join(DIFFICULTIES)}"
+        return f"its db_id {entry['db_id']!r:.60} must match {FAMILY_ID.pattern}"
     return ""
 
 
-def _databases(root: Path, names: Sequence[str], file: Path) -> dict[str, Path]:
-    """The SQLite file of each name; OperatorError with those that are not there."""
-    homes = [root / name for name in DATABASE_FOLDERS if (root / name).is_dir()]
+def _printable(text: str) -> str:
+    """The text as UTF-8 can hold it."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _homes(file: Path) -> list[Path]:
+    """The folders of databases beside a file of questions. Raises :class:`OperatorError`."""
+    homes = [file.parent / name for name in DATABASE_FOLDERS if (file.parent / name).is_dir()]
     if not homes:
         raise OperatorError(
-            f"{root}: no folder of databases beside {file.name}, such as {DATABASE_FOLDERS[0]}"
+            f"{file.parent}: no folder of databases beside {file.name}, such as"
+            f" {DATABASE_FOLDERS[0]}"
         )
-    found: dict[str, Path] = {}
-    problems: list[str] = []
-    for name in names:
-        there = [home / name / f"{name}{suffix}" for home in homes for suffix in SUFFIXES]
-        match = next((item for item in there if item.is_file()), None)
-        if match is None:
-            problems.append(f"{file} asks about {name!r}, and there is no {there[0]}")
-        else:
-            found[name] = match.absolute()
-    _refuse(problems)
-    return found
+    return homes
+
+
+def _database(name: str, homes: Sequence[Path]) -> Path:
+    """The SQLite file of a database. Raises :class:`WorldError` if it is not there."""
+    there = [home / name / f"{name}{suffix}" for home in homes for suffix in SUFFIXES]
+    match = next((item for item in there if item.is_file()), None)
+    if match is None:
+        raise WorldError(f"there is no file {there[0]}")
+    return match.absolute()
 
 
 def _entry(name: str, path: Path) -> dict[str, object]:
-    try:
-        image = read_image(path)
-    except WorldError as error:
-        raise OperatorError(str(error)) from None
+    """The entry of a database in databases.json. Raises :class:`WorldError` for a file that cannot
+    be read.
+    """
+    sha256 = hashlib.sha256(read_image(path)).hexdigest()
     about = dict(_descriptions(path.parent / "database_description"))
-    return {
-        "name": name,
-        "file": str(path),
-        "sha256": hashlib.sha256(image).hexdigest(),
-        "about": about,
-    }
+    database_template(DatabaseFile(name, path, sha256, about)).close()
+    return {"name": name, "file": str(path), "sha256": sha256, "about": about}
 
 
 def _descriptions(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
@@ -280,9 +360,3 @@ def _decoded(data: bytes) -> str:
         except UnicodeDecodeError:
             continue
     return data.decode("latin-1").replace("\0", "")
-
-
-def _refuse(problems: Sequence[str]) -> None:
-    if problems:
-        more = [f"and {len(problems) - MOST} more"] if len(problems) > MOST else []
-        raise OperatorError("\n".join([*problems[:MOST], *more]))

@@ -71,9 +71,11 @@ def read_sql(raw: Map, scope: Scope) -> SqlQuery:
     reading = resolve("envs.tools.sql.critic:read_query")(sql)
     if reading is None:
         raise scope.fail("`sql` is one query, and this cannot be read as one", line)
-    if reading.unsettled is not None:
+    if reading.random is not None:
         raise scope.fail(
-            f"`sql`: the answer would not be the same each time: {reading.unsettled}", line
+            f"`sql`: the answer would not be the same each time: {reading.random} gives another"
+            " value each time",
+            line,
         )
     quotes = reading.ordered or reading.one_row
     return SqlQuery(compiled, reading.ordered, quotes, list(reading.tables))

@@ -5,40 +5,51 @@ question.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, cast
 
+from envs.ledger import Ledger
 from envs.plugins import resolve
-from envs.types import Limits
+from envs.types import Limits, Pins, ToolResult
 from envs.world.query import QueryResult
 from synth.errors import TaskError
-from synth.tasks.pools import ListedFamily, ListedTask
-from synth.tasks.queries import Queries
+from synth.tasks.pools import ListedTask, PublishedFamily
 from synth.tasks.readers import FileFamilies, ReaderContext
 from synth.tasks.yaml.body import Body, WorldRules
 from synth.tasks.yaml.scope import Scope
 from synth.tasks.yaml.user import UserText
-from synth.text2sql.bird import PublishedQuestion
+from synth.tasks.yaml.words import NOW
+from synth.text2sql.bird import PublishedQuestion, QuestionsDocument
 from synth.text2sql.question import question_steps
+from synth.text2sql.result_sets import Rules, same_rows
+from synth.text2sql.right_answers import RightAnswers, right_answers, unstable, widths_of
 from synth.types.checks import Gate
 
 LIMITS = Limits(True, 5_000, 10_000, 64_000_000)
 """What a published query may take: what a run's own limits allow unless they are changed."""
+
+QUESTION, DATABASE = "question", "database"
+"""Kinds of parts in the account."""
+
+TIE, CLOCK = "tie", "clock"
+"""Tags of questions beside those of :func:`envs.tools.sql.critic.doubts`."""
 
 
 def read_file(context: ReaderContext) -> FileFamilies:
     """The family of the universe's database, or those of an attached one by ``db_id``. A family is
     missing where nothing can be asked of it.
 
-    Questions are left out whose published query fails, finds nothing, or may answer differently
-    each time. Raises :class:`~synth.errors.TaskError` for a file that cannot be read.
+    Questions are left out whose published query fails, finds nothing, reads no table, or may answer
+    differently each time. Raises :class:`~synth.errors.TaskError` for a file that cannot be read.
     """
     world, file = context.world, context.file
     try:
-        document: Any = json.loads(file.read_text("utf-8"))
-        asked = cast("list[PublishedQuestion]", document["questions"])
-        suite, source = int(document["suite"]), str(document["source"])
-        attached = bool(document.get("attached", False))
+        document = cast("QuestionsDocument", json.loads(file.read_text("utf-8")))
+        asked, attached = document["questions"], document["attached"]
+        account = _account(document) if context.universe == 0 else Ledger()
+        rules = WorldRules(document["now"] or NOW)
     except (ValueError, KeyError, TypeError) as error:
         raise TaskError(
             f"no file of questions as `tasks=bird` writes it: {error}", str(file)
@@ -47,84 +58,163 @@ def read_file(context: ReaderContext) -> FileFamilies:
         names = list(dict.fromkeys(item["db_id"] for item in asked))
     else:  # without databases of its own, the questions are not about this world's
         names = [world.databases[context.universe].name] if world.databases else []
-    families: list[ListedFamily] = []
-    left_out: list[str] = []
+        account.found(DATABASE, len(names))
+        account.use(DATABASE, len(names))
+    changed = dict(document["changed"])
+    families: list[PublishedFamily] = []
     for name in names:
-        about = f"Questions about the database {name}, from {source}."
-        own = [item for item in asked if item["db_id"] == name]
-        tasks = list(_tasks(own, suite, context, name, left_out))
-        families += [ListedFamily(name, str(file), 1, about, tasks)] if tasks else []
-    return FileFamilies(families, left_out=left_out)
+        about = f"Questions about the database {name}, from {document['source']}."
+        reader = _Reader(context, name, document, rules, account, changed)
+        tasks = list(reader.tasks())
+        families += [PublishedFamily(name, str(file), 1, about, tasks)] if tasks else []
+    return FileFamilies(families, rules, account=account)
 
 
-def _tasks(
-    asked: Sequence[PublishedQuestion],
-    suite: int,
-    context: ReaderContext,
-    family: str,
-    left_out: list[str],
-) -> Iterator[ListedTask]:
-    """The tasks of a family; a line for each question that cannot be asked goes to ``left_out``."""
-    queries = context.queries
-    scope = Scope(str(context.file), family, context.tools)
-    known = {table.lower() for table in queries.tables}
-    for item in asked:
-        read = resolve("envs.tools.sql.critic:read_query")(item["sql"], queries.dialect)
-        if reason := _unfit(item["sql"], read, queries):
-            left_out.append(f"{family} {item['question_id']}: {reason}")
-            continue
-        named = read.tables if read is not None else ()
-        tables = [table for table in named if table.lower() in known]
-        quotes = read is not None and (read.ordered or read.one_row)
-        yield _task(item, tables, suite, scope, context.rules, quotes=quotes)
+def _account(document: QuestionsDocument) -> Ledger:
+    """The account of what the file and its folder hold and the world does not."""
+    account = Ledger()
+    for kind, parts in ((QUESTION, document["left_out"]), (DATABASE, document["databases"])):
+        account.found(kind, len(parts))
+        for name, why in parts:
+            account.leave_out(kind, name, why)
+    unread = {name for name, _ in document["databases"]}
+    for question in document["questions"]:
+        if question["db_id"] in unread:
+            account.found(QUESTION)
+            name = f"{question['db_id']} {question['question_id']}"
+            account.leave_out(QUESTION, name, "its database cannot be read")
+    return account
 
 
-def _unfit(sql: str, read: Any, queries: Queries) -> str:
-    """The reason for which a published query cannot judge answers; empty if it can."""
-    if read is not None and read.unsettled is not None:
-        return str(read.unsettled)
-    if queries.attached and read is not None and read.clock is not None:
-        return f"{read.clock} gives another value each time, as the clock of the database runs on"
-    answer = queries.answer(sql, LIMITS)
-    if not isinstance(answer, QueryResult):
-        return f"its query fails: {(answer.message or '').rstrip('.')} ({answer.category})"
-    if not answer.rows or all(cell is None for row in answer.rows for cell in row):
-        return "its query finds nothing"
-    return ""
+@dataclass
+class _Reader:
+    """Reads the questions of one family."""
+
+    context: ReaderContext
+    family: str
+    document: QuestionsDocument
+    world_rules: WorldRules
+    account: Ledger
+    changed: Mapping[str, str]
+
+    @cached_property
+    def scope(self) -> Scope:
+        return Scope(str(self.context.file), self.family, self.context.tools)
+
+    @cached_property
+    def types(self) -> Mapping[str, str]:
+        """The types of the database's columns, by name in lower case."""
+        tables = self.context.queries.tables.values()
+        return {column.name.lower(): column.type for table in tables for column in table.columns}
+
+    def tasks(self) -> Iterator[ListedTask]:
+        """The tasks of the questions that can be asked; each question is accounted for."""
+        for item in self.document["questions"]:
+            if item["db_id"] != self.family:
+                continue
+            name = f"{self.family} {item['question_id']}"
+            self.account.found(QUESTION)
+            found = self._examined(item)
+            if isinstance(found, str):
+                self.account.leave_out(QUESTION, name, found)
+                continue
+            notes = [self.changed[name]] if name in self.changed else []
+            notes += [f"asked with the note {note}" for note in found.notes]
+            if notes:
+                self.account.change(QUESTION, name, " and ".join(notes))
+            else:
+                self.account.use(QUESTION)
+            yield self._task(item, found)
+
+    def _ask(self, sql: str, *, unordered: bool = False) -> QueryResult | ToolResult:
+        pins = Pins(self.world_rules.now)
+        return self.context.queries.answer(sql, LIMITS, pins, unordered=unordered)
+
+    def _examined(self, item: PublishedQuestion) -> _Examined | str:
+        """The question with its notes; the reason for which its query cannot judge answers."""
+        sql, queries = item["sql"], self.context.queries
+        read = resolve("envs.tools.sql.critic:read_query")(sql, queries.dialect)
+        rules = self._rules(read)
+        right = right_answers(sql, self._ask, queries.dialect, rules)
+        if isinstance(right, ToolResult):
+            return f"its query fails: {(right.message or '').rstrip('.')} ({right.category})"
+        rows = right.answer.rows
+        if not rows or all(cell is None for row in rows for cell in row):
+            return "its query finds nothing"
+        if read is not None and not read.tables:
+            return "its query reads no table: a constant answers it"
+        if reason := unstable(sql, self._ask, queries.dialect, widths_of(queries.tables)):
+            return reason
+        if reason := self._otherwise(sql, right, rules):
+            return reason
+        tags = resolve("envs.tools.sql.critic:doubts")(sql, queries.dialect, self.types, rows)
+        own = {TIE: right.ties > 0, CLOCK: read is not None and read.clock is not None}
+        notes = [tag for tag, there in own.items() if there] + tags
+        return _Examined(notes, rules, self._described(read), read is not None and quotes(read))
+
+    def _otherwise(self, sql: str, right: RightAnswers, rules: Rules) -> str:
+        """The reason for which a second execution is not as right as the first."""
+        again = self._ask(sql, unordered=True)
+        if isinstance(again, ToolResult):
+            return f"its query fails the second time: {again.category}"
+        width = len(right.answer.columns)
+        if same_rows(right.blocks, again.rows, width, len(again.columns), rules):
+            return ""
+        return "its query gives another answer when it is executed again"
+
+    def _rules(self, read: Any) -> Rules:
+        """The comparison of answers: BIRD's, or the order and the repetitions of the right query."""
+        if self.document["rows"] == "set":
+            return Rules(set_of_rows=True, any_columns=False)
+        return Rules(ordered=read is not None and read.ordered, any_columns=False)
+
+    def _described(self, read: Any) -> Sequence[str]:
+        """The tables that a query reads, as the database names them."""
+        known = {name.lower(): name for name in self.context.queries.tables}
+        named = [name.lower() for name in read.tables] if read is not None else []
+        found = [known.get(name) or known.get(name.rpartition(".")[2]) for name in named]
+        return [name for name in dict.fromkeys(found) if name is not None]
+
+    def _task(self, item: PublishedQuestion, found: _Examined) -> ListedTask:
+        hint = f"\n\nHint: {item['evidence']}" if item["evidence"] else ""
+        options = {
+            "query": item["sql"],
+            "ordered": found.rules.ordered,
+            "rows": "set" if found.rules.set_of_rows else "bag",
+            "columns": "given",
+            "databases": self.document["suite"],
+            "tolerance": found.rules.tolerance,
+            "notes": found.notes,
+        }
+        steps = partial(question_steps, item["sql"], found.tables, self.scope, 1)
+        body = Body(
+            user=UserText([f"{item['question']}{hint}"]),
+            answer=None,
+            compare_answer={},
+            oracle={},
+            gold=steps(quotes=found.quotes),
+            gates=(Gate("state"), Gate("sql", options), Gate("reply", {"acts": []})),
+            compare=self.context.rules.compare,
+            alternatives=(),
+            transient=self.context.rules.transient,
+            uses=frozenset(),
+            difficulty=item["difficulty"],
+        )
+        return ListedTask({"question_id": item["question_id"]}, item["question_id"], None, body)
 
 
-def _task(
-    each: PublishedQuestion,
-    tables: Sequence[str],
-    suite: int,
-    scope: Scope,
-    rules: WorldRules,
-    *,
-    quotes: bool,
-) -> ListedTask:
-    """BIRD compares sets of rows, columns in the order of the query, whatever the order of the
-    rows.
+def quotes(read: Any) -> bool:
+    """True if the first row of an answer is promised, so that a reply may quote it."""
+    return read.ordered or read.one_row
+
+
+@dataclass(frozen=True, slots=True)
+class _Examined:
+    """A question that can be asked: its tags, the comparison of its answers, the tables to describe,
+    and whether gold's reply quotes the first row.
     """
-    hint = f"\n\nHint: {each['evidence']}" if each["evidence"] else ""
-    options = {
-        "query": each["sql"],
-        "ordered": False,
-        "rows": "set",
-        "columns": "given",
-        "databases": suite,
-        "tolerance": 1e-6,
-    }
-    body = Body(
-        user=UserText([f"{each['question']}{hint}"]),
-        answer=None,
-        compare_answer={},
-        oracle={},
-        gold=question_steps(each["sql"], tables, scope, 1, quotes=quotes),
-        gates=(Gate("state"), Gate("sql", options), Gate("reply", {"acts": []})),
-        compare=rules.compare,
-        alternatives=(),
-        transient=rules.transient,
-        uses=frozenset(),
-        difficulty=each["difficulty"],
-    )
-    return ListedTask({"question_id": each["question_id"]}, each["question_id"], None, body)
+
+    notes: Sequence[str]
+    rules: Rules
+    tables: Sequence[str]
+    quotes: bool

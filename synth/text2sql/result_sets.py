@@ -9,6 +9,7 @@ Interface?", 2023). Here figures may differ by a rounding error besides.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard, cast
@@ -36,15 +37,30 @@ class Rules:
     tolerance: float = 1e-6
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows with equal sort keys, of which a right answer has ``take`` in any order."""
+
+    rows: Sequence[Row]
+    take: int
+
+
+def fixed(rows: Sequence[Row]) -> list[Block]:
+    """Rows of which each has its place."""
+    return [Block((row,), 1) for row in rows]
+
+
 def same_rows(
-    expected: Sequence[Row], given: Sequence[Row], width: int, given_width: int, rules: Rules
+    expected: Sequence[Block], given: Sequence[Row], width: int, given_width: int, rules: Rules
 ) -> bool:
-    """Compare two answers; ``width`` and ``given_width`` are their numbers of columns."""
+    """Compare an answer with the right ones; ``width`` and ``given_width`` are the numbers of
+    columns.
+    """
     if width != given_width:
         return False
     if rules.set_of_rows:
-        expected, given = _distinct(expected), _distinct(given)
-    if len(expected) != len(given):
+        given = _distinct(given)
+    elif sum(block.take for block in expected) != len(given):
         return False
     straight = list(range(width))
     if _equal(expected, given, straight, rules):
@@ -59,20 +75,98 @@ def same_rows(
 
 
 def _equal(
-    expected: Sequence[Row], given: Sequence[Row], order: Sequence[int], rules: Rules
+    expected: Sequence[Block], given: Sequence[Row], order: Sequence[int], rules: Rules
 ) -> bool:
     """Compare the rows, with the ``order[i]``-th column of ``given`` for the i-th expected one."""
     turned = [tuple(row[index] for index in order) for row in given]
-    left = [row[: len(order)] for row in expected]
+    turned = _distinct(turned) if rules.set_of_rows else turned
+    width = len(order)
+    blocks = [Block([row[:width] for row in block.rows], block.take) for block in expected]
+    left = nearest(blocks, turned, rules)
     if rules.ordered:
-        return all(
+        return len(left) == len(turned) and all(
             _close(ours, theirs, rules.tolerance) for ours, theirs in zip(left, turned, strict=True)
         )
-    return _same_bag(left, turned, rules.tolerance)
+    return _same_bag(_distinct(left) if rules.set_of_rows else left, turned, rules.tolerance)
+
+
+def nearest(blocks: Sequence[Block], given: Sequence[Row], rules: Rules) -> list[Row]:
+    """The right answer that is nearest to a given one."""
+    if all(len(block.rows) == 1 for block in blocks):
+        return [block.rows[0] for block in blocks]
+    if rules.ordered:
+        out: list[Row] = []
+        for block in blocks:
+            out += _in_order(block, given[len(out) : len(out) + block.take], rules.tolerance)
+        return out
+    out = [row for block in blocks if block.take == len(block.rows) for row in block.rows]
+    wanted = _without(given, out)
+    for block in blocks:
+        if block.take < len(block.rows):
+            pool = _Pool(block.rows, rules.tolerance)
+            taken = [row for row in map(pool.take, wanted) if row is not None][: block.take]
+            wanted = _without(wanted, taken)
+            more = pool.rest(given if rules.set_of_rows else ())
+            out += [*taken, *more[: block.take - len(taken)]]
+    return out
+
+
+def _in_order(block: Block, wanted: Sequence[Row], tolerance: float) -> list[Row]:
+    """Rows of a block, those that are wanted in the places where they are wanted."""
+    pool = _Pool(block.rows, tolerance)
+    taken = [pool.take(row) for row in wanted]
+    taken += [None] * (block.take - len(taken))
+    rest = iter(pool.rest())
+    return [next(rest) if row is None else row for row in taken]
+
+
+class _Pool:
+    """Rows that are taken out one by one."""
+
+    def __init__(self, rows: Sequence[Row], tolerance: float) -> None:
+        self._left: dict[Hashable, list[Row]] = {}
+        self._tolerance = tolerance
+        for row in rows:
+            self._left.setdefault(_plain(row), []).append(row)
+
+    def take(self, wanted: Row) -> Row | None:
+        """Take a row that equals the wanted one; None if none is left."""
+        key = _plain(wanted)
+        if key not in self._left and len(self._left) <= PAIRED:
+            near = (at for at, own in self._left.items() if _close(own[0], wanted, self._tolerance))
+            key = next(near, key)
+        own = self._left.get(key, [])
+        row = own.pop() if own else None
+        if not own:
+            self._left.pop(key, None)
+        return row
+
+    def rest(self, before: Sequence[Row] = ()) -> list[Row]:
+        """The rows that are left; those that equal one of ``before`` come first."""
+        known = set(map(_plain, before))
+        keys = sorted(self._left, key=lambda key: key not in known)
+        return [row for key in keys for row in self._left[key]]
+
+
+def _plain(row: Row) -> Hashable:
+    return tuple(map(plain, row))
+
+
+def _without(rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
+    """The rows of a bag that are left once others are taken out."""
+    counts = Counter(map(_plain, others))
+    out: list[Row] = []
+    for row in rows:
+        key = _plain(row)
+        if counts[key]:
+            counts[key] -= 1
+        else:
+            out.append(row)
+    return out
 
 
 def _orders(
-    expected: Sequence[Row], given: Sequence[Row], width: int, rules: Rules
+    expected: Sequence[Block], given: Sequence[Row], width: int, rules: Rules
 ) -> Iterator[list[int]]:
     """Orders of the given columns that may make the answers equal.
 
@@ -172,7 +266,7 @@ def plain(value: object) -> Hashable:
 
 def _distinct(rows: Sequence[Row]) -> list[Row]:
     """Rows without repetition, in the order of their first appearance."""
-    return list({tuple(map(plain, row)): row for row in reversed(rows)}.values())[::-1]
+    return list({_plain(row): row for row in reversed(rows)}.values())[::-1]
 
 
 def soft_f1(expected: Sequence[Row], given: Sequence[Row]) -> float:

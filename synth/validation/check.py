@@ -130,14 +130,14 @@ class FamilyChecker:
         return [family.id for family in self._source(0).families]
 
     def read(self, universe: int) -> list[str]:
-        """Ground the families in a universe. Returns a line for each task that is left out, and
-        those that the author should know besides.
+        """Ground the families in a universe. Returns the account of what is left out in lines, and
+        what the author should know besides.
 
         Raises :class:`TaskError` or :class:`~envs.errors.WorldError` if it cannot be read at all.
         """
         try:
             source = self._source(universe)
-            return [*source.left_out, *(source.notes if universe == 0 else ())]
+            return [*source.account.lines(), *(source.notes if universe == 0 else ())]
         except TaskError as error:
             if universe == 0:
                 raise

@@ -45,8 +45,9 @@ def test_a_list_is_played_replayed_and_graded(home: Path):
     out = run(home, "out", "runtime=inline")
     assert [row["reward"] for row in Dataset.open(out).rows(columns=["reward"])] == [1.0] * 9
     manifest = json.loads((out / "manifest.json").read_text("utf-8"))
-    assert sum(manifest["tasks_left_out"].values()) == 12
-    assert manifest["tasks_left_out"]["unknowable_value"] == 2
+    assert manifest["account"]["counts"]["task"]["left_out"] == 12
+    reasons = [one["why"] for one in manifest["account"]["entries"]]
+    assert sum("a value that nobody could know" in why for why in reasons) == 2
     for command in ("replay", "grade"):
         done = synth(command, "out", cwd=home)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -6,9 +6,11 @@ dialects, by the text of a statement and by the rights of the account.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -51,14 +53,26 @@ def without_marks(sql: str, paramstyle: str) -> str:
     return _MARK.sub(lambda found: "%" if found[1] == "%" else "'x'", sql)
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Schemas of a database: ``near`` are those whose tables need no schema before their name (None
+    is the default one), ``far`` all others.
+    """
+
+    near: Sequence[str | None]
+    far: Sequence[str]
+
+
 class Access:
     """Reading by one URL. Created in every process that reads."""
 
     hangs_up: ClassVar[bool] = False
     """True where a result that is not read to its end spoils the connection."""
 
-    def __init__(self, url: sqlalchemy.URL) -> None:
+    def __init__(self, url: sqlalchemy.URL, schemas: Sequence[str] = ()) -> None:
         self.url = url
+        self.schemas = tuple(schemas)
+        """The schemas to read; empty: all that the connection leads to."""
         self.sql_name = ""
         """The name of the SQL that a model is told to write; empty: the dialect's usual name."""
 
@@ -94,14 +108,22 @@ class Access:
         """Further arguments of ``create_engine``."""
         return {}
 
-    def names(self, connection: sqlalchemy.Connection) -> tuple[set[str], set[str]]:
-        """The names of the tables and of the views in the connection's default schema."""
+    def places(self, connection: sqlalchemy.Connection) -> Places:
+        """The schemas to read."""
+        default = sqlalchemy.inspect(connection).default_schema_name
+        near = [None] if not self.schemas or default in self.schemas else []
+        return Places(near, [name for name in self.schemas if name != default])
+
+    def names(
+        self, connection: sqlalchemy.Connection, schema: str | None
+    ) -> tuple[set[str], set[str]]:
+        """The names of the tables and of the views in a schema; None is the default one."""
         inspector = sqlalchemy.inspect(connection)
         views: set[str] = set()
         for read in (inspector.get_view_names, inspector.get_materialized_view_names):
             with suppress(NotImplementedError, SQLAlchemyError):
-                views.update(read())  # not every dialect tells views from tables
-        return set(inspector.get_table_names()), views
+                views.update(read(schema))  # not every dialect tells views from tables
+        return set(inspector.get_table_names(schema)), views
 
     def words(self, error: BaseException) -> str:
         """The words of a driver's error."""
@@ -112,6 +134,9 @@ class Access:
 
     def begin(self, raw: Any, timeout_ms: int | None) -> None:
         """Begin the transaction of one statement."""
+
+    def pin(self, raw: Any, moment: dt.datetime) -> None:
+        """Pin the time of the session, where the database can."""
 
     def refusal(self, raw: Any, sql: str, parameters: Any) -> str | None:
         """The reason for which a statement is not executed; None if it may be. May raise an error
@@ -148,8 +173,8 @@ _OWN = {
 }
 
 
-def access_of(address: str) -> Access:
-    """The rules for a URL's dialect.
+def access_of(address: str, schemas: Sequence[str] = ()) -> Access:
+    """The rules for a URL's dialect, and for some schemas of its database (none named: all).
 
     Raises :class:`DatabaseConfigError` for what is no URL; its text, which may hold a password, is
     not repeated.
@@ -162,7 +187,7 @@ def access_of(address: str) -> Access:
             " duckdb:////data/sales.duckdb"
         ) from None
     own = _OWN.get(url.get_backend_name())
-    return Access(url) if own is None else resolve(own)(url)
+    return Access(url, schemas) if own is None else resolve(own)(url, schemas)
 
 
 def settled(address: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from envs.errors import SandboxError
 from envs.processes import ChildLost, Pool
 from envs.sandboxes.attached.access import CONNECT_S
+from envs.sandboxes.attached.clock import pinned
 from envs.sandboxes.attached.service import (
     RefusedStatementError,
     StatementQuestion,
@@ -30,10 +31,16 @@ ATTEMPTS = 5
 
 
 class ReadConnection(ContainedConnection):
-    """The connection of one tool call. ``driver`` is the driver's module."""
+    """The connection of one tool call. ``driver`` is the driver's module, ``now`` the moment at
+    which its statements are executed, in UTC.
+    """
 
-    def __init__(self, pool: Pool, driver: Any, limits: Limits, now: dt.datetime) -> None:
+    def __init__(
+        self, pool: Pool, driver: Any, dialect: str, limits: Limits, now: dt.datetime
+    ) -> None:
         super().__init__({"now": now})
+        self._now = now
+        self._dialect = dialect
         self._pool = pool
         self._driver = driver
         self._limits = limits
@@ -53,7 +60,9 @@ class ReadConnection(ContainedConnection):
         if self.ended:
             raise self.error("the tool call is over", ErrorCategory.PERMISSION_DENIED)
         limits = self._limits
-        question = StatementQuestion(sql, parameters, limits.statement_timeout_ms, limits.max_rows)
+        sql = pinned(sql, self._now, self._dialect)
+        timeout, most = limits.statement_timeout_ms, limits.max_rows
+        question = StatementQuestion(sql, parameters, timeout, most, self._now)
         try:
             return self._asked(question)
         except RefusedStatementError as refused:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 import sqlalchemy
 from sqlalchemy.exc import SQLAlchemyError
 
+from envs.sandboxes.attached.access import Access, Places
 from envs.types import Column, Table
 
 SMALL_ROWS = 10_000
@@ -35,21 +37,47 @@ Read = Callable[[str, int], Sequence[Sequence[Any]] | None]
 """(query, most rows) -> its rows; None if it takes too long or gives more."""
 
 
-def read_tables(connection: sqlalchemy.Connection, names: Collection[str]) -> dict[str, Table]:
-    """The tables of these names in the connection's default schema."""
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """The tables and views of a database by the name that a statement gives them, each view with
+    its schema (None: it needs none).
+    """
+
+    tables: dict[str, Table]
+    views: dict[str, str | None]
+
+
+def read_relations(access: Access, connection: sqlalchemy.Connection) -> Relations:
+    """The tables and views that a connection leads to. Those of the default schema, or of the
+    search path, have their own name, others their schema's before it.
+    """
     inspector = sqlalchemy.inspect(connection)
-    return {name: _table(inspector, name) for name in sorted(names)}
+    relations = Relations({}, {})
+    places = access.places(connection)
+    for schema in [*places.near, *places.far]:
+        names, views = access.names(connection, schema)
+        for name in sorted(names | views):
+            called = name if schema in places.near else f"{schema}.{name}"
+            if called in relations.tables or called in relations.views:  # hidden by a nearer one
+                called = f"{schema}.{name}"
+            outside = None if called == name else schema
+            if name in views:
+                relations.views[called] = outside
+            else:
+                found = _table(inspector, name, schema, places)
+                relations.tables[called] = replace(found, name=called, schema=outside)
+    return relations
 
 
-def _table(inspector: sqlalchemy.Inspector, name: str) -> Table:
-    key = tuple((inspector.get_pk_constraint(name) or {}).get("constrained_columns") or ())
-    references = {
-        column: (link["referred_table"], target)
-        for link in inspector.get_foreign_keys(name)
-        for column, target in zip(
-            link["constrained_columns"], link["referred_columns"], strict=False
-        )
-    }
+def _table(inspector: sqlalchemy.Inspector, name: str, schema: str | None, places: Places) -> Table:
+    found = inspector.get_pk_constraint(name, schema) or {}
+    key = tuple(found.get("constrained_columns") or ())
+    references: dict[str, tuple[str, str]] = {}
+    for link in inspector.get_foreign_keys(name, schema):
+        far, table = link.get("referred_schema"), link["referred_table"]
+        parent = table if far is None or far in places.near else f"{far}.{table}"
+        columns = zip(link["constrained_columns"], link["referred_columns"], strict=False)
+        references |= {column: (parent, target) for column, target in columns}
     columns = [
         Column(
             column["name"],
@@ -59,7 +87,7 @@ def _table(inspector: sqlalchemy.Inspector, name: str) -> Table:
             references.get(column["name"]),
             column.get("comment") or "",
         )
-        for column in inspector.get_columns(name)
+        for column in inspector.get_columns(name, schema)
     ]
     return Table(name, tuple(columns), key)
 
@@ -80,7 +108,7 @@ def fingerprint_of(
     out: dict[str, TableRecord] = {}
     left = ALL_SMALL_ROWS
     for name, table in sorted(tables.items()):
-        source = dialect.identifier_preparer.quote(name)
+        source = table.written(dialect.identifier_preparer.quote)
         record = out[name] = {"columns": _digest([repr(table)])}
         counted = read(f"SELECT COUNT(*) FROM {source}", 1)
         if counted is None:

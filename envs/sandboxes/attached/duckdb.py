@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy
 
 from envs.errors import DatabaseConfigError
-from envs.sandboxes.attached.access import ONLY_READS, Access, existing_file
+from envs.sandboxes.attached.access import ONLY_READS, Access, Places, existing_file
 
 MEMORY = "512MB"
 """Memory that DuckDB counts for itself; the process has a limit of its own above it."""
@@ -25,6 +25,14 @@ _CONFIG = {
 }
 
 
+_SCHEMAS = """
+SELECT schema_name FROM information_schema.schemata
+WHERE catalog_name = current_database()
+  AND schema_name NOT IN ('information_schema', 'pg_catalog')
+ORDER BY schema_name
+"""
+
+
 class DuckDBAccess(Access):
     """Reading a DuckDB file. DuckDB itself says of which kind a statement is."""
 
@@ -36,6 +44,13 @@ class DuckDBAccess(Access):
 
     def engine_options(self) -> Mapping[str, Any]:
         return {"connect_args": {"read_only": True, "config": dict(_CONFIG)}}
+
+    def places(self, connection: sqlalchemy.Connection) -> Places:
+        """The schemas of the database's file; `main` is the default one."""
+        rows = connection.exec_driver_sql(_SCHEMAS).fetchall()
+        known = [name for (name,) in rows if not self.schemas or name in self.schemas]
+        near = [None] if "main" in known else []
+        return Places(near, [name for name in known if name != "main"])
 
     def prepare(self, raw: Any) -> None:
         raw.cursor().execute("SET lock_configuration = true")

@@ -15,11 +15,13 @@ from envs.sandboxes.base import DatabaseTarget, Engine, Template
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachedOptions:
     """``sql`` is the name of the SQL that a model is told to write (None: that of the URL's
-    dialect). A worker holds at most so many ``connections`` to the database.
+    dialect). A worker holds at most so many ``connections`` to the database. ``schemas`` are those
+    that are read (none named: all that the account may use; on MariaDB the URL's database).
     """
 
     sql: str | None = None
     connections: Annotated[int, Field(strict=True, ge=1, le=64)] = 4
+    schemas: tuple[str, ...] = ()
 
 
 class AttachedEngine(Engine):

@@ -47,9 +47,13 @@ class HiveAccess(Access):
         while rows := cursor.fetchmany(100):
             yield from rows
 
-    def names(self, connection: sqlalchemy.Connection) -> tuple[set[str], set[str]]:
-        tables = connection.exec_driver_sql("SHOW TABLES").fetchall()
-        views = connection.exec_driver_sql("SHOW VIEWS").fetchall()
+    def names(
+        self, connection: sqlalchemy.Connection, schema: str | None
+    ) -> tuple[set[str], set[str]]:
+        quote = connection.dialect.identifier_preparer.quote_identifier
+        of = "" if schema is None else f" IN {quote(schema)}"
+        tables = connection.exec_driver_sql(f"SHOW TABLES{of}").fetchall()
+        views = connection.exec_driver_sql(f"SHOW VIEWS{of}").fetchall()
         if any(len(row) > 1 for row in tables):
             self.sql_name = "Spark SQL"
         return set(map(_name, tables)), set(map(_name, views))

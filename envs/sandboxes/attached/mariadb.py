@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -45,6 +46,10 @@ class MariaDBAccess(Access):
         with raw.cursor() as cursor:
             cursor.execute(f"SET SESSION {limit}")
             cursor.execute("START TRANSACTION READ ONLY")
+
+    def pin(self, raw: Any, moment: dt.datetime) -> None:
+        with raw.cursor() as cursor:
+            cursor.execute(f"SET SESSION timestamp = {moment.replace(tzinfo=dt.UTC).timestamp()}")
 
     def refusal(self, raw: Any, sql: str, parameters: Any) -> str | None:
         if (denied := statement_guard.refusal(sql, read_only=True)) is not None:

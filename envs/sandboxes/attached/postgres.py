@@ -9,19 +9,35 @@ calls, whatever way the statement spells them, and planning calls none of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import psycopg
 import sqlalchemy
+from sqlalchemy import event
 
-from envs.sandboxes.attached.access import CONNECT_S, ONLY_READS, QUERIES, Access, first_word
+from envs.quoting import quoted
+from envs.sandboxes.attached.access import (
+    CONNECT_S,
+    ONLY_READS,
+    QUERIES,
+    Access,
+    Places,
+    first_word,
+)
 from envs.sandboxes.postgres import statement_guard
 
 _HARMLESS = frozenset(
     {"random", "random_normal", "gen_random_uuid", "clock_timestamp", "timeofday"}
 )
 """VOLATILE functions that change nothing, as their values alone are new each time."""
+
+_SCHEMAS = """
+SELECT nspname FROM pg_namespace
+WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' AND nspname <> ALL (%(path)s)
+  AND has_schema_privilege(oid, 'USAGE')
+ORDER BY nspname
+"""
 
 _CALL = re.compile(r"""'(?:[^']|'')*'|(?P<name>"(?:[^"]|"")+"|[^\W\d][\w$]*)\(""")
 """A text, or the name of a function that is called, in an expression of a plan."""
@@ -30,8 +46,8 @@ _CALL = re.compile(r"""'(?:[^']|'')*'|(?P<name>"(?:[^"]|"")+"|[^\W\d][\w$]*)\(""
 class PostgresAccess(Access):
     """Reading a database on a server of PostgreSQL."""
 
-    def __init__(self, url: sqlalchemy.URL) -> None:
-        super().__init__(url)
+    def __init__(self, url: sqlalchemy.URL, schemas: Sequence[str] = ()) -> None:
+        super().__init__(url, schemas)
         self._writers: frozenset[str] | None = None
 
     def reading_url(self) -> sqlalchemy.URL:
@@ -40,6 +56,24 @@ class PostgresAccess(Access):
     def engine_options(self) -> Mapping[str, Any]:
         own = {} if "connect_timeout" in self.url.query else {"connect_timeout": CONNECT_S}
         return {"connect_args": own}
+
+    def engine(self) -> sqlalchemy.Engine:
+        engine = super().engine()
+        if self.schemas:
+            event.listen(engine, "connect", self._search)
+        return engine
+
+    def _search(self, raw: Any, record: object) -> None:
+        raw.execute(f"SET search_path = {', '.join(map(quoted, self.schemas))}")
+        raw.commit()
+
+    def places(self, connection: sqlalchemy.Connection) -> Places:
+        """The schemas of the search path, and all others that the account may use."""
+        (path,) = connection.exec_driver_sql("SELECT current_schemas(false)").one()
+        if self.schemas:
+            return Places(path, [])
+        rows = connection.exec_driver_sql(_SCHEMAS, {"path": path}).fetchall()
+        return Places(path, [name for (name,) in rows])
 
     def begin(self, raw: Any, timeout_ms: int | None) -> None:
         raw.execute("BEGIN READ ONLY")

@@ -8,10 +8,11 @@ process.
 
 from __future__ import annotations
 
+import datetime as dt
 import pickle
 import resource
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,14 +35,15 @@ _KINDS = ("IntegrityError", "DataError", "OperationalError", "ProgrammingError",
 
 @dataclass(frozen=True, slots=True)
 class StatementQuestion:
-    """A statement with the driver's parameters, and the limits of its call. Without a statement it
-    asks for a connection only.
+    """A statement with the driver's parameters, the limits of its call, and its ``moment`` in UTC.
+    Without a statement it asks for a connection only.
     """
 
     sql: str = ""
     parameters: Any = None
     timeout_ms: int | None = None
     max_rows: int | None = None
+    moment: dt.datetime | None = None
 
 
 class RefusedStatementError(EnvsError):
@@ -84,9 +86,9 @@ class Reader:
             raw.close()
 
 
-def prepare(address: str) -> Reader:
+def prepare(address: str, schemas: Sequence[str]) -> Reader:
     """The rules of the URL's dialect. Raises :class:`~envs.errors.DatabaseConfigError`."""
-    return Reader(access_of(address))
+    return Reader(access_of(address, schemas))
 
 
 def answer(reader: Reader, question: StatementQuestion, _: list[int]) -> StatementResult:
@@ -114,6 +116,8 @@ def answer(reader: Reader, question: StatementQuestion, _: list[int]) -> Stateme
 def _executed(reader: Reader, raw: Any, question: StatementQuestion) -> StatementResult:
     access, began, spoilt = reader.access, time.monotonic(), False
     access.begin(raw, question.timeout_ms)
+    if question.moment is not None:
+        access.pin(raw, question.moment)
     try:
         words = access.refusal(raw, question.sql, question.parameters)
         if words is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy
@@ -14,16 +15,17 @@ from envs.processes import Pool
 from envs.sandboxes.attached.access import access_of
 from envs.sandboxes.attached.connection import ReadConnection
 from envs.sandboxes.attached.description import (
+    Relations,
     differences,
     digest_of,
     fingerprint_of,
-    read_tables,
+    read_relations,
 )
 from envs.sandboxes.attached.engine import AttachedOptions
 from envs.sandboxes.base import VIEWS, DatabaseTarget, Sandbox, Template, Transaction
 from envs.sandboxes.row_changes import state_digest
 from envs.sql_errors import classify
-from envs.types import ErrorCategory, Limits, Pins, StateDiff, Table
+from envs.types import ErrorCategory, Limits, Pins, StateDiff
 
 SERVICE = "envs.sandboxes.attached.service"
 
@@ -42,22 +44,22 @@ def attach(target: DatabaseTarget, options: AttachedOptions) -> AttachedTemplate
             "an attached database needs its URL: database.dsn_env_var names the variable that holds"
             " it"
         )
-    access = access_of(target.url)
+    access = access_of(target.url, options.schemas)
     engine = access.engine()
     try:
         with engine.connect() as connection:
-            names, views = access.names(connection)
-            tables = read_tables(connection, names - views)
+            relations = read_relations(access, connection)
     except SQLAlchemyError as error:
         raise DatabaseConfigError(_unreachable(error, engine.url)) from None
     finally:
         engine.dispose()
-    if not tables and not views:
+    if not relations.tables and not relations.views:
+        where = f" in {', '.join(options.schemas)}" if options.schemas else ""
         raise DatabaseConfigError(
-            f"the database {_shown(engine.url)} has no table that this account may see"
+            f"the database {_shown(engine.url)} has no table that this account may see{where}"
         )
-    sql_name = options.sql or access.sql_name
-    return AttachedTemplate(target, options.connections, sql_name, engine, tables, views)
+    options = replace(options, sql=options.sql or access.sql_name)
+    return AttachedTemplate(target, options, engine, relations)
 
 
 def _shown(url: sqlalchemy.URL) -> str:
@@ -91,22 +93,20 @@ class AttachedTemplate(Template):
     def __init__(
         self,
         target: DatabaseTarget,
-        connections: int,
-        sql_name: str,
+        options: AttachedOptions,
         engine: sqlalchemy.Engine,
-        tables: Mapping[str, Table],
-        views: Collection[str],
+        relations: Relations,
     ) -> None:
         self.engine = engine
-        self.tables = tables
-        self.views = tuple(sorted(views))
+        self.tables = relations.tables
+        self.views = dict(sorted(relations.views.items()))
         dialect: Any = engine.dialect
         dialect.is_disconnect = _no_disconnect
         self.dialect = dialect.name
         other = self.dialect == "mysql" and not dialect.is_mariadb
-        self.sql_name = sql_name or ("MySQL" if other else "")
+        self.sql_name = options.sql or ("MySQL" if other else "")
         assert target.url is not None, "attach() refuses such a target"
-        self.pool = Pool(SERVICE, (target.url,), connections)
+        self.pool = Pool(SERVICE, (target.url, options.schemas), options.connections)
         self._closed = False
         try:
             fingerprint = self._recognised(target)
@@ -184,7 +184,7 @@ class AttachedSandbox(Sandbox):
         self._alive()
         template = self._template
         driver = template.engine.dialect.loaded_dbapi
-        proxied = ReadConnection(template.pool, driver, limits, self._pins.moment)
+        proxied = ReadConnection(template.pool, driver, template.dialect, limits, self._pins.moment)
         connection = sqlalchemy.Connection(template.engine, connection=proxied)
         try:
             yield ReadTransaction(connection.execution_options(**{VIEWS: template.views}))

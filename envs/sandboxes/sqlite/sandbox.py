@@ -120,6 +120,10 @@ class SqliteTemplate(Template):
             return cls(image, plan)
         except (apsw.NotADBError, apsw.CorruptError) as error:
             raise WorldError(f"this is no SQLite database: {error}") from error
+        except apsw.Error as error:
+            raise WorldError(f"SQLite cannot read it: {error}") from error
+        except UnicodeDecodeError:
+            raise WorldError("a name in it is not valid UTF-8") from None
         finally:
             raw.close()
 

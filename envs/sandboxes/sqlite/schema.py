@@ -29,6 +29,10 @@ _ORDINARY, _GENERATED = 0, (2, 3)
 """Values of ``hidden`` in PRAGMA table_xinfo."""
 
 
+class UndecodableTextError(WorldError):
+    """A table holds a text that is not UTF-8."""
+
+
 @dataclass(frozen=True)
 class SqliteTable:
     """The reading and the identity of one table's rows.
@@ -237,7 +241,8 @@ def read_content(raw: apsw.Connection, shapes: Mapping[str, SqliteTable]) -> tup
                 largest = max(largest, len(text))
                 total.update(text)
         except UnicodeDecodeError:
-            raise WorldError(f"table {name} holds a text that is not valid UTF-8") from None
+            message = f"table {name} holds a text that is not valid UTF-8"
+            raise UndecodableTextError(message) from None
     return total.hexdigest()[:16], largest
 
 

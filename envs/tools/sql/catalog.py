@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 import sqlalchemy
@@ -28,8 +28,12 @@ class Catalog:
     @functools.cached_property
     def views(self) -> list[str]:
         """Asked of the database, unless its sandbox knows them."""
-        known: Sequence[str] | None = self._db.get_execution_options().get(VIEWS)
+        known = self._known_views
         return _view_names(self._db) if known is None else list(known)
+
+    @property
+    def _known_views(self) -> Mapping[str, str | None] | None:
+        return cast("Mapping[str, str | None] | None", self._db.get_execution_options().get(VIEWS))
 
     def find(self, name: str) -> str | ToolResult:
         """The name as the database spells it, or the error result for one that it does not have."""
@@ -52,14 +56,16 @@ class Catalog:
         """The columns of a table or view, in order."""
         if name in self.tables:
             return tuple(column.name for column in self.tables[name].columns)
-        return tuple(self._db.execute(rows_of(name).where(sqlalchemy.false())).keys())
+        return tuple(self._db.execute(self.rows_of(name).where(sqlalchemy.false())).keys())
 
-
-def rows_of(name: str) -> sqlalchemy.Select[Any]:
-    """``SELECT *`` of a table or view, its name quoted as the engine wants it."""
-    return sqlalchemy.select(
-        cast("sqlalchemy.ColumnElement[Any]", sqlalchemy.literal_column("*"))
-    ).select_from(sqlalchemy.table(name))
+    def rows_of(self, name: str) -> sqlalchemy.Select[Any]:
+        """``SELECT *`` of a table or view, its name quoted as the engine wants it."""
+        views = self._known_views or {}
+        schema = self.tables[name].schema if name in self.tables else views.get(name)
+        own = name if schema is None else name.removeprefix(f"{schema}.")
+        return sqlalchemy.select(
+            cast("sqlalchemy.ColumnElement[Any]", sqlalchemy.literal_column("*"))
+        ).select_from(sqlalchemy.table(own, schema=schema))
 
 
 def _view_names(db: sqlalchemy.Connection) -> list[str]:

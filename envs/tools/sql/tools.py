@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from envs.sql_errors import to_result
-from envs.tools.sql.catalog import Catalog, rows_of
+from envs.tools.sql.catalog import Catalog
 from envs.tools.sql.findings import Finding, FindingKind
 from envs.tools.sql.statements import all_rows, execute, first_rows
 from envs.tools.tool import Tool, tool
@@ -72,7 +72,7 @@ def sample_rows(  # noqa: D417
     if isinstance(name, ToolResult):
         return name
     key = catalog.tables[name].primary_key if name in catalog.tables else ()
-    query = rows_of(name).order_by(*map(sqlalchemy.column, key)).limit(limit)
+    query = catalog.rows_of(name).order_by(*map(sqlalchemy.column, key)).limit(limit)
     return {"table": name, **first_rows(db.execute(query), limit).to_json()}
 
 

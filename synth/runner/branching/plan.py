@@ -107,6 +107,10 @@ class BranchPlan:
         """Number of requests of each family: that of its tasks."""
         return dict(self.share)
 
+    def is_published(self, index: int) -> bool:
+        """False: the recorded tasks were proved."""
+        return False
+
     def is_composed(self, index: int) -> bool:
         """False, as no other task can take the place of the recorded one."""
         del index

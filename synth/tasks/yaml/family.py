@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
+from envs.ledger import Ledger
 from synth.errors import EmptyFamilyError, TaskError, raise_task_errors
 from synth.foundation.hashing import canonical, derive_seed
 from synth.tasks.base import TaskFamily
@@ -66,15 +67,15 @@ class Family(TaskFamily):
 
 @dataclass(frozen=True)
 class TaskFile:
-    """A whole tasks.yaml. ``absent`` maps families that have no row to the reason; ``unasked`` says
-    of each family that cannot be asked of an attached database, why.
+    """A whole tasks.yaml. ``absent`` maps families that have no row to the reason, ``unasked``
+    those that cannot be asked of an attached database.
     """
 
     file: str
     rules: WorldRules
     families: Sequence[Family]
     absent: Mapping[str, str] = field(default_factory=dict[str, str])
-    unasked: Sequence[str] = ()
+    unasked: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def read_file(context: ReaderContext) -> FileFamilies:
@@ -84,7 +85,11 @@ def read_file(context: ReaderContext) -> FileFamilies:
     read = read_tasks(
         context.file, world, context.tools, context.queries, may_be_empty=universe > 0
     )
-    return FileFamilies(read.families, read.rules, absent=read.absent, unasked=read.unasked)
+    account = Ledger()
+    account.found("family", len(read.unasked))
+    for family, why in read.unasked.items():
+        account.leave_out("family", family, why)
+    return FileFamilies(read.families, read.rules, read.absent, account)
 
 
 def read_tasks(
@@ -111,7 +116,7 @@ def read_tasks(
         )
     families: list[Family] = []
     absent: dict[str, str] = {}
-    unasked: list[str] = []
+    unasked: dict[str, str] = {}
     errors: list[TaskError] = []
     for index, entry in enumerate(entries):
         try:
@@ -123,7 +128,7 @@ def read_tasks(
             if may_be_empty and isinstance(error, EmptyFamilyError):
                 absent[str(error.family)] = error.message
             elif queries.attached and error.family:
-                unasked.append(f"{error.family}: {error.message}")
+                unasked[error.family] = error.message
             else:
                 errors.append(error)
     raise_task_errors(errors)

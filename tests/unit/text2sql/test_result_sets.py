@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import groupby, permutations, product
+from random import Random
 from typing import Any
 
 import pytest
 
-from synth.text2sql.result_sets import Rules, same_rows, soft_f1
+from synth.text2sql.result_sets import Block, Rules, fixed, same_rows, soft_f1
 
 BAG, ORDERED, SET = Rules(), Rules(ordered=True), Rules(set_of_rows=True, any_columns=False)
 
@@ -54,9 +56,8 @@ OTHER: list[tuple[Rules, list[Any], list[Any]]] = [
 
 
 def same(rules: Rules, expected: list[Any], given: list[Any]) -> bool:
-    return same_rows(
-        expected, given, len(expected[0]) if expected else 1, len(given[0]) if given else 1, rules
-    )
+    width, given_width = (len(rows[0]) if rows else 1 for rows in (expected, given))
+    return same_rows(fixed(expected), given, width, given_width, rules)
 
 
 @pytest.mark.parametrize(("rules", "expected", "given"), SAME)
@@ -95,3 +96,60 @@ def test_columns_that_are_alike_do_not_explode():
 def test_the_soft_f1_is_birds(expected: list[Any], given: list[Any], score: float):
     """Worked out by hand from the published definition."""
     assert soft_f1(expected, given) == pytest.approx(score)
+
+
+TIED = [Block([("a", 5)], 1), Block([("b", 3), ("c", 3), ("d", 3)], 2)]
+"""The two best of three that share the second place, behind the first."""
+
+
+@pytest.mark.parametrize(
+    ("given", "ordered", "bag", "sets"),
+    [
+        ([("a", 5), ("b", 3), ("d", 3)], True, True, True),
+        ([("a", 5), ("d", 3), ("c", 3)], True, True, True),
+        ([("d", 3), ("a", 5), ("c", 3)], False, True, True),
+        ([("a", 5), ("b", 3), ("b", 3)], False, False, False),
+        ([("a", 5), ("b", 3), ("e", 3)], False, False, False),
+        ([("a", 5), ("b", 3)], False, False, False),
+        ([("b", 3), ("c", 3), ("d", 3)], False, False, False),
+        ([], False, False, False),
+    ],
+)
+def test_a_tie_has_several_right_answers(given: list[Any], ordered: bool, bag: bool, sets: bool):
+    found = [same_rows(TIED, given, 2, 2, rules) for rules in (ORDERED, BAG, SET)]
+    assert found == [ordered, bag, sets]
+    turned = [row[::-1] for row in given]
+    assert same_rows(TIED, turned, 2, 2, ORDERED) is ordered
+
+
+def test_figures_in_a_tie_may_differ_by_a_rounding_error():
+    tied = [Block([(0.1 + 0.2, "x"), (0.5, "x"), (0.7, "x")], 2)]
+    assert same_rows(tied, [(0.7, "x"), (0.3, "x")], 2, 2, ORDERED)
+    assert not same_rows(tied, [(0.7, "x"), (0.31, "x")], 2, 2, ORDERED)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_exactly_the_right_answers_are_accepted(seed: int):
+    """Against all answers that an engine could give, written out."""
+    random = Random(seed)
+    rows = [(random.choice("ab"), random.randrange(3)) for _ in range(random.randrange(1, 6))]
+    first, many = random.randrange(2), random.randrange(1, 5)
+    whole: set[tuple[Any, ...]] = set()
+    for order in permutations(rows):
+        if [key for _, key in order] == sorted(key for _, key in rows):
+            whole.add(tuple((name,) for name, _ in order)[first : first + many])
+    ranked = sorted(rows, key=lambda row: row[1])
+    blocks: list[Block] = []
+    begin = 0
+    for _, group in groupby(ranked, key=lambda row: row[1]):
+        own = [(name,) for name, _ in group]
+        take = min(begin + len(own), first + many) - max(begin, first)
+        blocks += [Block(own, take)] if take > 0 else []
+        begin += len(own)
+    for size in range(many + 2):
+        for given in product([("a",), ("b",)], repeat=size):
+            bags = {tuple(sorted(one)) for one in whole}
+            sets = {frozenset(one) for one in whole}
+            assert same_rows(blocks, given, 1, 1, ORDERED) == (given in whole)
+            assert same_rows(blocks, given, 1, 1, BAG) == (tuple(sorted(given)) in bags)
+            assert same_rows(blocks, given, 1, 1, SET) == (frozenset(given) in sets)

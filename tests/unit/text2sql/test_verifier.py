@@ -58,12 +58,15 @@ def test_the_right_query_in_other_words(world: Path):
     assert (verdict.score, reward) == (1.0, 1.0)
     assert verdict.detail == {
         "execution": True,
+        "agrees": {"set": True, "bag": True, "order": True},
+        "ties": 0,
         "f1": verdict.detail["f1"],
         "suite": True,
         "databases": 3,
         "known_answer_possible": False,
         "category": None,
         "difficulty": "moderate",
+        "notes": [],
     }
 
 

@@ -7,6 +7,8 @@ what it cannot read, and what it does not know the columns of, yields no finding
 """
 
 from envs.tools.sql.critic.critic import Relation, criticise
+from envs.tools.sql.critic.doubts import doubts
+from envs.tools.sql.critic.open_order import settled
 from envs.tools.sql.critic.reading import QueryReading, read_query
 from envs.tools.sql.critic.weakened import weakened
 from envs.tools.sql.findings import Finding, FindingKind
@@ -17,6 +19,8 @@ __all__ = [
     "QueryReading",
     "Relation",
     "criticise",
+    "doubts",
     "read_query",
+    "settled",
     "weakened",
 ]

@@ -9,10 +9,8 @@ from sqlglot import exp
 
 from envs.tools.sql.critic.critic import DIALECTS, parse
 
-SORT_KEY = "sort_key_"
-"""How the columns are called that :attr:`QueryReading.ranked` shows the sort keys in, with a number
-behind.
-"""
+RANK = "sort_rank_"
+"""The name of the column that :attr:`QueryReading.ranked` shows the place of a row in."""
 
 _RANDOM = frozenset(
     {"rand", "random", "randomblob", "uuid", "gen_random_uuid", "random_uuid", "newid", "setseed"}
@@ -26,52 +24,58 @@ _CLOCKS = frozenset(
         *("transaction_timestamp", "statement_timestamp", "clock_timestamp"),
     }
 )
+_MOMENTS = frozenset({"now", "today", "yesterday", "tomorrow"})
+"""Texts that a date or a timestamp is read from, and that mean the present."""
+
+_DATES = frozenset({"date", "datetime", "time", "julianday", "strftime", "unixepoch"})
+"""SQLite's functions, which tell the present time if they are given none."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryReading:
-    """``tables`` are those read, in the order of the text; ``ordered`` says whether the outermost
-    query has ORDER BY.
+    """``tables`` are those read, in the order of the text, with their schema where it is written;
+    ``ordered`` says whether the outermost query has ORDER BY.
 
-    ``unsettled`` says why the answer is not the same each time (None where nothing says so).
-    ``one_row`` is true where its text promises one row at most: totals without GROUP BY, LIMIT 1.
-    ``ranked`` is the query without LIMIT and with its sort keys as further columns, for finding
-    ties: None where it sorts nothing or its keys cannot be shown. ``first`` and ``many`` are OFFSET
-    and LIMIT. ``clock`` is a function in it that tells the present time.
+    ``random`` is a function in it whose value is new each time, ``clock`` one that tells the
+    present time. ``cut`` is true where LIMIT or OFFSET takes a part of the rows. ``one_row`` is
+    true where its text promises one row at most: totals without GROUP BY, LIMIT 1.
+
+    ``ranked`` are forms of the query without LIMIT, whose last column is the rank of a row by the
+    sort keys, for finding ties: several since an engine may refuse one, none where nothing is
+    sorted or the keys cannot be named. ``first`` is the OFFSET.
     """
 
     tables: tuple[str, ...]
     ordered: bool
-    unsettled: str | None
-    ranked: str | None
+    random: str | None
+    clock: str | None
+    ranked: tuple[str, ...]
+    cut: bool = False
     first: int = 0
-    many: int | None = None
     one_row: bool = False
-    clock: str | None = None
 
 
 def read_query(sql: str, dialect: str = "sqlite") -> QueryReading | None:
     """Read one SELECT; None for a text that is not a single query, or cannot be parsed."""
-    statement = parse(sql, DIALECTS.get(dialect, dialect))
+    name = DIALECTS.get(dialect, dialect)
+    statement = parse(sql, name)
     if not isinstance(statement, exp.Query):
         return None
     named = {item.alias.lower() for item in statement.find_all(exp.CTE)}
     tables = [
-        item.name
+        f"{item.db}.{item.name}" if item.db else item.name
         for item in statement.find_all(exp.Table, bfs=False)
         if isinstance(item.this, exp.Identifier) and (item.db or item.name.lower() not in named)
     ]
-    first, many = _number(statement, "offset"), _number(statement, "limit")
-    ranked = _ranked(statement)
     return QueryReading(
         tables=tuple(dict.fromkeys(tables)),
         ordered=statement.args.get("order") is not None,
-        unsettled=_unsettled(statement),
-        ranked=None if ranked is None else ranked.sql(dialect=DIALECTS.get(dialect, dialect)),
-        first=first or 0,
-        many=many,
-        one_row=many == 1 or _is_total(statement),
+        random=_random(statement),
         clock=_clock(statement),
+        ranked=tuple(query.sql(dialect=name) for query in _ranked(statement)),
+        cut=any(statement.args.get(part) is not None for part in ("limit", "offset")),
+        first=_number(statement, "offset") or 0,
+        one_row=_number(statement, "limit") == 1 or _is_total(statement),
     )
 
 
@@ -97,56 +101,111 @@ def _number(query: exp.Expr, name: str) -> int | None:
     return int(value.name) if isinstance(value, exp.Literal) and not value.is_string else None
 
 
-def _unsettled(statement: exp.Expr) -> str | None:
-    for item in statement.find_all(exp.Query):
-        cut = item.args.get("limit") is not None or item.args.get("offset") is not None
-        if cut and item.args.get("order") is None and not isinstance(item.parent, exp.Exists):
-            return "LIMIT without ORDER BY takes any rows"
-    for item in statement.find_all(exp.Func):
-        name = item.name if isinstance(item, exp.Anonymous) else item.sql_name()
-        if name.lower() in _RANDOM:
-            return f"{name.upper()} gives another value each time"
-    return None
+def _functions(statement: exp.Expr) -> list[tuple[str, exp.Expr]]:
+    found = statement.find_all(exp.Func)
+    return [
+        (item.name if isinstance(item, exp.Anonymous) else item.sql_name(), item) for item in found
+    ]
+
+
+def _random(statement: exp.Expr) -> str | None:
+    names = [name.upper() for name, _ in _functions(statement) if name.lower() in _RANDOM]
+    return names[0] if names else None
 
 
 def _clock(statement: exp.Expr) -> str | None:
-    for item in statement.find_all(exp.Func):
-        name = item.name if isinstance(item, exp.Anonymous) else item.sql_name()
-        if name.lower() in _CLOCKS:
-            return name.upper()
-    return None
-
-
-def _ranked(statement: exp.Query) -> exp.Query | None:
-    order = statement.args.get("order")
-    if not isinstance(order, exp.Order):
-        return None
-    query = statement.copy()
-    for name in ("limit", "offset"):
-        query.set(name, None)
-    keys = [cast("exp.Ordered", expression).this.copy() for expression in order.expressions]
-    if isinstance(query, exp.Select):
-        if query.args.get("distinct") is not None or any(
-            expression.is_star for expression in query.expressions
+    for name, item in _functions(statement):
+        arguments = len(list(item.iter_expressions()))
+        if (
+            name.lower() in _CLOCKS
+            or (name.lower() in _DATES and not arguments)
+            or (name.lower() == "age" and arguments == 1)
         ):
-            return None
-        shown = query.expressions
-        for index, key in enumerate(keys):
-            meant = _meant(key, shown)
-            if meant is None:
-                return None
-            query = query.select(exp.alias_(meant, f"{SORT_KEY}{index}"), copy=False)
-        return query
+            return name.upper()
+    for literal in statement.find_all(exp.Literal):
+        if literal.is_string and literal.name.strip().lower() in _MOMENTS:
+            parent = literal.parent
+            if isinstance(parent, exp.Cast | exp.Func):
+                return f"'{literal.name}'"
     return None
 
 
-def _meant(key: exp.Expr, shown: list[exp.Expr]) -> exp.Expr | None:
-    """The expression behind a sort key: a place in the select list, a name given there, or the key
-    itself.
+def _ranked(statement: exp.Query) -> list[exp.Query]:
+    """The query with a column of ranks: one in its own select list, and one around it."""
+    order = statement.args.get("order")
+    if not isinstance(order, exp.Order) or any(
+        isinstance(part, exp.Distinct) and part.args.get("on")
+        for part in [statement.args.get("distinct")]
+    ):
+        return []
+    keys = [cast("exp.Ordered", key) for key in order.expressions]
+    bare = statement.copy()
+    for name in ("limit", "offset", "order"):
+        bare.set(name, None)
+    out: list[exp.Query] = []
+    if isinstance(bare, exp.Select):
+        meant = [_meant(key, bare.expressions) for key in keys]
+        if all(key is not None for key in meant):
+            rank = _rank([key for key in meant if key is not None])
+            out.append(bare.copy().select(rank, copy=False).order_by(RANK, copy=False))
+    outer = [_output(key, statement) for key in keys]
+    if all(key is not None for key in outer):
+        rank = _rank([key for key in outer if key is not None])
+        source = bare.copy().subquery("answered", copy=False)
+        out.append(exp.select("*", rank).from_(source).order_by(RANK))
+    return out
+
+
+def _rank(keys: list[exp.Expr]) -> exp.Expr:
+    window = exp.Window(this=exp.Anonymous(this="RANK"), order=exp.Order(expressions=keys))
+    return exp.alias_(window, RANK)
+
+
+def _with(key: exp.Ordered, meant: exp.Expr) -> exp.Expr:
+    again = key.copy()
+    again.set("this", meant)
+    return again
+
+
+def _place(key: exp.Expr) -> int | None:
+    """The place in the select list that a sort key names, from 0."""
+    number = isinstance(key, exp.Literal) and not key.is_string and key.name.isdigit()
+    return int(key.name) - 1 if number else None
+
+
+def _output(key: exp.Ordered, statement: exp.Query) -> exp.Expr | None:
+    """A sort key by the name of a column of the answer; None if it names none."""
+    select = statement
+    while isinstance(select, exp.SetOperation):
+        select = select.left
+    shown = [_identifier(item) for item in select.selects]
+    place = _place(key.this)
+    if place is not None:
+        found = shown[place : place + 1] if place >= 0 else []
+    else:
+        plain = isinstance(key.this, exp.Column) and not key.this.table
+        name = key.this.name.lower() if plain else ""
+        found = [item for item in shown if item is not None and item.name.lower() == name]
+    if len(found) != 1 or found[0] is None:
+        return None
+    return _with(key, exp.Column(this=found[0].copy()))
+
+
+def _identifier(shown: exp.Expr) -> exp.Identifier | None:
+    """The name of a column of the answer, as it is quoted."""
+    name = shown.args.get("alias") if isinstance(shown, exp.Alias) else shown.this
+    return name if isinstance(name, exp.Identifier) else None
+
+
+def _meant(key: exp.Ordered, shown: list[exp.Expr]) -> exp.Expr | None:
+    """A sort key by the expression behind it: a place in the select list, a name given there, or
+    the key itself.
     """
-    if isinstance(key, exp.Literal):
-        index = int(key.name) - 1 if not key.is_string and key.name.isdigit() else -1
-        return shown[index].unalias().copy() if 0 <= index < len(shown) else None
+    place = _place(key.this)
+    if place is not None:
+        starred = any(item.is_star for item in shown)
+        known = 0 <= place < len(shown) and not starred
+        return _with(key, shown[place].unalias().copy()) if known else None
     names = {item.alias.lower(): item.unalias() for item in shown if item.alias}
 
     def behind(node: exp.Expr) -> exp.Expr:
@@ -154,4 +213,4 @@ def _meant(key: exp.Expr, shown: list[exp.Expr]) -> exp.Expr | None:
             return exp.paren(names[node.name.lower()].copy())
         return node
 
-    return key.copy().transform(behind)
+    return _with(key, key.this.copy().transform(behind))

@@ -9,7 +9,7 @@ import pytest
 
 from envs.errors import DatabaseConfigError
 from envs.sandboxes.base import DatabaseTarget, find_engine
-from envs.testing.attached_conformance import READ, AttachedConformance
+from envs.testing.attached_conformance import AttachedConformance
 from envs.types import ErrorCategory, Limits, Pins
 from tests.unit.envs.sandboxes.attached.databases import (
     duckdb_file,
@@ -143,13 +143,6 @@ class TestPostgres(_Attached):
         with self.attached() as template, template.open(Pins()) as sandbox:
             sql = "SELECT 'set_config(', now() > '2020-01-01', random() < 2, upper('a')"
             assert self.ask(sandbox, sql) == [("set_config(", True, True, "A")]
-
-    def test_the_clock_of_the_server_runs_on(self) -> None:
-        """Tools get the pinned time, as everywhere; the server's own is the present."""
-        with self.attached() as template, template.open(Pins(now="2031-01-01T00:00:00")) as sandbox:
-            assert self.ask(sandbox, "SELECT now() < '2031-01-01'") == [(True,)]
-            with sandbox.transaction(READ) as transaction:
-                assert transaction.connection.info["now"].year == 2031
 
 
 class TestMariaDB(_Attached):

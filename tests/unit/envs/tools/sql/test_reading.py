@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from envs.tools.sql.critic import read_query, weakened
+from envs.tools.sql.critic import read_query, settled, weakened
 
 
 @pytest.mark.parametrize(
@@ -36,20 +36,42 @@ def test_what_is_no_query(sql: str):
 
 
 @pytest.mark.parametrize(
-    ("sql", "settled"),
+    ("sql", "is_open"),
     [
-        ("SELECT a FROM t LIMIT 3", False),
-        ("SELECT a FROM t ORDER BY a LIMIT 3", True),
-        ("SELECT a FROM t WHERE b = (SELECT b FROM u LIMIT 1)", False),
-        ("SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u LIMIT 1)", True),
-        ("SELECT a FROM t ORDER BY random()", False),
-        ("SELECT hex(randomblob(4)) FROM t", False),
+        ("SELECT a FROM t LIMIT 3", True),
+        ("SELECT a FROM t ORDER BY a LIMIT 3", False),
+        ("SELECT a FROM t WHERE b = (SELECT b FROM u LIMIT 1)", True),
+        ("SELECT a FROM t WHERE b IN (SELECT b FROM u ORDER BY c LIMIT 5)", True),
+        ("SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u LIMIT 1)", False),
+        ("SELECT a, ROW_NUMBER() OVER (ORDER BY b) FROM t", True),
+        ("SELECT a, SUM(b) OVER (ORDER BY a ROWS UNBOUNDED PRECEDING) FROM t", True),
+        ("SELECT a, RANK() OVER (ORDER BY b), SUM(b) OVER (ORDER BY a) FROM t", False),
     ],
 )
-def test_answers_that_may_vary(sql: str, settled: bool):
+def test_orders_that_are_open(sql: str, is_open: bool):
+    completed = settled(sql, "sqlite", {})
+    assert (completed is not None) is is_open
+    if completed is not None:
+        assert " ASC" in completed[0]
+        assert " DESC" in completed[1]
+
+
+@pytest.mark.parametrize(
+    ("sql", "random", "clock"),
+    [
+        ("SELECT a FROM t ORDER BY random()", "RAND", None),
+        ("SELECT hex(randomblob(4)) FROM t", "RANDOMBLOB", None),
+        ("SELECT a FROM t WHERE d > date('now', '-1 day')", None, "'now'"),
+        ("SELECT a FROM t WHERE d > CURRENT_DATE", None, "CURRENT_DATE"),
+        ("SELECT a FROM t WHERE d > 'today'::date", None, "'today'"),
+        ("SELECT age(d), DATE(d) FROM t WHERE a = 'now'", None, "AGE"),
+        ("SELECT age(d, e), DATE(d) FROM t WHERE a = 'now'", None, None),
+    ],
+)
+def test_chance_and_the_clock(sql: str, random: str | None, clock: str | None):
     reading = read_query(sql)
     assert reading is not None
-    assert (reading.unsettled is None) is settled
+    assert (reading.random, reading.clock) == (random, clock)
 
 
 @pytest.mark.parametrize(
@@ -57,21 +79,38 @@ def test_answers_that_may_vary(sql: str, settled: bool):
     [
         (
             "SELECT a FROM t ORDER BY b DESC LIMIT 3",
-            "SELECT a, b AS sort_key_0 FROM t ORDER BY b DESC",
+            ["SELECT a, RANK() OVER (ORDER BY b DESC) AS sort_rank_ FROM t ORDER BY sort_rank_"],
         ),
         (
             "SELECT a AS x FROM t ORDER BY 1, x",
-            "SELECT a AS x, a AS sort_key_0, (a) AS sort_key_1 FROM t ORDER BY 1, x",
+            [
+                (
+                    "SELECT a AS x, RANK() OVER (ORDER BY a, (a)) AS sort_rank_ FROM t"
+                    " ORDER BY sort_rank_"
+                ),
+                (
+                    "SELECT *, RANK() OVER (ORDER BY x, x) AS sort_rank_ FROM (SELECT a AS x FROM t)"
+                    " AS answered ORDER BY sort_rank_"
+                ),
+            ],
         ),
-        ("SELECT a FROM t", None),
-        ("SELECT * FROM t ORDER BY 1", None),
-        ("SELECT DISTINCT a FROM t ORDER BY b", None),
+        (
+            'SELECT "A b" FROM t UNION SELECT c FROM u ORDER BY 1',
+            [
+                (
+                    'SELECT *, RANK() OVER (ORDER BY "A b") AS sort_rank_ FROM'
+                    ' (SELECT "A b" FROM t UNION SELECT c FROM u) AS answered ORDER BY sort_rank_'
+                )
+            ],
+        ),
+        ("SELECT a FROM t", []),
+        ("SELECT * FROM t ORDER BY 1", []),
     ],
 )
-def test_sort_keys_are_shown(sql: str, ranked: str | None):
+def test_rows_are_ranked(sql: str, ranked: list[str]):
     reading = read_query(sql)
     assert reading is not None
-    assert reading.ranked == ranked
+    assert list(reading.ranked) == ranked
 
 
 def test_one_thing_wrong():

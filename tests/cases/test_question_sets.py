@@ -1,0 +1,177 @@
+"""Sets of questions as evaluations of text-to-SQL publish them, asked of an existing database.
+
+One question must not end the run of the others. What is tied, reads the clock, sorts NULL first or
+stands in another schema is asked, with a note; what has no answer of its own is left out by name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import sqlalchemy
+
+from synth.dataset.reader import Dataset
+from tests.e2e.command import synth
+from tests.unit.envs.sandboxes.attached.databases import on_server, run, sqlite_file
+
+pytestmark = pytest.mark.slow
+
+TABLES = (
+    "CREATE TABLE {s}customer (id INTEGER PRIMARY KEY, name VARCHAR(40) NOT NULL, city VARCHAR(40))",
+    (
+        "CREATE TABLE {s}sale (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL, sold DATE NOT NULL,"
+        " amount DOUBLE PRECISION, code VARCHAR(10))"
+    ),
+    (
+        "INSERT INTO {s}customer VALUES (1, 'Ada', 'Ulm'), (2, 'Ben', 'Ulm'), (3, 'Cleo', NULL),"
+        " (4, 'Dora', 'Kiel'), (5, 'Eve', 'Kiel')"
+    ),
+    (
+        "INSERT INTO {s}sale VALUES (1, 1, '2026-01-10', 10.5, '9'), (2, 1, '2026-02-11', 4.5, '10'),"
+        " (3, 2, '2026-02-12', 15, '2'), (4, 3, '2025-12-30', 7.25, '11'), (5, 4, '2025-06-01', NULL, '7'),"
+        " (6, 5, '2026-03-01', 3, '3')"
+    ),
+)
+NOW = "2026-03-15T12:00:00"
+
+PORTABLE = {
+    "tie": "SELECT c.name, SUM(s.amount) AS total FROM {s}customer c JOIN {s}sale s ON"
+    " s.customer_id = c.id GROUP BY c.name HAVING SUM(s.amount) > 1 ORDER BY total DESC LIMIT 1",
+    "tied order": "SELECT name, city FROM {s}customer WHERE city IS NOT NULL ORDER BY city",
+    "union": "SELECT name FROM {s}customer UNION SELECT code FROM {s}sale ORDER BY 1 LIMIT 3",
+    "window": "SELECT name, r FROM (SELECT c.name, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM"
+    " {s}customer c JOIN {s}sale s ON s.customer_id = c.id GROUP BY c.name) AS x WHERE r = 1",
+    "within": "WITH best AS (SELECT customer_id, SUM(amount) AS total FROM {s}sale WHERE amount IS"
+    " NOT NULL GROUP BY customer_id ORDER BY total DESC, customer_id LIMIT 2) SELECT c.name FROM best"
+    " JOIN {s}customer c ON c.id = best.customer_id",
+    "nulls": "SELECT city, COUNT(*) AS n FROM {s}customer GROUP BY city ORDER BY city DESC",
+    "text": "SELECT code FROM {s}sale ORDER BY code",
+    "clock": "SELECT COUNT(*) FROM {s}sale WHERE EXTRACT(YEAR FROM sold) = EXTRACT(YEAR FROM"
+    " CURRENT_DATE)",
+}
+LEFT_OUT = {
+    "open within": "SELECT name FROM {s}customer WHERE id IN (SELECT customer_id FROM {s}sale ORDER"
+    " BY sold > '1999-01-01' LIMIT 2)",
+    "open window": "SELECT name FROM (SELECT name, ROW_NUMBER() OVER (PARTITION BY city ORDER BY"
+    " city) AS r FROM {s}customer) AS x WHERE r = 1",
+    "any rows": "SELECT name FROM {s}customer LIMIT 2",
+    "empty": "SELECT name FROM {s}customer WHERE city = 'Rome'",
+    "null": "SELECT MAX(amount) FROM {s}sale WHERE amount > 1000",
+    "constant": "SELECT 42 AS answer",
+    "fails": "SELECT nme FROM {s}customer",
+    "writes": "DELETE FROM {s}customer",
+    "chance": "SELECT name FROM {s}customer ORDER BY {random}() LIMIT 1",
+}
+OWN = {
+    "postgresql": {
+        "this year": "SELECT c.name FROM sales.customer c JOIN sales.sale s ON s.customer_id = c.id"
+        " WHERE s.sold >= DATE_TRUNC('year', now()) GROUP BY c.name ORDER BY COUNT(*) DESC LIMIT 2",
+        "ago": "SELECT id FROM sales.sale WHERE sold > CURRENT_DATE - INTERVAL '1 month'",
+        "age": "SELECT id, EXTRACT(MONTH FROM AGE(sold))::int FROM sales.sale",
+        "distinct on": "SELECT DISTINCT ON (customer_id) customer_id, amount FROM sales.sale ORDER BY"
+        " customer_id, sold DESC",
+        "groups": "SELECT city, COUNT(*), GROUPING(city) FROM sales.customer GROUP BY ROLLUP (city)"
+        " ORDER BY city NULLS FIRST",
+        "percent": "SELECT name FROM sales.customer WHERE name LIKE '%a%' FETCH FIRST 9 ROWS ONLY",
+        "series": "SELECT g.n, COUNT(s.id) FROM generate_series(1, 3) AS g(n) LEFT JOIN sales.sale s"
+        " ON EXTRACT(MONTH FROM s.sold) = g.n GROUP BY g.n ORDER BY g.n",
+    },
+    "duckdb": {
+        "this year": "SELECT DATE_TRUNC('month', sold) AS m, SUM(amount) FROM sales.sale WHERE sold >="
+        " DATE_TRUNC('year', today()) GROUP BY ALL ORDER BY ALL",
+        "qualify": "SELECT customer_id, sold FROM sales.sale QUALIFY RANK() OVER (PARTITION BY"
+        " customer_id ORDER BY sold DESC) = 1",
+    },
+    "mariadb": {
+        "this year": "SELECT COUNT(*) FROM sale WHERE YEAR(sold) = YEAR(CURDATE()) AND sold < NOW()",
+        "ago": "SELECT id FROM sale WHERE sold > DATE_SUB(CURDATE(), INTERVAL 1 MONTH) ORDER BY id",
+    },
+    "sqlite": {
+        "this year": "SELECT COUNT(*) FROM sale WHERE strftime('%Y', sold) = strftime('%Y', 'now')",
+        "ago": "SELECT id FROM sale WHERE sold > date('now', '-1 month')",
+    },
+}
+
+
+def questions(engine: str) -> list[dict[str, Any]]:
+    marks = {
+        "s": "sales." if engine in {"postgresql", "duckdb"} else "",
+        "random": "RAND" if engine == "mariadb" else "RANDOM",
+    }
+    own = {name: sql for name, sql in PORTABLE.items() if engine != "sqlite" or name != "clock"}
+    out = [
+        {"question_id": name, "question": f"{name}, please?", "SQL": sql.format(**marks)}
+        for name, sql in {**own, **LEFT_OUT}.items()
+    ]
+    out += [
+        {"question_id": name, "question": f"{name}, please?", "query": sql}
+        for name, sql in OWN[engine].items()
+    ]
+    return [*out, {"question": "no query"}, {"SQL": "SELECT 1", "question": None}, 7]
+
+
+@pytest.fixture(params=sorted(OWN))
+def asked(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[tuple[str, str]]:
+    """An engine, and the URL of the database; its tables are in another schema where there are
+    schemas.
+    """
+    engine: str = request.param
+    schema = engine in {"postgresql", "duckdb"}
+    script = [line.format(s="sales." if schema else "") for line in TABLES]
+    script = ["CREATE SCHEMA sales", *script] if schema else script
+    (tmp_path / "set.json").write_text(json.dumps(questions(engine)), "utf-8")
+    if engine == "sqlite":
+        url = sqlite_file(tmp_path)
+        run(url, *script)
+        yield engine, url
+    elif engine == "duckdb":
+        with duckdb.connect(str(tmp_path / "shop.duckdb")) as raw:
+            for line in script:
+                raw.execute(line)
+        yield engine, f"duckdb:///{tmp_path / 'shop.duckdb'}"
+    else:
+        with on_server(engine) as url:
+            run(url, *script)
+            yield engine, sqlalchemy.make_url(url).render_as_string(hide_password=False)
+
+
+def test_a_set_of_questions_is_asked(asked: tuple[str, str], tmp_path: Path):
+    engine, url = asked
+    due = [one for one in questions(engine) if isinstance(one, dict) and "question_id" in one]
+    due = [one for one in due if one["question_id"] not in LEFT_OUT]
+    job = ("run", "database=attached", "database.dsn_env_var=THE_DB", "tasks=questions")
+    options = ("tasks.path=set.json", f"tasks.options.now={NOW}", "runtime=inline")
+    count = f"tasks.count={len(due)}"
+    plan = synth(*job, *options, count, "--dry-run", "--json", cwd=tmp_path, env={"THE_DB": url})
+    assert plan.returncode == 0, plan.stdout + plan.stderr
+    account = json.loads(plan.stdout)["account"]
+    counts = account["counts"]["question"]
+    assert counts["found"] == len(questions(engine))
+    left_out = {one["name"] for one in account["entries"] if one["outcome"] == "left_out"}
+    unread = {str(counts["found"] - back) for back in (1, 2, 3)}
+    assert left_out == {*(f"questions {name}" for name in LEFT_OUT), *unread}
+    done = synth(*job, *options, count, "output.dir=out", cwd=tmp_path, env={"THE_DB": url})
+    assert done.returncode == 0, done.stdout + done.stderr
+    with Dataset.open(tmp_path / "out") as dataset:
+        rows = list(dataset.rows())
+    assert [row["reward"] for row in rows] == [1.0] * len(due)
+    notes = {one["name"]: one["why"] for one in account["entries"] if one["outcome"] == "changed"}
+    for name, note in {
+        "tie": "tie",
+        "tied order": "tie",
+        "text": "text_number",
+        "this year": "clock",
+    }.items():
+        assert f"the note {note}" in notes[f"questions {name}"]
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
+    assert manifest["account"] == account
+    where = "CAST(verdicts AS VARCHAR) LIKE '%text_number%'"
+    shown = synth("inspect", "out", "--where", where, "--columns", "task_id", cwd=tmp_path)
+    assert "questions-" in shown.stdout, shown.stderr
+    again = synth("replay", "out", cwd=tmp_path, env={"THE_DB": url})
+    assert again.returncode == 0, again.stdout + again.stderr
