@@ -64,7 +64,7 @@ def read_file(context: ReaderContext) -> FileFamilies:
     families: list[PublishedFamily] = []
     for name in names:
         about = f"Questions about the database {name}, from {document['source']}."
-        reader = _Reader(context, name, document, rules, account, changed)
+        reader = _QuestionReader(context, name, document, rules, account, changed)
         tasks = list(reader.tasks())
         families += [PublishedFamily(name, str(file), 1, about, tasks)] if tasks else []
     return FileFamilies(families, rules, account=account)
@@ -87,7 +87,7 @@ def _account(document: QuestionsDocument) -> Ledger:
 
 
 @dataclass
-class _Reader:
+class _QuestionReader:
     """Reads the questions of one family."""
 
     context: ReaderContext

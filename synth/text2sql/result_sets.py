@@ -38,20 +38,20 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TiedRows:
     """Rows with equal sort keys, of which a right answer has ``take`` in any order."""
 
     rows: Sequence[Row]
     take: int
 
 
-def fixed(rows: Sequence[Row]) -> list[Block]:
+def fixed(rows: Sequence[Row]) -> list[TiedRows]:
     """Rows of which each has its place."""
-    return [Block((row,), 1) for row in rows]
+    return [TiedRows((row,), 1) for row in rows]
 
 
 def same_rows(
-    expected: Sequence[Block], given: Sequence[Row], width: int, given_width: int, rules: Rules
+    expected: Sequence[TiedRows], given: Sequence[Row], width: int, given_width: int, rules: Rules
 ) -> bool:
     """Compare an answer with the right ones; ``width`` and ``given_width`` are the numbers of
     columns.
@@ -75,13 +75,13 @@ def same_rows(
 
 
 def _equal(
-    expected: Sequence[Block], given: Sequence[Row], order: Sequence[int], rules: Rules
+    expected: Sequence[TiedRows], given: Sequence[Row], order: Sequence[int], rules: Rules
 ) -> bool:
     """Compare the rows, with the ``order[i]``-th column of ``given`` for the i-th expected one."""
     turned = [tuple(row[index] for index in order) for row in given]
     turned = _distinct(turned) if rules.set_of_rows else turned
     width = len(order)
-    blocks = [Block([row[:width] for row in block.rows], block.take) for block in expected]
+    blocks = [TiedRows([row[:width] for row in block.rows], block.take) for block in expected]
     left = nearest(blocks, turned, rules)
     if rules.ordered:
         return len(left) == len(turned) and all(
@@ -90,7 +90,7 @@ def _equal(
     return _same_bag(_distinct(left) if rules.set_of_rows else left, turned, rules.tolerance)
 
 
-def nearest(blocks: Sequence[Block], given: Sequence[Row], rules: Rules) -> list[Row]:
+def nearest(blocks: Sequence[TiedRows], given: Sequence[Row], rules: Rules) -> list[Row]:
     """The right answer that is nearest to a given one."""
     if all(len(block.rows) == 1 for block in blocks):
         return [block.rows[0] for block in blocks]
@@ -111,7 +111,7 @@ def nearest(blocks: Sequence[Block], given: Sequence[Row], rules: Rules) -> list
     return out
 
 
-def _in_order(block: Block, wanted: Sequence[Row], tolerance: float) -> list[Row]:
+def _in_order(block: TiedRows, wanted: Sequence[Row], tolerance: float) -> list[Row]:
     """Rows of a block, those that are wanted in the places where they are wanted."""
     pool = _Pool(block.rows, tolerance)
     taken = [pool.take(row) for row in wanted]
@@ -166,7 +166,7 @@ def _without(rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
 
 
 def _orders(
-    expected: Sequence[Block], given: Sequence[Row], width: int, rules: Rules
+    expected: Sequence[TiedRows], given: Sequence[Row], width: int, rules: Rules
 ) -> Iterator[list[int]]:
     """Orders of the given columns that may make the answers equal.
 

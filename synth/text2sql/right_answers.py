@@ -15,7 +15,7 @@ from envs.plugins import resolve
 from envs.types import Table, ToolResult
 from envs.world.query import QueryResult
 from synth.rewards.base import Ask
-from synth.text2sql.result_sets import Block, Row, Rules, fixed, same_rows
+from synth.text2sql.result_sets import Row, Rules, TiedRows, fixed, same_rows
 
 MOST_RANKED = 100_000
 """Rows among which the rows of one rank are looked for."""
@@ -28,7 +28,7 @@ class RightAnswers:
     """
 
     answer: QueryResult
-    blocks: Sequence[Block]
+    blocks: Sequence[TiedRows]
     ties: int = 0
 
 
@@ -78,7 +78,7 @@ def widths_of(tables: Mapping[str, Table]) -> dict[str, int]:
     return {name.lower(): len(table.columns) for name, table in tables.items()}
 
 
-def _is_open(block: Block, rules: Rules) -> bool:
+def _is_open(block: TiedRows, rules: Rules) -> bool:
     """True if another right answer takes or orders the block's rows otherwise."""
     chosen = block.take < len(block.rows)
     return (chosen or (rules.ordered and len(block.rows) > 1)) and len(
@@ -86,7 +86,7 @@ def _is_open(block: Block, rules: Rules) -> bool:
     ) > 1
 
 
-def _blocks(ranked: str, first: int, answer: QueryResult, ask: Ask) -> list[Block] | None:
+def _blocks(ranked: str, first: int, answer: QueryResult, ask: Ask) -> list[TiedRows] | None:
     """The rows of an answer by rank; None if the database does not rank them."""
     last = first + len(answer.rows)
     for limit in _limits(last):
@@ -107,11 +107,11 @@ def _limits(last: int) -> Iterator[int]:
         limit *= 8
 
 
-def _sliced(rows: Sequence[Row], first: int, last: int) -> Iterator[Block]:
+def _sliced(rows: Sequence[Row], first: int, last: int) -> Iterator[TiedRows]:
     begin = 0
     for _, group in groupby(rows, key=lambda row: row[-1]):
         own = tuple(row[:-1] for row in group)
         end = begin + len(own)
         if (take := min(end, last) - max(begin, first)) > 0:
-            yield Block(own, take)
+            yield TiedRows(own, take)
         begin = end

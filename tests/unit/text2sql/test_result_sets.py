@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from synth.text2sql.result_sets import Block, Rules, fixed, same_rows, soft_f1
+from synth.text2sql.result_sets import Rules, TiedRows, fixed, same_rows, soft_f1
 
 BAG, ORDERED, SET = Rules(), Rules(ordered=True), Rules(set_of_rows=True, any_columns=False)
 
@@ -98,7 +98,7 @@ def test_the_soft_f1_is_birds(expected: list[Any], given: list[Any], score: floa
     assert soft_f1(expected, given) == pytest.approx(score)
 
 
-TIED = [Block([("a", 5)], 1), Block([("b", 3), ("c", 3), ("d", 3)], 2)]
+TIED = [TiedRows([("a", 5)], 1), TiedRows([("b", 3), ("c", 3), ("d", 3)], 2)]
 """The two best of three that share the second place, behind the first."""
 
 
@@ -123,7 +123,7 @@ def test_a_tie_has_several_right_answers(given: list[Any], ordered: bool, bag: b
 
 
 def test_figures_in_a_tie_may_differ_by_a_rounding_error():
-    tied = [Block([(0.1 + 0.2, "x"), (0.5, "x"), (0.7, "x")], 2)]
+    tied = [TiedRows([(0.1 + 0.2, "x"), (0.5, "x"), (0.7, "x")], 2)]
     assert same_rows(tied, [(0.7, "x"), (0.3, "x")], 2, 2, ORDERED)
     assert not same_rows(tied, [(0.7, "x"), (0.31, "x")], 2, 2, ORDERED)
 
@@ -139,12 +139,12 @@ def test_exactly_the_right_answers_are_accepted(seed: int):
         if [key for _, key in order] == sorted(key for _, key in rows):
             whole.add(tuple((name,) for name, _ in order)[first : first + many])
     ranked = sorted(rows, key=lambda row: row[1])
-    blocks: list[Block] = []
+    blocks: list[TiedRows] = []
     begin = 0
     for _, group in groupby(ranked, key=lambda row: row[1]):
         own = [(name,) for name, _ in group]
         take = min(begin + len(own), first + many) - max(begin, first)
-        blocks += [Block(own, take)] if take > 0 else []
+        blocks += [TiedRows(own, take)] if take > 0 else []
         begin += len(own)
     for size in range(many + 2):
         for given in product([("a",), ("b",)], repeat=size):
