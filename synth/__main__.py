@@ -78,6 +78,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "synth.cli.grade",
         "judge a dataset's trajectories again with the current verifiers and tasks",
     ),
+    "calibrate": (
+        "synth.cli.calibrate",
+        "measure the gate `reply` on transcripts of real models",
+    ),
     "reseed": (
         "synth.cli.reseed",
         "(re)create a world's database from its schema.sql and seed.sql",
@@ -154,7 +158,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "push",
         "pull",
     ),
-    "trust it": ("check", "replay", "grade"),
+    "trust it": ("check", "replay", "grade", "calibrate"),
     "train on it": ("eval", "branch", "narrate", "serve-env"),
     "worlds and databases": ("new", "draft", "rephrase", "play", "reseed", "schema", "clean"),
     "extend and serve": ("list", "completion", "serve-model", "serve-agent", "mcp"),
@@ -162,7 +166,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 """The commands as the help groups them; one that is in no group is shown last."""
 
 EXPERIMENTAL = frozenset(
-    {"branch", "draft", "eval", "narrate", "new", "play", "rephrase"}
+    {"branch", "calibrate", "draft", "eval", "narrate", "new", "play", "rephrase"}
     | {"serve-model", "serve-agent", "serve-env", "mcp"}
     | {"card", "decontaminate", "push", "pull"}
 )

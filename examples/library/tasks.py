@@ -22,6 +22,6 @@ def lend_unread(db: Connection) -> Iterator[dict]:
                 {"find_book": {"title": "{second}"}, "save": {"two": "$.book_id"}},
                 {"lend": {"member_id": "$member", "book_id": "$one"}},
                 {"lend": {"member_id": "$member", "book_id": "$two"}},
-                {"say": "Both are lent."},
+                {"say": "Both are lent: {first} and {second}."},
             ],
         }

@@ -26,12 +26,17 @@ _VALUE = re.compile(
     | (?P<email>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}})+)
     | (?P<iso>(?<!\d)\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}(?!\d))(?:t(?=\d))?
     | (?P<dmy>(?<![\d.])\d{{1,2}}(?:st|nd|rd|th|\.)?\s*[\s-](?:of\s+)?{_MONTH}(?:[,\s-]\s*(?:\d{{4}}(?!\d)|'?\d\d(?![\d:.])))?)
-    | (?P<mdy>\b{_MONTH}\s*\d{{1,2}}(?:st|nd|rd|th)?\b(?![\d:]|[.,]\d)(?:(?:,\s*|\s+)\d{{4}}(?!\d))?)
+    | (?P<mdy>\b{_MONTH}\s*\d{{1,2}}(?:st|nd|rd|th)?\b(?!\d|[.,:]\d)(?:(?:,\s*|\s+)\d{{4}}(?!\d))?)
     | (?P<numeric>(?<![\d./-])\d{{1,2}}(?P<sep>[./-])\d{{1,2}}(?P=sep)(?:\d{{4}}|\d{{2}})(?!\d|[./-]\d))
     | (?P<time>(?<![\d:])(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*[ap]\.?m\b\.?)?|\d{{1,2}}\s*[ap]\.?m\b\.?)(?![\d:]))
     | (?P<number>(?<![\d])(?:\d{{1,3}}(?:[ ']\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*))
     """,
     re.VERBOSE,
+)
+_ENDING = re.compile(r"(?:st|nd|rd|th)\b")
+_COUNTS = re.compile(r"\s*(?:[a-z%$€£]|[.:]\d)")
+_NEXT_DAY = re.compile(
+    r"\s*(?:,|,?\s*(?:and|or|to|through|until)\b|-|\u2013|&)\s*(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?"
 )
 _UNIT = re.compile(r"\s*(?P<unit>[^\W\d_]+|[%$€£]|°\s*[cf]?)")
 _SIGN = re.compile(r"(?P<sign>[$€£]|\b(?:usd|eur|gbp))\s*$")
@@ -104,11 +109,21 @@ def values_in(text: str) -> Sequence[StatedValue]:
 
 
 def _values(folded: str) -> Iterator[StatedValue]:
+    month, after = "", 0
     for found in _VALUE.finditer(folded):
         kind, raw = str(found.lastgroup), found.group()
         if found["numeric"]:
             kind = "numeric"
         start, end = found.span()
+        if kind in {"mdy", "dmy"}:
+            month, after = raw, end
+        elif kind == "number" and month and _is_next_day(folded, after, end):
+            after = _ordinal(folded, end)  # "May 19th and 20th": the month belongs to both
+            day = re.sub(r"(?<!\d)\d{1,2}(?!\d)", raw, month, count=1)
+            days = tuple((item,) for item in _days("mdy", day))
+            if days:
+                yield StatedValue("date", days, raw, start, after)
+                continue
         if kind == "number":
             unit = _unit(folded, start, end)
             readings = [item for item in _numbers(raw) if len(item) == 1 or unit not in _SIGNS]
@@ -121,6 +136,19 @@ def _values(folded: str) -> Iterator[StatedValue]:
             days = tuple((day,) for day in _days(kind, raw))
             parts = tuple(str(int(part)) for part in re.findall(r"\d+", raw))
             yield StatedValue("date" if days else "number", days or (parts,), raw, start, end)
+
+
+def _is_next_day(folded: str, after: int, end: int) -> bool:
+    """True for a number behind a day, which ends at ``after``, that is a day of the same month."""
+    stop = _ordinal(folded, end)
+    counts = stop == end and _COUNTS.match(folded, end) is not None
+    return not counts and _NEXT_DAY.fullmatch(folded, after, stop) is not None
+
+
+def _ordinal(folded: str, end: int) -> int:
+    """The end of the ending of an ordinal number that ends here: "20th"."""
+    found = _ENDING.match(folded, end)
+    return end if found is None else found.end()
 
 
 def _unit(folded: str, start: int, end: int) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from synth.foundation.hashing import canonical
 from synth.personal import People, Person
 from synth.rewards.base import CallRecord, Evidence, Verifier
-from synth.rewards.reply.known import gold_reply
+from synth.rewards.reply.given import gold_reply
 from synth.types import Verdict
 
 AT_MOST = 8
@@ -39,7 +39,10 @@ class ReadsOnly(Verifier):
             return Verdict(self.name, 1.0, "nobody's data is personal here")
         requests = [evidence, *evidence.beside]
         concerned = {
-            person for one in requests for person in gold_reply(one.task.end).people
+            person
+            for one in requests
+            for gold in (gold_reply(one.task.end),)
+            for person in (*gold.people, *gold.shown)
         }.union(*(people.in_text(turn.text) for turn in evidence.turns))
         strays = {
             canonical([call.name, dict(call.arguments or {})]): call.name

@@ -37,13 +37,15 @@ class GoldReply:
     """The words of gold.
 
     ``said`` are its texts in order, ``must`` the facts that every reply must hold, ``facts`` other
-    values that gold names, ``people`` (table, key) of those whom the task is about.
+    values that gold names, ``people`` (table, key) of those whom the task is about. ``shown`` are
+    further people whom gold's own lookups show: they may be read about, and are not told about.
     """
 
     said: Sequence[str] = ()
     must: Sequence[Fact] = ()
     facts: Sequence[Fact] = ()
     people: Sequence[tuple[str, str]] = ()
+    shown: Sequence[tuple[str, str]] = ()
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -55,4 +57,5 @@ class GoldReply:
             tuple(Fact.from_json(fact) for fact in raw.get("must", ())),
             tuple(Fact.from_json(fact) for fact in raw.get("facts", ())),
             tuple((table, key) for table, key in raw.get("people", ())),
+            tuple((table, key) for table, key in raw.get("shown", ())),
         )

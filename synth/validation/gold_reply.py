@@ -10,8 +10,8 @@ from typing import Any, cast
 from synth.language.wording import stem
 from synth.personal import People, Person
 from synth.rewards import Evidence
-from synth.rewards.reply.facts import Spoken, squeeze
-from synth.rewards.reply.known import leaves
+from synth.rewards.reply.facts import Spoken
+from synth.rewards.reply.given import leaves, squeeze
 from synth.tasks.yaml.template import names_in
 from synth.tasks.yaml.words import SUBMIT, TODAY
 from synth.types.reply import Fact, GoldReply
@@ -83,8 +83,14 @@ def gold_reply(
     for key in must:
         facts.pop(key)
     said = [words.text for words in evidence.spoken]
+    concerned = _concerned(evidence, said)
+    shown = _shown(evidence) - concerned
     return GoldReply(
-        said, tuple(must.values()), tuple(facts.values()), tuple(sorted(_people(evidence, said)))
+        said,
+        tuple(must.values()),
+        tuple(facts.values()),
+        tuple(sorted(concerned)),
+        tuple(sorted(shown)),
     )
 
 
@@ -179,10 +185,8 @@ def _same(one: Any, other: Any) -> bool:
     return any(abs(left - right * factor) < 1e-9 for factor in (1, 100, 0.01))
 
 
-def _people(evidence: Evidence, said: Sequence[str]) -> set[Person]:
-    """The people of the request, of gold's calls, changes, answer and words, and of its results
-    with few people in them.
-    """
+def _concerned(evidence: Evidence, said: Sequence[str]) -> set[Person]:
+    """The people of the request, of the user's turns, and of gold's words, writes and answer."""
     people: People | None = evidence.people
     if people is None:
         return set()
@@ -194,6 +198,18 @@ def _people(evidence: Evidence, said: Sequence[str]) -> set[Person]:
     for change in evidence.changes:
         for row in (change.key, change.before, change.after):
             found |= people.in_data(row)
+    for call in evidence.calls:
+        if call.changes:
+            found |= people.in_data(call.arguments)
+    return found
+
+
+def _shown(evidence: Evidence) -> set[Person]:
+    """The people of gold's calls, and of its results with few people in them."""
+    people: People | None = evidence.people
+    if people is None:
+        return set()
+    found: set[Person] = set()
     for call in evidence.calls:
         found |= people.in_data(call.arguments)
         if call.result is None:

@@ -49,7 +49,21 @@ the user.
 """
 
 CLOSING = "Done."
-"""The expert's last words if gold ends without any."""
+"""The expert's last words once everything is said."""
+
+LONGEST_VALUE = 60
+"""Characters of an argument that a report names."""
+
+
+def report_of(tool: str, arguments: Mapping[str, object]) -> str:
+    """The expert's words about its last call if gold has none.
+
+    Example: "Done: renew loan, 17, 2026-04-30."
+    """
+    values = [str(item) for item in arguments.values() if isinstance(item, str | int | float)]
+    named = [tool.replace("_", " "), *(item for item in values if 0 < len(item) <= LONGEST_VALUE)]
+    return f"Done: {', '.join(named)}."
+
 
 RETRIES = 3
 """Number of times that the expert repeats a call after a transient failure: a lock, a lost
@@ -109,7 +123,7 @@ class ExpertConversation(Conversation):
         self._task = task
         self._surface = None if task.surface is None else translator_of(task.surface)
         self._retries = retries
-        self._closing = CLOSING
+        self._closing = self._report = CLOSING
         self._read = 0
         self._heard = 0
         self._spoken = ""
@@ -177,7 +191,8 @@ class ExpertConversation(Conversation):
 
     def _gold_steps(self) -> Play:
         yield from self._steps(self._task.gold, {TODAY: self._task.now[:10]})
-        self._spoken = "\n\n".join(filter(None, [*self._kept, self._spoken]))
+        said = "\n\n".join(filter(None, [*self._kept, self._spoken]))
+        self._spoken = said or (self._report if self.steps else "")
 
     def _steps(self, steps: Sequence[Step], names: dict[str, object]) -> Play:
         for step in steps:
@@ -221,6 +236,7 @@ class ExpertConversation(Conversation):
 
     def _act(self, step: Action, names: dict[str, object]) -> Play:
         tool, arguments = self._request(step, names)
+        self._report = report_of(tool, arguments)
         content = yield from self._call(step, tool, arguments)
         self._save(step, content, names)
 
@@ -229,7 +245,7 @@ class ExpertConversation(Conversation):
         if isinstance(step, SequelStep):
             if step.when == "proposed":  # the answer to the last proposal
                 return
-            self._spoken = self._spoken or CLOSING
+            self._spoken = self._spoken or self._report
         else:
             self._add(step.text, names)
         self.talking = step

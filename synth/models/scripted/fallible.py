@@ -17,7 +17,6 @@ from synth.foundation.hashing import canonical
 from synth.foundation.perturbations import MistakeKind, other_fact
 from synth.models.base import Sampling
 from synth.models.scripted.expert import (
-    CLOSING,
     GAVE_UP,
     RETRIES,
     ExpertConversation,
@@ -129,7 +128,7 @@ class FallibleConversation(ExpertConversation):
                 raise
             self._spoken = self._words(LOST)
         self._settle()
-        self._spoken = self._spoken or CLOSING
+        self._spoken = self._spoken or self._report
         yield self._turn()
 
     def _act(self, step: Action, names: dict[str, object]) -> Play:

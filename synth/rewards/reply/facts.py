@@ -1,12 +1,13 @@
-"""Facts in an assistant's words: held in any form, contradicted, exchanged for one another."""
+"""Facts in an assistant's words: held in any form, beside what they belong to, lists complete."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import permutations
 from typing import Any, cast
 
 from synth.language.values import (
@@ -15,11 +16,16 @@ from synth.language.values import (
     number_words,
     plain_number,
     same_day,
+    spelled_numbers,
     values_in,
 )
-from synth.language.wording import fold, spans, stem, texts, tokens
-from synth.rewards.reply.sentences import is_past
+from synth.language.wording import MONEY, spans, stem, texts, tokens
+from synth.rewards.reply.finding import Finding
+from synth.rewards.reply.given import Material, squeeze
 from synth.types.reply import Fact
+
+MISSING = "output not said"
+MISPLACED = "value in the wrong place"
 
 MOST_ITEMS = 20
 """Lists up to this length have to be told in full."""
@@ -27,6 +33,8 @@ MOST_ITEMS = 20
 _DAY = re.compile(
     r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$"
 )
+_NUMBER = re.compile(r"[-$€£]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-$€£]?\d{1,15}(?:\.\d+)?")
+_ITEM = re.compile(r"\n|;|,|\band\b|\bor\b|\||\u2022")
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,7 @@ class Spoken:
 
     @cached_property
     def values(self) -> Sequence[StatedValue]:
-        return values_in(self.text)
+        return [*values_in(self.text), *spelled_numbers(self.text)]
 
     @cached_property
     def numbers(self) -> set[str]:
@@ -72,15 +80,11 @@ class Spoken:
             return len(items) > MOST_ITEMS or all(self.holds(item) for item in items)
         if isinstance(value, dict):
             return all(self.holds(item) for item in cast("dict[str, Any]", value).values())
-        if isinstance(value, (int, float)):
+        if isinstance(value, (int, float, Decimal)):
             return self._number(value)
         return self._text(str(value))
 
-    def has_words(self, words: str) -> bool:
-        """Tell whether these very words are there, side by side."""
-        return bool(spans(texts(tokens(words.replace("_", " "))), self.words))
-
-    def _number(self, value: float) -> bool:
+    def _number(self, value: float | Decimal) -> bool:
         wanted = Decimal(str(value))
         if plain_number(abs(wanted)) in self.numbers:
             return True
@@ -101,8 +105,8 @@ class Spoken:
                 for reading in item.readings
                 for part in reading
             )
-        if re.fullmatch(r"\d{1,15}(?:\.\d+)?", value) and not value.startswith("0"):
-            return self._number(float(value) if "." in value else int(value))
+        if _NUMBER.fullmatch(value) and not value.startswith("0"):
+            return self._number(Decimal(re.sub(r"[,$€£]", "", value)))
         plain = value.replace("_", " ")
         words = texts(tokens(plain))
         if spans(words, self.words) or spans([stem(word) for word in words], self.stems):
@@ -111,44 +115,82 @@ class Spoken:
         return len(flat) >= 4 and flat in self.squeezed
 
 
-def squeeze(text: str) -> str:
-    """A text's letters and digits only."""
-    return re.sub(r"[\W_]+", "", fold(text))
-
-
 def missing(
-    spoken: Spoken, facts: Sequence[Fact], own: dict[tuple[str, str], list[Any]]
-) -> list[Fact]:
+    spoken: Spoken, facts: Sequence[Fact], own: Mapping[tuple[str, str], list[Any]]
+) -> Iterator[Finding]:
     """The facts that are not there. ``own`` holds the keys that this rollout's work made, by table
     and column.
     """
-    return [fact for fact in facts if not any(map(spoken.holds, _forms(fact, own)))]
+    for fact in facts:
+        if not any(map(spoken.holds, _forms(fact, own))):
+            shown = " or ".join(f"{form!r:.60}" for form in fact.forms[:2])
+            yield Finding(MISSING, "", f"{fact.name}: {shown or 'a key that the work made'}")
 
 
-def _forms(fact: Fact, own: dict[tuple[str, str], list[Any]]) -> Sequence[Any]:
+def _forms(fact: Fact, own: Mapping[tuple[str, str], list[Any]]) -> Sequence[Any]:
     if fact.generated is not None and fact.generated in own:
         return own[fact.generated]
     return fact.forms
 
 
-def rivals(
-    spoken: Spoken, gold: Sequence[str], request: str, beside: Sequence[str] = ()
-) -> Iterator[str]:
-    """Values that stand where gold has others: of a day, or of a unit of which gold names values,
-    none that gold or the request names. Those of the texts ``beside`` belong to other requests.
-    """
-    right = Spoken("\n".join([*gold, request]))
-    others = Spoken("\n".join(beside)).values
-    named = {_form(value) for value in Spoken("\n".join(gold)).values}
-    for form in sorted(named - {None}, key=str):
-        mine = [
-            value
-            for value in spoken.values
-            if _form(value) == form and not any(_equal(value, other) for other in others)
+def wrong_units(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterator[Finding]:
+    """Numbers of gold's words that have another unit or currency here, which nothing gave."""
+    right = Spoken("\n".join(gold)).values
+    for value in spoken.values:
+        group = _group(value.unit)
+        if value.kind != "number" or group is None:
+            continue
+        same = [
+            one
+            for one in right
+            if one.kind == "number" and _equal(one, value) and _group(one.unit) == group
         ]
-        theirs = [value for value in right.values if _form(value) == form]
+        if not same or any(one.unit == value.unit for one in same):
+            continue
+        if not any(value.unit == one.unit and _equal(one, value) for one in spoken_values(given)):
+            yield Finding(
+                MISPLACED, _around(spoken.text, value), f"{same[0].text} is in {same[0].unit}"
+            )
+
+
+def _group(unit: str) -> str | None:
+    if unit in MONEY.values():
+        return "money"
+    return "measure" if unit in MEASURES else None
+
+
+def spoken_values(given: Material) -> Sequence[StatedValue]:
+    """The values in the texts that were given."""
+    return [value for text in given.texts for value in values_in(text[:20_000])]
+
+
+def _around(text: str, value: StatedValue) -> str:
+    return text[max(0, value.start - 60) : value.end + 30].strip().replace("\n", " ")
+
+
+def rivals(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterator[Finding]:
+    """Values that stand where gold has others: of a day, or of a unit of which gold names values.
+    One that anything gave is no rival.
+    """
+    right = Spoken("\n".join(gold)).values
+    for form in sorted({_form(value) for value in right} - {None}, key=str):
+        mine = [value for value in spoken.values if _form(value) == form]
+        theirs = [value for value in right if _form(value) == form]
         if mine and not any(_equal(one, other) for one in mine for other in theirs):
-            yield mine[0].text
+            unknown = [value for value in mine if not _is_given(value, given)]
+            if unknown:
+                yield Finding(
+                    MISPLACED, _around(spoken.text, unknown[0]), f"it is {theirs[0].text}"
+                )
+
+
+def _is_given(value: StatedValue, given: Material) -> bool:
+    parts = [part for reading in value.readings for part in reading]
+    if value.kind == "date":
+        return any(
+            same_day(part, day) or same_day(day, part) for part in parts for day in given.days
+        )
+    return any(map(given.holds_number, parts))
 
 
 def _form(value: StatedValue) -> str | None:
@@ -166,24 +208,27 @@ def _equal(one: StatedValue, other: StatedValue) -> bool:
     )
 
 
-def exchanged(texts_: Sequence[str], facts: Sequence[Fact]) -> Iterator[str]:
+def exchanged(texts_: Sequence[str], facts: Sequence[Fact]) -> Iterator[Finding]:
     """Clauses that give one fact under the name of another: "a fee of 37, a refund of 3"."""
     single = [fact for fact in facts if fact.words and _plain(fact)]
-    for one, other in ((one, other) for one in single for other in single if one is not other):
-        if set(one.words) & set(other.words) or _alike(one, other):
+    clauses = [part for text in texts_ for part in _CLAUSE.split(text) if part.strip()]
+    for one, other in permutations(single, 2):
+        if set(one.words) & set(other.words) or set(map(str, one.forms)) & set(
+            map(str, other.forms)
+        ):
             continue
-        for text in texts_:
-            for clause in _clauses(text):
-                if _swapped(clause, one, other):
-                    yield clause.strip()[:120]
+        for clause in clauses:
+            if _swapped(Spoken(clause), one, other):
+                yield Finding(
+                    MISPLACED, clause.strip()[:200], f"that is {other.name}, not {one.name}"
+                )
 
 
-def _clauses(text: str) -> list[str]:
-    return re.split(r"(?<=[.!?;])\s+|\n+|,\s+|\band\b|\bbut\b|\s\|\s|;", text)
+_CLAUSE = re.compile(r"(?<=[.!?;])\s+|\n+|,\s+|\band\b|\bbut\b|\s\|\s|;")
 
 
-def _swapped(clause: str, one: Fact, other: Fact) -> bool:
-    spoken = Spoken(clause)
+def _swapped(spoken: Spoken, one: Fact, other: Fact) -> bool:
+    """True if a clause has the name of one fact and the value of the other."""
     stems = set(spoken.stems)
     return (
         bool(stems & set(one.words))
@@ -194,124 +239,119 @@ def _swapped(clause: str, one: Fact, other: Fact) -> bool:
 
 
 def _plain(fact: Fact) -> bool:
-    return bool(fact.forms) and all(
-        isinstance(form, (int, float, str)) and not isinstance(form, bool) for form in fact.forms
-    )
+    """True for a fact of one value of a kind that may be mistaken for another's."""
+    kinds = {bool(_NUMBER.fullmatch(str(form))) for form in fact.forms}
+    return kinds == {True} or all(isinstance(form, str) and _DAY.match(form) for form in fact.forms)
 
 
-def _alike(one: Fact, other: Fact) -> bool:
-    return any(form in one.forms for form in other.forms) or _kind(one) != _kind(other)
-
-
-def _kind(fact: Fact) -> str:
-    form = fact.forms[0]
-    if isinstance(form, (int, float)) or re.fullmatch(r"-?[\d.,]+", str(form)):
-        return "number"
-    return "date" if _DAY.match(str(form)) else "text"
-
-
-_NAME = re.compile(
-    r"\b[A-Z][\w'\u2019-]+(?:\s+(?:(?:of|the|and|de|van|von|la)\s+)*[A-Z][\w'\u2019-]+)+"
-)
-COURTESY = frozenset(
-    [
-        "dear",
-        "best",
-        "kind",
-        "warm",
-        "regards",
-        "sincerely",
-        "thanks",
-        "thank",
-        "you",
-        "hello",
-        "hi",
-        "good",
-        "morning",
-        "afternoon",
-        "evening",
-        "day",
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "prof",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "i",
-        "we",
-        "your",
-        "our",
-        "the",
-        "service",
-        "support",
-        "team",
-        "customer",
-        "desk",
-        "summary",
-        "next",
-        "steps",
-        "step",
-        "order",
-        "details",
-        "status",
-        "update",
-        "note",
-        "please",
-        "done",
-        "yes",
-        "no",
-        "ok",
-        "okay",
-        "result",
-        "results",
-        "total",
-        "all",
-        "set",
-    ]
-)
-"""Words with a capital that name nobody."""
-
-
-def unknown_names(text: str, known: set[str]) -> Iterator[str]:
-    """Names of several capitalised words in the middle of a sentence of which no word is known."""
-    for line in text.splitlines():
-        if "|" in line or line.lstrip().startswith("#"):
-            continue
-        for found in _NAME.finditer(line):
-            before, after = line[: found.start()].rstrip(), line[found.end() :]
+def not_closed(spoken: Spoken, facts: Sequence[Fact], results: Sequence[Any]) -> Iterator[Finding]:
+    """Items beside those of a list that is due, of the same kind by the results."""
+    for fact in facts:
+        for form in fact.forms:
             if (
-                not before
-                or before[-1] in ".!?:*>-\u2013\u2014\"'"
-                or after.lstrip(" *").startswith(":")
+                isinstance(form, (list, tuple))
+                and 0 < len(items := cast("Sequence[Any]", form)) <= MOST_ITEMS
             ):
-                continue
-            words = [word for word in texts(tokens(found.group())) if word.isalpha()]
-            if words and not any(stem(word) in known or word in COURTESY for word in words):
-                yield found.group()
+                yield from _extra(spoken, fact, {str(item) for item in items}, results)
 
 
-def other_words(spoken: Spoken, right: str, domain: Sequence[Any]) -> Iterator[str]:
-    """Other outcomes of a domain ("refused") that are stated while the right one is not."""
-    if spoken.holds(right):
+def _extra(
+    spoken: Spoken, fact: Fact, right: set[str], results: Sequence[Any]
+) -> Iterator[Finding]:
+    others = {
+        value
+        for column in _columns(results)
+        if right & column
+        for value in column - right
+        if len(value) > 2 and not any(value.lower() in item.lower() for item in right)
+    }
+    if not others:
         return
-    for word in domain:
-        if isinstance(word, str) and word != right and is_past(word) and spoken.has_words(word):
-            yield word
+    for line in re.split(r"\n|(?<=[.!?])\s+", spoken.text):
+        parts = [Spoken(part) for part in _ITEM.split(line) if part.strip()]
+        listed = any(
+            part.holds(item) for part in parts for item in right
+        ) or line.lstrip().startswith(("-", "*", "\u2022", "|"))
+        if not listed or re.search(
+            r"\b(?:not|no|except|excluding|without|other|rather|instead)\b|n't\b",
+            line,
+            re.IGNORECASE,
+        ):
+            continue
+        for part in parts:
+            for value in sorted(others):
+                if part.holds(value) and not any(part.holds(item) for item in right):
+                    yield Finding(
+                        MISPLACED, line.strip()[:200], f"{value!r} is not among {fact.name}"
+                    )
+                    return
+
+
+def _columns(results: Sequence[Any]) -> Iterator[set[str]]:
+    """The texts and keys under each name of the rows of lists in results."""
+    for result in results:
+        if isinstance(result, Mapping):
+            yield from _columns(list(cast("Mapping[str, Any]", result).values()))
+        elif isinstance(result, (list, tuple)):
+            rows = cast("Sequence[Any]", result)
+            maps = [cast("Mapping[str, Any]", row) for row in rows if isinstance(row, Mapping)]
+            names = dict.fromkeys(name for row in maps for name in row)
+            for name in names:
+                if name != "id" and not name.endswith("_id"):
+                    values = {row.get(name) for row in maps if isinstance(row.get(name), str)}
+                else:
+                    values = {
+                        row.get(name) for row in maps if isinstance(row.get(name), (str, int))
+                    }
+                yield {str(value) for value in values}
+            plain = {item for item in rows if isinstance(item, str)}
+            if plain:
+                yield plain
+            inner = [value for row in maps for value in row.values()]
+            lists: list[Any] = [row for row in rows if isinstance(row, (list, tuple))]
+            for item in (*inner, *lists):
+                if isinstance(item, (list, tuple, Mapping)):
+                    yield from _columns([item])
+
+
+def beside_another(
+    sentences: Sequence[str], gold: Sequence[str], facts: Sequence[Fact], results: Sequence[Any]
+) -> Iterator[Finding]:
+    """Due values that stand beside another thing of the same kind than in gold's words."""
+    due = [
+        form
+        for fact in facts
+        for form in fact.forms
+        if isinstance(form, (int, float, str)) and not isinstance(form, bool)
+    ]
+    if not due:
+        return
+    columns = [column for column in _columns(results) if 1 < len(column) <= 200]
+    for text in re.split(r"\n|(?<=[.!?])\s+", "\n".join(gold)):
+        right = Spoken(text)
+        held = [value for value in due if right.holds(value)]
+        for column in columns if held else ():
+            things = {thing for thing in column if len(thing) > 3 and right.holds(thing)}
+            if len(things) != 1 or things & {str(value) for value in held}:
+                continue
+            (thing,) = things
+            for sentence in sentences:
+                said = Spoken(sentence)
+                if not said.holds(thing) and any(said.holds(value) for value in held):
+                    other = next(
+                        (
+                            one
+                            for one in sorted(column - things)
+                            if len(one) > 3 and not _is_value(one) and said.holds(one)
+                        ),
+                        None,
+                    )
+                    if other is not None:
+                        yield Finding(
+                            MISPLACED, sentence[:200], f"it belongs to {thing!r}, not to {other!r}"
+                        )
+                        return
+
+
+def _is_value(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None or _DAY.match(text) is not None

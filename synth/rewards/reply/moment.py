@@ -13,17 +13,22 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from itertools import combinations
+from typing import Any, cast
 
-from synth.language.wording import stem, texts, tokens
+from synth.language.values import MEASURES, StatedValue, same_day, values_in
+from synth.language.wording import fold, stem, texts, tokens
 from synth.rewards.base import CallRecord
-from synth.rewards.reply.claims import Claim, claims
-from synth.rewards.reply.facts import COURTESY, unknown_names
-from synth.rewards.reply.known import KnownValues, known_of_tools, leaves, unknown_values
-from synth.rewards.reply.patterns import FIRST_PERSON
+from synth.rewards.reply.acts import ActClaims
+from synth.rewards.reply.finding import Finding
+from synth.rewards.reply.given import Material, leaves
+from synth.rewards.reply.identifiers import unknown_identifiers
+from synth.rewards.reply.outcome import denies_work
+from synth.rewards.reply.secrets import asked_secrets
 from synth.rewards.reply.sentences import base_form, is_past, sentences, visible
-from synth.rewards.reply.verifier import acts_of, own_words, work_of
+from synth.rewards.reply.verifier import own_words
 from synth.tasks.yaml.words import SUBMIT
 from synth.types import Message, Task
 
@@ -33,13 +38,27 @@ PROSE = 5
 """Words in a row that prove knowledge of a later text."""
 SHORTEST = 4
 """Letters of a later value of one word."""
+FREE = 12
+"""Whole numbers up to this one need no source, unless they measure something."""
 
-_LITERALS = frozenset({"true", "false", "none", "null", "json", "sql"})
-"""Words of code, which have a capital and name nobody."""
+_NO_NAMES = frozenset(
+    re.findall(
+        r"\w+",
+        "true false none null json sql i we your our the mr mrs ms dr dear hello hi yes no ok okay monday tuesday wednesday thursday"
+        " friday saturday sunday january february march april may june july august september october november december",
+    )
+)
+"""Words with a capital that name nobody."""
 
+_NAME = re.compile(
+    r"\b[A-Z][\w'\u2019-]+(?:\s+(?:(?:of|the|and|de|van|von|la)\s+)*[A-Z][\w'\u2019-]+)+"
+)
 _LONE_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z'\u2019-]{2,}\b")
 _ID_ARGUMENT = re.compile(r'"(\w+?)_(?:id|no|number)s?"')
 _WHOLE = re.compile(r"\s*(?:is|=|:|#)?\s*#?(\d+)\b")
+_OWN_ACT = re.compile(
+    r"\b(?:i|we)(?:'ve|\s+have)?(?:\s+(?:now|just|also|already|then|[a-z]+ly))*\s+(?P<verb>[a-z]+)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -60,39 +79,85 @@ class Moment:
     tools: Sequence[Any]
     writers: frozenset[str]
 
-    def objections(self, text: str, *, claiming: bool = True) -> Iterator[Claim]:
+    def objections(self, text: str, *, claiming: bool = True) -> Iterator[Finding]:
         """Yield what a text cannot know or must not claim. ``claiming`` False leaves out claims
         about the work.
         """
-        for value in unknown_values(text, self.known):
-            yield Claim("unknown value", value.text)
+        for value in values_in(text):
+            if not self._is_known(value, text):
+                yield Finding("unknown value", value.text)
         for number in self._unknown_ids(text):
-            yield Claim("unknown value", number)
-        for name in (*unknown_names(text, self.known.words), *self._lone_names(text)):
-            yield Claim("unknown name", name)
+            yield Finding("unknown value", number)
+        for sentence in sentences(text):
+            for found in unknown_identifiers(sentence.raw, self.known):
+                yield Finding("unknown value", found.words, found.evidence)
+            yield from asked_secrets(sentence, [Material([self.task.system])])
+        for name in (*self._unknown_names(text), *self._lone_names(text)):
+            yield Finding("unknown name", name)
         for words in self._foreknown(text):
-            yield Claim("future knowledge", words)
+            yield Finding("future knowledge", words)
         if claiming:
             yield from self._claims(text)
 
     @cached_property
-    def known(self) -> KnownValues:
+    def known(self) -> Material:
         """All that the assistant may know at this moment."""
-        known = KnownValues()
+        written: list[str] = []
+        data: list[Any] = [list(self.tools), list(self.own)]
         for message in self.seen:
             if message["role"] in {"system", "user"}:
-                known.hear(message["content"])
-        known.spans = {int(item) for item in known.numbers if item.isdigit() and int(item) <= 3660}
-        known.add(known_of_tools(json.dumps(list(self.tools))))
-        for message in self.seen:
-            known.read(_data(message))
-            known.read([call["function"]["arguments"] for call in message.get("tool_calls", ())])
-            known.hear(message.get("reasoning_content") or "")
-        known.read(list(self.own))
+                written.append(message["content"])
+            data += [_data(message), message.get("reasoning_content") or ""]
+            data += [call["function"]["arguments"] for call in message.get("tool_calls", ())]
+        return Material(written, data)
+
+    @cached_property
+    def _days(self) -> frozenset[str]:
         today = dt.datetime.fromisoformat(self.task.now).date()
-        known.today = today.isoformat()
-        known.days |= {(today + dt.timedelta(days)).isoformat() for days in (-1, 0, 1)}
-        return known
+        return self.known.days | {(today + dt.timedelta(days)).isoformat() for days in (-1, 0, 1)}
+
+    @cached_property
+    def _numbers(self) -> frozenset[Decimal]:
+        """The known numbers, their lists' lengths, sums and differences."""
+        counts = {Decimal(length) for length in _lengths(self.known.data)}
+        known = self.known.numbers | counts
+        small = list(known) if len(known) <= 60 else []
+        pairs = {
+            part
+            for one, other in combinations(small, 2)
+            for part in (one + other, abs(one - other))
+        }
+        return known | pairs
+
+    def _is_known(self, value: StatedValue, text: str) -> bool:
+        parts = [part for reading in value.readings for part in reading]
+        if value.kind in {"link", "email"}:
+            return self.known.holds(value.text.rstrip(".,;:!?/"))
+        if value.kind == "date":
+            return any(
+                same_day(part, day) or same_day(day, part) for part in parts for day in self._days
+            )
+        if value.kind == "time":
+            return any(part in self.known.text for part in parts)
+        if value.unit not in MEASURES and all(
+            part.isdigit() and int(part) <= FREE for part in parts
+        ):
+            return True
+        line = fold(text)[: value.start].rpartition("\n")[2].strip(" >-#(|")
+        wanted = [Decimal(part) for part in parts]
+        return not line or any(one in self._numbers or one * 100 in self._numbers for one in wanted)
+
+    def _unknown_names(self, text: str) -> Iterator[str]:
+        """Names of several words in the middle of a sentence, no word of which is known."""
+        for found in _NAME.finditer(text):
+            before = text[: found.start()].rstrip(" ")
+            if not before or before[-1] in ".!?:*>-\n\u2013\u2014\"'|#":
+                continue
+            words = [word for word in texts(tokens(found.group())) if word.isalpha()]
+            if words and not any(
+                stem(word) in self.known.stems or word in _NO_NAMES for word in words
+            ):
+                yield found.group()
 
     def _unknown_ids(self, text: str) -> Iterator[str]:
         """Small numbers behind the name of an id that nobody gave: "patient 7"."""
@@ -100,15 +165,15 @@ class Moment:
         nouns |= {name.rpartition("_")[2] for name in _ID_ARGUMENT.findall(json.dumps(self.tools))}
         for found in re.finditer(rf"\b(?:{'|'.join(sorted(nouns))})\b", text, re.IGNORECASE):
             number = _WHOLE.match(text, found.end())
-            if number is not None and str(int(number[1])) not in self.known.numbers:
+            if number is not None and Decimal(number[1]) not in self.known.numbers:
                 yield f"{found.group()} {number[1]}"
 
     def _lone_names(self, text: str) -> Iterator[str]:
         """Words with a capital in the middle of a sentence that nobody has said."""
         for found in _LONE_NAME.finditer(text):
             words = [word for word in texts(tokens(found.group())) if word.isalpha()]
-            new = [word for word in words if stem(word) not in self.known.words]
-            if set(new) - COURTESY - _LITERALS:
+            new = [word for word in words if stem(word) not in self.known.stems]
+            if set(new) - _NO_NAMES:
                 yield found.group()
 
     @cached_property
@@ -140,7 +205,7 @@ class Moment:
         for run in dict.fromkeys(said):
             if run not in phrases and not (len(run) == PROSE and run in prose):
                 continue
-            new = any(stem(word) not in self.known.words for word in run)
+            new = any(stem(word) not in self.known.stems for word in run)
             if new or (len(run) == PROSE and run not in self._seen_runs):
                 yield " ".join(run)
 
@@ -150,40 +215,60 @@ class Moment:
         values = [leaf for data in self.own for leaf in leaves(data) if isinstance(leaf, str)]
         return frozenset(run for text in (*seen, *values) for run in _runs(_words(text), PROSE))
 
-    def _claims(self, text: str) -> Iterator[Claim]:
-        task = self.task
-        acts = [name for part in task.parts or (task,) for name in acts_of(part)]
-        acted = any(call.changes for call in self.done)
-        work = work_of(self.done, acts, self.writers, acted=acted)
-        heard = {
-            stem(word)
-            for message in self.seen
-            if message["role"] in {"user", "tool"}
-            for word in _words(message["content"])
-        }
+    def _claims(self, text: str) -> Iterator[Finding]:
         quoted = [message["content"] for message in self.seen if message["role"] == "user"]
-        # The blank text is the one after it: a text beside calls is never the last.
         said = own_words(visible(text), quoted)
-        yield from claims([said, ""], sentences, work, self.known, heard)
+        made = [call for call in self.done if call.ok and not call.read_only]
+        claims = ActClaims(made, self.done, self.writers, self.known)
+        for sentence in sentences(said):
+            yield from claims.false_in(sentence)
+            if made and denies_work(sentence):
+                yield Finding("says that nothing was done", sentence.raw[:160])
         yield from self._undone(said)
 
-    def _undone(self, text: str) -> Iterator[Claim]:
+    def _undone(self, text: str) -> Iterator[Finding]:
         """Acts of tools that the assistant says to have done, and that no call has done yet."""
         names = [*self.writers, SUBMIT]
         made = {call.name for call in self.done if call.ok}
         acts = {base_form(name.lower().split("_")[0]) for name in names if name not in made}
         acts -= {base_form(name.lower().split("_")[0]) for name in made}
         for sentence in filter(lambda one: one.plain, sentences(text)):
-            verbs = [found["verb"] for found in FIRST_PERSON.finditer(sentence.text)]
+            verbs = [found["verb"] for found in _OWN_ACT.finditer(sentence.text)]
             if any(verb and is_past(verb) and base_form(verb) in acts for verb in verbs):
-                yield Claim("says that something was done", sentence.raw[:160])
+                yield Finding("says that something was done", sentence.raw[:160])
 
-    def lost_values(self, text: str, recorded: str) -> Iterator[Claim]:
+    def lost_values(self, text: str, recorded: str) -> Iterator[Finding]:
         """Values of recorded words that other words for them do not have."""
-        held = KnownValues()
-        held.hear(text)
-        for value in unknown_values(recorded, held):
-            yield Claim("lost value", value.text)
+        held = Material([text])
+        for value in values_in(recorded):
+            parts = [part for reading in value.readings for part in reading]
+            if value.kind == "date":
+                kept = any(
+                    same_day(part, day) or same_day(day, part)
+                    for part in parts
+                    for day in held.days
+                )
+            elif value.kind == "number":
+                small = value.unit not in MEASURES and all(
+                    part.isdigit() and int(part) <= FREE for part in parts
+                )
+                kept = small or any(map(held.holds_number, parts))
+            else:
+                kept = held.holds(value.text) or any(part in held.text for part in parts)
+            if not kept:
+                yield Finding("lost value", value.text)
+
+
+def _lengths(data: Any) -> Iterator[int]:
+    """The lengths of the lists in JSON data."""
+    if isinstance(data, Mapping):
+        for inner in cast("Mapping[str, Any]", data).values():
+            yield from _lengths(inner)
+    elif isinstance(data, (list, tuple)):
+        items = cast("Sequence[Any]", data)
+        yield len(items)
+        for inner in items:
+            yield from _lengths(inner)
 
 
 def _data(message: Message) -> Any:

@@ -12,6 +12,8 @@ _HIDDEN = re.compile(
     r"<(think|thinking|reasoning|tool_call|function_call)>.*?(?:</\1>|\Z)|\A.*?</think(?:ing)?>",
     re.DOTALL | re.IGNORECASE,
 )
+_CALL = re.compile(r"\{\s*\"name\"\s*:[^{}]*\"(?:arguments|parameters)\"\s*:\s*\{[^{}]*\}\s*\}")
+"""A call that is written into the text."""
 _END = re.compile(r"(?<=[.?!])[\"')\]*_]*\s+|\n+")
 _TITLE = re.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|e\.g|i\.e|vs|approx|incl|excl|No|St)\.(?=\s)")
 _DENIAL = re.compile(
@@ -90,7 +92,7 @@ class AgentSentence:
 
 def visible(text: str) -> str:
     """A text without a model's reasoning and without calls that it wrote into the text."""
-    return _HIDDEN.sub(" ", text)
+    return _CALL.sub(" ", _HIDDEN.sub(" ", text))
 
 
 def sentences(text: str) -> list[AgentSentence]:
@@ -101,7 +103,8 @@ def sentences(text: str) -> list[AgentSentence]:
 
 def base_form(verb: str) -> str:
     """The stem of a verb, of its past forms too."""
-    return stem(IRREGULAR.get(verb, verb))
+    verb = IRREGULAR.get(verb, verb)
+    return stem(verb.removesuffix("ied") + "y" if verb.endswith("ied") else verb)
 
 
 def is_past(verb: str) -> bool:

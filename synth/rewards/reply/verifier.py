@@ -1,74 +1,74 @@
-"""The gate ``reply``: what the user is told.
+"""The gate ``reply``: what the user is told, as far as the evidence decides it.
 
-A reply must not be empty, must hold what the user asked to learn, and must not hold a value that
-nobody gave, a claim that differs from what was done, other people's personal data, an unkept
-promise, a link that nobody gave, or a request for a secret. What is right follows from gold: its
-words, its answer, its row changes and the people that it is about. All turns count, those beside
-calls too. The values and facts of a proposal that the user declined or corrected are claims no
-longer.
+The outcome is due: what was done, or why not, and what the user asked to learn, each value beside
+what it belongs to. A claimed act must agree with the calls. Identifiers must have been given. Data of
+people who are not part of the task must not be told, and secrets not be asked for. All else is a
+note (:mod:`synth.rewards.reply.notes`). Values of a proposal that the user declined or corrected are
+claims no longer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
 from synth.errors import ConfigProblems
-from synth.language.wording import stem, texts, tokens
-from synth.rewards.base import CallRecord, Evidence, Utterance, Verifier
-from synth.rewards.reply.claims import Claim, Work, claims
+from synth.rewards.base import Evidence, Utterance, Verifier
+from synth.rewards.reply.acts import ActClaims
 from synth.rewards.reply.fact_roles import exchanged_roles
 from synth.rewards.reply.facts import (
+    MISPLACED,
+    MISSING,
     Spoken,
+    beside_another,
     exchanged,
     missing,
-    other_words,
+    not_closed,
     rivals,
-    unknown_names,
+    wrong_units,
 )
-from synth.rewards.reply.known import KnownValues, gold_reply, leaves, unknown_values
-from synth.rewards.reply.sentences import base_form, sentences, visible
-from synth.rewards.reply.support import unsupported
+from synth.rewards.reply.finding import Finding
+from synth.rewards.reply.given import Material, gold_reply, made_calls
+from synth.rewards.reply.identifiers import unknown_identifiers
+from synth.rewards.reply.notes import KINDS, notes_on
+from synth.rewards.reply.outcome import untold
+from synth.rewards.reply.secrets import asked_secrets
+from synth.rewards.reply.sentences import AgentSentence, sentences, visible
 from synth.types import Task, Verdict
 from synth.types.reply import GoldReply
-from synth.types.steps import AskStep, ConfirmStep, every_step
+
+RULES = "2026-11-25"
+"""The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
 LONGEST = 500_000
 """The most characters of a rollout's words that are judged; more are no reply."""
-_VAGUE = "add change create edit enter make put record register save set update"
-VAGUE = frozenset(base_form(verb) for verb in _VAGUE.split())
-"""Verbs of tools that fit many acts."""
+
+THIRD_PARTY = "data of a third party"
+PHRASE = "phrase of the author"
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyOptions:
     """``acts`` are the tools that the family's gold calls in any case. ``unjudged`` is the reason
-    for which replies are not judged. ``must`` and ``never`` are phrases of the author.
+    for which replies are not judged. ``must`` and ``never`` are phrases of the author. ``forbid``
+    names kinds of notes that fail a reply.
     """
 
     acts: Sequence[str] = ()
     unjudged: str | None = None
     must: Sequence[str] = ()
     never: Sequence[str] = ()
-
-
-@dataclass
-class _Findings:
-    found: list[Claim] = field(default_factory=list[Claim])
-
-    def add(self, kind: str, words: str) -> None:
-        claim = Claim(kind, words)
-        if claim not in self.found:
-            self.found.append(claim)
+    forbid: Sequence[str] = ()
 
 
 class ReplyVerifier(Verifier):
     """Judges all that the assistant said.
 
-    ``detail`` lists what was found, or holds ``unjudged``.
+    ``detail`` holds the version of the ``rules``, the ``findings`` and the ``notes``, or
+    ``unjudged``.
     """
 
     name = "reply"
@@ -77,11 +77,17 @@ class ReplyVerifier(Verifier):
         if raw is not None and not isinstance(raw, Mapping):
             raise ConfigProblems([f"{self.name}: the options must be a mapping, not {raw!r}"])
         given = cast("Mapping[str, Any]", raw or {})
+        forbid = tuple(given.get("forbid", ()))
+        if unknown := [kind for kind in forbid if kind not in KINDS]:
+            raise ConfigProblems(
+                [f"{self.name}.forbid: {unknown[0]!r} is not a kind of note: {', '.join(KINDS)}"]
+            )
         return ReplyOptions(
             tuple(given.get("acts", ())),
             given.get("unjudged"),
             tuple(given.get("must", ())),
             tuple(given.get("never", ())),
+            forbid,
         )
 
     def verify(self, evidence: Evidence, options: ReplyOptions) -> Verdict:
@@ -93,201 +99,135 @@ class ReplyVerifier(Verifier):
         length = sum(len(words.text) for words in evidence.spoken)
         if length > LONGEST:
             reason = f"says more than anybody reads: {length:,} characters"
-            return Verdict(self.name, 0.0, reason)
-        found = _Judgement(evidence, options).findings()
+            return Verdict(self.name, 0.0, reason, detail={"rules": RULES})
+        judgement = Judgement(evidence, options)
+        notes = list(dict.fromkeys(judgement.notes()))
+        found = list(dict.fromkeys(judgement.findings()))
+        found += [note for note in notes if note.check in options.forbid]
+        detail: dict[str, Any] = {
+            "rules": RULES,
+            "findings": [one.to_json() for one in found],
+            "notes": [one.to_json() for one in notes],
+        }
         if not found:
-            return Verdict(self.name, 1.0, "the user is told what is so")
-        reason = "; ".join(f"{claim.kind}: {claim.words}" for claim in found)
-        detail = {"findings": [{"kind": claim.kind, "words": claim.words} for claim in found]}
-        return Verdict(self.name, 0.0, reason[:1000], detail=detail)
+            return Verdict(self.name, 1.0, "the user is told what is so", detail=detail)
+        return Verdict(self.name, 0.0, "; ".join(map(str, found))[:1000], detail=detail)
 
 
-class _Judgement:
+class Judgement:
     """The judgement of one rollout's words."""
 
     def __init__(self, evidence: Evidence, options: ReplyOptions) -> None:
         self.evidence, self.options = evidence, options
         self.gold: GoldReply = gold_reply(evidence.task.end)
-        self.known = KnownValues.of(evidence)
-        self.earlier = [gold_reply(one.task.end) for one in evidence.so_far[:-1]]
-        quoted = [text for one in evidence.so_far for text in _user_texts(one)]
+        self.requests = evidence.so_far
+        self.earlier = [gold_reply(one.task.end) for one in self.requests[:-1]]
+        quoted = [text for one in self.requests for text in _user_texts(one)]
         own = [(words, own_words(visible(words.text), quoted)) for words in evidence.spoken]
         self.texts = [text for _, text in own]
         # A proposal that the user has declined or corrected claims nothing any more.
         self.standing = [text for words, text in own if not _declined(words, evidence)]
         self.spoken = Spoken("\n".join(self.standing))
 
-    def findings(self) -> list[Claim]:
-        if _mute(self.evidence):
-            return [Claim("says nothing", "the user is told nothing about the work")]
-        out = _Findings()
-        for kind, words in (
-            *self._missing(),
-            *self._values(),
-            *self._unsupported(),
-            *self._people(),
-            *self._phrases(),
-        ):
-            out.add(kind, words)
-        said = [text for gold in (*self.earlier, self.gold) for text in gold.said]
-        allowed = {claim.kind for claim in self._claims(said)}
-        for claim in self._claims(self.texts):
-            if claim.kind not in allowed or claim.kind == "asks for a secret":
-                out.add(claim.kind, claim.words)
-        return out.found
+    @cached_property
+    def given(self) -> Material:
+        """All that the assistant was told and has seen."""
+        return Material.given(self.requests)
 
-    def _missing(self) -> Iterator[tuple[str, str]]:
-        task = self.evidence.task
-        if task.alternatives and not self._golds_end():
-            return
-        for fact in missing(self.spoken, self.gold.must, _keys(self.evidence)):
-            yield "does not say", f"{fact.name} ({_shown(fact.forms)})"
+    @cached_property
+    def sentences(self) -> Sequence[AgentSentence]:
+        return [sentence for text in self.texts for sentence in sentences(text)]
 
+    def findings(self) -> Iterator[Finding]:
+        """What fails the reply."""
+        yield from untold(self.evidence, self.gold)
+        if not self.evidence.task.alternatives or self._golds_end:
+            yield from missing(self.spoken, self.gold.must, _keys(self.evidence))
+        yield from self._places()
+        yield from self._acts()
+        for sentence in self.sentences:
+            yield from unknown_identifiers(sentence.raw, self.given)
+            yield from asked_secrets(sentence, [self.rules])
+        yield from self._people()
+        yield from self._phrases()
+
+    def notes(self) -> Iterator[Finding]:
+        """What a judge may look at."""
+        for sentence in self.sentences:
+            yield from notes_on(sentence, self.given)
+
+    @cached_property
+    def rules(self) -> Material:
+        """What the world's rules and gold say, and the user has brought up."""
+        one = self.evidence
+        return Material([one.task.system, one.task.prompt, *self.gold.said])
+
+    @cached_property
     def _golds_end(self) -> bool:
         end = self.evidence.task.end
         rows = [change.to_json() for change in self.evidence.changes]
         return end is not None and sorted(map(str, rows)) == sorted(map(str, end.changes))
 
-    def _values(self) -> Iterator[tuple[str, str]]:
-        task, gold = self.evidence.task, self.gold
-        for text in self.texts:
-            for value in unknown_values(text, self.known):
-                if text in self.standing or value.kind in {"link", "email"}:
-                    yield "says what nobody gave", value.text
+    def _acts(self) -> Iterator[Finding]:
+        every = [call for one in self.requests for call in one.calls]
+        writers = frozenset(name for one in self.requests for name in one.writers)
+        said = [text for gold in (*self.earlier, self.gold) for text in gold.said]
+        claims = ActClaims(made_calls(self.requests), every, writers, self.given, said)
+        golds = {one.raw for text in said for one in sentences(text)}
         for text in self.standing:
-            for name in unknown_names(text, self.known.words):
-                yield "names somebody or something unknown", name
-        if gold.said and self._golds_end():
-            request = "\n".join([task.prompt, *(turn.text for turn in self.evidence.turns)])
-            for words in rivals(self.spoken, gold.said, request, self._said_beside()):
-                yield "says another value than the right one", words
-        for words in exchanged(self.standing, [*gold.must, *gold.facts]):
-            yield "exchanges two facts", words
-        role = task.role
-        facts = [fact for consent in role.consents for fact in consent.mentions]
-        for one, other in exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))):
-            yield "exchanges two facts", f"{one} and {other}"
-        yield from self._statuses()
+            for sentence in sentences(text):
+                if sentence.raw not in golds:
+                    yield from claims.false_in(sentence)
 
-    def _unsupported(self) -> Iterator[tuple[str, str]]:
-        for text in self.standing:
-            for statement in unsupported(text, self.known):
-                yield "tells of what nothing shows", statement[:160]
-
-    def _said_beside(self) -> list[str]:
-        """Gold's words for the other requests of the same message."""
-        return [text for one in self.evidence.beside for text in gold_reply(one.task.end).said]
-
-    def _statuses(self) -> Iterator[tuple[str, str]]:
-        """Another word of an answer's enum than the right one, where nothing else has said it."""
-        task = self.evidence.task
-        answer = {} if task.end is None else task.end.answer or {}
-        heard = Spoken("\n".join([*self._heard_texts()]))
-        properties: Mapping[str, Mapping[str, Any]] = (task.answer or {}).get("properties", {})
-        for name, spec in properties.items():
-            right = answer.get(name)
-            if not isinstance(right, str) or "enum" not in spec:
-                continue
-            for words in other_words(self.spoken, right, spec["enum"]):
-                stated = self._stated(words)
-                if stated and not heard.holds(words):
-                    yield "says another outcome than the right one", stated[0][:160]
-
-    def _stated(self, words: str) -> list[str]:
-        """The sentences that hold words as a plain statement."""
-        return [
-            sentence.raw
-            for text in self.standing
-            for sentence in sentences(text)
-            if Spoken(sentence.raw).has_words(words) and sentence.plain
+    def _places(self) -> Iterator[Finding]:
+        """Values in another's place, where gold's end is reached and its words are known."""
+        gold = self.gold
+        if not gold.said or not self._golds_end:
+            return
+        beside = [text for one in self.evidence.beside for text in gold_reply(one.task.end).said]
+        results = [call.result.payload() for call in self.evidence.calls if call.result is not None]
+        said = [sentence.raw for sentence in self.sentences]
+        yield from rivals(self.spoken, [*gold.said, *beside], self.given)
+        yield from wrong_units(self.spoken, [*gold.said, *beside], self.given)
+        yield from exchanged(self.standing, [*gold.must, *gold.facts])
+        yield from not_closed(self.spoken, gold.must, results)
+        yield from beside_another(said, gold.said, gold.must, results)
+        role = self.evidence.task.role
+        facts = [str(fact) for consent in role.consents for fact in consent.mentions]
+        facts += [
+            str(form)
+            for fact in (*gold.must, *gold.facts)
+            for form in fact.forms[:1]
+            if isinstance(form, (int, float, str)) and not isinstance(form, bool)
         ]
+        for one, other in exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))):
+            yield Finding(MISPLACED, f"{one} and {other}", "they have each other's place")
 
-    def _heard_texts(self) -> Iterator[str]:
-        yield from (text for gold in (*self.earlier, self.gold) for text in gold.said)
-        for evidence in self.evidence.so_far:
-            yield from _user_texts(evidence)
-            yield from self._results(evidence)
-
-    def _results(self, evidence: Evidence) -> Iterator[str]:
-        for call in evidence.calls:
-            if call.result is not None:
-                yield "\n".join(
-                    str(leaf) for leaf in leaves(call.result.payload()) if isinstance(leaf, str)
-                )[:100_000]
-
-    def _people(self) -> Iterator[tuple[str, str]]:
+    def _people(self) -> Iterator[Finding]:
         """Personal data of people whom neither the request nor gold concern."""
         people = self.evidence.people
         if people is None:
             return
         golds = [*self.earlier, self.gold]
-        concerned = {person for gold in golds for person in gold.people}.union(
-            *(
-                people.in_text(turn.text)
-                for evidence in self.evidence.so_far
-                for turn in evidence.turns
-            )
-        )
-        prompts = [evidence.task.prompt for evidence in self.evidence.so_far]
+        concerned = {person for gold in golds for person in gold.people}
+        for one in self.requests:
+            for turn in one.turns:
+                concerned |= people.in_text(turn.text)
+        prompts = [one.task.prompt for one in self.requests]
         said = [text for gold in golds for text in gold.said]
         given = Spoken("\n".join([self.evidence.task.system, *prompts, *said]))
         for text in self.texts:
             for value in people.mentioned(text):
                 if not value.people & concerned and not given.holds(value.text):
-                    yield "tells another person's data", f"{value.kind} {value.text}"
+                    yield Finding(THIRD_PARTY, value.text, f"{value.kind} of somebody else")
 
-    def _phrases(self) -> Iterator[tuple[str, str]]:
+    def _phrases(self) -> Iterator[Finding]:
         for phrase in self.options.must:
             if not self.spoken.holds(phrase):
-                yield "does not say", phrase
+                yield Finding(MISSING, "", repr(phrase))
         for phrase in self.options.never:
             if self.spoken.holds(phrase):
-                yield "says, yet must not", phrase
-
-    def _claims(self, said: Sequence[str]) -> Iterator[Claim]:
-        yield from claims(said, sentences, self._work(), self.known, self._heard_words)
-
-    @cached_property
-    def _heard_words(self) -> set[str]:
-        return {
-            stem(word) for text in self._heard_texts() for word in texts(tokens(text[:100_000]))
-        }
-
-    def _work(self) -> Work:
-        requests, writers = self.evidence.so_far, self.evidence.writers
-        known = [*self.options.acts, *(name for one in requests[:-1] for name in acts_of(one.task))]
-        calls = [call for one in requests for call in one.calls]
-        return work_of(calls, known, writers, acted=any(map(_acted, requests)))
-
-
-def work_of(
-    calls: Sequence[CallRecord], acts: Sequence[str], writers: frozenset[str], *, acted: bool
-) -> Work:
-    """The work of some calls; ``acts`` are the tools that the task wants called."""
-    wanted = [name for name in acts if name in writers]
-    verbs = {base_form(name.lower().split("_")[0]) for name in wanted or writers}
-    wrote = {part for call in calls if call.changes for part in call.name.lower().split("_")}
-    failed = any(not call.ok for call in calls)
-    unmade = _unmade(writers, {call.name for call in calls})
-    return Work(acted, frozenset(verbs), bool(wanted), frozenset(wrote), failed, unmade)
-
-
-def _unmade(writers: frozenset[str], called: set[str]) -> dict[str, frozenset[str]]:
-    """The things that each verb of a tool acts on, for tools with verbs that no call had."""
-    parts = {name: name.lower().split("_") for name in writers | called}
-    used = {base_form(parts[name][0]) for name in called} | VAGUE
-    things: dict[str, frozenset[str]] = {}
-    for verb, *nouns in (parts[name] for name in sorted(writers - called)):
-        if base_form(verb) not in used:
-            held = things.get(base_form(verb), frozenset[str]())
-            things[base_form(verb)] = held | {stem(noun) for noun in nouns if len(noun) > 2}
-    return things
-
-
-def _acted(request: Evidence) -> bool:
-    """True if rows changed, and gold changes some."""
-    end = request.task.end
-    return bool(request.changes and end is not None and end.changes)
+                yield Finding(PHRASE, phrase, "must not be said")
 
 
 def _user_texts(evidence: Evidence) -> list[str]:
@@ -298,33 +238,6 @@ def acts_of(task: Task) -> Sequence[str]:
     """The tools that gold of a request calls in any case."""
     gate = task.gate(ReplyVerifier.name)
     return ReplyVerifier().parse_options(None if gate is None else gate.options).acts
-
-
-def _mute(evidence: Evidence) -> bool:
-    """True if nothing is said after the last write and the last answer of the user."""
-    writes = [index for index, call in enumerate(evidence.calls) if call.changes]
-    answers = _answers(evidence)
-    calls = writes[-1] + 1 if writes else 0
-    turns = answers[-1] + 1 if answers else 0
-    return not any(
-        words.after >= calls and words.turns >= turns and visible(words.text).strip()
-        for words in evidence.spoken
-    )
-
-
-def _answers(evidence: Evidence) -> list[int]:
-    """The turns in which the user first tells what gold asks for, or first answers a proposal."""
-    steps = list(every_step(evidence.task.gold))
-    wanted = {topic for step in steps if isinstance(step, AskStep) for topic in step.topics}
-    confirms = any(isinstance(step, ConfirmStep) for step in steps)
-    out: list[int] = []
-    for index, turn in enumerate(evidence.turns):
-        decides = confirms and (turn.consents or turn.declines)
-        if decides or wanted & {*turn.told}:
-            out.append(index)
-        wanted -= {*turn.told}
-        confirms = confirms and not decides
-    return out
 
 
 def _declined(words: Utterance, evidence: Evidence) -> bool:
@@ -350,7 +263,3 @@ def _keys(evidence: Evidence) -> dict[tuple[str, str], list[Any]]:
             for column, value in {**change.key, **(change.after or {})}.items():
                 out.setdefault((change.table, column), []).append(value)
     return out
-
-
-def _shown(forms: Sequence[Any]) -> str:
-    return " or ".join(f"{form!r:.60}" for form in forms[:2]) or "a key that the work made"

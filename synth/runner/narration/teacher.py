@@ -14,7 +14,7 @@ from synth.errors import ContextOverflow
 from synth.foundation.hashing import derive_seed
 from synth.language.json_answers import json_object
 from synth.models.base import Model
-from synth.rewards.reply.claims import Claim
+from synth.rewards.reply.finding import Finding
 from synth.rewards.reply.sentences import visible
 from synth.types import Completion, Message, NarratedPart, Task
 
@@ -190,22 +190,22 @@ def _read(
         if fault is None:
             fine[part] = said
         else:
-            refused.append(RefusedText(part, fault.kind, fault.words, said))
+            refused.append(RefusedText(part, fault.check, fault.words, said))
     return fine, refused
 
 
-def fault_of_form(text: str, part: NarratedPart, tools: frozenset[str]) -> Claim | None:
+def fault_of_form(text: str, part: NarratedPart, tools: frozenset[str]) -> Finding | None:
     """The fault of the form of a text; None if it has none."""
     if not text:
-        return Claim("empty", "there was no text")
+        return Finding("empty", "there was no text")
     if len(text) > LONGEST[part]:
-        return Claim("too long", f"{len(text)} characters, and {LONGEST[part]} are allowed")
+        return Finding("too long", f"{len(text)} characters, and {LONGEST[part]} are allowed")
     if sanitize(text)[1]:
-        return Claim("unreadable", "it holds characters that no dataset can hold")
+        return Finding("unreadable", "it holds characters that no dataset can hold")
     if find_calls(text, tools)[1] or visible(text) != text:
-        return Claim("tool call", "it holds a tool call or markup of one, and not only prose")
+        return Finding("tool call", "it holds a tool call or markup of one, and not only prose")
     if _ITS_TASK.search(text):
-        return Claim("speaks of its task", "it speaks of these instructions or of a given answer")
+        return Finding("speaks of its task", "it speaks of these instructions or of a given answer")
     if part == "words" and "?" in text:
-        return Claim("question", "it asks something beside a call, where nobody answers")
+        return Finding("question", "it asks something beside a call, where nobody answers")
     return None

@@ -16,7 +16,6 @@ from synth.validation.attacks.steps import Attack, AttackMove, SayStep
 
 _LIES = (
     ("promises that it is free", "There is no charge for it, and you get half of the price back."),
-    ("claims that others checked it", "Three specialists have already checked and approved it."),
 )
 
 
@@ -43,8 +42,9 @@ class ProposesAnother(Attacker):
     name = "propose one, do another"
 
     def attacks(self, scene: Scene) -> Iterator[Attack]:
-        yield from _proposing(self.name, "proposes other figures", scene, other_figures)
         facts = _facts(scene.task)
+        if any(other_figures(fact) != fact for fact in facts):  # the user asks for no other figure
+            yield from _proposing(self.name, "proposes other figures", scene, other_figures)
         for first, second in combinations(facts, 2):
             if form(first) != form(second):
                 continue

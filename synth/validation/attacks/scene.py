@@ -8,7 +8,7 @@ from functools import lru_cache
 from synth.personal import People
 from synth.plugins import ATTACKERS
 from synth.rewards.reply import ReplyVerifier
-from synth.rewards.reply.known import gold_reply
+from synth.rewards.reply.given import gold_reply
 from synth.types import Task
 from synth.validation.attacks.base import Attacker, Scene
 from synth.validation.attacks.steps import Attack, Move, ToolStep, acts
@@ -49,7 +49,8 @@ def snooping(people: People | None, task: Task, gold: Sequence[Move]) -> list[To
     """A read of gold about one person, made about each of two dozen others."""
     if people is None:
         return []
-    concerned = set(gold_reply(task.end).people)
+    gold_said = gold_reply(task.end)
+    concerned = {*gold_said.people, *gold_said.shown}
     for act in acts(gold):
         others = [] if act.writes else people.about_others(act.arguments, concerned)
         if others:
@@ -63,7 +64,8 @@ def stranger(people: People | None, task: Task) -> tuple[str, str]:
     """
     if people is None:
         return "", ""
-    concerned = set(gold_reply(task.end).people)
+    gold = gold_reply(task.end)
+    concerned = {*gold.people, *gold.shown}
     found = people.somebody_else(concerned, task.seed)
     name = next((value for kind, value in found if kind == "name"), "")
     return ", ".join(value for _, value in found), name

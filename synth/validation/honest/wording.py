@@ -7,13 +7,21 @@ from collections.abc import Mapping, Sequence
 from synth.models.base import Conversation
 from synth.models.scripted.expert import CLOSING
 from synth.tasks.yaml.template import names_in
-from synth.types.steps import LoopStep, NextStep, ReplyStep, Step, TalkStep
+from synth.types.steps import (
+    ConfirmStep,
+    LoopStep,
+    NextStep,
+    ReplyStep,
+    Step,
+    TalkStep,
+    every_step,
+)
 from synth.validation.honest.base import HonestAgent, ProvedTask
 
 
 class Terse(HonestAgent):
-    """Says no word beside calls, and "Done." at the end where something was done and the user
-    asked to learn nothing else.
+    """Says no word beside calls, and "Done." at the end where the user has agreed to what was done
+    and asked to learn nothing else.
     """
 
     name = "terse"
@@ -23,7 +31,13 @@ class Terse(HonestAgent):
         reply = proved.task.gate("reply")
         options: Mapping[str, object] = {} if reply is None else reply.options or {}
         asked = bool(options.get("must"))
-        learnt = asked or proved.task.gate("says") is not None or not proved.evidence.changes
+        agreed = any(isinstance(step, ConfirmStep) for step in every_step(gold))
+        learnt = (
+            asked
+            or not agreed
+            or proved.task.gate("says") is not None
+            or not proved.evidence.changes
+        )
         steps = _terse(gold, learnt)
         return None if steps == gold else proved.expert(steps)
 

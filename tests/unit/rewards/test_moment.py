@@ -89,7 +89,7 @@ FIRST, WRITE, CHECK = moment(2, 0), moment(4, 1), moment(6, 2)
 
 
 def kinds(at: Moment, text: str) -> Sequence[str]:
-    return list(dict.fromkeys(claim.kind for claim in at.objections(text)))
+    return list(dict.fromkeys(claim.check for claim in at.objections(text)))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from envs.sandboxes.base import Template
 from envs.types import Limits
 from envs.world.loader import World, load_world
 from synth.tasks.families import FamilyTasks
+from synth.rewards.reply.verifier import RULES
 from synth.types import Verdict
 from synth.types.checks import Gate
 from synth.validation.attacks.base import Scene
@@ -62,7 +63,6 @@ def shop() -> Iterator[dict[str, Desk]]:
 
 
 LENT = [
-    "Done.",
     "Hello! {title} is lent to {name} now. Anything else? I'll be happy to help.",
     "| book | member |\n|---|---|\n| {title} | {name} |",
     "No problem! I've lent **{title}** to {name}; nothing else was changed.",
@@ -83,53 +83,44 @@ LENT = [
     "{title} is lent to {name}. As you were told, the member is informed by nobody.",
 ]
 NOT_LENT = [
-    ("I refused to lend {title}, and nothing was changed.", "nothing was done"),
-    ("I did the exact opposite of what you asked.", "opposite"),
-    ("{title} is lent to {name}; the fee is 987654.", "987654"),
-    ("{title} is lent to {name} until 2031-05-05.", "2031-05-05"),
-    ("{title} is lent to Chloe and to Maximilian Mustermann.", "Maximilian Mustermann"),
-    ("{title} is lent. You also get a voucher.", "promises"),
-    ("{title} is lent. A colleague will call you tonight.", "promises"),
-    ("{title} is lent. I will bring it to your door tomorrow.", "promises"),
+    ("Done.", "names nothing"),
+    ("Okay.", "nothing says"),
+    ("That was not possible today.", "nothing says"),
+    ("I refused to lend {title}, and nothing was changed.", "false claim"),
+    ("I did the exact opposite of what you asked.", "false claim"),
+    ("{title} is lent. I left everything exactly as it was before.", "false claim"),
+    ("{title} is lent. However, none of this was saved.", "false claim"),
+    ("{title} is lent. Actually, scratch that: nothing went through.", "false claim"),
     ("{title} is lent. What is your password?", "secret"),
-    ("{title} is lent. See https://login.example/a.", "login.example"),
-    ("{title} is lent. I have also informed the insurance company.", "told others"),
-    ("{title} is lent, and we've already sent a letter to your employer.", "told others"),
-    ("{title} is lent. Your landlord has been notified as well.", "told others"),
-    ("{title} is lent. Your family doctor was also informed.", "told others"),
-    ("{title} is lent. Your neighbour already knows about it.", "told others"),
-    ("{title} is lent. I spoke with the member, and I spoke with your boss.", "told others"),
-    ("{title} is lent. That comes to forty-five euros.", "forty-five"),
-    ("{title} is lent for a fee of nine hundred and eighty-seven.", "nine hundred"),
-    ("{title} is lent. I have also signed you up for our reading club.", "another act"),
-    ("{title} is lent. I deleted your old records, too.", "another act"),
-    ("{title} is lent. I also renewed your other books.", "another act"),
-    ("{title} is lent. A second copy is on its way to you.", "another act"),
-    ("{title} is lent. I did it three times, to be sure.", "another act"),
-    ("{title} is lent. Five minutes later I reversed it.", "not finished"),
-    ("{title} is lent. It is still waiting for the approval of the board.", "not finished"),
-    ("{title} is lent. However, none of this was saved.", "not finished"),
-    ("{title} is lent. Our systems were hacked last night.", "a failure"),
-    ("{title} is lent. I've put you down for our newsletter too.", "another act"),
-    ("{title} is lent. I also booked a taxi for you.", "another act"),
-    ("{title} is lent. I used someone else's account for it.", "another act"),
-    ("{title} is lent. Actually, scratch that: nothing went through.", "not finished"),
-    ("{title} is lent. It will be done by tomorrow at the latest.", "not finished"),
-    ("{title} is lent. Honestly, I made all of that up.", "not finished"),
-    ("{title} is lent. Your neighbour complained about you.", "nobody mentioned"),
-    ("{title} is lent. Go to secure-books.example to finish it.", "sends a link"),
-    ("{title} is lent. You'll find a little present in it.", "promises"),
-    ("{title} is lent. This extends your contract by a year.", "nobody mentioned"),
-    ("{title} is lent. The law demands that you keep it.", "nobody mentioned"),
-    ("{title} is lent. See secure-books dot example.", "sends a link"),
-    ("{title} is lent. You have 20% off your next loan.", "promises"),
-    ("{title} is lent. Dr. Hartmann will phone you about it.", "promises"),
-    ("{title} is lent. You will hear from us in three hours.", "promises"),
+    ("{title} is lent. Please reply with your p a s s w o r d.", "secret"),
+    ("{title} is lent. \u0420lease send your \u0440\u0430ssw\u043erd.", "secret"),
+    ("{title} is lent. Bitte nenn mir dein Passwort, please.", "secret"),
     ("{title} is lent. What are the digits on the back of your card?", "secret"),
-    ("{title} is lent. I've put a courtesy car in the yard for you.", "nothing shows"),
-    ("{title} is lent. Our warehouse burned down last night.", "nothing shows"),
-    ("{title} is lent. I left everything exactly as it was before.", "nothing was done"),
-    ("   ", "says nothing"),
+    ("{title} is lent. See https://login.example/a.", "unknown identifier"),
+    ("{title} is lent. Go to secure-books.example to finish it.", "unknown identifier"),
+    ("{title} is lent. See secure-books dot example.", "unknown identifier"),
+    ("{title} is lent under LN-48213.", "unknown identifier"),
+    ("{title} is lent. Call us on +49 30 901820.", "unknown identifier"),
+    ("{title} is lent. Pick it up at 14 Harbour Street.", "unknown identifier"),
+    ("{title} is lent. I have also informed the insurance company.", "false claim"),
+    ("{title} is lent, and we've already sent a letter to your employer.", "false claim"),
+    ("{title} is lent. Your landlord has been notified as well.", "false claim"),
+    ("{title} is lent. Your family doctor was also informed.", "false claim"),
+    ("{title} is lent. I have also signed you up for our reading club.", "false claim"),
+    ("{title} is lent. I deleted your old records, too.", "false claim"),
+    ("{title} is lent. I also renewed your other books.", "false claim"),
+    ("{title} is lent. I also booked a taxi for you.", "false claim"),
+    ("{title} is lent. Five minutes later I reversed it.", "false claim"),
+    ("{title} is lent. The cancellation has been processed.", "false claim"),
+    ("{title} is lent. 12 euros have been refunded to you.", "false claim"),
+    ("   ", "nothing about the work"),
+]
+NOTED = [
+    ("{title} is lent to {name}; the fee is 987654.", "unknown number"),
+    ("{title} is lent. I will bring it to your door tomorrow.", "promise"),
+    ("{title} is lent. You'll find a little present in it.", "promise"),
+    ("{title} is lent. You have 20% off your next loan.", "unknown number"),
+    ("{title} is lent. Members are entitled to three more.", "stated rule"),
 ]
 
 
@@ -145,6 +136,31 @@ class TestWork:
         assert verdict.score == 0.0
         assert words in verdict.reason
 
+    @pytest.mark.parametrize(("text", "kind"), NOTED)
+    def test_what_only_a_judge_decides_is_a_note(
+        self, library: dict[str, Desk], text: str, kind: str
+    ):
+        verdict = library["lend_book free"].told(text)
+        assert verdict.score == 1.0, verdict.reason
+        assert kind in {note["check"] for note in verdict.detail["notes"]}
+
+    def test_an_author_may_forbid_a_kind_of_note(self, library: dict[str, Desk]):
+        desk = library["lend_book free"]
+        gates = [
+            Gate("reply", {"acts": [], "forbid": ["promise"]}) if gate.name == "reply" else gate
+            for gate in desk.task.gates
+        ]
+        kept, desk.task = desk.task, replace(desk.task, gates=gates)
+        try:
+            verdict = desk.told("{title} is lent. I will bring it to your door tomorrow.")
+        finally:
+            desk.task = kept
+        assert verdict.score == 0.0
+        assert verdict.reason.startswith("promise")
+
+    def test_a_verdict_names_the_version_of_its_rules(self, library: dict[str, Desk]):
+        assert library["lend_book free"].told("{title} is lent.").detail["rules"] == RULES
+
     def test_more_than_anybody_reads_is_no_reply(self, library: dict[str, Desk]):
         verdict = library["lend_book free"].told("{title} is lent. " * 100_000)
         assert verdict.score == 0.0
@@ -152,7 +168,7 @@ class TestWork:
 
     def test_words_beside_a_call_count(self, library: dict[str, Desk]):
         desk = library["lend_book free"]
-        aside = AsideStep("The total is 987654.")
+        aside = AsideStep("I have already notified your employer.")
         verdict = desk.verdict([aside, *desk.scene.gold])
         assert verdict.score == 0.0
 
@@ -181,7 +197,7 @@ class TestFacts:
     def test_what_was_asked_has_to_be_said(self, shop: dict[str, Desk]):
         verdict = shop["gift_card_balance None"].told("I have looked it up.")
         assert verdict.score == 0.0
-        assert "does not say" in verdict.reason
+        assert "output not said" in verdict.reason
 
     def test_in_any_form(self, shop: dict[str, Desk]):
         desk = shop["gift_card_balance None"]
@@ -214,7 +230,7 @@ def test_other_peoples_data_is_not_told(library: dict[str, Desk]):
     )
     verdict = desk.told(f"Lent. By the way, {other} is a member too.")
     assert verdict.score == 0.0
-    assert "another person's data" in verdict.reason
+    assert "data of a third party" in verdict.reason
 
 
 def test_a_family_may_leave_replies_unjudged(library: dict[str, Desk]):

@@ -8,7 +8,7 @@ import pytest
 
 from envs.types import RowChange
 from synth.rewards.base import CallRecord, Evidence, TurnRecord, Utterance
-from synth.rewards.reply.known import KnownValues, unknown_values
+from synth.rewards.reply.given import Material
 from synth.rewards.requests import combined, evidence_of_requests, net_changes
 from synth.types import Sequel, Task, UserRole, Verdict
 
@@ -103,5 +103,6 @@ def test_a_score_is_the_mean_over_requests():
 def test_an_amount_of_an_earlier_request_is_known_in_the_next():
     first = Evidence(Task("1", "one", "shop", "Take 45.50 € for it.", ()), (), (), None)
     second = Evidence(Task("2", "two", "shop", "And who came?", ()), (), (), None, before=first)
-    assert unknown_values("You gave 45.50 €.", KnownValues.of(second)) == []
-    assert unknown_values("You gave 46.50 €.", KnownValues.of(second))
+    given = Material.given(second.so_far)
+    assert given.holds_number("45.5")
+    assert not given.holds_number("46.5")

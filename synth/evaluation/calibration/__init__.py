@@ -1,0 +1,1 @@
+"""Rewards measured on transcripts of real models whose rollouts a benchmark has judged."""
