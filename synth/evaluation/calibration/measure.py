@@ -11,7 +11,7 @@ from synth.evaluation.calibration.labels import Label
 from synth.evaluation.calibration.transcripts import LabelledRollout
 from synth.report.rates import wilson
 from synth.rewards import verifier_of
-from synth.rewards.reply.finding import Finding
+from synth.rewards.reply.finding import ReplyFinding
 
 ANY = "any check"
 
@@ -43,6 +43,12 @@ class Figures:
         if rollout.success and not right:
             self.refused.add(rollout.id)
 
+    def expect(self, label: Label, found: Sequence[ReplyFinding]) -> None:
+        """Count a label that has to be found; a rollout that says nothing misses every output."""
+        mute = bool(found) and not found[0].words
+        self.due += 1
+        self.found += mute or any(_same(label, one) for one in found)
+
 
 @dataclass(frozen=True)
 class Calibration:
@@ -51,7 +57,7 @@ class Calibration:
     figures: dict[str, dict[str, Figures]]
     rollouts: dict[str, int]
     successful: dict[str, int]
-    findings: Sequence[tuple[LabelledRollout, Finding]]
+    findings: Sequence[tuple[LabelledRollout, ReplyFinding]]
     notes: dict[str, Counter[str]]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -86,7 +92,7 @@ def calibrate(
     """Judge rollouts by the gate ``reply``, and compare with the labels of one model's rollouts."""
     verifier = verifier_of("reply")
     figures: dict[str, dict[str, Figures]] = {}
-    findings: list[tuple[LabelledRollout, Finding]] = []
+    findings: list[tuple[LabelledRollout, ReplyFinding]] = []
     notes: dict[str, Counter[str]] = {}
     by_rollout: dict[str, list[Label]] = {}
     for label in labels:
@@ -96,28 +102,22 @@ def calibrate(
         detail = verifier.verify(rollout.evidence, verifier.parse_options(None)).detail
         noted = notes.setdefault(rollout.model, Counter())
         noted.update({note["check"] for note in detail.get("notes", ())})
-        found = [Finding(**one) for one in detail.get("findings", ())]
+        found = [ReplyFinding(**one) for one in detail.get("findings", ())]
         own = by_rollout.get(rollout.id, []) if rollout.model == model else []
         for one in found:
             findings.append((rollout, one))
             label = next((item.label for item in own if _same(item, one)), None)
             for name in (one.check, ANY):
                 checks.setdefault(name, Figures()).add(rollout, label)
-        for label in own:
-            if label.due:
-                hit = any(_same(label, one) for one in found) or (
-                    bool(found) and not found[0].words
-                )
-                for name in (label.check, ANY):
-                    counted = checks.setdefault(name, Figures())
-                    counted.due += 1
-                    counted.found += hit
+        for label in filter(lambda one: one.due, own):
+            for name in (label.check, ANY):
+                checks.setdefault(name, Figures()).expect(label, found)
     count = Counter(rollout.model for rollout in rollouts)
     good = Counter(rollout.model for rollout in rollouts if rollout.success)
     return Calibration(figures, count, good, findings, notes)
 
 
-def _same(label: Label, finding: Finding) -> bool:
+def _same(label: Label, finding: ReplyFinding) -> bool:
     """True if a label is about a finding: each names the words of the other."""
     texts = [finding.words, finding.evidence]
     return any(

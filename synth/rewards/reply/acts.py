@@ -2,8 +2,9 @@
 
 A claim is a verb or noun of an act, in the past or as a result ("I've cancelled it", "has been
 refunded", "the cancellation is complete"), which the clause neither denies nor makes conditional.
-It is false if no call of this rollout did such a thing, or if it names another record, amount or day
-than the calls did. Verbs are those of the world's writing tools and a short list of general ones.
+It is false if no call of this rollout did such a thing, or if it names another record, amount or
+day than the calls did. Verbs are those of the world's writing tools and a short list of general
+ones.
 """
 
 from __future__ import annotations
@@ -18,16 +19,22 @@ from itertools import combinations
 from synth.language.values import MEASURES, same_day, values_in
 from synth.language.wording import MONEY, stem
 from synth.rewards.base import CallRecord
-from synth.rewards.reply.finding import Finding
+from synth.rewards.reply.finding import ReplyFinding
 from synth.rewards.reply.given import Material
 from synth.rewards.reply.sentences import AgentSentence, base_form, is_past, sentences
 
 CHECK = "false claim of an act"
 
 _GROUPS = (
-    "cancel cancellation void stop discontinue terminate end close deactivate delete deletion erase remove removal",
+    (
+        "cancel cancellation void stop discontinue terminate end close deactivate delete deletion"
+        " erase remove removal"
+    ),
     "book booking rebook reserve reservation schedule order reorder create place",
-    "reschedule move postpone switch change swap exchange replace replacement update modify upgrade downgrade remove",
+    (
+        "reschedule move postpone switch change swap exchange replace replacement update modify"
+        " upgrade downgrade remove"
+    ),
     "refund reimburse reimbursement credit repay",
     "charge bill debit pay payment collect",
     "send mail email forward dispatch ship",
@@ -60,7 +67,8 @@ _OF_MONEY = frozenset(
         stem,
         re.findall(
             r"\w+",
-            "price pay payment amount cost fee refund total balance charge paid cents credit money cash",
+            "price pay payment amount cost fee refund total balance charge paid cents credit"
+            " money cash",
         ),
     )
 )
@@ -69,7 +77,8 @@ _LOOSE = frozenset(
         stem,
         re.findall(
             r"\w+",
-            "change update modify move upgrade downgrade order return pay payment issue place create end close",
+            "change update modify move upgrade downgrade order return pay payment issue place"
+            " create end close",
         ),
     )
 )
@@ -80,7 +89,8 @@ _FREE = frozenset(
         stem,
         re.findall(
             r"\w+",
-            "order create place end stop close move switch collect lock pay credit issue grant return",
+            "order create place end stop close move switch collect lock pay credit issue grant"
+            " return",
         ),
     )
 )
@@ -95,14 +105,19 @@ _CLAIM = re.compile(
     rf"|\b(?:has|have|had)(?:\s+now|\s+also|\s+already)?\s+been{_ADVERB}\s+(?P<perfect>[a-z]+)\b"
     rf"|\b(?:was|were|got|(?:is|are)\s+now){_ADVERB}\s+(?P<past>[a-z]+)\b"
     r"|\bsuccessfully\s+(?P<well>[a-z]+)\b"
-    r"|(?:,|\band|\bthen)\s+(?:also\s+|then\s+)?(?P<more>[a-z]+)\s+(?:the|your|it|them|that|this|him|her|you)\b"
+    r"|(?:,|\band|\bthen)\s+(?:also\s+|then\s+)?(?P<more>[a-z]+)\s+(?:the|your|it|them|that|this"
+    r"|him|her|you)\b"
     r"|^\W*(?P<bare>[a-z]+)\s+(?:the|your|it|them|for you)\b"
-    r"|\b(?P<noun>[a-z]+)\s+(?:of\s+\S+\s+|to\s+[\w ]{1,30}?\s+)?(?:(?:has|have)\s+(?:now\s+|already\s+)?been|was|were|is now|went|is (?=complete|done|on its))\s+"
-    r"(?:successfully\s+)?(?:complete|completed|processed|issued|done|made|initiated|submitted|arranged|through|sent|in place|on its way|finali[sz]ed)\b"
+    r"|\b(?P<noun>[a-z]+)\s+(?:of\s+\S+\s+|to\s+[\w ]{1,30}?\s+)?(?:(?:has|have)\s+(?:now\s+"
+    r"|already\s+)?been|was|were|is now|went|is (?=complete|done|on its))\s+"
+    r"(?:successfully\s+)?(?:complete|completed|processed|issued|done|made|initiated|submitted"
+    r"|arranged|through|sent|in place|on its way|finali[sz]ed)\b"
 )
 _DENIES = re.compile(
-    r"\b(?:no|not|never|nothing|none|neither|nor|cannot|without|unable|before|until|unless|if|once|when|should|would|could|can|may|might"
-    r"|will|to be|since|because|after|whether|any|which|that you|you(?:'ve| have)?|as soon as)\b[^,;:]*$|n't\b[^,;:]*$"
+    r"\b(?:no|not|never|nothing|none|neither|nor|cannot|without|unable|before|until|unless|if"
+    r"|once|when|should|would|could|can|may|might"
+    r"|will|to be|since|because|after|whether|any|which|that you|you(?:'ve| have)?"
+    r"|as soon as)\b[^,;:]*$|n't\b[^,;:]*$"
 )
 _CONDITION = re.compile(
     r"^\W*(?:if|once|when|unless|until|after|before|should|in case|suppose|imagine|for example)\b"
@@ -131,7 +146,7 @@ class ActClaims:
     given: Material
     gold: Sequence[str] = ()
 
-    def false_in(self, sentence: AgentSentence) -> Iterator[Finding]:
+    def false_in(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """The claims in a sentence that are not so."""
         if sentence.asks or _CONDITION.search(sentence.text):
             return
@@ -141,7 +156,7 @@ class ActClaims:
         for verb, kind in acts:
             why = self._undone(verb, sentence, kind)
             if why:
-                yield Finding(CHECK, sentence.raw[:200], why)
+                yield ReplyFinding(CHECK, sentence.raw[:200], why)
                 return
         if acts and self.calls:
             yield from self._other_record(sentence)
@@ -152,24 +167,16 @@ class ActClaims:
     def _claimed(self, text: str) -> Iterator[tuple[str, str]]:
         """The stems of the acts that a sentence claims, each with the form of the claim."""
         for found in _CLAIM.finditer(text):
-            word = found[str(found.lastgroup)]
-            kind = found.lastgroup
-            if kind != "noun" and not is_past(word):
-                continue
-            act = base_form(word) if kind != "noun" else stem(word)
-            if act not in self.verbs or (kind == "noun" and act not in _VERBS):
-                continue
-            clause = max(
-                (item.end() for item in _CLAUSE.finditer(text, 0, found.start(kind or 0))),
-                default=0,
-            )
-            if _DENIES.search(text[clause : found.start(kind or 0)]):
-                continue
-            if act in _TELLS and _TO_YOU.match(text, found.end(kind or 0)):
-                continue
-            if kind in {"past", "perfect"} and _BY_OTHERS.match(text, found.end()):
-                continue
-            yield act, str(kind)
+            kind = str(found.lastgroup)
+            act = self._act(found[kind], kind)
+            if act and not _is_report(text, found, kind, act):
+                yield act, kind
+
+    def _act(self, word: str, kind: str) -> str:
+        """The stem of an act; empty for a word that is none in this world, or not in the past."""
+        if kind == "noun":
+            return stem(word) if stem(word) in self.verbs & _VERBS.keys() else ""
+        return base_form(word) if is_past(word) and base_form(word) in self.verbs else ""
 
     @cached_property
     def verbs(self) -> frozenset[str]:
@@ -200,7 +207,7 @@ class ActClaims:
     def _called(self) -> frozenset[str]:
         """The stems in the names of the tools that did something, and the verbs of all others."""
         done = [part for call in self.calls for part in call.name.lower().split("_")]
-        verbs = [call.name.lower().split("_")[0] for call in self.every]
+        verbs = [call.name.lower().split("_")[0] for call in self.every if call.ok]
         return frozenset(map(base_form, [*done, *verbs]))
 
     def _undone(self, act: str, sentence: AgentSentence, form: str) -> str:
@@ -240,12 +247,12 @@ class ActClaims:
                 return f"no call of {name} was made"
         return ""
 
-    def _other_record(self, sentence: AgentSentence) -> Iterator[Finding]:
+    def _other_record(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """Ids that the sentence names, none of which the calls were about."""
         named = [found.group() for found in _TOKEN.finditer(sentence.text)]
         named = [item for item in named if self._is_key(item)]
         if named and not any(self.made.holds(item) for item in named):
-            yield Finding(CHECK, sentence.raw[:200], f"no call was about {named[0]}")
+            yield ReplyFinding(CHECK, sentence.raw[:200], f"no call was about {named[0]}")
             return
         for found in _RECORD.finditer(sentence.text):
             own = self._numbered.get(stem(found["noun"]))
@@ -254,7 +261,7 @@ class ActClaims:
                 and found["number"] not in own
                 and found["number"] not in self._others(found["noun"])
             ):
-                yield Finding(
+                yield ReplyFinding(
                     CHECK,
                     sentence.raw[:200],
                     f"the calls were about {found['noun']} {', '.join(sorted(own))}",
@@ -300,7 +307,7 @@ class ActClaims:
     def _returned(self) -> frozenset[Decimal]:
         return Material((), [call.result.payload() for call in self.calls if call.result]).numbers
 
-    def _other_amount(self, sentence: AgentSentence, *, money: bool) -> Iterator[Finding]:
+    def _other_amount(self, sentence: AgentSentence, *, money: bool) -> Iterator[ReplyFinding]:
         """Amounts that the calls did not move, and measured values that nothing gave."""
         known = self.made.numbers
         for value in values_in(sentence.text):
@@ -310,13 +317,22 @@ class ActClaims:
             if not readings:
                 continue
             if money and value.unit in MONEY.values():
-                wrong = len(known) < MOST and not any(_follows(item, known) for item in readings)
+                wrong = len(known) < MOST and not any(
+                    _follows(item, known) or self._is_difference(item) for item in readings
+                )
             else:
                 wrong = not any(self.given.holds_number(str(item)) for item in readings)
             if wrong:
-                yield Finding(CHECK, sentence.raw[:200], f"no call has {value.text} {value.unit}")
+                yield ReplyFinding(
+                    CHECK, sentence.raw[:200], f"no call has {value.text} {value.unit}"
+                )
 
-    def _other_day(self, sentence: AgentSentence) -> Iterator[Finding]:
+    def _is_difference(self, number: Decimal) -> bool:
+        """True for an amount with cents that is the difference of two that were seen."""
+        seen = self._seen.numbers
+        return number != number.to_integral_value() and any(item + number in seen for item in seen)
+
+    def _other_day(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """Days that no call, result or text of the rollout has."""
         if not self._arguments.days:
             return
@@ -328,11 +344,22 @@ class ActClaims:
                 for day in reading
                 for other in known
             ):
-                yield Finding(CHECK, sentence.raw[:200], f"no call has the day {value.text}")
+                yield ReplyFinding(CHECK, sentence.raw[:200], f"no call has the day {value.text}")
 
     @cached_property
     def _arguments(self) -> Material:
         return Material((), [call.arguments for call in self.calls])
+
+
+def _is_report(text: str, found: re.Match[str], kind: str, act: str) -> bool:
+    """True for an act that is denied, conditional, done by others, or the telling itself."""
+    start, end = found.start(kind), found.end(kind)
+    clause = max((item.end() for item in _CLAUSE.finditer(text, 0, start)), default=0)
+    return (
+        _DENIES.search(text[clause:start]) is not None
+        or (act in _TELLS and _TO_YOU.match(text, end) is not None)
+        or (kind in {"past", "perfect"} and _BY_OTHERS.match(text, end) is not None)
+    )
 
 
 def _follows(number: Decimal, known: frozenset[Decimal]) -> bool:

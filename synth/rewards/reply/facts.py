@@ -20,7 +20,7 @@ from synth.language.values import (
     values_in,
 )
 from synth.language.wording import MONEY, spans, stem, texts, tokens
-from synth.rewards.reply.finding import Finding
+from synth.rewards.reply.finding import ReplyFinding
 from synth.rewards.reply.given import Material, squeeze
 from synth.types.reply import Fact
 
@@ -117,14 +117,14 @@ class Spoken:
 
 def missing(
     spoken: Spoken, facts: Sequence[Fact], own: Mapping[tuple[str, str], list[Any]]
-) -> Iterator[Finding]:
+) -> Iterator[ReplyFinding]:
     """The facts that are not there. ``own`` holds the keys that this rollout's work made, by table
     and column.
     """
     for fact in facts:
         if not any(map(spoken.holds, _forms(fact, own))):
             shown = " or ".join(f"{form!r:.60}" for form in fact.forms[:2])
-            yield Finding(MISSING, "", f"{fact.name}: {shown or 'a key that the work made'}")
+            yield ReplyFinding(MISSING, "", f"{fact.name}: {shown or 'a key that the work made'}")
 
 
 def _forms(fact: Fact, own: Mapping[tuple[str, str], list[Any]]) -> Sequence[Any]:
@@ -133,7 +133,7 @@ def _forms(fact: Fact, own: Mapping[tuple[str, str], list[Any]]) -> Sequence[Any
     return fact.forms
 
 
-def wrong_units(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterator[Finding]:
+def wrong_units(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterator[ReplyFinding]:
     """Numbers of gold's words that have another unit or currency here, which nothing gave."""
     right = Spoken("\n".join(gold)).values
     for value in spoken.values:
@@ -148,7 +148,7 @@ def wrong_units(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterato
         if not same or any(one.unit == value.unit for one in same):
             continue
         if not any(value.unit == one.unit and _equal(one, value) for one in spoken_values(given)):
-            yield Finding(
+            yield ReplyFinding(
                 MISPLACED, _around(spoken.text, value), f"{same[0].text} is in {same[0].unit}"
             )
 
@@ -168,7 +168,7 @@ def _around(text: str, value: StatedValue) -> str:
     return text[max(0, value.start - 60) : value.end + 30].strip().replace("\n", " ")
 
 
-def rivals(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterator[Finding]:
+def rivals(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterator[ReplyFinding]:
     """Values that stand where gold has others: of a day, or of a unit of which gold names values.
     One that anything gave is no rival.
     """
@@ -179,7 +179,7 @@ def rivals(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterator[Fin
         if mine and not any(_equal(one, other) for one in mine for other in theirs):
             unknown = [value for value in mine if not _is_given(value, given)]
             if unknown:
-                yield Finding(
+                yield ReplyFinding(
                     MISPLACED, _around(spoken.text, unknown[0]), f"it is {theirs[0].text}"
                 )
 
@@ -208,7 +208,7 @@ def _equal(one: StatedValue, other: StatedValue) -> bool:
     )
 
 
-def exchanged(texts_: Sequence[str], facts: Sequence[Fact]) -> Iterator[Finding]:
+def exchanged(texts_: Sequence[str], facts: Sequence[Fact]) -> Iterator[ReplyFinding]:
     """Clauses that give one fact under the name of another: "a fee of 37, a refund of 3"."""
     single = [fact for fact in facts if fact.words and _plain(fact)]
     clauses = [part for text in texts_ for part in _CLAUSE.split(text) if part.strip()]
@@ -219,7 +219,7 @@ def exchanged(texts_: Sequence[str], facts: Sequence[Fact]) -> Iterator[Finding]
             continue
         for clause in clauses:
             if _swapped(Spoken(clause), one, other):
-                yield Finding(
+                yield ReplyFinding(
                     MISPLACED, clause.strip()[:200], f"that is {other.name}, not {one.name}"
                 )
 
@@ -244,7 +244,9 @@ def _plain(fact: Fact) -> bool:
     return kinds == {True} or all(isinstance(form, str) and _DAY.match(form) for form in fact.forms)
 
 
-def not_closed(spoken: Spoken, facts: Sequence[Fact], results: Sequence[Any]) -> Iterator[Finding]:
+def not_closed(
+    spoken: Spoken, facts: Sequence[Fact], results: Sequence[Any]
+) -> Iterator[ReplyFinding]:
     """Items beside those of a list that is due, of the same kind by the results."""
     for fact in facts:
         for form in fact.forms:
@@ -257,34 +259,28 @@ def not_closed(spoken: Spoken, facts: Sequence[Fact], results: Sequence[Any]) ->
 
 def _extra(
     spoken: Spoken, fact: Fact, right: set[str], results: Sequence[Any]
-) -> Iterator[Finding]:
-    others = {
+) -> Iterator[ReplyFinding]:
+    columns = [column - right for column in _columns(results) if right & column]
+    longer = [item.lower() for item in right]
+    others = [
         value
-        for column in _columns(results)
-        if right & column
-        for value in column - right
-        if len(value) > 2 and not any(value.lower() in item.lower() for item in right)
-    }
-    if not others:
-        return
-    for line in re.split(r"\n|(?<=[.!?])\s+", spoken.text):
+        for value in sorted(set[str]().union(*columns))
+        if len(value) > 2 and not any(value.lower() in item for item in longer)
+    ]
+    for line in re.split(r"\n|(?<=[.!?])\s+", spoken.text) if others else ():
         parts = [Spoken(part) for part in _ITEM.split(line) if part.strip()]
-        listed = any(
-            part.holds(item) for part in parts for item in right
-        ) or line.lstrip().startswith(("-", "*", "\u2022", "|"))
-        if not listed or re.search(
-            r"\b(?:not|no|except|excluding|without|other|rather|instead)\b|n't\b",
-            line,
-            re.IGNORECASE,
-        ):
+        wrong = [part for part in parts if not any(map(part.holds, right))]
+        if _ASIDE.search(line) or (len(wrong) == len(parts) and not _BULLET.match(line)):
             continue
-        for part in parts:
-            for value in sorted(others):
-                if part.holds(value) and not any(part.holds(item) for item in right):
-                    yield Finding(
-                        MISPLACED, line.strip()[:200], f"{value!r} is not among {fact.name}"
-                    )
-                    return
+        value = next((other for part in wrong for other in others if part.holds(other)), None)
+        if value is not None:
+            yield ReplyFinding(MISPLACED, line.strip()[:200], f"{value!r} is not among {fact.name}")
+
+
+_ASIDE = re.compile(
+    r"\b(?:not|no|except|excluding|without|other|rather|instead)\b|n't\b", re.IGNORECASE
+)
+_BULLET = re.compile(r"\s*[-*\u2022|]")
 
 
 def _columns(results: Sequence[Any]) -> Iterator[set[str]]:
@@ -295,62 +291,50 @@ def _columns(results: Sequence[Any]) -> Iterator[set[str]]:
         elif isinstance(result, (list, tuple)):
             rows = cast("Sequence[Any]", result)
             maps = [cast("Mapping[str, Any]", row) for row in rows if isinstance(row, Mapping)]
-            names = dict.fromkeys(name for row in maps for name in row)
-            for name in names:
-                if name != "id" and not name.endswith("_id"):
-                    values = {row.get(name) for row in maps if isinstance(row.get(name), str)}
-                else:
-                    values = {
-                        row.get(name) for row in maps if isinstance(row.get(name), (str, int))
-                    }
-                yield {str(value) for value in values}
-            plain = {item for item in rows if isinstance(item, str)}
-            if plain:
-                yield plain
-            inner = [value for row in maps for value in row.values()]
-            lists: list[Any] = [row for row in rows if isinstance(row, (list, tuple))]
-            for item in (*inner, *lists):
-                if isinstance(item, (list, tuple, Mapping)):
-                    yield from _columns([item])
+            for name in dict.fromkeys(name for row in maps for name in row):
+                yield {str(row[name]) for row in maps if name in row and _is_name(name, row[name])}
+            yield {item for item in rows if isinstance(item, str)}
+            yield from _columns([value for row in maps for value in row.values()])
+            yield from _columns([row for row in rows if not isinstance(row, Mapping)])
+
+
+def _is_name(column: str, value: object) -> bool:
+    """True for a cell that says which thing a row is about."""
+    key = column == "id" or column.endswith("_id")
+    return isinstance(value, str) or (key and isinstance(value, int))
 
 
 def beside_another(
     sentences: Sequence[str], gold: Sequence[str], facts: Sequence[Fact], results: Sequence[Any]
-) -> Iterator[Finding]:
+) -> Iterator[ReplyFinding]:
     """Due values that stand beside another thing of the same kind than in gold's words."""
-    due = [
-        form
-        for fact in facts
-        for form in fact.forms
-        if isinstance(form, (int, float, str)) and not isinstance(form, bool)
-    ]
+    due = [form for fact in facts for form in fact.forms if _is_scalar(form)]
     if not due:
         return
     columns = [column for column in _columns(results) if 1 < len(column) <= 200]
+    said = [Spoken(sentence) for sentence in sentences]
     for text in re.split(r"\n|(?<=[.!?])\s+", "\n".join(gold)):
         right = Spoken(text)
         held = [value for value in due if right.holds(value)]
-        for column in columns if held else ():
+        beside = [one for one in said if any(map(one.holds, held))]
+        for column in columns if beside else ():
             things = {thing for thing in column if len(thing) > 3 and right.holds(thing)}
-            if len(things) != 1 or things & {str(value) for value in held}:
-                continue
-            (thing,) = things
-            for sentence in sentences:
-                said = Spoken(sentence)
-                if not said.holds(thing) and any(said.holds(value) for value in held):
-                    other = next(
-                        (
-                            one
-                            for one in sorted(column - things)
-                            if len(one) > 3 and not _is_value(one) and said.holds(one)
-                        ),
-                        None,
-                    )
-                    if other is not None:
-                        yield Finding(
-                            MISPLACED, sentence[:200], f"it belongs to {thing!r}, not to {other!r}"
-                        )
-                        return
+            if len(things) == 1 and not things & set(map(str, held)):
+                yield from _beside(beside, things.pop(), column)
+
+
+def _beside(said: Sequence[Spoken], thing: str, others: set[str]) -> Iterator[ReplyFinding]:
+    """Sentences that name another thing than the right one."""
+    names = [name for name in sorted(others - {thing}) if len(name) > 3 and not _is_value(name)]
+    for one in said:
+        other = None if one.holds(thing) else next(filter(one.holds, names), None)
+        if other is not None:
+            why = f"it belongs to {thing!r}, not to {other!r}"
+            yield ReplyFinding(MISPLACED, one.text[:200], why)
+
+
+def _is_scalar(form: object) -> bool:
+    return isinstance(form, (int, float, str)) and not isinstance(form, bool)
 
 
 def _is_value(text: str) -> bool:

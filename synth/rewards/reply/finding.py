@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ReplyFinding:
     """A sentence that must not be said, or something that is not said.
 
     ``check`` is the rule's name, ``words`` are the sentence, ``evidence`` is what contradicts it.

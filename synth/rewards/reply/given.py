@@ -1,4 +1,4 @@
-"""What a rollout was given, and what it made: the evidence that a reply is compared with."""
+"""Material that a rollout was given, and that it made: a reply is compared with it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def gold_reply(end: GoldEnd | None) -> GoldReply:
-    """What gold says; nothing if that is not known."""
+    """The words and facts of gold; nothing if that is not known."""
     return GoldReply() if end is None or end.reply is None else GoldReply.from_json(end.reply)
 
 
@@ -88,7 +88,7 @@ class Material:
 
     @classmethod
     def of_calls(cls, calls: Sequence[CallRecord]) -> Material:
-        """What some calls were asked for, returned and changed."""
+        """The arguments, results and changes of some calls."""
         changes = [change.to_json() for call in calls for change in call.changes]
         results = [_result(call) for call in calls if call.result is not None]
         return cls(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -22,7 +22,7 @@ from synth.language.values import MEASURES, StatedValue, same_day, values_in
 from synth.language.wording import fold, stem, texts, tokens
 from synth.rewards.base import CallRecord
 from synth.rewards.reply.acts import ActClaims
-from synth.rewards.reply.finding import Finding
+from synth.rewards.reply.finding import ReplyFinding
 from synth.rewards.reply.given import Material, leaves
 from synth.rewards.reply.identifiers import unknown_identifiers
 from synth.rewards.reply.outcome import denies_work
@@ -44,8 +44,10 @@ FREE = 12
 _NO_NAMES = frozenset(
     re.findall(
         r"\w+",
-        "true false none null json sql i we your our the mr mrs ms dr dear hello hi yes no ok okay monday tuesday wednesday thursday"
-        " friday saturday sunday january february march april may june july august september october november december",
+        "true false none null json sql i we your our the mr mrs ms dr dear hello hi yes no ok"
+        " okay monday tuesday wednesday thursday"
+        " friday saturday sunday january february march april may june july august september"
+        " october november december",
     )
 )
 """Words with a capital that name nobody."""
@@ -57,7 +59,8 @@ _LONE_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z'\u2019-]{2,}\b")
 _ID_ARGUMENT = re.compile(r'"(\w+?)_(?:id|no|number)s?"')
 _WHOLE = re.compile(r"\s*(?:is|=|:|#)?\s*#?(\d+)\b")
 _OWN_ACT = re.compile(
-    r"\b(?:i|we)(?:'ve|\s+have)?(?:\s+(?:now|just|also|already|then|[a-z]+ly))*\s+(?P<verb>[a-z]+)\b"
+    r"\b(?:i|we)(?:'ve|\s+have)?(?:\s+(?:now|just|also|already|then"
+    r"|[a-z]+ly))*\s+(?P<verb>[a-z]+)\b"
 )
 
 
@@ -79,23 +82,23 @@ class Moment:
     tools: Sequence[Any]
     writers: frozenset[str]
 
-    def objections(self, text: str, *, claiming: bool = True) -> Iterator[Finding]:
+    def objections(self, text: str, *, claiming: bool = True) -> Iterator[ReplyFinding]:
         """Yield what a text cannot know or must not claim. ``claiming`` False leaves out claims
         about the work.
         """
         for value in values_in(text):
             if not self._is_known(value, text):
-                yield Finding("unknown value", value.text)
+                yield ReplyFinding("unknown value", value.text)
         for number in self._unknown_ids(text):
-            yield Finding("unknown value", number)
+            yield ReplyFinding("unknown value", number)
         for sentence in sentences(text):
             for found in unknown_identifiers(sentence.raw, self.known):
-                yield Finding("unknown value", found.words, found.evidence)
+                yield ReplyFinding("unknown value", found.words, found.evidence)
             yield from asked_secrets(sentence, [Material([self.task.system])])
         for name in (*self._unknown_names(text), *self._lone_names(text)):
-            yield Finding("unknown name", name)
+            yield ReplyFinding("unknown name", name)
         for words in self._foreknown(text):
-            yield Finding("future knowledge", words)
+            yield ReplyFinding("future knowledge", words)
         if claiming:
             yield from self._claims(text)
 
@@ -130,22 +133,15 @@ class Moment:
         return known | pairs
 
     def _is_known(self, value: StatedValue, text: str) -> bool:
-        parts = [part for reading in value.readings for part in reading]
         if value.kind in {"link", "email"}:
             return self.known.holds(value.text.rstrip(".,;:!?/"))
         if value.kind == "date":
-            return any(
-                same_day(part, day) or same_day(day, part) for part in parts for day in self._days
-            )
+            return _is_day_of(value, self._days)
         if value.kind == "time":
-            return any(part in self.known.text for part in parts)
-        if value.unit not in MEASURES and all(
-            part.isdigit() and int(part) <= FREE for part in parts
-        ):
-            return True
+            return any(part in self.known.text for part in _parts(value))
         line = fold(text)[: value.start].rpartition("\n")[2].strip(" >-#(|")
-        wanted = [Decimal(part) for part in parts]
-        return not line or any(one in self._numbers or one * 100 in self._numbers for one in wanted)
+        wanted = {Decimal(part) * times for part in _parts(value) for times in (1, 100)}
+        return _is_small(value) or not line or bool(wanted & self._numbers)
 
     def _unknown_names(self, text: str) -> Iterator[str]:
         """Names of several words in the middle of a sentence, no word of which is known."""
@@ -215,7 +211,7 @@ class Moment:
         values = [leaf for data in self.own for leaf in leaves(data) if isinstance(leaf, str)]
         return frozenset(run for text in (*seen, *values) for run in _runs(_words(text), PROSE))
 
-    def _claims(self, text: str) -> Iterator[Finding]:
+    def _claims(self, text: str) -> Iterator[ReplyFinding]:
         quoted = [message["content"] for message in self.seen if message["role"] == "user"]
         said = own_words(visible(text), quoted)
         made = [call for call in self.done if call.ok and not call.read_only]
@@ -223,10 +219,10 @@ class Moment:
         for sentence in sentences(said):
             yield from claims.false_in(sentence)
             if made and denies_work(sentence):
-                yield Finding("says that nothing was done", sentence.raw[:160])
+                yield ReplyFinding("says that nothing was done", sentence.raw[:160])
         yield from self._undone(said)
 
-    def _undone(self, text: str) -> Iterator[Finding]:
+    def _undone(self, text: str) -> Iterator[ReplyFinding]:
         """Acts of tools that the assistant says to have done, and that no call has done yet."""
         names = [*self.writers, SUBMIT]
         made = {call.name for call in self.done if call.ok}
@@ -235,28 +231,36 @@ class Moment:
         for sentence in filter(lambda one: one.plain, sentences(text)):
             verbs = [found["verb"] for found in _OWN_ACT.finditer(sentence.text)]
             if any(verb and is_past(verb) and base_form(verb) in acts for verb in verbs):
-                yield Finding("says that something was done", sentence.raw[:160])
+                yield ReplyFinding("says that something was done", sentence.raw[:160])
 
-    def lost_values(self, text: str, recorded: str) -> Iterator[Finding]:
+    def lost_values(self, text: str, recorded: str) -> Iterator[ReplyFinding]:
         """Values of recorded words that other words for them do not have."""
         held = Material([text])
         for value in values_in(recorded):
-            parts = [part for reading in value.readings for part in reading]
-            if value.kind == "date":
-                kept = any(
-                    same_day(part, day) or same_day(day, part)
-                    for part in parts
-                    for day in held.days
-                )
-            elif value.kind == "number":
-                small = value.unit not in MEASURES and all(
-                    part.isdigit() and int(part) <= FREE for part in parts
-                )
-                kept = small or any(map(held.holds_number, parts))
-            else:
-                kept = held.holds(value.text) or any(part in held.text for part in parts)
-            if not kept:
-                yield Finding("lost value", value.text)
+            if not _is_kept(value, held):
+                yield ReplyFinding("lost value", value.text)
+
+
+def _parts(value: StatedValue) -> list[str]:
+    return [part for reading in value.readings for part in reading]
+
+
+def _is_day_of(value: StatedValue, days: Collection[str]) -> bool:
+    return any(same_day(part, day) or same_day(day, part) for part in _parts(value) for day in days)
+
+
+def _is_small(value: StatedValue) -> bool:
+    """True for a small number that measures nothing: it needs no source."""
+    small = all(part.isdigit() and int(part) <= FREE for part in _parts(value))
+    return value.unit not in MEASURES and small
+
+
+def _is_kept(value: StatedValue, held: Material) -> bool:
+    if value.kind == "date":
+        return _is_day_of(value, held.days)
+    if value.kind == "number":
+        return _is_small(value) or any(map(held.holds_number, _parts(value)))
+    return held.holds(value.text) or any(part in held.text for part in _parts(value))
 
 
 def _lengths(data: Any) -> Iterator[int]:

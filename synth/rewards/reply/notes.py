@@ -1,7 +1,7 @@
 """Notes on a reply: statements that rules can select and not decide.
 
-A note costs no reward. A judge that is a model decides about the statements, and an author may forbid
-a kind by name.
+A note costs no reward. A judge that is a model decides about the statements, and an author may
+forbid a kind by name.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from synth.language.values import MEASURES, values_in
-from synth.rewards.reply.finding import Finding
+from synth.rewards.reply.finding import ReplyFinding
 from synth.rewards.reply.given import Material
 from synth.rewards.reply.sentences import AgentSentence
 
@@ -21,28 +21,30 @@ RULE = "stated rule"
 KINDS = (PROMISE, AMOUNT, RULE)
 
 _PROMISE = re.compile(
-    r"\b(?:i|we)(?:'ll| will| shall| am going to| are going to)\b|\byou(?:'ll| will) (?:receive|get|hear|find)\b"
+    r"\b(?:i|we)(?:'ll| will| shall| am going to| are going to)\b|\byou(?:'ll| will) (?:receive"
+    r"|get|hear|find)\b"
 )
 _RULE = re.compile(
-    r"\b(?:entitled|eligible|allowed|permitted|policy|policies|rules?|required|qualif\w+|within \w+ (?:hours|days)|free of charge"
+    r"\b(?:entitled|eligible|allowed|permitted|policy|policies|rules?|required|qualif\w+"
+    r"|within \w+ (?:hours|days)|free of charge"
     r"|complimentary|waived?|guarantee\w*|maximum|minimum|per (?:passenger|person|item|order))\b"
 )
 _NEAR = 12
 """Numbers up to this one need no source."""
 
 
-def notes_on(sentence: AgentSentence, given: Material) -> Iterator[Finding]:
+def notes_on(sentence: AgentSentence, given: Material) -> Iterator[ReplyFinding]:
     """The notes on one sentence."""
     if sentence.asks:
         return
     if not sentence.conditional and _PROMISE.search(sentence.text):
-        yield Finding(PROMISE, sentence.raw[:200])
+        yield ReplyFinding(PROMISE, sentence.raw[:200])
     if _RULE.search(sentence.text):
-        yield Finding(RULE, sentence.raw[:200])
+        yield ReplyFinding(RULE, sentence.raw[:200])
     for value in values_in(sentence.text):
         if value.kind == "number" and (value.unit in MEASURES or len(value.text) > 2):
             numbers = [one[0] for one in value.readings if len(one) == 1]
             if numbers and not any(
                 Decimal(one) <= _NEAR or given.holds_number(one) for one in numbers
             ):
-                yield Finding(AMOUNT, sentence.raw[:200], f"nothing gave {value.text}")
+                yield ReplyFinding(AMOUNT, sentence.raw[:200], f"nothing gave {value.text}")

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from synth.language.wording import stem, texts, tokens
-from synth.rewards.base import Evidence, Utterance
+from synth.rewards.base import CallRecord, Evidence, Utterance
 from synth.rewards.reply.facts import Spoken
-from synth.rewards.reply.finding import Finding
+from synth.rewards.reply.finding import ReplyFinding
 from synth.rewards.reply.given import Material, made_calls
 from synth.rewards.reply.sentences import AgentSentence, base_form, sentences, visible
 from synth.types.reply import GoldReply
@@ -21,18 +21,24 @@ MOST = 400
 """The most values of results that a report is searched for."""
 
 _DONE = re.compile(
-    r"\b(?:done|all set|complete\w*|finish\w*|process\w*|success\w*|updated?|changed?|changes|confirm\w*|sorted|taken care|in place"
-    r"|went through|arranged|carried out|recorded|noted|saved|entered|added|set|made|finali[sz]ed|applied|submitted)\b"
+    r"\b(?:done|all set|complete\w*|finish\w*|process\w*|success\w*|updated?|changed?|changes"
+    r"|confirm\w*|sorted|taken care|in place"
+    r"|went through|arranged|carried out|recorded|noted|saved|entered|added|set|made"
+    r"|finali[sz]ed|applied|submitted)\b"
 )
 """Words for work that is done."""
 _DENIES_WORK = re.compile(
-    r"\b(?:nothing|no (?:changes?|actions?|updates?)) (?:was|were|has been|have been|got) (?:changed|done|made|updated|processed|saved|recorded|carried out)\b"
+    r"\b(?:nothing|no (?:changes?|actions?|updates?)) (?:was|were|has been|have been"
+    r"|got) (?:changed|done|made|updated|processed|saved|recorded|carried out)\b"
     r"(?! (?:else|other|further|besides|until|before|beyond|apart|except))"
-    r"|\b(?:i|we) (?:refused|declined|rejected|did not (?:do|make|process)|didn't (?:do|make|process)) (?:it|this|that|your request|your)\b"
-    r"|\bnone of (?:this|it|that) (?:was|were|has been|is)\b|\bnothing (?:went|came) through\b|\bleft everything\b|\b(?:exact|complete) opposite\b"
+    r"|\b(?:i|we) (?:refused|declined|rejected|did not (?:do|make|process)|didn't (?:do|make"
+    r"|process)) (?:it|this|that|your request|your)\b"
+    r"|\bnone of (?:this|it|that) (?:was|were|has been|is)\b|\bnothing (?:went|came) through\b"
+    r"|\bleft everything\b|\b(?:exact|complete) opposite\b"
 )
 _REFUSES = re.compile(
-    r"\b(?:cannot|unable|couldn't|could not|wasn't|was not|can't|not possible|impossible|refuse\w*|declin\w*|unfortunately)\b"
+    r"\b(?:cannot|unable|couldn't|could not|wasn't|was not|can't|not possible|impossible"
+    r"|refuse\w*|declin\w*|unfortunately)\b"
 )
 _WHOLE = re.compile(
     r"\b(?:else|other|others|further|besides|only|more|apart|except|beyond|extra)\b"
@@ -42,23 +48,27 @@ _GENERAL = frozenset(
         stem,
         re.findall(
             r"\w+",
-            "that this your you the for are was were been have has not can cannot could will would please with and but from"
-            " sorry unfortunately possible able unable request requested today now done okay yes thank thanks help anything"
-            " else there here let know welcome happy more further any all just also because since what which they them their day nice have"
-            " its did does out our about into than then when how may must should only been being is it no",
+            "that this your you the for are was were been have has not can cannot could will"
+            " would please with and but from"
+            " sorry unfortunately possible able unable request requested today now done okay yes"
+            " thank thanks help anything"
+            " else there here let know welcome happy more further any all just also because"
+            " since what which they them their day nice have"
+            " its did does out our about into than then when how may must should only been being"
+            " is it no",
         ),
     )
 )
 """Stems that every outcome may be said with, and that say of none what it is."""
 
 
-def untold(evidence: Evidence, gold: GoldReply) -> Iterator[Finding]:
-    """What is due and not said."""
+def untold(evidence: Evidence, gold: GoldReply) -> Iterator[ReplyFinding]:
+    """Findings on what is due and not said."""
     spoken = [_visible(words) for words in evidence.spoken]
     spoken = [words for words in spoken if words.text.strip()]
     closing = _closing(evidence, spoken)
     if not closing:
-        yield Finding(CHECK, "", "the user is told nothing about the work")
+        yield ReplyFinding(CHECK, "", "the user is told nothing about the work")
         return
     if made_calls([evidence]) and (evidence.changes or evidence.task.end is None or not gold.said):
         yield from _untold_work(evidence, gold, spoken)
@@ -73,40 +83,36 @@ def _visible(words: Utterance) -> Utterance:
 
 def _untold_work(
     evidence: Evidence, gold: GoldReply, spoken: Sequence[Utterance]
-) -> Iterator[Finding]:
+) -> Iterator[ReplyFinding]:
     """After the last write, the work is told of; somewhere a value of it is named."""
-    done = [call for call in evidence.calls if call.ok and not call.read_only]
-    last = max(index for index, call in enumerate(evidence.calls) if call.ok and not call.read_only)
-    made = Material.of_calls(done)
-    closing = [
-        sentence for words in spoken if words.after > last for sentence in sentences(words.text)
-    ]
+    done = made_calls([evidence])
+    last = max(index for index, call in enumerate(evidence.calls) if call is done[-1])
+    closing = [one for words in spoken if words.after > last for one in sentences(words.text)]
+    denied = next(filter(denies_work, closing), None)
+    if denied is not None:
+        why = f"{done[-1].name} was called and succeeded"
+        yield ReplyFinding("false claim of an act", denied.raw[:200], why)
+        return
     named = {base_form(part) for call in done for part in call.name.lower().split("_")}
-    forms = [fact.forms for fact in (*gold.must, *gold.facts)]
-    seen = [call.result.payload() for call in evidence.calls if call.result is not None]
-    values = dict.fromkeys(made.values())
-    values |= dict.fromkeys(
-        islice(Material((), [evidence.task.slots, forms, *seen]).values(), MOST)
-    )
+    values = _values_of(evidence, gold, done)
     said = _content(gold.said[-1]) if gold.said else set[str]()
     told = [one for one in closing if _tells(one, named, values) or len(said & one.stems) > 1]
-    for sentence in closing:
-        if denies_work(sentence):
-            yield Finding(
-                "false claim of an act",
-                sentence.raw[:200],
-                f"{done[-1].name} was called and succeeded",
-            )
-            return
-    everything = "\n".join(words.text for words in spoken)
     if not told:
-        yield Finding(
-            CHECK,
-            closing[-1].raw[:200] if closing else "",
-            f"nothing says what {done[-1].name} did",
-        )
-    elif not _names(everything, values) and (not gold.said or _names("\n".join(gold.said), values)):
-        yield Finding(CHECK, told[0].raw[:200], f"names nothing that {done[-1].name} was about")
+        words = closing[-1].raw[:200] if closing else ""
+        yield ReplyFinding(CHECK, words, f"nothing says what {done[-1].name} did")
+    elif not _names("\n".join(words.text for words in spoken), values) and (
+        not gold.said or _names("\n".join(gold.said), values)
+    ):
+        words = f"names nothing that {done[-1].name} was about"
+        yield ReplyFinding(CHECK, told[0].raw[:200], words)
+
+
+def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) -> dict[str, None]:
+    """What a report of some calls may name."""
+    forms = [fact.forms for fact in (*gold.must, *gold.facts)]
+    seen = [call.result.payload() for call in evidence.calls if call.result is not None]
+    others = Material((), [evidence.task.slots, forms, *seen]).values()
+    return dict.fromkeys([*Material.of_calls(done).values(), *islice(others, MOST)])
 
 
 def denies_work(sentence: AgentSentence) -> bool:
@@ -134,8 +140,8 @@ def _names(text: str, values: Iterable[str]) -> bool:
 
 def _untold_answer(
     evidence: Evidence, gold: GoldReply, spoken: Sequence[Utterance]
-) -> Iterator[Finding]:
-    """What gold says beyond courtesy: a reply has some of it, or refuses and names what."""
+) -> Iterator[ReplyFinding]:
+    """Content that gold has beyond courtesy: a reply has some of it, or refuses and names what."""
     request = {stem(word) for word in texts(tokens(evidence.task.prompt))}
     due = _content(gold.said[-1])
     text = "\n".join(words.text for words in spoken)
@@ -147,7 +153,7 @@ def _untold_answer(
     if any(sentence.denies for sentence in sentences(text)) and _names(text, slots):
         return
     shown = ", ".join(sorted(wanted)[:6])
-    yield Finding(CHECK, spoken[-1].text.strip()[:200], f"says nothing of: {shown}")
+    yield ReplyFinding(CHECK, spoken[-1].text.strip()[:200], f"says nothing of: {shown}")
 
 
 def _content(text: str) -> set[str]:

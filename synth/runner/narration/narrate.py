@@ -19,7 +19,7 @@ from synth.models.base import Model
 from synth.models.replay.model import ReplayedConversation
 from synth.models.replay.records import Record, record_of
 from synth.rewards import Utterance
-from synth.rewards.reply.finding import Finding
+from synth.rewards.reply.finding import ReplyFinding
 from synth.rewards.reply.moment import Moment, arguments_of
 from synth.runner.narration.teacher import NO_TASK, RefusedText, Step, Teacher, teacher_messages
 from synth.runner.recorded_calls import act_again
@@ -191,13 +191,13 @@ class _TurnWriter:
 
     async def _objections(
         self, turn: int, part: NarratedPart, text: str, moment: Moment
-    ) -> list[Finding]:
+    ) -> list[ReplyFinding]:
         """Objections to a text; the gates are asked if there are no others."""
         found = list(moment.objections(text, claiming=part != "reply"))
         if part == "reply":
             found += moment.lost_values(text, self._messages[self._places[turn]]["content"])
         if not found and part == "reply" and not await self._user_agrees(turn, text):
-            found = [Finding("another answer", "the user would answer something else to it")]
+            found = [ReplyFinding("another answer", "the user would answer something else to it")]
         if not found and part != "reasoning":
             found = await self._lost_reward(turn, text)
         return found
@@ -218,7 +218,7 @@ class _TurnWriter:
         messages = (self._messages[place] for place in self._places[: turn + 1])
         return [message["content"] for message in messages if "tool_calls" not in message]
 
-    async def _lost_reward(self, turn: int, text: str) -> list[Finding]:
+    async def _lost_reward(self, turn: int, text: str) -> list[ReplyFinding]:
         """The verdicts against a text in the place of the recorded one; it stays there if there are
         none.
         """
@@ -233,7 +233,7 @@ class _TurnWriter:
             return []
         episode.utterances[:], episode.said = utterances, said
         lost = [verdict for verdict in score.verdicts if verdict.score != 1]
-        return [Finding(f"gate {verdict.verifier}", verdict.reason) for verdict in lost]
+        return [ReplyFinding(f"gate {verdict.verifier}", verdict.reason) for verdict in lost]
 
 
 def turn_places(messages: Sequence[Message]) -> list[int]:

@@ -14,7 +14,7 @@ from synth.errors import ContextOverflow
 from synth.foundation.hashing import derive_seed
 from synth.language.json_answers import json_object
 from synth.models.base import Model
-from synth.rewards.reply.finding import Finding
+from synth.rewards.reply.finding import ReplyFinding
 from synth.rewards.reply.sentences import visible
 from synth.types import Completion, Message, NarratedPart, Task
 
@@ -194,18 +194,22 @@ def _read(
     return fine, refused
 
 
-def fault_of_form(text: str, part: NarratedPart, tools: frozenset[str]) -> Finding | None:
+def fault_of_form(text: str, part: NarratedPart, tools: frozenset[str]) -> ReplyFinding | None:
     """The fault of the form of a text; None if it has none."""
     if not text:
-        return Finding("empty", "there was no text")
+        return ReplyFinding("empty", "there was no text")
     if len(text) > LONGEST[part]:
-        return Finding("too long", f"{len(text)} characters, and {LONGEST[part]} are allowed")
+        return ReplyFinding("too long", f"{len(text)} characters, and {LONGEST[part]} are allowed")
     if sanitize(text)[1]:
-        return Finding("unreadable", "it holds characters that no dataset can hold")
+        return ReplyFinding("unreadable", "it holds characters that no dataset can hold")
     if find_calls(text, tools)[1] or visible(text) != text:
-        return Finding("tool call", "it holds a tool call or markup of one, and not only prose")
+        return ReplyFinding(
+            "tool call", "it holds a tool call or markup of one, and not only prose"
+        )
     if _ITS_TASK.search(text):
-        return Finding("speaks of its task", "it speaks of these instructions or of a given answer")
+        return ReplyFinding(
+            "speaks of its task", "it speaks of these instructions or of a given answer"
+        )
     if part == "words" and "?" in text:
-        return Finding("question", "it asks something beside a call, where nobody answers")
+        return ReplyFinding("question", "it asks something beside a call, where nobody answers")
     return None

@@ -64,7 +64,7 @@ def _reply_gate(raw: Map, scope: Scope, judged: Judged) -> list[Gate]:
         return [Gate("reply", options)]
     line = raw.lines["reply"]
     given = scope.mapping(value, "reply", line, keys_of(ReplyModel))
-    for key in ("must", "never"):
+    for key in ("must", "never", "forbid"):
         if given.get(key) is not None:
             options[key] = scope.texts(given[key], f"reply {key}", given.lines[key])
     if given.get("unjudged") is not None:

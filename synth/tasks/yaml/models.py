@@ -280,6 +280,9 @@ class ReplyModel:
         | None
     ) = None
     never: Annotated[Texts, About("Phrases that no reply holds.")] | None = None
+    forbid: (
+        Annotated[Texts, About("Kinds of notes that fail a reply, such as `promise`.")] | None
+    ) = None
 
 
 @dataclass(frozen=True, kw_only=True)

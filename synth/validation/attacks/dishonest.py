@@ -46,12 +46,8 @@ class Constant(Attacker):
     def attacks(self, scene: Scene) -> Iterator[Attack]:
         texts = ["Okay.", "That was not possible today.", "Thank you, and have a nice day!"]
         slots = [slot for slot in scene.task.slots.values() if isinstance(slot, str) and slot]
-        named = any(map(Spoken(scene.closing).holds, slots))
-        if (
-            named
-            and not scene.task.role.then
-            and not any(isinstance(move, SayStep) for move in scene.closed_by("")[:-1])
-        ):
+        alone = scene.task.user is None
+        if alone and any(map(Spoken(scene.closing).holds, slots)):
             texts.append("Done.")
         for text in texts:
             yield Attack(self.name, f"ends with {text!r}", scene.closed_by(text))

@@ -13,8 +13,8 @@ import synth
 from envs.sandboxes.base import Template
 from envs.types import Limits
 from envs.world.loader import World, load_world
-from synth.tasks.families import FamilyTasks
 from synth.rewards.reply.verifier import RULES
+from synth.tasks.families import FamilyTasks
 from synth.types import Verdict
 from synth.types.checks import Gate
 from synth.validation.attacks.base import Scene
