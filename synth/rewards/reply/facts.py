@@ -260,13 +260,7 @@ def not_closed(
 def _extra(
     spoken: Spoken, fact: Fact, right: set[str], results: Sequence[Any]
 ) -> Iterator[ReplyFinding]:
-    columns = [column - right for column in _columns(results) if right & column]
-    longer = [item.lower() for item in right]
-    others = [
-        value
-        for value in sorted(set[str]().union(*columns))
-        if len(value) > 2 and not any(value.lower() in item for item in longer)
-    ]
+    others = _others(right, results)
     for line in re.split(r"\n|(?<=[.!?])\s+", spoken.text) if others else ():
         parts = [Spoken(part) for part in _ITEM.split(line) if part.strip()]
         wrong = [part for part in parts if not any(map(part.holds, right))]
@@ -274,7 +268,20 @@ def _extra(
             continue
         value = next((other for part in wrong for other in others if part.holds(other)), None)
         if value is not None:
-            yield ReplyFinding(MISPLACED, line.strip()[:200], f"{value!r} is not among {fact.name}")
+            why = f"{value!r} is not among {fact.name}"
+            yield ReplyFinding(MISPLACED, line.strip()[:200], why)
+
+
+def _others(right: set[str], results: Sequence[Any]) -> list[str]:
+    """The values of the same columns as the right ones, and no part of one of them."""
+    columns = [column - right for column in _columns(results) if right & column]
+    longer = [item.lower() for item in right]
+    every = sorted(set[str]().union(*columns))
+    return [
+        value
+        for value in every
+        if len(value) > 2 and not any(value.lower() in item for item in longer)
+    ]
 
 
 _ASIDE = re.compile(

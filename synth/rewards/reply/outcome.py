@@ -87,13 +87,13 @@ def _untold_work(
     """After the last write, the work is told of; somewhere a value of it is named."""
     done = made_calls([evidence])
     last = max(index for index, call in enumerate(evidence.calls) if call is done[-1])
-    closing = [one for words in spoken if words.after > last for one in sentences(words.text)]
+    closing = _sentences_after(spoken, last)
     denied = next(filter(denies_work, closing), None)
     if denied is not None:
         why = f"{done[-1].name} was called and succeeded"
         yield ReplyFinding("false claim of an act", denied.raw[:200], why)
         return
-    named = {base_form(part) for call in done for part in call.name.lower().split("_")}
+    named = set(map(base_form, "_".join(call.name.lower() for call in done).split("_")))
     values = _values_of(evidence, gold, done)
     said = _content(gold.said[-1]) if gold.said else set[str]()
     told = [one for one in closing if _tells(one, named, values) or len(said & one.stems) > 1]
@@ -105,6 +105,11 @@ def _untold_work(
     ):
         words = f"names nothing that {done[-1].name} was about"
         yield ReplyFinding(CHECK, told[0].raw[:200], words)
+
+
+def _sentences_after(spoken: Sequence[Utterance], last: int) -> list[AgentSentence]:
+    """The sentences that are said after a call."""
+    return [one for words in spoken if words.after > last for one in sentences(words.text)]
 
 
 def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) -> dict[str, None]:
