@@ -92,15 +92,24 @@ def learn(engine: Engine, shape: Shape, personal: Personal, schema: str) -> Lear
     lookups = _lookups(tables, shape, personal)
     made = dict[str, MadeTable]()
     out = Learned([])
-    for table in tables:
-        if table.name in lookups or not rows[table.name]:
-            continue
+    for table in (one for one in tables if one.name not in lookups and rows[one.name]):
         later = [link for link in table.links if order[link[1]] > order[table.name]]
         one = _Learner(table, shape.tables[table.name], rows, personal)
         try:
             made[table.name] = one.table(later, checks[table.name])
         except (Unlearnable, ValueError, ArithmeticError) as error:
             _keep(table.name, str(error), tables, out.kept)
+    return _tried(out, made, tables, rows, schema)
+
+
+def _tried(
+    out: Learned,
+    made: Mapping[str, MadeTable],
+    tables: Sequence[LiveTable],
+    rows: Mapping[str, Rows],
+    schema: str,
+) -> Learned:
+    """What is learned without the tables whose rows cannot be made or loaded."""
     while True:
         out.tables = [
             made[table.name]

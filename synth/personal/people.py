@@ -240,12 +240,8 @@ def _index(
     rows = _rows(queries, table, wanted, MOST)
     for row in rows:
         values = tuple(str(row[column]) for column in key)
-        person = (table.name, JOINT.join(values))
-        if owner and owner[0].references is not None:
-            place = owner[0].references
-            known = people.keys_of.get(place, {}) if len(owner) == 1 else {}
-            person = known.get(values[0], (place[0], JOINT.join(values)))
-        else:
+        person = _person(people, table, owner, values)
+        if not owner:
             for column in referred:
                 people.keys_of.setdefault((table.name, column), {})[str(row[column])] = person
             if len(key) > 1:
@@ -255,9 +251,25 @@ def _index(
                 people.add(row[column.column], column.kind, person)
         if len(names) > 1:
             people.add(" ".join(str(row[name] or "") for name in names), "name", person)
-    for column in referred:  # a part of a key is not a person's alone
-        if len(people.keys_of.get((table.name, column), ())) < len(rows):
-            people.keys_of.pop((table.name, column), None)
+    _drop_parts(people, table.name, referred, len(rows))
+
+
+def _person(
+    people: People, table: Table, owner: Sequence[Column], values: tuple[str, ...]
+) -> Person:
+    """The person of a row: the one that it refers to, or the row itself."""
+    place = owner[0].references if owner else None
+    if place is None:
+        return table.name, JOINT.join(values)
+    known = people.keys_of.get(place, {}) if len(owner) == 1 else {}
+    return known.get(values[0], (place[0], JOINT.join(values)))
+
+
+def _drop_parts(people: People, table: str, columns: Sequence[str], rows: int) -> None:
+    """Forget columns that several people share: a part of a key is not a person's alone."""
+    for column in columns:
+        if len(people.keys_of.get((table, column), ())) < rows:
+            people.keys_of.pop((table, column), None)
 
 
 def _referred(tables: Mapping[str, Table], name: str) -> list[str]:
