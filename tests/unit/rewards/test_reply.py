@@ -13,7 +13,7 @@ import synth
 from envs.sandboxes.base import Template
 from envs.types import Limits
 from envs.world.loader import World, load_world
-from synth.rewards.reply.verifier import RULES
+from synth.rewards.reply.verifier import RULES, _is_of_two_names
 from synth.tasks.families import FamilyTasks
 from synth.types import Verdict
 from synth.types.checks import Gate
@@ -231,6 +231,11 @@ def test_other_peoples_data_is_not_told(library: dict[str, Desk]):
     verdict = desk.told(f"Lent. By the way, {other} is a member too.")
     assert verdict.score == 0.0
     assert "data of a third party" in verdict.reason
+
+
+def test_two_names_of_a_list_are_no_third():
+    assert _is_of_two_names("davis fatima", "For Omar Davis, Fatima Patel and you.")
+    assert not _is_of_two_names("davis fatima", "It is for Davis, Fatima.")
 
 
 def test_a_family_may_leave_replies_unjudged(library: dict[str, Desk]):
