@@ -72,23 +72,7 @@ def make_world(
         files["world.yaml"] = write_personal(source.personal)
     drafts, ledger = draft_families(sketch, patterns), source.ledger
     account(shape, ledger)
-    try:
-        if not source.portable:
-            raise Unportable("what fills the tables is no plain INSERT")
-        files |= server_files(source.engine, source.seed)
-    except Unportable as error:
-        ledger.leave_out("file", "schemata of PostgreSQL and MariaDB", str(error))
-    try:
-        if not source.seeded:
-            raise Unlearnable("the schema makes rows itself, which every universe would have")
-        learned = learn(source.engine, shape, source.personal, source.schema)
-        files["seed.py"] = write_seed_file(learned.tables)
-        ledger.found("learned table", len(learned.tables))
-        ledger.use("learned table", len(learned.tables) - len(learned.kept))
-        for table, why in learned.kept.items():
-            ledger.change("learned table", table, f"has its own rows in every universe: {why}")
-    except Unlearnable as error:
-        ledger.leave_out("file", "seed.py", str(error))
+    files |= _derived_files(source, shape)
     ledger.check()
     if not proves:
         files["tasks.yaml"] = write_tasks(drafts, now)
@@ -108,6 +92,29 @@ def make_world(
     files["tasks.yaml"] = write_tasks(proofs.kept, now)
     files["README.md"] = write_readme(name, source.origin, ledger)
     return NewWorld(shape, count, files, proofs, drafts, ledger)
+
+
+def _derived_files(source: Source, shape: Shape) -> dict[str, str]:
+    """The schemata for servers and seed.py, as far as they can be made."""
+    files, ledger = dict[str, str](), source.ledger
+    try:
+        if not source.portable:
+            raise Unportable("what fills the tables is not a plain INSERT")
+        files |= server_files(source.engine, source.seed)
+    except Unportable as error:
+        ledger.leave_out("file", "schemata of PostgreSQL and MariaDB", str(error))
+    try:
+        if not source.seeded:
+            raise Unlearnable("the schema makes rows itself, which every universe would have")
+        learned = learn(source.engine, shape, source.personal, source.schema)
+        files["seed.py"] = write_seed_file(learned.tables)
+        ledger.found("learned table", len(learned.tables))
+        ledger.use("learned table", len(learned.tables) - len(learned.kept))
+        for table, why in learned.kept.items():
+            ledger.change("learned table", table, f"has its own rows in every universe: {why}")
+    except Unlearnable as error:
+        ledger.leave_out("file", "seed.py", str(error))
+    return files
 
 
 def account(shape: Shape, ledger: Ledger) -> None:

@@ -31,7 +31,7 @@ _CLOCK = re.compile(
     r"|\b(?:now|today|age|getdate|julianday|\w+_timestamp)\b|\b(?:date|time|datetime)\s*\(\s*\)",
     re.IGNORECASE,
 )
-"""Words of queries that may read the clock. One too many costs nothing but the day in the prompt."""
+"""Words of queries that may read the clock. One too many costs only the day in the prompt."""
 
 
 def _checked(now: str) -> str:
@@ -46,8 +46,8 @@ def _checked(now: str) -> str:
 
 @dataclass(frozen=True)
 class QuestionOptions:
-    """``path`` is the file of the questions, or its folder. ``now`` is the date and time, in UTC, at
-    which the questions are asked (None: the day of the planning, where a query reads the clock).
+    """``path`` is the file of the questions, or its folder. ``now`` is the date and time, in UTC,
+    at which the questions are asked (None: the day of the planning, where a query reads the clock).
     """
 
     path: str

@@ -95,8 +95,8 @@ class BirdSource(FamilySource):
 
 
 class SpiderSource(BirdSource):
-    """The task source ``spider``: as ``bird``, with answers compared as bags, and in order where the
-    right query has one.
+    """The task source ``spider``: as ``bird``, with answers compared as bags, and in order where
+    the right query has one.
     """
 
     path_is = "the folder of its questions, as in tasks.path=data/spider"
@@ -225,15 +225,9 @@ def read_questions(file: Path, database: str | None = None) -> ReadQuestions:
 
     Raises :class:`OperatorError` for a file that holds no list, or no question that can be read.
     """
-    try:  # a byte that is not UTF-8 spoils its own question only
-        raw: Any = json.loads(file.read_bytes().decode("utf-8-sig", "surrogateescape"))
-    except ValueError as error:
-        raise OperatorError(f"{file}: not JSON: {error}") from None
-    if not isinstance(raw, list) or not raw:
-        raise OperatorError(f"{file}: must hold a list of questions")
     out = ReadQuestions()
     seen: set[tuple[str, str]] = set()
-    for index, item in enumerate(cast("list[object]", raw)):
+    for index, item in enumerate(_entries(file)):
         entry = cast("dict[str, Any]", item if isinstance(item, dict) else {})
         if entry and database is not None and not entry.get("db_id"):
             entry = {**entry, "db_id": database}
@@ -265,6 +259,17 @@ def read_questions(file: Path, database: str | None = None) -> ReadQuestions:
         reasons = dict.fromkeys(reason for _, reason in out.left_out)
         raise OperatorError(f"{file}: no question can be read: {'; '.join(list(reasons)[:MOST])}")
     return out
+
+
+def _entries(file: Path) -> list[object]:
+    """The list that a file holds. A byte that is not UTF-8 spoils its own question only."""
+    try:
+        raw: Any = json.loads(file.read_bytes().decode("utf-8-sig", "surrogateescape"))
+    except ValueError as error:
+        raise OperatorError(f"{file}: not JSON: {error}") from None
+    if not isinstance(raw, list) or not raw:
+        raise OperatorError(f"{file}: must hold a list of questions")
+    return cast("list[object]", raw)
 
 
 def _problem(entry: Mapping[str, Any]) -> str:

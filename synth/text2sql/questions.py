@@ -163,7 +163,7 @@ class _QuestionReader:
         return "its query gives another answer when it is executed again"
 
     def _rules(self, read: Any) -> Rules:
-        """The comparison of answers: BIRD's, or the order and the repetitions of the right query."""
+        """The comparison of answers: BIRD's, or order and repetitions as the right query has."""
         if self.document["rows"] == "set":
             return Rules(set_of_rows=True, any_columns=False)
         return Rules(ordered=read is not None and read.ordered, any_columns=False)
@@ -210,8 +210,8 @@ def quotes(read: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Examined:
-    """A question that can be asked: its tags, the comparison of its answers, the tables to describe,
-    and whether gold's reply quotes the first row.
+    """A question that can be asked: its tags, the comparison of its answers, the tables to
+    describe, and whether gold's reply quotes the first row.
     """
 
     notes: Sequence[str]

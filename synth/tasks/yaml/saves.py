@@ -68,8 +68,10 @@ def _value(save: Save, result: object) -> object:
         if save == "$":
             return result
         if isinstance(result, str):
-            message = "the result is a plain text, of which `$` saves the whole"
-            raise LookupError(f"{message}; a path needs a tool that returns an object")  # noqa: TRY004
+            raise LookupError(  # noqa: TRY004
+                "the result is a plain text, of which `$` saves the whole; a path needs a tool that"
+                " returns an object"
+            )
         return extract(save, result)
     word = str(save["$compute"])
     operands = [

@@ -273,7 +273,7 @@ def test_bytes_that_are_not_utf_8_are_the_replacement_sign(folder: Path, tmp_pat
     world = load_world(write_bird_world(folder, tmp_path / "world"))
     number = [one.name for one in world.databases].index("formula_1")
     with world.template(universe=number) as template, template.open(Pins()) as sandbox:
-        assert FamilyTasks(world, template, None, number).capacity("formula_1") == 9
+        assert FamilyTasks(world, template, None, number).capacity("formula_1") == 11
         answer = ask(sandbox, template.tables, "SELECT name FROM places")
     assert answer.rows == (("M\ufffdn",), ("fine",))
     assert path.read_bytes() == before

@@ -40,11 +40,7 @@ def doubts(
         "null_first": bool(rows) and any(rows[0][key] is None for key in keys),
         "text_number": _compares_text(statement)
         or any(len(rows) > 1 and all(_is_number(row[key]) for row in rows) for key in keys),
-        "float_sum": any(
-            _FLOAT.search(types.get(column.name.lower(), ""))
-            for total in statement.find_all(exp.Sum, exp.Avg)
-            for column in total.find_all(exp.Column)
-        ),
+        "float_sum": _adds_floats(statement, types),
         "date_forms": any(
             literal.is_string and _OTHER_DATE.fullmatch(literal.name)
             for literal in statement.find_all(exp.Literal)
@@ -56,6 +52,14 @@ def doubts(
         ),
     }
     return [tag for tag, there in found.items() if there]
+
+
+def _adds_floats(statement: exp.Expr, types: Mapping[str, str]) -> bool:
+    return any(
+        _FLOAT.search(types.get(column.name.lower(), ""))
+        for total in statement.find_all(exp.Sum, exp.Avg)
+        for column in total.find_all(exp.Column)
+    )
 
 
 def _shown_keys(statement: exp.Query) -> Iterator[int]:

@@ -118,11 +118,12 @@ def _width(query: exp.Query, widths: Mapping[str, int]) -> int:
         for item in select.find_all(exp.Table, exp.Subquery)
         if item.find_ancestor(exp.Select) is select
     ]
-    whole = len(select.expressions) == 1 and isinstance(select.expressions[0], exp.Star)
-    known = all(
-        isinstance(item, exp.Table)
-        and item.name.lower() in widths
-        and (item.db or item.name.lower() not in named)
+    if len(select.expressions) > 1 or not isinstance(select.expressions[0], exp.Star):
+        return 0
+    counts = [
+        0
+        if isinstance(item, exp.Subquery) or (not item.db and item.name.lower() in named)
+        else widths.get(item.name.lower(), 0)
         for item in sources
-    )
-    return sum(widths[item.name.lower()] for item in sources) if whole and known else 0
+    ]
+    return sum(counts) if all(counts) else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -132,32 +133,31 @@ def _clock(statement: exp.Expr) -> str | None:
 
 def _ranked(statement: exp.Query) -> list[exp.Query]:
     """The query with a column of ranks: one in its own select list, and one around it."""
-    order = statement.args.get("order")
-    if not isinstance(order, exp.Order) or any(
-        isinstance(part, exp.Distinct) and part.args.get("on")
-        for part in [statement.args.get("distinct")]
-    ):
+    order, distinct = statement.args.get("order"), statement.args.get("distinct")
+    if not isinstance(order, exp.Order):
+        return []
+    if isinstance(distinct, exp.Distinct) and distinct.args.get("on"):
         return []
     keys = [cast("exp.Ordered", key) for key in order.expressions]
     bare = statement.copy()
     for name in ("limit", "offset", "order"):
         bare.set(name, None)
     out: list[exp.Query] = []
-    if isinstance(bare, exp.Select):
-        meant = [_meant(key, bare.expressions) for key in keys]
-        if all(key is not None for key in meant):
-            rank = _rank([key for key in meant if key is not None])
-            out.append(bare.copy().select(rank, copy=False).order_by(RANK, copy=False))
-    outer = [_output(key, statement) for key in keys]
-    if all(key is not None for key in outer):
-        rank = _rank([key for key in outer if key is not None])
+    if isinstance(bare, exp.Select) and (
+        rank := _rank([_meant(key, bare.expressions) for key in keys])
+    ):
+        out.append(bare.copy().select(rank, copy=False).order_by(RANK, copy=False))
+    if rank := _rank([_output(key, statement) for key in keys]):
         source = bare.copy().subquery("answered", copy=False)
         out.append(exp.select("*", rank).from_(source).order_by(RANK))
     return out
 
 
-def _rank(keys: list[exp.Expr]) -> exp.Expr:
-    window = exp.Window(this=exp.Anonymous(this="RANK"), order=exp.Order(expressions=keys))
+def _rank(keys: Sequence[exp.Expr | None]) -> exp.Expr | None:
+    """The column of ranks by these keys; None if one of them is not known."""
+    if None in keys:
+        return None
+    window = exp.Window(this=exp.Anonymous(this="RANK"), order=exp.Order(expressions=list(keys)))
     return exp.alias_(window, RANK)
 
 
