@@ -65,6 +65,7 @@ from synth.surface import SurfaceLayer, opening_of
 from synth.tasks.queries import run_query
 from synth.tasks.yaml.words import SUBMIT
 from synth.types import Message, Task, UserTurn, Verdict
+from synth.types.acts import Act
 from synth.users.base import User, UserConversation
 from synth.users.none import AbsentUser
 from synth.users.scripted.user import ScriptedUser
@@ -320,8 +321,9 @@ class Episode(Closing):
         self.utterances.append(Utterance(len(self.calls), text, len(self.turns)))
         return text
 
-    async def say(self, text: str) -> UserTurn:
+    async def say(self, text: str, acts: Sequence[Act] = ()) -> UserTurn:
         """Speak to the user. Its turn ``ends`` if there is no user, or the conversation is over.
+        ``acts`` are those that the turn states as data; without any, the user hears its words.
 
         The user receives the text as a record can hold it, so that a replay gives it the same text.
         Raises what the user raises.
@@ -330,7 +332,7 @@ class Episode(Closing):
         if self._talk is None or self.done:
             self.done = True
             return UserTurn(ends=True)
-        turn = await self._talk.reply(self.own_text(text))
+        turn = await self._talk.answer(self.own_text(text), acts)
         self.done = turn.ends
         self.turns.append(
             TurnRecord(

@@ -5,9 +5,10 @@ under which its user agrees.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from synth.action_lists.forms import forms_of
 from synth.action_lists.values import wanted_leaves
 from synth.tasks.yaml.step_templates import ConfirmTemplate, Phrasing
 from synth.tasks.yaml.user import ConsentText
@@ -18,7 +19,20 @@ _SAME_ACT = (
     ("exchange", "swap", "replace"),
     ("return", "refund", "take back", "send back"),
     ("refund", "return", "pay back"),
-    ("modify", "change", "update", "set", "switch", "edit"),
+    (
+        "modify",
+        "change",
+        "update",
+        "set",
+        "switch",
+        "edit",
+        "upgrade",
+        "downgrade",
+        "add",
+        "remove",
+    ),
+    ("update", "change", "modify", "upgrade", "downgrade", "add", "remove", "switch"),
+    ("modify", "exchange", "replace", "swap"),
     ("book", "reserve", "order", "place"),
     ("create", "open", "make", "place", "add"),
     ("delete", "remove"),
@@ -94,30 +108,49 @@ def _shown(arguments: Mapping[str, Any]) -> Sequence[tuple[str, Any]]:
 
 
 def consent(
-    tool: str, arguments: Mapping[str, Any], schema: Mapping[str, Any], said: str
+    tool: str,
+    arguments: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    said: str,
+    results: Sequence[object],
 ) -> ConsentText:
     """The condition under which the user agrees to a call: values that the user has ``said`` are
-    restated, and the act is named.
+    restated in a form that the ``results`` of reads give, the others are right if they are named,
+    and the act is named.
     """
-    found = list(dict.fromkeys(_mentions(arguments, schema, said)))
-    mentions = [
-        words
-        for words in found
-        if not any(words.casefold() in other.casefold() for other in found if other != words)
-    ][:MENTIONED]
-    return ConsentText(mentions, act=_acts(tool), covers=[tool], needs_act=True)
-
-
-def _mentions(arguments: Mapping[str, Any], schema: Mapping[str, Any], said: str) -> Iterator[str]:
     properties: Mapping[str, Mapping[str, Any]] = schema.get("properties") or {}
+    facts: list[str] = []
+    said_facts: list[str] = []
+    forms: dict[str, Sequence[str]] = {}
+    rivals: dict[str, Sequence[str]] = {}
     for name, value in _shown(arguments):
-        words = str(value)
-        enumerated = "enum" in (properties.get(name) or {})
-        if not enumerated and len(words) > 2 and appears_in(value, said):
-            yield words
+        fact, found = str(value), forms_of(name, value, results)
+        choices = (properties.get(name) or {}).get("enum")
+        if choices is None and len(fact) < 3 and not found:
+            continue
+        facts.append(fact)
+        forms[fact] = found
+        if choices is not None:
+            rivals[fact] = [str(choice) for choice in choices if choice != value]
+        elif any(appears_in(form, said) for form in (value, *found)):
+            said_facts.append(fact)
+    mentions = [
+        fact
+        for fact in dict.fromkeys(said_facts)
+        if not any(fact.casefold() in other.casefold() for other in said_facts if other != fact)
+    ][:MENTIONED]
+    return ConsentText(
+        mentions,
+        act=acts_of(tool),
+        covers=[tool],
+        forms={fact: found for fact, found in forms.items() if found},
+        rivals=rivals,
+        if_named=[fact for fact in dict.fromkeys(facts) if fact not in mentions],
+        never=[f"to {plain(other)}" for others in rivals.values() for other in others],
+    )
 
 
-def _acts(tool: str) -> list[str]:
+def acts_of(tool: str) -> list[str]:
     words = plain(tool).split()
     groups = [row for row in _SAME_ACT if words[0] in row]
     return list(dict.fromkeys([words[0], *(word for row in groups for word in row)]))

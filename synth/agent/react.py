@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from envs.errors import EnvsError
 from envs.types import ToolCall
@@ -23,9 +23,16 @@ from synth.errors import ContextOverflow, ModelError, OperatorError
 from synth.models.base import Conversation, missing_answer
 from synth.models.emission import completion_event, emitted_call
 from synth.types import Completion, Message, StopReason, UserTurn
+from synth.types.acts import Act
 from synth.types.events import CompletionEvent, NotExecutedEvent
 
-Say = Callable[[str], Awaitable[UserTurn]]
+
+class Say(Protocol):
+    """Brings the user a turn: its text, and its acts if it states them."""
+
+    def __call__(self, text: str, acts: Sequence[Act] = ()) -> Awaitable[UserTurn]: ...
+
+
 Converse = Callable[[Sequence[object]], Conversation]
 """Opens a conversation in which the model is offered these tools."""
 
@@ -218,7 +225,7 @@ class ReactAgent:
             return cut_off
         if not calls and missing_answer(completion):
             return StopReason.EMPTY_REPLY
-        if not calls and (say is None or await self._hear(agent, say, completion.content)):
+        if not calls and (say is None or await self._hear(agent, say, completion)):
             return StopReason.FINISHED if say is None else StopReason.USER_ENDED
         room = limits.max_tool_calls - len(run.outcomes)
         if calls and room > 0:
@@ -297,14 +304,15 @@ class ReactAgent:
         self._agent.record(replace(completion_event(completion), event="side_completion"))
         return completion
 
-    async def _hear(self, agent: AgentState, say: Say, text: str) -> bool:
+    async def _hear(self, agent: AgentState, say: Say, completion: Completion) -> bool:
         """Give the user the assistant's words, and the model the user's answer. Returns True if the
         user ended instead.
         """
         place: dict[str, Any] = {"rollout_id": agent.rollout_id, "step": agent.step}
+        text = completion.content
         if agent.has_subscribers:
             agent.emit(events.UserTurnRequest(**place, text=text))
-        turn = await say(text)
+        turn = await say(text, completion.acts)
         agent.run.turns.append(turn)
         agent.run.events.append(user_event(turn))
         if agent.has_subscribers:

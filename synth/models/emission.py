@@ -39,6 +39,7 @@ def completion_event(completion: Completion) -> CompletionEvent:
         escaped=json.dumps(texts) if unreadable else None,
         usage=known_usage(completion.usage),
         cost_usd=completion.cost_usd,
+        acts=tuple(completion.acts) or None,
     )
 
 
@@ -71,6 +72,7 @@ def completion_of(
         logprobs=None if logprobs is None else tuple(logprobs),
         provider=dict(provider or {}),
         train=train,
+        acts=tuple(event.acts or ()),
     )
 
 

@@ -6,7 +6,7 @@ Works from the run directory alone: its world archive, its tasks.parquet and its
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,11 +21,13 @@ from synth.episode import Episode
 from synth.errors import DatasetError
 from synth.foundation.consent import Consent, refuse
 from synth.foundation.hashing import canonical
+from synth.models.emission import read_events
 from synth.rerun.recorded_run import Recording, Row, open_recording
 from synth.runner.recorded_calls import again
 from synth.runner.setup import limits_of
 from synth.types import Task
-from synth.types.events import ToolResultEvent, UserTurnEvent
+from synth.types.acts import Act
+from synth.types.events import CompletionEvent, ToolResultEvent, UserTurnEvent
 from synth.users.base import UserConversation
 from synth.users.scripted.user import ScriptedUser
 
@@ -91,10 +93,11 @@ async def differences(
         opening = [dict(message) for message in episode.messages]
         lines = _opening_differences(row, opening)
         executed = 0
+        acts = _acts_answered(row)
         async for event, outcome in again(row["events"], episode):
             if isinstance(event, UserTurnEvent):
                 heard = episode.own_text(episode.said)
-                lines += await _user_differences(event, heard, scripted)
+                lines += await _user_differences(event, heard, next(acts, ()), scripted)
             elif outcome is not None:
                 where = f"call {executed} ({event.name}, {outcome.call.id})"
                 problems = _call_differences(row, event, outcome, config.agent.error_style)
@@ -191,13 +194,23 @@ def _end_differences(row: Row, episode: Episode) -> list[str]:
     ]
 
 
+def _acts_answered(row: Row) -> Iterator[Sequence[Act]]:
+    """The acts of each turn that the user answered."""
+    acts: Sequence[Act] = ()
+    for event in read_events(row["events"]):
+        if isinstance(event, CompletionEvent) and event.is_turn:
+            acts = event.acts or ()
+        elif isinstance(event, UserTurnEvent):
+            yield acts
+
+
 async def _user_differences(
-    event: UserTurnEvent, text: str, scripted: UserConversation | None
+    event: UserTurnEvent, text: str, acts: Sequence[Act], scripted: UserConversation | None
 ) -> list[str]:
     """Compare the recorded user's turn with what the scripted user does now."""
     if scripted is None:
         return []
-    now = sanitize(user_event(await scripted.reply(text)).to_json())[0]
+    now = sanitize(user_event(await scripted.answer(text, acts)).to_json())[0]
     before = event.to_json()
     if canonical(now) == canonical(before):
         return []

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from envs.types import ToolCall
+from synth.types.acts import Act
 from synth.types.checks import AlternativeEnd, Gate, find_gate
 from synth.types.steps import Step, steps_from_json
 from synth.types.surface import Surface
@@ -108,8 +109,10 @@ class Consent:
     ``act`` holds words for the act: a question that proposes another act and has none of these
     words is not agreed to. ``declines`` is the answer of a user who does not want it after all;
     None for a user who consents. A yes licenses calls of the tools that it ``covers``; none named
-    stands for all. A question that holds one of ``never`` is not agreed to. With ``needs_act``,
-    neither is one that does not say what would be done.
+    stands for all. A question that holds one of ``never`` is not agreed to. Neither is one
+    that does not say what would be done. A fact counts in any of its ``forms`` ("the
+    Visa that ends in 7447"); a question that names one of its ``rivals`` and not the fact is wrong, and
+    so is one with another value where it need not name one of ``if_named``.
     """
 
     mentions: Sequence[str] = ()
@@ -118,7 +121,9 @@ class Consent:
     act: Sequence[str] = ()
     covers: Sequence[str] = ()
     never: Sequence[str] = ()
-    needs_act: bool = False
+    forms: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    rivals: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    if_named: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,7 +414,8 @@ class Completion:
     ``malformed`` (an answer that the endpoint could not put together), ``refusal`` the text of a
     refusal, ``cost_usd`` None where the price is unknown, ``provider`` whatever else
     the endpoint said that is kept. ``train`` is False for a turn that was made wrong on purpose: it
-    stays in the conversation, and nothing is trained on it.
+    stays in the conversation, and nothing is trained on it. ``acts`` are the turn's acts as data, for
+    the user only: no message and no export holds them.
     """
 
     content: str = ""
@@ -423,6 +429,7 @@ class Completion:
     logprobs: Sequence[float] | None = None
     provider: Mapping[str, Json] = field(default_factory=dict[str, Any])
     train: bool = True
+    acts: Sequence[Act] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
+from synth.types.acts import Act
+
 Json = Any
 
 
@@ -55,7 +57,7 @@ class CompletionEvent(RecordedEvent):
 
     ``escaped`` is the JSON text of the texts where readers of a dataset cannot hold one of them.
     ``text_calls`` are calls that were found in the text. Token ids, log probabilities and the
-    endpoint's other fields have columns of their own.
+    endpoint's other fields have columns of their own. ``acts`` are those that the turn states as data.
     """
 
     event: Literal[
@@ -70,6 +72,7 @@ class CompletionEvent(RecordedEvent):
     usage: Mapping[str, int] | None = None
     cost_usd: float | None = None
     text_calls: Sequence[EmittedCall] | None = None
+    acts: Sequence[Act] | None = None
     id: str | None = None
 
     @property
@@ -223,9 +226,9 @@ def _adapter(kind: type[RecordedEvent]) -> TypeAdapter[Any]:
 
 
 def _plain(value: Json) -> Json:
-    if isinstance(value, EmittedCall):
+    if isinstance(value, EmittedCall | Act):
         known = ((entry.name, getattr(value, entry.name)) for entry in fields(value))
-        return {name: item for name, item in known if item is not None}
+        return {name: _plain(item) for name, item in known if item not in (None, ())}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in cast("Sequence[Json]", value)]
     return dict(cast("Mapping[str, Json]", value)) if isinstance(value, Mapping) else value

@@ -18,8 +18,10 @@ A user extension is a callable or class ``(options, model) -> User | None``, nam
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 from synth.types import UserRole, UserTurn
+from synth.types.acts import Act
 
 
 class UserConversation(ABC):
@@ -31,6 +33,10 @@ class UserConversation(ABC):
 
         Raises :class:`synth.errors.ModelError` if a model that plays the user cannot be asked.
         """
+
+    async def answer(self, text: str, acts: Sequence[Act]) -> UserTurn:
+        """Answer a turn that may state its acts as data. By default the text alone counts."""
+        return await self.reply(text)
 
 
 class User(ABC):

@@ -25,6 +25,7 @@ from synth.rewards.state.alternatives import try_end
 from synth.tasks.composition import joined_end, joined_gold
 from synth.tasks.queries import run_query
 from synth.types import GoldEnd, StopReason, Task, UserTurn
+from synth.types.acts import Act
 from synth.types.difficulty import work_of
 from synth.types.events import UserTurnEvent
 from synth.types.steps import (
@@ -336,15 +337,13 @@ async def playing(
     gold expects.
     """
     with Episode(task, world, template, limits, unordered=unordered) as episode:
-        user_texts = [task.prompt]
 
-        async def say(text: str) -> UserTurn:
-            turn = await episode.say(text)
+        async def say(text: str, acts: Sequence[Act] = ()) -> UserTurn:
+            turn = await episode.say(text, acts)
             if (step := expert.talking) is not None and (
-                message := _unanswered(task, step, text, turn, user_texts)
+                message := _unanswered(task, step, text, turn)
             ):
                 raise fault(task, world, f"{message} (task {task.id})", "gold", step.do)
-            user_texts.append(turn.text)
             return turn
 
         try:
@@ -382,7 +381,6 @@ def _unanswered(
     step: TalkStep,
     text: str,
     turn: UserTurn,
-    user_texts: Sequence[str],
 ) -> str | None:
     """The reason for which the user did not answer a question or a confirmation as gold expects;
     None if it did.
@@ -401,13 +399,8 @@ def _unanswered(
     consents = task.user.every_consent
     if not consents or turn.consents or turn.declines or turn.then is not None:
         return None
-    earlier = "\n".join(user_texts)
-    missing = min((Turn(text, earlier).unclear(one.mentions) for one in consents), key=len)
-    why = (
-        f"it does not clearly restate {', '.join(map(repr, missing))}"
-        if missing
-        else f"it is no question: {reply}"
-    )
+    missing = min((Turn(text).lacking(one) for one in consents), key=len)
+    why = f"it does not restate {', '.join(map(repr, missing))}" if missing else reply
     return f"gold confirms with {text!r}, and the user does not agree: {why}"
 
 

@@ -28,6 +28,7 @@ from synth.tasks.yaml.saves import read_result, saved_values
 from synth.tasks.yaml.template import fill, rounded
 from synth.tasks.yaml.words import TODAY
 from synth.types import Completion, Message, Task
+from synth.types.acts import Act
 from synth.types.steps import (
     Action,
     AskStep,
@@ -41,6 +42,7 @@ from synth.types.steps import (
     Step,
     SubmitStep,
     TalkStep,
+    every_step,
 )
 
 Play = Generator[Completion, str]
@@ -127,6 +129,8 @@ class ExpertConversation(Conversation):
         self._read = 0
         self._heard = 0
         self._spoken = ""
+        self._acts: tuple[Act, ...] = ()
+        self._tools_after = _tools_after(task.gold)
         self._kept: list[str] = []
         self._step = ""
         self.steps: list[Action] = []
@@ -156,7 +160,7 @@ class ExpertConversation(Conversation):
         else:
             self._hear(_answers(messages, self._read or opening_of(messages)))
             self._read = len(messages)
-        return self._waiting or Completion(content=self._closing)
+        return self._waiting or Completion(content=self._closing, acts=(Act("report"),))
 
     def _summary(self, messages: Sequence[Message]) -> str:
         """Return notes of these messages, for a conversation that goes on without them."""
@@ -187,6 +191,7 @@ class ExpertConversation(Conversation):
         except GaveUpError:
             self._spoken = self._closing = GAVE_UP
         if self._spoken:
+            self._acts = (Act("report"),)
             yield self._turn()
 
     def _gold_steps(self) -> Play:
@@ -248,9 +253,19 @@ class ExpertConversation(Conversation):
             self._spoken = self._spoken or self._report
         else:
             self._add(step.text, names)
+        self._acts = (self._act_of(step),)
         self.talking = step
         yield self._turn()
         self.talking = None
+
+    def _act_of(self, step: TalkStep) -> Act:
+        match step:
+            case AskStep():
+                return Act("ask", topics=tuple(step.topics))
+            case ConfirmStep():
+                return Act("propose", tools=self._tools_after.get(id(step), ()))
+            case SequelStep():
+                return Act("refuse" if step.when == "refused" else "report")
 
     def _request(self, step: Action, names: Mapping[str, object]) -> tuple[str, dict[str, object]]:
         """Return the tool that a step calls, and its arguments."""
@@ -307,11 +322,15 @@ class ExpertConversation(Conversation):
         surface.
         """
         spoken, self._spoken = self._spoken, ""
+        acts, self._acts = self._acts, ()
         if self._surface is not None:
             spoken = self._surface.show_words(spoken, calls)
             calls = tuple(map(self._surface.show_call, calls))
         return Completion(
-            content=spoken, tool_calls=calls, finish_reason="tool_calls" if calls else "stop"
+            content=spoken,
+            tool_calls=calls,
+            finish_reason="tool_calls" if calls else "stop",
+            acts=acts,
         )
 
     def _add(self, text: object, names: Mapping[str, object]) -> None:
@@ -348,6 +367,22 @@ class ExpertConversation(Conversation):
 
     def _stuck(self, message: str) -> GoldStuckError:
         return GoldStuckError(message, self._task.family, self._step)
+
+
+def _tools_after(gold: Sequence[Step]) -> Mapping[int, tuple[str, ...]]:
+    """The tools that gold calls after each proposal and before it speaks again, by the proposal's
+    ``id``.
+    """
+    found: dict[int, tuple[str, ...]] = {}
+    tools: tuple[str, ...] = ()
+    for step in reversed(list(every_step(gold))):
+        if isinstance(step, CallStep):
+            tools = (step.tool, *tools)
+        elif isinstance(step, TalkStep):
+            if isinstance(step, ConfirmStep):
+                found[id(step)] = tuple(dict.fromkeys(tools))
+            tools = ()
+    return found
 
 
 def _answers(messages: Sequence[Message], start: int) -> list[str]:

@@ -107,7 +107,7 @@ class FallibleConversation(ExpertConversation):
         self._gold = Gold(task)
         self._due = [self._gold.calls[index] for index in self._gold.counted]
         self._counts = {tool for tool, _ in self._due}
-        self._acts = self._confirms = self._turns = 0
+        self._made_acts = self._confirms = self._turns = 0
         self._made = self._mended = self._astray = self._harmless = False
         self._forgotten: tuple[Action, dict[str, object]] | None = None
         self._extra: list[str] = []
@@ -132,8 +132,8 @@ class FallibleConversation(ExpertConversation):
         yield self._turn()
 
     def _act(self, step: Action, names: dict[str, object]) -> Play:
-        index, slip = self._acts, self._slip
-        self._acts += 1
+        index, slip = self._made_acts, self._slip
+        self._made_acts += 1
         if self._forgotten is not None and slip.mends:
             yield from self._remember(index, step, names, *self._forgotten)
         elif index != slip.at or self._made or slip.in_words:
@@ -157,7 +157,7 @@ class FallibleConversation(ExpertConversation):
         if self._slip.in_words and number == self._slip.at:
             yield from self._misstate(step, names)
             return
-        self._add(step.text, names)
+        self._propose(step, names)
         if not self._agreed((yield self._turn())) and self._astray:
             raise _Over
 
@@ -232,7 +232,7 @@ class FallibleConversation(ExpertConversation):
         user does not agree.
         """
         consent = None if self._task.user is None else self._task.user.consent
-        self._add(step.text, names)
+        self._propose(step, names)
         facts = sorted(
             mention
             for mention in (consent.mentions if consent else ())
@@ -248,8 +248,12 @@ class FallibleConversation(ExpertConversation):
             self._harmless = True
             return
         self._mend(MISTOLD)
-        self._add(step.text, names)
+        self._propose(step, names)
         yield self._turn()
+
+    def _propose(self, step: ConfirmStep, names: Mapping[str, object]) -> None:
+        self._add(step.text, names)
+        self._acts = (self._act_of(step),)
 
     def _call(
         self, step: Action, tool: str, arguments: Mapping[str, object]

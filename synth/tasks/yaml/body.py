@@ -28,7 +28,7 @@ from synth.tasks.yaml.step_templates import (
 )
 from synth.tasks.yaml.steps import compile_steps
 from synth.tasks.yaml.template import names_in
-from synth.tasks.yaml.user import UserText, read_user, requiring_acts, unmentioned
+from synth.tasks.yaml.user import UserText, read_user, unmentioned
 from synth.tasks.yaml.words import DIFFICULTIES, NOW, TODAY
 from synth.types.checks import AlternativeEnd, Gate, find_gate
 
@@ -116,7 +116,6 @@ def read_body(
     else:
         gold = question.steps(scope, raw.lines[question.key])
     _check_confirmations(raw, scope, user, gold, samples)
-    user = requiring_acts(user, [text for step in _confirmations(gold) for text in step.values])
     oracle = _oracle(raw, scope)
     gates = read_gates(
         raw, scope, Judged(gold, fields or {}, compare_answer, frozenset(oracle), question)

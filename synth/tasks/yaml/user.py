@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from synth.foundation.hashing import derive_seed
-from synth.language.acts import says_act
-from synth.language.wording import stem
 from synth.tasks.yaml.models import (
     ConsentModel,
     SequelModel,
@@ -55,7 +53,9 @@ class ConsentText:
     act: Sequence[object] = ()
     never: Sequence[object] = ()
     covers: Sequence[str] = ()
-    needs_act: bool = False
+    forms: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    rivals: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    if_named: Sequence[str] = ()
 
     def texts(self) -> list[object]:
         """All that is compiled."""
@@ -75,7 +75,9 @@ class ConsentText:
             act=[_text(item, slots) for item in self.act],
             covers=list(self.covers),
             never=[_text(item, slots) for item in self.never],
-            needs_act=self.needs_act,
+            forms=dict(self.forms),
+            rivals=dict(self.rivals),
+            if_named=list(self.if_named),
         )
 
 
@@ -193,32 +195,6 @@ def _lists(value: object) -> Any:
         if isinstance(value, (list, tuple))
         else value
     )
-
-
-def requiring_acts(user: UserText, proposals: Sequence[object]) -> UserText:
-    """The user, who agrees only to what says an act if each of gold's compiled proposals does."""
-
-    def strict(consents: Sequence[ConsentText]) -> list[ConsentText]:
-        return [
-            replace(consent, needs_act=all(_says_act(text, consent) for text in proposals))
-            for consent in consents
-        ]
-
-    then = [replace(sequel, consents=strict(sequel.consents)) for sequel in user.then]
-    return replace(user, consents=strict(user.consents), then=then)
-
-
-def _says_act(proposal: object, consent: ConsentText) -> bool:
-    words = (word for text in consent.act for word in re.findall(r"\w+", _literal(text)))
-    return says_act(_literal(proposal), {stem(word) for word in words})
-
-
-def _literal(compiled: object) -> str:
-    """The literal words of a compiled text, without what is filled in."""
-    if isinstance(compiled, Mapping):
-        parts = cast("Mapping[str, Any]", compiled).get("$text", ())
-        return " ".join(part for part in parts if isinstance(part, str))
-    return str(compiled)
 
 
 def read_user(raw: Map, scope: Scope) -> UserText:

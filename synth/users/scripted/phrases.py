@@ -124,11 +124,11 @@ AUXILIARY = re.compile(
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|would|will|any)\b"
 )
 TWO_QUESTIONS = re.compile(
-    rf",? (?:and|but|or) (?:also )?(?={QUESTION_WORD}|(?:can|could|would|will|do|are|did|have)"
+    rf",? (?:and|but|or) (?:also )?(?={QUESTION_WORD}|(?:is|are) there\b|let me know\b|(?:can|could|would|will|do|are|did|have)"
     r" you\b|(?:may|can|shall|should) i\b)(?=.*\?)"
 )
 CHOICE = re.compile(
-    r"\bwhich (?:one|of|option|would|do)\b|\beither\b|\bprefer\b|\boptions?\b|\balternatively\b"
+    r"\bwhich (?:one|of|option|would|do)\b|\beither\b|\bprefer\b|\boptions\b|\balternatively\b"
 )
 ALTERNATIVES = re.compile(r"\bor\b")
 OTHER_THING = re.compile(
@@ -248,7 +248,8 @@ NOT_CLOSING = re.compile(
     r"|\bif you (?:have|know) (?:the|her|his|their|your|its)\b|\b(?:before|until) (?:i|we)\b|\bor"
     r" \w+ else\b|\belse (?:that )?(?:i|we) (?:should|need|must|ought|have to)\b"
     r"|\bwhat else (?:do|can|could|should|would) (?:you|i|we)\b(?! (?:help|do for|assist))|\bor"
-    r" (?:would|do|shall|should) (?:you|i|we)\b|\bor \w+ else\b"
+    r" (?:would|do|shall|should) (?:you|i|we)\b"
+    r"|\b(?:proceed|confirm|choose|pick|specify|either of|one of (?:these|those|them)|(?:need|ready for) me to)\b"
 )
 """Requests that sound like closing words."""
 

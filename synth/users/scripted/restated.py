@@ -12,11 +12,12 @@ times a day than the user did.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from synth.language.acts import ACTS, says_act
 from synth.language.wording import MONEY, Token, fold, spans, stem, texts, tokens
+from synth.types import Consent
 
 _NEGATIONS = frozenset({"not", "never", "cannot", "without", "refuse", "decline", "unable"})
 _SMALL = frozenset(
@@ -40,6 +41,13 @@ _ANOTHER_ROLE = frozenset(
         " ceiling cap",
     )
 )
+_STRONG = frozenset(map(stem, ["cancel", "exchange", "return", "transfer", "book"]))
+"""Acts of which none is a way of doing another."""
+_NOUNS = re.compile(
+    r"\b(?:return (?:flight|trip|date|leg|label|window)s?|(?:this|that|the|your|my|current|original) booking|non-?stop|one-?stop|stop-?overs?|a stop)\b"
+)
+"""Nouns that name things, no acts."""
+_NO_NOUN = frozenset({"reserv", "place", "order"})
 _LOOSE = frozenset({"date", "time", "day", "week", "month", "year", *MONEY.values()})
 """Kinds of values of which a proposal may name others than the user did."""
 _PUT_OFF = frozenset({"until", "unless", "before"})
@@ -101,7 +109,25 @@ _ASSURED = re.compile(
     r" by (?!you\b))"
 )
 """Terms and assurances that decide whether somebody agrees."""
+_ARROW = re.compile("\\s*(?:\u2192|\u27a1|[-=]{1,2}>)\ufe0f?\\s*")
+_NOTHING_NOW = re.compile(
+    r"\b(?:i|we)\b(?: \w+){0,2}(?: (?:not|never)|n't|'t)\b(?! (?:yet )?(?:have|been))(?:(?!\b(?:until|unless|before|without)\b)"
+    r"[^.?!;:\n])*\b(?:anything|yet|now|any)\b(?![^.?!;:\n]*\b(?:until|unless|before)\b)"
+    r"|\b(?:change|do|make|cancel|touch)s? nothing\b|\bonly read\b"
+)
+"""Sentences by which a turn says that it proposes nothing."""
 _LINKED = re.compile(r"[\s,/]*(?:\bor\b|\band\b)?[\s,/]*")
+
+
+def _forms_at(act: Sequence[str], stems: Sequence[str]) -> list[int]:
+    """The places of an act's words, of a verb's noun too: "cancel" in "cancellation"."""
+    if len(act) == 1 and len(act[0]) > 4 and act[0] not in _NO_NOUN:
+        start = act[0].removesuffix("y")
+        return [index for index, word in enumerate(stems) if word.startswith(start)]
+    return [first for first, _ in spans(act, stems)]
+
+
+NO_FORMS: Mapping[str, Sequence[str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +193,8 @@ class Turn:
     """
 
     def __init__(self, text: str, earlier: str = "") -> None:
+        text = _ARROW.sub(" to ", text)
+        self.text = text
         self._folded = fold(text)
         self._tokens = tokens(text)
         self._words = texts(self._tokens)
@@ -180,6 +208,19 @@ class Turn:
     def holds(self, fact: str) -> bool:
         """Tell whether the fact's words appear in the turn, next to each other."""
         return bool(spans(texts(tokens(fact)), self._words))
+
+    def lacking(self, consent: Consent) -> list[str]:
+        """Return the facts of a condition that the turn does not hold; also each that it must not
+        hold, and does.
+        """
+        return [
+            *(fact for fact in consent.mentions if not self.holds_any(fact, consent)),
+            *(fact for fact in consent.never if self.affirms(fact)),
+        ]
+
+    def holds_any(self, fact: str, consent: Consent) -> bool:
+        """Tell whether the turn holds a fact in one of its forms."""
+        return any(self.holds(form) for form in (fact, *consent.forms.get(fact, ())))
 
     def affirms(self, fact: str) -> bool:
         """Tell whether the fact's words appear in the turn, and not only denied."""
@@ -211,15 +252,15 @@ class Turn:
         mentioned = {stem(found["act"]) for found in _MENTIONED.finditer(self._folded)}
         return bool(proposed - _ANY_ACT or mentioned & ACTS)
 
-    def names_act(self, words: Sequence[str]) -> bool:
-        """Tell whether the turn holds a form of one of the words for an act, and not only
-        denied.
+    def names_act(self, words: Sequence[str], *, denied: bool = False) -> bool:
+        """Tell whether the turn holds a form of one of the words for an act, and not only denied
+        unless ``denied`` counts too.
         """
         stems = [stem(word) for word in self._words]
         return any(
-            not self._negated(first)
+            denied or not self._negated(first)
             for item in words
-            for first, _ in spans([stem(word) for word in texts(tokens(item))], stems)
+            for first in _forms_at([stem(word) for word in texts(tokens(item))], stems)
         )
 
     def says_act(self, words: Sequence[str], facts: Sequence[str]) -> bool:
@@ -236,6 +277,20 @@ class Turn:
         asked = {stem(found["act"]) for found in _REQUESTED.finditer(fold(self._heard))}
         return says_act(" ".join(rest), asked)
 
+    def foreign_acts(self, words: Sequence[str]) -> bool:
+        """Tell whether the turn names an act of which no other is a way, and that is none of these
+        words.
+        """
+        text = _NOUNS.sub(" ", self._folded)
+        stems = [stem(word) for word in texts(tokens(text))]
+        own = {stem(word) for word in words}
+        return any(_forms_at([act], stems) for act in _STRONG - own)
+
+    @property
+    def proposes_nothing(self) -> bool:
+        """True if the turn says that nothing will be done."""
+        return _NOTHING_NOW.search(self._folded) is not None
+
     def assures(self, said: str, mentions: Sequence[str]) -> bool:
         """Tell whether the turn promises terms that neither the user nor a mention holds: "at half
         the price", "checked by a doctor"; "free of charge" where a mention is a sum.
@@ -248,7 +303,9 @@ class Turn:
             for found in pattern.finditer(self._folded)
         )
 
-    def unclear(self, facts: Sequence[str]) -> list[str]:
+    def unclear(
+        self, facts: Sequence[str], forms: Mapping[str, Sequence[str]] = NO_FORMS
+    ) -> list[str]:
         """Return the facts that the turn does not restate cleanly; each fact may rely on the
         others' values.
 
@@ -268,7 +325,11 @@ class Turn:
         often = [
             words for (_, period), words in self._rates_said.items() if wrong and period in periods
         ]
-        return [fact for fact in facts if not self._clean(fact, known)] + often
+        return [
+            fact
+            for fact in facts
+            if not any(self._clean(form, known) for form in (fact, *forms.get(fact, ())))
+        ] + often
 
     def _clean(self, fact: str, known: set[tuple[str, str]]) -> bool:
         needle = tokens(fact)

@@ -46,15 +46,19 @@ consents. Everything is a function of the role, the seed and the agent's words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from synth.foundation.hashing import derive_seed
 from synth.language.wording import fold
 from synth.models.base import Model
 from synth.plugins import NoOptions, extension
 from synth.types import Consent, UserRole, UserTurn
+from synth.types.acts import Act
 from synth.users.base import User, UserConversation
 from synth.users.scripted.hearing import Sentence, sentences, spoken
+from synth.users.scripted.identity import joined, named_in, strays
 from synth.users.scripted.idle import OFFER, REFUSES, idle
 from synth.users.scripted.phrases import OTHER_OFFER, OTHER_WORDS
 from synth.users.scripted.restated import Turn, contradicted
@@ -108,6 +112,11 @@ NO_THANKS = (
     "No, thanks, I only want what I asked for.",
     "No, nothing else, thank you.",
 )
+THE_REST = (
+    "Thank you. And the rest of what I asked for?",
+    "All right. There is still more that I asked for.",
+    "Okay. That was not all that I wanted, please go on with the rest.",
+)
 GO_ON = (
     "Okay, thank you.",
     "All right.",
@@ -151,6 +160,8 @@ class ScriptedConversation(UserConversation):
         self._role = role
         self._seed = seed
         self._messages = [role.opening]
+        self._heard: list[str] = []
+        self._settled: list[Consent] = []
         self._answered: set[str] = set()
         self._fruitless = self._idle = 0
         self._later = 0
@@ -163,16 +174,32 @@ class ScriptedConversation(UserConversation):
 
     async def reply(self, text: str) -> UserTurn:
         """Answer one turn of the agent."""
-        turn = self.decide(text)
+        return await self.answer(text, ())
+
+    async def answer(self, text: str, acts: Sequence[Act]) -> UserTurn:
+        turn = self.decide(text, acts)
         self.remember(turn)
         return turn
 
-    def decide(self, text: str) -> UserTurn:
+    def decide(self, text: str, acts: Sequence[Act] = ()) -> UserTurn:
         """Return the user's turn by the rules; call it once for each turn of the agent."""
         aloud = spoken(text).strip()
-        if len(aloud) > LONGEST:
+        if acts:
+            turn = self._answer_acts(aloud, acts)
+        elif len(aloud) > LONGEST:
             return self._bring_nothing(self._draw(TOO_LONG))
-        return self._answer(aloud)
+        else:
+            turn = self._answer(aloud)
+        self._heard.append(aloud)
+        return turn
+
+    def recall(self, text: str, reply: str, settled: Iterable[Consent] = ()) -> None:
+        """Take an earlier turn of the agent and the user's answer to it as they were; ``settled`` are
+        the conditions whose acts are done.
+        """
+        self._heard.append(spoken(text))
+        self._messages.append(reply)
+        self._settled += settled
 
     def remember(self, turn: UserTurn) -> None:
         """Record a turn that was sent, in the rules' words or in others."""
@@ -186,10 +213,55 @@ class ScriptedConversation(UserConversation):
             return self._go_on(text)
         turn, agreed = self._weigh(text, found, asking)
         if agreed:
-            return self._later_wish("proposed") or self._consent(agreed, turn.asking)
+            topics = self._ordered(name for one in turn.asking for name in self._asked_beside(one))
+            return self._later_wish("proposed") or self._consent(agreed, topics)
         if _refuses(text) and not self._topics(turn)[0]:
             return self._later_wish("refused") or self._inform(turn)
         return self._inform(turn)
+
+    def _answer_acts(self, text: str, acts: Sequence[Act]) -> UserTurn:
+        """Answer a turn that states its acts; of its text, only the facts of a proposal count."""
+        kinds = {act.kind for act in acts}
+        topics = self._ordered(name for act in acts for name in act.topics)
+        if "propose" in kinds:
+            tools = {tool for act in acts for tool in act.tools}
+            return self._answer_proposal(text, tools, topics)
+        if topics:
+            self._fruitless = self._idle = 0
+            return UserTurn(self._telling(topics, ""), told=topics)
+        if "ask" in kinds:
+            return self._bring_nothing(self._draw(NOTHING_TO_ADD))
+        if "check" in kinds:
+            return self._be_patient(UserTurn(self._draw(THAT_IS_RIGHT)))
+        refused = self._later_wish("refused") if "refuse" in kinds else None
+        return refused or self._later_wish("done") or UserTurn(ends=True)
+
+    def _answer_proposal(
+        self, text: str, tools: AbstractSet[str], topics: Sequence[str]
+    ) -> UserTurn:
+        words = Turn(text)
+        about = [
+            consent
+            for consent in self._role.consents
+            if not (tools and consent.covers) or not tools.isdisjoint(consent.covers)
+        ]
+        agreed = [consent for consent in about if not words.lacking(consent)]
+        if agreed or not self._role.consents:
+            wish = self._later_wish("proposed")
+            yes = UserTurn(self._draw(GO_AHEAD), consents=True)
+            return wish or (self._consent(agreed, topics) if agreed else self._be_patient(yes))
+        nearest = min(about, key=lambda one: len(words.lacking(one)), default=self._focus)
+        assert nearest is not None
+        return self._object(words.lacking(nearest), topics)
+
+    def _object(self, lacking: Sequence[str], topics: Sequence[str]) -> UserTurn:
+        """Correct a proposal that lacks facts, by what the user has said already."""
+        earlier = Turn("\n".join(self._messages))
+        known = [fact for fact in lacking if earlier.holds(fact)]
+        more = self._draw(NOT_QUITE).format(", ".join(known)) if known else self._draw(SAY_WHAT)
+        if not topics:
+            return replace(self._bring_nothing(more), corrects=True)
+        return UserTurn(self._telling(topics, more), told=topics, corrects=True)
 
     def _weigh(
         self, text: str, found: Sequence[Sentence], asking: Sequence[Sentence]
@@ -223,6 +295,8 @@ class ScriptedConversation(UserConversation):
         if sequel.fresh:
             consents, knows = sequel.consents, sequel.knows
             self._messages.clear()
+            self._heard.clear()
+            self._settled.clear()
             self._answered.clear()
         else:
             consents = sequel.consents or self._role.consents
@@ -245,13 +319,19 @@ class ScriptedConversation(UserConversation):
     def _read(self, text: str, found: Sequence[Sentence], asking: Sequence[Sentence]) -> _AgentTurn:
         consent = self._focus
         words = Turn(text, "\n".join(self._messages))
-        unclear = [] if consent is None else words.unclear(consent.mentions)
+        unclear = [] if consent is None else self._unclear(words, consent)
         choice = any(sentence.offers_choice for sentence in found)
         clean = (
             consent is not None
             and not unclear
             and not choice
             and self._says_act(consent, words, asking)
+            and not words.proposes_nothing
+            and not any(
+                joined(line, self._role.consents)
+                for line in text.splitlines()
+                if "?" in line or Turn(line).names_act(consent.act)
+            )
             and not words.assures("\n".join(self._messages), consent.mentions)
             and not any(words.affirms(fact) for fact in consent.never)
         )
@@ -261,24 +341,60 @@ class ScriptedConversation(UserConversation):
         )
         return _AgentTurn(text, found, asking, words, unclear, choice, clean, proposed)
 
+    def _proposal(self, text: str, asking: Sequence[Sentence]) -> str:
+        """The sentences that ask for a yes; before one that only asks whether it is right, the one
+        before it.
+        """
+        found, out = sentences(text), [sentence.text for sentence in asking]
+        for before, sentence in pairwise(found):
+            if sentence in asking and len(sentence.text) < 30:
+                out.append(before.text)
+        return "\n".join(out)
+
+    def _unclear(self, words: Turn, consent: Consent) -> list[str]:
+        """The facts that a proposal does not state: a fact that an earlier turn of the agent has
+        stated need not be repeated, unless another value stands in its place now.
+        """
+        wrong = strays(words.text, consent)
+        wrong += [
+            fact
+            for fact, others in consent.rivals.items()
+            if not words.holds_any(fact, consent) and any(map(words.affirms, others))
+        ]
+        return [
+            fact
+            for fact in words.unclear(consent.mentions, consent.forms)
+            if words.holds_any(fact, consent) or not self._stated_before(fact, consent)
+        ] + list(dict.fromkeys(wrong))
+
+    def _stated_before(self, fact: str, consent: Consent) -> bool:
+        values = named_in(" ".join((fact, *consent.forms.get(fact, ()))))
+        return bool(values) and any(
+            not Turn(text).unclear([fact], consent.forms) for text in self._heard
+        )
+
     def _says_act(self, consent: Consent, words: Turn, asking: Sequence[Sentence]) -> bool:
         """Tell whether a turn proposes the act that the consent is about."""
         if words.another_act(consent.act):
             return False
+        asked = Turn(self._proposal(words.text, asking))
+        known = [word for one in self._role.consents for word in one.act]
         if consent.act and consent.covers and not words.names_act(consent.act):
-            return False
-        return (
-            not consent.needs_act
-            or any(sentence.acts or sentence.confirms_act for sentence in asking)
+            earlier = Turn("\n".join((*self._messages, *self._heard)))
+            if asked.foreign_acts(()) or not earlier.names_act(consent.act):
+                return False
+        other = known and asked.foreign_acts(known) and not asked.names_act(consent.act[:1])
+        return not other and (
+            any(sentence.acts or sentence.confirms_act for sentence in asking)
             or words.says_act(consent.act, consent.mentions)
         )
 
-    def _consent(self, agreed: Sequence[Consent], asking: Sequence[Sentence]) -> UserTurn:
+    def _consent(self, agreed: Sequence[Consent], topics: Sequence[str]) -> UserTurn:
         """Agree to a clean proposal that meets some conditions, or decline it; topics asked beside
         it are told first.
         """
         consent = next((one for one in agreed if one.declines is not None), agreed[0])
-        topics = self._ordered(name for sentence in asking for name in self._asked_beside(sentence))
+        self._settled += agreed
         self._fruitless = self._idle = 0
         declines = consent.declines is not None
         words = self._telling(
@@ -321,12 +437,34 @@ class ScriptedConversation(UserConversation):
         match idle(text, first=self._first):
             case "settles":
                 refused = _refuses(text) and self._later_wish("refused")
-                return refused or self._later_wish("done") or UserTurn(ends=True)
+                return (
+                    refused or self._remind(text) or self._later_wish("done") or UserTurn(ends=True)
+                )
             case "announces":
                 return self._be_patient(UserTurn(self._draw(GO_ON)))
             case "polite":
                 words = AS_ASKED if OFFER.search(fold(text)) else GO_ON
                 return self._bring_nothing(self._draw(words))
+
+    def _remind(self, text: str) -> UserTurn | None:
+        """Come back, once, to the parts of the request of which the agent has said nothing."""
+        words = Turn(text)
+        unsettled = [one for one in self._role.consents if one not in self._settled]
+        if _refuses(text):
+            only = len(unsettled) == 1
+            self._settled += [one for one in unsettled if only or self._concerns(words, one)]
+            unsettled = [one for one in unsettled if one not in self._settled]
+        elif not self._role.others:
+            return None
+        if not unsettled or self._messages[-1] in THE_REST:
+            return None
+        return UserTurn(self._draw(THE_REST))
+
+    def _concerns(self, words: Turn, consent: Consent) -> bool:
+        facts = (*consent.mentions, *consent.if_named)
+        return words.names_act(consent.act, denied=True) or any(
+            words.holds_any(fact, consent) for fact in facts if not fact.isalpha()
+        )
 
     def _say_yes(self, turn: _AgentTurn) -> UserTurn:
         """Agree to a proposal that no condition binds, unless it contradicts the user's words."""

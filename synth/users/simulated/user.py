@@ -38,6 +38,7 @@ from synth.foundation.hashing import derive_seed
 from synth.models.base import Model
 from synth.plugins import extension
 from synth.types import Completion, Task, Usage, UserRole, UserTurn
+from synth.types.acts import Act
 from synth.users.base import User, UserConversation
 from synth.users.scripted.hearing import spoken
 from synth.users.scripted.topics import about
@@ -109,8 +110,11 @@ class SimulatedConversation(UserConversation):
         self._idle = 0
 
     async def reply(self, text: str) -> UserTurn:
+        return await self.answer(text, ())
+
+    async def answer(self, text: str, acts: Sequence[Act]) -> UserTurn:
         aloud = spoken(text).strip()
-        due = self._rules.decide(text)
+        due = self._rules.decide(text, acts)
         if due.then is not None:
             own = self._rules.role
             self._role = replace(self._role, consent=own.consent, others=own.others)

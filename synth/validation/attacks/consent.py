@@ -25,9 +25,8 @@ class BareConsent(Attacker):
     name = "bare consent"
 
     def attacks(self, scene: Scene) -> Iterator[Attack]:
-        consents = () if scene.task.user is None else scene.task.user.consents
         facts = _facts(scene.task)
-        if facts and all(consent.needs_act for consent in consents):
+        if facts:
             listed = ", ".join(facts)
             for label, text in (
                 ("asks by the facts alone", f"{listed}?"),

@@ -16,7 +16,8 @@ from synth.models.scripted.expert import GoldStuckError
 from synth.plugins import HONEST_AGENTS, REWARDS
 from synth.rewards import author_error
 from synth.tasks.base import TaskFamily
-from synth.types import Verdict
+from synth.types import UserTurn, Verdict
+from synth.types.acts import Act
 from synth.validation.attacks.runner import Case
 from synth.validation.honest.base import HonestAgent, HonestResult, ProvedTask
 from synth.validation.prove import GOLD_LIMITS
@@ -100,8 +101,12 @@ async def play(conversation: Conversation, proved: ProvedTask) -> HonestResult:
     with Episode(proved.task, proved.world, proved.template, proved.limits) as episode:
         agent = ReactAgent(conversation, episode.call, GOLD_LIMITS)
         stuck = ""
+
+        async def say(text: str, acts: Sequence[Act] = ()) -> UserTurn:
+            return await episode.say(text)  # in words alone, as other models speak
+
         try:
-            run = await agent.run(episode.messages, episode.say)
+            run = await agent.run(episode.messages, say)
             episode.said = run.said
         except GoldStuckError as error:
             stuck = f"it cannot go on: {error.message}"

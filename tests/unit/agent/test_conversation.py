@@ -11,6 +11,7 @@ from synth.agent.react import ReactAgent
 from synth.agent.rollout_result import AgentLimits, AgentRun
 from synth.errors import ModelError
 from synth.types import Completion, StopReason, Usage, UserTurn
+from synth.types.acts import Act
 from tests.unit.agent.test_react import (
     DONE,
     OPENING,
@@ -29,7 +30,7 @@ class Somebody:
         self.turns = list(turns)
         self.heard: list[str] = []
 
-    async def say(self, text: str) -> UserTurn:
+    async def say(self, text: str, acts: Sequence[Act] = ()) -> UserTurn:
         self.heard.append(text)
         turn = self.turns.pop(0)
         if isinstance(turn, Exception):

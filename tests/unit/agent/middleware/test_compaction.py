@@ -31,6 +31,7 @@ from synth.models.openai.wire import wire_message
 from synth.models.recap import read_request, without_recap
 from synth.serving.chat_request import check_request
 from synth.types import Completion, Message, StopReason, Usage, UserTurn
+from synth.types.acts import Act
 from tests.unit.agent.test_react import DONE, OPENING, calls, dispatch, find
 
 Json = Any
@@ -152,7 +153,7 @@ async def test_a_later_summary_stands_for_the_earlier_one_too():
 
 
 async def test_the_users_words_stay_as_they_were_said():
-    async def say(text: str) -> UserTurn:
+    async def say(text: str, acts: Sequence[Act] = ()) -> UserTurn:
         return UserTurn(f'"Yes",\n{text}') if len(text) < 9 else UserTurn(ends=True)
 
     lines = [
@@ -282,7 +283,7 @@ async def test_no_context_parts_a_call_from_its_result_and_all_are_valid_request
     turn once.
     """
 
-    async def say(text: str) -> UserTurn:
+    async def say(text: str, acts: Sequence[Act] = ()) -> UserTurn:
         return UserTurn("Go on.", ends=text == "Done.")
 
     lines: list[Completion] = []

@@ -114,7 +114,7 @@ def test_a_loop_reads_fields_of_its_items():
     loop = LoopStep("one", {"$": "items"}, [call("drop", id={"$": "one", "path": ["id"]})])
     said, _ = play([ALL, loop], FOUND, {}, {})
     assert [each.tool_calls[0].arguments for each in said[1:3]] == ['{"id":3}', '{"id":4}']
-    assert said[3] == Completion(content="Done: drop, 4.")
+    assert said[3].content == "Done: drop, 4."
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import dataclasses
 import pytest
 
 from synth.types import Consent, Sequel, Topic, UserRole, UserTurn
+from synth.types.acts import Act
 from synth.users.scripted.user import (
     AS_ASKED,
     GO_AHEAD,
@@ -80,7 +81,6 @@ WARD_TURNS: list[tuple[str, list[str], str]] = [
     ("What is it for, asthma or something else? The diagnosis, I mean.", ["indication"], TELL),
     ("Could you remind me - what was the date of birth again?", ["dob"], TELL),
     # Proposals that restate everything
-    (f"{ALL}?", [], AGREE),
     (f"Shall I start {ALL}?", [], AGREE),
     (f"I will prescribe {ALL}. May I proceed?", [], AGREE),
     (("Just to confirm: **prednisone 5mg** once daily for Anna Meier (DOB: May 3, 1980). Is that correct?"), [], AGREE),
@@ -117,6 +117,11 @@ WARD_TURNS: list[tuple[str, list[str], str]] = [
     (f"It will be one of the following. {ALL}; ibuprofen. Shall I go ahead?", [], CORRECT),
     (f"{ALL}. Which one of these would you like? Shall I go ahead?", [], CORRECT),
     ("Would you like me to send a copy to your email?", [], CORRECT),
+    # Facts without an act, and words that say that nothing will be done
+    (f"{ALL}?", [], CORRECT),
+    (f"{ALL}. Is that right?", [], CORRECT),
+    (f"I will not change anything for now, I only read out: start {ALL}. Right?", [], CORRECT),
+    (f"For now I change nothing. The order would start {ALL}. Correct?", [], CORRECT),
     # Questions that are no proposals although they restate everything
     (f"Which pharmacy should I use for {ALL}?", [], NOTHING),
     (f"For {ALL}: what is the indication?", ["indication"], TELL),
@@ -151,7 +156,8 @@ DESK_TURNS: list[tuple[str, list[str], str]] = [
     ("Exchange the desk lamp in your order for the blue desk lamp, $12.50 more?", [], AGREE),
     (SUMS, [], AGREE),
     (("Please confirm that I should exchange the desk lamp in your order for the blue one at USD 12.50 more."), [], AGREE),
-    ("Desk lamp -> blue, 12.50 dollars on your Visa. Does that work for you?", [], AGREE),
+    ("Swap desk lamp -> blue, 12.50 dollars on your Visa. Does that work for you?", [], AGREE),
+    ("Desk lamp -> blue, 12.50 dollars on your Visa. Does that work for you?", [], CORRECT),
     ("Desk lamp, blue: $12.50 or 14.00. Shall I go ahead?", [], CORRECT),
     ("Desk lamp, blue, $12.50 to $14.00 more. Shall I go ahead?", [], CORRECT),
     ("Desk lamp, blue: $12.50 or $14.00. Shall I go ahead?", [], CORRECT),
@@ -359,7 +365,11 @@ def test_other_languages_are_asked_by_mark_and_word():
         Consent(["Aspirin", "5 mg"], "Ja."),
     )
     assert hear(role, "Wie ist der Geburtstag?")[0].told == ("geburtstag",)
-    assert hear(role, "Aspirin 5mg?")[0].consents
+    assert not hear(role, "Aspirin 5mg?")[0].consents
+    proposed = asyncio.run(
+        ScriptedUser().start(role, 1).answer("Aspirin 5mg: soll ich?", [Act("propose")])
+    )
+    assert proposed.consents
     assert hear(role, "Aspirin wurde verordnet.")[0].ends
 
 
@@ -386,7 +396,7 @@ def test_a_question_word_in_a_statement_asks_for_nothing():
     [
         (f"Shall I start {ALL}?", True),
         (f"I'd order this: {ALL}. OK?", True),
-        (f"{ALL}?", True),
+        (f"{ALL}?", False),
         (f"{ALL}. Shall I go ahead?", True),
         (f"Shall I stop {ALL}?", False),
         (f"I will cancel {ALL}. Is that all right?", False),

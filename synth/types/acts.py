@@ -1,0 +1,24 @@
+"""What a turn of the agent does, as data beside its text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One act of a turn to the user. The scripted expert states its acts; those of other models are
+    heard in their words.
+
+    ``ask``: it wants to know the ``topics``. ``propose``: it wants leave to call the ``tools``;
+    none named stands for any. ``check``: it asks whether what it says is right. ``report``: it
+    says what it has done or found. ``refuse``: it says that something is not possible.
+
+    Example: ``Act("propose", tools=("cancel_order",))``.
+    """
+
+    kind: Literal["ask", "propose", "check", "report", "refuse"]
+    topics: Sequence[str] = ()
+    tools: Sequence[str] = ()

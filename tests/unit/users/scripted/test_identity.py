@@ -1,0 +1,87 @@
+"""Another id, sum or card in the place of the right one is no proposal to agree to, whatever the
+words; the right one counts in any of its forms, and need not be repeated.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from synth.types import Consent, UserRole
+from synth.users.scripted.identity import joined, named_in, strays
+from synth.users.scripted.user import THE_REST
+from tests.unit.users.scripted.test_user import hear
+
+CANCEL = Consent(["M05KNL"], "Yes, cancel it.", act=["cancel"], covers=["cancel_reservation"])
+CHANGE = Consent(
+    ["credit_card_442"],
+    "Yes, change it.",
+    act=["update", "change", "upgrade"],
+    covers=["update_flights"],
+    never=["to business"],
+    forms={"credit_card_442": ["442", "ending in 7447"]},
+    rivals={"economy": ["business"], "credit_card_442": ["gift card"]},
+    if_named=["HAT110", "economy", "XEHM4B"],
+)
+ROLE = UserRole("Cancel one trip, and change the other.", {}, CANCEL, others=[CHANGE])
+
+
+@pytest.mark.parametrize(
+    ("text", "covers"),
+    [
+        ("Shall I cancel reservation M05KNL?", ("cancel_reservation",)),
+        ("**M05KNL** can be cancelled. Please confirm the cancellation.", ("cancel_reservation",)),
+        ("Shall I cancel reservation M08KNL?", None),
+        ("Shall I cancel M05KNL and XEHM4C?", None),
+        ("Shall I cancel M05KNL and BOSTON?", None),
+        ("Would you like to proceed with exchanging M05KNL?", None),
+        ("I can't cancel M05KNL. Is that okay?", None),
+        ("I will change nothing for now. It would cancel M05KNL. Right?", None),
+        ("M05KNL?", None),
+        ("Shall I upgrade you to economy, on the Visa ending in 7447?", ("update_flights",)),
+        ("I'd change it: business \u2192 economy, card 442. Shall I go ahead?", ("update_flights",)),
+        ("I'd change it: economy \u2192 business, card 442. Shall I go ahead?", None),
+        ("Shall I update it to HAT110, on the Visa ending in 7447?", ("update_flights",)),
+        ("Shall I update it to HAT111, on the Visa ending in 7447?", None),
+        ("Shall I update it, on the Visa ending in 0192?", None),
+        ("Shall I update it, paid by your gift card?", None),
+        ("Shall I update the cabin to business, card 442?", None),
+    ],
+)
+def test_a_proposal_names_the_right_things(text: str, covers: tuple[str, ...] | None):
+    (turn,) = hear(ROLE, text)
+    assert (turn.covers if turn.consents else None) == covers
+    assert not turn.ends
+
+
+def test_an_id_that_the_agent_has_named_need_not_be_repeated_and_another_is_wrong():
+    found = "Your reservation M05KNL is in business class, and can be cancelled."
+    for question, agrees in (
+        ("Would you like me to cancel it?", True),
+        ("Would you like to proceed with the cancellation? Please confirm.", True),
+        ("Would you like me to cancel M08KNL?", False),
+    ):
+        assert hear(ROLE, found, question)[1].consents is agrees
+
+
+def test_who_wants_two_things_does_not_leave_after_one():
+    _, turn, after = hear(
+        ROLE, "Shall I cancel M05KNL?", "M05KNL has been cancelled.", "That is all I can do."
+    )
+    assert turn.text in THE_REST
+    assert not turn.ends
+    assert after.ends
+
+
+def test_values_are_named_by_ids_sums_and_last_digits():
+    assert named_in("Pay $1,250.00 with the card ending in 7447 for #W9348897 in May 2024.") == {
+        ("sum", "1250"),
+        ("ending", "7447"),
+        ("w 7", "w9348897"),
+    }
+
+
+def test_a_list_of_one_kind_is_closed():
+    assert joined("M05KNL and XEHM4C", [CANCEL])
+    assert not joined("M05KNL and XEHM4B", [CANCEL, CHANGE])
+    assert strays("HAT110, HAT172", CHANGE) == []
+    assert strays("HAT172", CHANGE) == ["HAT110"]
