@@ -15,7 +15,8 @@ Row = Mapping[str, object]
 def forms_of(name: str, value: Any, results: Sequence[object]) -> Sequence[str]:
     """The forms of an argument's value beside the value itself, by what was read.
 
-    Example: "credit_card_442" is also "442", "credit card", and "ending in 7447" if its row says so.
+    Example: "credit_card_442" is also "442", "credit card", and "ending in 7447" if its row says
+    so.
     """
     words = str(value)
     if isinstance(value, int | float):
@@ -24,13 +25,17 @@ def forms_of(name: str, value: Any, results: Sequence[object]) -> Sequence[str]:
     out = [digits] if digits != words else []
     if kind and digits.isdigit():
         out.append(kind.replace("_", " "))
+    return list(dict.fromkeys([*out, *_row_forms(words, results)]))
+
+
+def _row_forms(key: str, results: Sequence[object]) -> list[str]:
+    """The texts of the row with this id that none of its neighbours has."""
     for rows in (rows for result in results for rows in _groups(result)):
-        for own in (row for key, row in rows if key == words):
-            others = {form for key, row in rows if key != words for form in _texts(row)}
-            return list(
-                dict.fromkeys([*out, *(form for form in _texts(own) if form not in others)])
-            )
-    return out
+        own = next((row for other, row in rows if other == key), None)
+        if own is not None:
+            others = {form for other, row in rows if other != key for form in _texts(row)}
+            return [form for form in _texts(own) if form not in others]
+    return []
 
 
 def _is_sum(name: str) -> bool:

@@ -126,28 +126,37 @@ def consent(
     for name, value in _shown(arguments):
         fact, found = str(value), forms_of(name, value, results)
         choices = (properties.get(name) or {}).get("enum")
-        if choices is None and len(fact) < 3 and not found:
+        if choices is None and not found and len(fact) < 3:
             continue
         facts.append(fact)
         forms[fact] = found
         if choices is not None:
             rivals[fact] = [str(choice) for choice in choices if choice != value]
-        elif any(appears_in(form, said) for form in (value, *found)):
+        elif _is_said((value, *found), said):
             said_facts.append(fact)
-    mentions = [
-        fact
-        for fact in dict.fromkeys(said_facts)
-        if not any(fact.casefold() in other.casefold() for other in said_facts if other != fact)
-    ][:MENTIONED]
+    mentions = _whole(said_facts)[:MENTIONED]
     return ConsentText(
         mentions,
         act=acts_of(tool),
         covers=[tool],
-        forms={fact: found for fact, found in forms.items() if found},
+        forms=forms,
         rivals=rivals,
         if_named=[fact for fact in dict.fromkeys(facts) if fact not in mentions],
         never=[f"to {plain(other)}" for others in rivals.values() for other in others],
     )
+
+
+def _is_said(forms: Sequence[Any], said: str) -> bool:
+    return any(appears_in(form, said) for form in forms)
+
+
+def _whole(facts: Sequence[str]) -> list[str]:
+    """The facts that are no part of another one."""
+    return [
+        fact
+        for fact in dict.fromkeys(facts)
+        if not any(fact.casefold() in other.casefold() for other in facts if other != fact)
+    ]
 
 
 def acts_of(tool: str) -> list[str]:

@@ -111,8 +111,8 @@ class Consent:
     None for a user who consents. A yes licenses calls of the tools that it ``covers``; none named
     stands for all. A question that holds one of ``never`` is not agreed to. Neither is one
     that does not say what would be done. A fact counts in any of its ``forms`` ("the
-    Visa that ends in 7447"); a question that names one of its ``rivals`` and not the fact is wrong, and
-    so is one with another value where it need not name one of ``if_named``.
+    Visa that ends in 7447"); a question that names one of its ``rivals`` and not the fact is wrong,
+    and so is one with another value where it need not name one of ``if_named``.
     """
 
     mentions: Sequence[str] = ()
@@ -414,8 +414,8 @@ class Completion:
     ``malformed`` (an answer that the endpoint could not put together), ``refusal`` the text of a
     refusal, ``cost_usd`` None where the price is unknown, ``provider`` whatever else
     the endpoint said that is kept. ``train`` is False for a turn that was made wrong on purpose: it
-    stays in the conversation, and nothing is trained on it. ``acts`` are the turn's acts as data, for
-    the user only: no message and no export holds them.
+    stays in the conversation, and nothing is trained on it. ``acts`` are the turn's acts as data,
+    for the user only: no message and no export holds them.
     """
 
     content: str = ""

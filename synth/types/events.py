@@ -57,7 +57,7 @@ class CompletionEvent(RecordedEvent):
 
     ``escaped`` is the JSON text of the texts where readers of a dataset cannot hold one of them.
     ``text_calls`` are calls that were found in the text. Token ids, log probabilities and the
-    endpoint's other fields have columns of their own. ``acts`` are those that the turn states as data.
+    endpoint's other fields have columns of their own. ``acts`` are the acts that it states.
     """
 
     event: Literal[

@@ -45,7 +45,7 @@ def _id(raw: str) -> Named:
 
 
 def strays(text: str, consent: Consent) -> list[str]:
-    """Return the facts of a condition in whose place, or beside which, a text names other values."""
+    """Return the facts of a condition in whose place a text names other values."""
     held = named_in(text)
     named = {value for _, value in held}
     facts = {fact: _forms(fact, consent) for fact in (*consent.mentions, *consent.if_named)}

@@ -194,8 +194,8 @@ class ScriptedConversation(UserConversation):
         return turn
 
     def recall(self, text: str, reply: str, settled: Iterable[Consent] = ()) -> None:
-        """Take an earlier turn of the agent and the user's answer to it as they were; ``settled`` are
-        the conditions whose acts are done.
+        """Take an earlier turn of the agent and the user's answer to it as they were;
+        the acts of the conditions ``settled`` are done.
         """
         self._heard.append(spoken(text))
         self._messages.append(reply)
@@ -327,11 +327,7 @@ class ScriptedConversation(UserConversation):
             and not choice
             and self._says_act(consent, words, asking)
             and not words.proposes_nothing
-            and not any(
-                joined(line, self._role.consents)
-                for line in text.splitlines()
-                if "?" in line or Turn(line).names_act(consent.act)
-            )
+            and not self._adds(text, consent)
             and not words.assures("\n".join(self._messages), consent.mentions)
             and not any(words.affirms(fact) for fact in consent.never)
         )
@@ -350,6 +346,13 @@ class ScriptedConversation(UserConversation):
             if sentence in asking and len(sentence.text) < 30:
                 out.append(before.text)
         return "\n".join(out)
+
+    def _adds(self, text: str, consent: Consent) -> bool:
+        """Tell whether the proposal lists a thing that nobody wants beside a wanted one."""
+        lines = [
+            line for line in text.splitlines() if "?" in line or Turn(line).names_act(consent.act)
+        ]
+        return any(joined(line, self._role.consents) for line in lines)
 
     def _unclear(self, words: Turn, consent: Consent) -> list[str]:
         """The facts that a proposal does not state: a fact that an earlier turn of the agent has

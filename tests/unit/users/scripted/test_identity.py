@@ -38,7 +38,10 @@ ROLE = UserRole("Cancel one trip, and change the other.", {}, CANCEL, others=[CH
         ("I will change nothing for now. It would cancel M05KNL. Right?", None),
         ("M05KNL?", None),
         ("Shall I upgrade you to economy, on the Visa ending in 7447?", ("update_flights",)),
-        ("I'd change it: business \u2192 economy, card 442. Shall I go ahead?", ("update_flights",)),
+        (
+            "I'd change it: business \u2192 economy, card 442. Shall I go ahead?",
+            ("update_flights",),
+        ),
         ("I'd change it: economy \u2192 business, card 442. Shall I go ahead?", None),
         ("Shall I update it to HAT110, on the Visa ending in 7447?", ("update_flights",)),
         ("Shall I update it to HAT111, on the Visa ending in 7447?", None),
