@@ -119,9 +119,7 @@ def _values(folded: str) -> Iterator[StatedValue]:
             month, after = raw, end
         elif kind == "number" and month and _is_next_day(folded, after, end):
             after = _ordinal(folded, end)  # "May 19th and 20th": the month belongs to both
-            day = re.sub(r"(?<!\d)\d{1,2}(?!\d)", raw, month, count=1)
-            days = tuple((item,) for item in _days("mdy", day))
-            if days:
+            if days := _day_of(month, raw):
                 yield StatedValue("date", days, raw, start, after)
                 continue
         if kind == "number":
@@ -136,6 +134,12 @@ def _values(folded: str) -> Iterator[StatedValue]:
             days = tuple((day,) for day in _days(kind, raw))
             parts = tuple(str(int(part)) for part in re.findall(r"\d+", raw))
             yield StatedValue("date" if days else "number", days or (parts,), raw, start, end)
+
+
+def _day_of(month: str, number: str) -> tuple[tuple[str, ...], ...]:
+    """The readings of a day by its number, in the month of a day such as "May 19th"."""
+    day = re.sub(r"(?<!\d)\d{1,2}(?!\d)", number, month, count=1)
+    return tuple((item,) for item in _days("mdy", day))
 
 
 def _is_next_day(folded: str, after: int, end: int) -> bool:

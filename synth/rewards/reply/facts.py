@@ -298,11 +298,15 @@ def _columns(results: Sequence[Any]) -> Iterator[set[str]]:
         elif isinstance(result, (list, tuple)):
             rows = cast("Sequence[Any]", result)
             maps = [cast("Mapping[str, Any]", row) for row in rows if isinstance(row, Mapping)]
-            for name in dict.fromkeys(name for row in maps for name in row):
-                yield {str(row[name]) for row in maps if name in row and _is_name(name, row[name])}
+            yield from _names_by_column(maps)
             yield {item for item in rows if isinstance(item, str)}
             yield from _columns([value for row in maps for value in row.values()])
             yield from _columns([row for row in rows if not isinstance(row, Mapping)])
+
+
+def _names_by_column(rows: Sequence[Mapping[str, Any]]) -> Iterator[set[str]]:
+    for name in dict.fromkeys(name for row in rows for name in row):
+        yield {str(row[name]) for row in rows if name in row and _is_name(name, row[name])}
 
 
 def _is_name(column: str, value: object) -> bool:
@@ -324,10 +328,17 @@ def beside_another(
         right = Spoken(text)
         held = [value for value in due if right.holds(value)]
         beside = [one for one in said if any(map(one.holds, held))]
-        for column in columns if beside else ():
-            things = {thing for thing in column if len(thing) > 3 and right.holds(thing)}
-            if len(things) == 1 and not things & set(map(str, held)):
-                yield from _beside(beside, things.pop(), column)
+        if beside:
+            yield from _beside_others(right, held, beside, columns)
+
+
+def _beside_others(
+    right: Spoken, held: Sequence[Any], beside: Sequence[Spoken], columns: Sequence[set[str]]
+) -> Iterator[ReplyFinding]:
+    for column in columns:
+        things = {thing for thing in column if len(thing) > 3 and right.holds(thing)}
+        if len(things) == 1 and not things & set(map(str, held)):
+            yield from _beside(beside, things.pop(), column)
 
 
 def _beside(said: Sequence[Spoken], thing: str, others: set[str]) -> Iterator[ReplyFinding]:
