@@ -15,7 +15,6 @@ from rich.console import Console
 from synth.api.threads import Interrupt, Work, acall, call
 from synth.config.compose import compose
 from synth.config.overrides import flat_values, override_lines, plain_changes
-from synth.config.rules import notices
 from synth.config.schema import RunConfig, from_dict, to_dict
 from synth.dataset.reader import Dataset
 from synth.errors import OperatorError
@@ -195,8 +194,6 @@ def _console(progress: bool) -> Console:
 
 def _launch(config: RunConfig, progress: bool, interrupt: Interrupt) -> Run:
     console = _console(progress)
-    for line in notices(to_dict(config)):
-        console.print(f"note: {line}", markup=False)
     return Run(launching.launch(config, console, partial(_connect, interrupt)))
 
 

@@ -14,8 +14,7 @@ from synth.cli.end_report import conclude, exit_code
 from synth.cli.sweep_table import show_points
 from synth.config.compose import Composed
 from synth.config.overrides import plain_changes
-from synth.config.rules import notices
-from synth.config.schema import RunConfig, to_dict
+from synth.config.schema import RunConfig
 from synth.dataset.reader import Dataset
 from synth.errors import ConfigProblems, OperatorError, SynthError
 from synth.foundation.consent import Consent, refuse
@@ -33,8 +32,6 @@ INTERRUPTED = 130
 def start(jobs: Sequence[Composed], *, as_json: bool) -> int:
     """Launch one job, or a sweep. Returns the exit code."""
     console = Console(stderr=True, highlight=False)
-    for line in {line: None for item in jobs for line in notices(to_dict(item.config))}:
-        console.print(f"note: {line}", markup=False)
     if len(jobs) == 1:
         return _launch(jobs[0].config, console, as_json=as_json)
     return _sweep(jobs, console, as_json=as_json)

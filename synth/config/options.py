@@ -93,13 +93,15 @@ def options_for(
         return section
     offered = {
         name: section[name]
-        for name in _field_names(kind)
+        for name in option_names(extension) or ()
         if name not in own and section.get(name) is not None
     }
     return parse_options(kind, {**offered, **own}, prefix)
 
 
-def _field_names(kind: type[object]) -> list[str]:
-    if is_dataclass(kind):
-        return [field.name for field in fields(kind)]
+def option_names(extension: object) -> list[str] | None:
+    """The names of the options that an extension declares; None if it declares none."""
+    kind = cast("type[object] | None", getattr(extension, "Options", None))
+    if kind is None or is_dataclass(kind):
+        return None if kind is None else [field.name for field in fields(kind)]
     return list(cast("Any", kind).model_fields)

@@ -13,6 +13,8 @@ A model extension is a callable or class ``(options, sampling, api_key) -> Model
   The extension gets an instance; without ``Options`` it gets the section as a mapping.
 - ``asks_endpoint`` (default True): True if it needs the key that ``model.api_key_env`` names and
   the run's rate limiter.
+- ``ignores``: fields of ``Options`` whose values change nothing but names in the data. The account
+  of a run names them where they are set.
 
 :class:`synth.testing.ModelConformance` tests the contract.
 """

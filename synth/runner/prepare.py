@@ -16,6 +16,7 @@ from synth.config.options import Gathering
 from synth.config.schema import RunConfig, to_dict
 from synth.config.task_rules import surface_numbers
 from synth.config.task_source import load_task_source, task_source_options
+from synth.config.unread import unread
 from synth.dataset.store.layout import Layout
 from synth.dataset.store.run_info import RunIdentity
 from synth.errors import OperatorError, TaskError
@@ -154,6 +155,8 @@ def prepare(
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
     if config.users.kind == "none":
         _refuse_talkative(pools)
+    talks = any(family.talks for pool in pools for family in pool.families)
+    account.add(unread(config, talks=talks))
     notes = [
         *_surface_notes(config, world),
         *dict.fromkeys(note for pool in pools for note in pool.notes),
@@ -194,7 +197,9 @@ def _prepare_recorded(config: RunConfig, world_path: Path | None, consent: Conse
             )
     names = {name for index in range(plan.tasks) for name in plan.task(index).gate_names}
     settings = with_extensions(settings, config, [*world.extensions, *_extensions_of(names)])
-    return PreparedRun(config, settings, world, plan, plan.notes, home)
+    account = unread(config)
+    notes = [*plan.notes, *account.lines(LISTED)]
+    return PreparedRun(config, settings, world, plan, notes, home, account)
 
 
 def _task_source(config: RunConfig) -> TaskSource:

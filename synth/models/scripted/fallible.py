@@ -362,7 +362,7 @@ class ScriptedOptions:
     style: Mapping[str, float] | None = None
 
 
-@extension(ScriptedOptions, asks_endpoint=False)
+@extension(ScriptedOptions, asks_endpoint=False, ignores=("name",))
 def make(options: ScriptedOptions, sampling: Sampling, api_key: str | None) -> ScriptedModel:
     """Build the model that ``model=scripted`` names; it errs only if ``mistakes`` are listed."""
     styles, retries = options.style or NO_STYLES, options.tool_retries

@@ -55,9 +55,12 @@ class WorkerHandle(ABC):
 
 
 class Runtime(ABC):
-    """Makes workers, all from one setup."""
+    """Makes workers, all from one setup. ``ignores`` are keys of the section ``runtime`` that it
+    does not read.
+    """
 
     name: str
+    ignores: tuple[str, ...] = ()
 
     def announce(self, setup: WorkerSetup) -> str:
         """One line for the operator, before :meth:`open`: the place of the work, and why there."""

@@ -44,6 +44,7 @@ class InlineRuntime(Runtime):
 
     name = "inline"
     Options = InlineOptions
+    ignores = ("workers",)
 
     def __init__(self, options: InlineOptions | None = None) -> None:
         self._setup: WorkerSetup | None = None

@@ -6,7 +6,6 @@ import pickle
 import pytest
 
 from synth.config.fingerprints import EXCLUDED, difference, fingerprint
-from synth.config.rules import notices
 from synth.config.schema import (
     KEYS,
     RunConfig,
@@ -412,15 +411,6 @@ def test_integers_and_floats_of_one_value_are_one_fingerprint():
 def test_config_yaml_that_was_damaged_is_one_problem():
     with pytest.raises(ConfigProblems, match="no YAML"):
         from_yaml("a: [")
-
-
-def test_notices_say_what_has_no_effect():
-    model = config(model={"name": "gpt"}, runtime={"kind": "inline", "address": "auto"})
-    assert [line.split(":")[0] for line in notices(to_dict(model))] == [
-        "model.name",
-        "runtime.address",
-    ]
-    assert notices(to_dict(config())) == []
 
 
 def test_every_key_of_the_dataclasses_is_listed():

@@ -18,8 +18,7 @@ from envs.world.loader import load_world
 from envs.world.template_cache import Templates
 from synth.agent.rollout_result import AgentLimits
 from synth.config.fingerprints import fingerprint
-from synth.config.rules import notices
-from synth.config.schema import from_dict, to_dict
+from synth.config.schema import from_dict
 from synth.errors import ConfigProblems
 from synth.foundation.perturbations import MISTAKE_KINDS
 from synth.models.base import Model, Sampling
@@ -444,9 +443,3 @@ class TestConfig:
         with pytest.raises(ConfigProblems) as caught:
             from_dict(self.ENV | {"model": model})
         assert words in str(caught.value)
-
-    def test_a_rate_without_kinds_is_pointed_out(self):
-        config = to_dict(from_dict(self.ENV | {"model": {"mistake_rate": 0.5}}))
-        assert notices(config) == [
-            "model.mistake_rate: set, but model.mistakes names no kind of mistake"
-        ]
