@@ -84,6 +84,8 @@ def check(questions: list[dict[str, Any]], world: World, template: Template) -> 
         for family in pool.families
         for at in range(pool.capacity(family.id))
     ]
-    assert len(asked) + len(pool.left_out) == len(questions), pool.left_out
+    pool.account.check()
+    named = pool.account.count("question", "left out")
+    assert len(asked) + named == len(questions), pool.account.entries
     for task in asked:
         asyncio.run(prove(task, world, template))
