@@ -49,6 +49,15 @@ _SEEDS = 2**30
 """MariaDB's random number generator takes two seeds below this."""
 
 
+def pinned(now: dt.datetime, draw: int) -> str:
+    """The statement that pins the time and RAND() of a session."""
+    moment = now.replace(tzinfo=dt.UTC).timestamp()
+    return (
+        f"SET timestamp = {moment:.6f}, rand_seed1 = {draw},"
+        f" rand_seed2 = {(draw * 69_069 + 1) % _SEEDS}"
+    )
+
+
 class MariaDBSlot(Slot):
     """A copy of the template with its account, its log and one session."""
 
@@ -104,7 +113,9 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
             bounded_load(
                 lambda: server.size(database), lambda: server.kill(connection.thread_id())
             ),
+            connection.cursor() as cursor,
         ):
+            cursor.execute(pinned(Pins().moment, 0))
             load(connection)
 
     def new_slot(self) -> MariaDBSlot:
@@ -214,11 +225,9 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
 
     def _begin(self, slot: MariaDBSlot, limits: Limits) -> MariaDBCall:
         self._calls += 1
-        moment = self._now.replace(tzinfo=dt.UTC).timestamp()
         draw = (self._pins.seed * 1_000_003 + self._calls * 7_919) % _SEEDS
         slot.session.say(
-            f"SET timestamp = {moment:.6f}, rand_seed1 = {draw}, rand_seed2 ="
-            f" {(draw * 69_069 + 1) % _SEEDS},"
+            f"{pinned(self._now, draw)},"
             f" max_statement_time = {(limits.statement_timeout_ms or 0) / 1000}"
         )
         return MariaDBCall(slot.session, self._hint)

@@ -3,7 +3,8 @@
 ``now()``, ``age(...)`` from today and their like have another name in a sandbox's database, and
 functions of ours have theirs.
 ``CURRENT_TIMESTAMP`` is part of the grammar: in statements and in the defaults of columns it is
-replaced by a call. What stays at the server's time: texts such as ``'now'::timestamptz``, and
+replaced by a call. The scripts of a template are loaded at the default :class:`~envs.types.Pins`
+(:class:`LoadingCursor`). What stays at the server's time: texts such as ``'now'::timestamptz``, and
 ``CURRENT_TIMESTAMP`` in the bodies of a world's functions, views and triggers.
 """
 
@@ -127,6 +128,41 @@ def pinned_statement(sql: str) -> str:
         return f"{call}::{_TYPES[word.upper()]}({found['digits']})" if found["digits"] else call
 
     return _CLOCK.sub(replace, sql) if _MAY_TELL.search(sql) is not None else sql
+
+
+_ROWS = re.compile(r"\s*(?:INSERT|UPDATE|WITH|(?:CREATE|ALTER)\b[^(]*?\bTABLE)\b", re.IGNORECASE)
+"""Statements that write rows or declare the defaults of columns."""
+
+_COPIES_ROWS = re.compile(r"\bAS\b[\s(]*(?:SELECT|WITH|VALUES|TABLE)\b", re.IGNORECASE)
+"""The end of a CREATE TABLE that names its columns after words of a query."""
+
+
+class LoadingCursor(psycopg.Cursor[Any]):
+    """Executes the statements of a template's scripts. The words that tell the time call our
+    functions: the rows that a script leaves to the clock are the same in each template.
+    """
+
+    def execute(self, query: Any, *args: Any, **options: Any) -> LoadingCursor:
+        return super().execute(_loading(query), *args, **options)
+
+
+def _loading(query: Any) -> Any:
+    if not isinstance(query, str) or not _ROWS.match(query) or _COPIES_ROWS.search(query):
+        return query
+    return _CLOCK.sub(_by_call, query)
+
+
+def _by_call(found: re.Match[str]) -> str:
+    if found["word"] is None:
+        return found[0]
+    digits = f"({found['digits']})" if found["digits"] else ""
+    return f"(pg_catalog.now())::{_TYPES[found['word'].upper()]}{digits}"
+
+
+def pin_loading(db: psycopg.Connection[Any], database: str) -> None:
+    """Let the sessions that are opened on a database from now on be at the default pins."""
+    moment = Pins().moment.isoformat(sep=" ")
+    ask(db, f"ALTER DATABASE {database} SET envs.now = '{moment}+00'")
 
 
 def pin_defaults(db: psycopg.Connection[Any]) -> None:

@@ -25,7 +25,7 @@ from envs.quoting import quoted
 from envs.sandboxes.base import Kind
 from envs.sandboxes.contained import wrapped
 from envs.sandboxes.load_bounds import bounded_load
-from envs.sandboxes.postgres.clock import pin
+from envs.sandboxes.postgres.clock import LoadingCursor, pin, pin_loading
 from envs.sandboxes.postgres.dialect import Counters, PostgresCall, make_engine
 from envs.sandboxes.postgres.schema import (
     PostgresTable,
@@ -129,13 +129,15 @@ class PostgresTemplate(ServerTemplate[PostgresServer, PostgresSlot]):
 
     @classmethod
     def load(cls, server: PostgresServer, database: str, load: Callable[[Any], object]) -> None:
-        with (
-            server.connect(database) as admin,
-            loading(admin, server.owner),
-            server.connect(database, server.owner) as connection,
-            bounded_load(*server.bounds(connection.info.backend_pid)),
-        ):
-            load(connection)
+        with server.connect(database) as admin, loading(admin, server.owner):
+            pin_loading(admin, database)
+            with (
+                server.connect(database, server.owner) as connection,
+                bounded_load(*server.bounds(connection.info.backend_pid)),
+            ):
+                connection.execute("SELECT setseed(0)")
+                connection.cursor_factory = LoadingCursor
+                load(connection)
 
     def new_slot(self) -> PostgresSlot:
         return PostgresSlot(self.server, self.database)

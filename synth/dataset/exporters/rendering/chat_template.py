@@ -61,11 +61,43 @@ class ChatTemplate:
         """Return the text of a conversation in which the parts that the assistant generates are
         marked, for :func:`generated_parts`. Raises :class:`RenderError`.
         """
-        context: dict[str, Any] = {"messages": list(messages), "tools": list(tools) or None}
         try:
-            return self._template.render(**self._tokens, **context, add_generation_prompt=False)
+            return self._render(messages, tools)
         except _FAULTS as error:
-            raise RenderError(str(error).strip() or type(error).__name__) from None
+            why = str(error).strip() or type(error).__name__
+            place = self._refused_parameter(messages, tools)
+            raise RenderError(f"{place} ({why})" if place else why) from None
+
+    def _render(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> str:
+        context: dict[str, Any] = {"messages": list(messages), "tools": list(tools) or None}
+        return self._template.render(**self._tokens, **context, add_generation_prompt=False)
+
+    def _refused_parameter(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]
+    ) -> str | None:
+        """Return the tool and the parameter that the template does not take; None if the fault is
+        elsewhere.
+        """
+
+        def renders(*shown: Any) -> bool:
+            try:
+                self._render(messages, shown)
+            except _FAULTS:
+                return False
+            return True
+
+        for tool in tools:
+            name = tool["function"]["name"]
+            properties = tool["function"]["parameters"].get("properties")
+            if renders(tool) or not renders(_with_properties(tool, {})):
+                continue
+            if properties is None:
+                return f"it fails at the tool {name!r}, whose parameters have no `properties`"
+            for key, schema in properties.items():
+                if not renders(_with_properties(tool, {key: schema})):
+                    untyped = "" if "type" in schema else ", which has no `type`"
+                    return f"it fails at the parameter {key!r} of the tool {name!r}{untyped}"
+        return None
 
 
 def generated_parts(marked: str) -> tuple[str, list[tuple[int, int]]]:
@@ -80,6 +112,14 @@ def generated_parts(marked: str) -> tuple[str, list[tuple[int, int]]]:
             spans.append((len(text), len(text) + len(inside)))
         text += inside + after
     return text, spans
+
+
+def _with_properties(tool: Any, properties: Mapping[str, Any]) -> Any:
+    """The tool with these parameters alone."""
+    function = tool["function"]
+    kept = [key for key in function["parameters"].get("required", ()) if key in properties]
+    parameters = {**function["parameters"], "properties": properties, "required": kept}
+    return {**tool, "function": {**function, "parameters": parameters}}
 
 
 class _Generation(Extension):

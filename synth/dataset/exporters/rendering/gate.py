@@ -20,7 +20,7 @@ from synth.dataset.exporters.rendering.presets import WITH_TOOLS, Preset, Render
 from synth.dataset.exporters.row_policy import REASONING
 from synth.errors import OperatorError
 
-_LONGEST_REASON = 100
+_LONGEST_REASON = 200
 
 
 class RenderGate:
