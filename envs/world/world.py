@@ -157,9 +157,9 @@ class World:
         """A template from the world's scripts. ``alter`` changes what they have loaded."""
         kind = find_engine(engine)
         schema, seed = self.script("schema", engine), self.script("seed", engine)
-        rows = self.seed_rows(universe) if universe else None
 
         def load(connection: Any) -> None:
+            rows = self.seed_rows(universe) if universe else None
             run_script(schema, connection, kind.dialect)
             if rows is None:
                 run_script(seed, connection, kind.dialect)

@@ -107,12 +107,11 @@ def _of_kind(
     declared = {other: _declared(point, other) for other in point.builtin if other != name}
     for key in KEYS:
         head, _, last = key.rpartition(".")
-        if head != section or last in {"kind", "options"}:
-            continue
-        readers = ", ".join(f"{section}={other}" for other in declared if last in declared[other])
-        if last in ignored or (last not in own and (idle or readers)):
+        readers = [f"{section}={other}" for other in declared if last in declared[other]]
+        foreign = last not in own and (idle or readers)
+        if head == section and last not in {"kind", "options"} and (last in ignored or foreign):
             why = f"{section}={name} {'asks no endpoint' if idle else 'does not read it'}"
-            yield key, f"{why}; see {readers}" if readers else why
+            yield key, f"{why}; see {', '.join(readers)}".removesuffix("; see ")
 
 
 def _declared(point: ExtensionPoint, name: str) -> list[str]:

@@ -134,7 +134,7 @@ def prepare(
             names |= database_names(template)
             pools.append(_ground(source, world, template, universe, config))
             settings = with_fingerprint(settings, template)
-    account = _account(pools)
+    account = _account(pools, config)
     plan = Plan.make(
         pools,
         tasks.count,
@@ -155,8 +155,6 @@ def prepare(
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
     if config.users.kind == "none":
         _refuse_talkative(pools)
-    talks = any(family.talks for pool in pools for family in pool.families)
-    account.add(unread(config, talks=talks))
     notes = [
         *_surface_notes(config, world),
         *dict.fromkeys(note for pool in pools for note in pool.notes),
@@ -282,8 +280,11 @@ def _surface_notes(config: RunConfig, world: World) -> Iterator[str]:
         )
 
 
-def _account(pools: Sequence[TaskPool]) -> Ledger:
-    """The account of all universes. Raises :class:`OperatorError` if nothing can be asked."""
+def _account(pools: Sequence[TaskPool], config: RunConfig) -> Ledger:
+    """The account of all universes and of the config.
+
+    Raises :class:`OperatorError` if nothing can be asked.
+    """
     account = Ledger()
     for pool in pools:
         account.add(pool.account)
@@ -292,6 +293,8 @@ def _account(pools: Sequence[TaskPool]) -> Ledger:
         pool.capacity(family.id) for pool in pools for family in pool.families
     ):
         raise OperatorError("\n".join(["no task can be asked", *account.lines(LISTED)]))
+    talks = any(family.talks for pool in pools for family in pool.families)
+    account.add(unread(config, talks=talks))
     return account
 
 

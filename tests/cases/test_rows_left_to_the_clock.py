@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import WorldError
 from envs.sandboxes.base import DatabaseTarget
 from envs.world.loader import load_world
 from tests.servers import VARIABLES, server
@@ -72,3 +73,31 @@ def test_rows_that_are_left_to_clock_and_chance_are_the_same_in_each_template(
         closing(loaded.template(engine, 0, target)) as other,
     ):
         assert one.digest == other.digest
+
+
+UNPINNED = {
+    "postgresql": (
+        """CREATE FUNCTION key_of() RETURNS text LANGUAGE sql VOLATILE AS
+        $$ SELECT 'k' || txid_current() $$;
+        CREATE TABLE visit (id int PRIMARY KEY, name text DEFAULT lower('A'),
+        token text DEFAULT key_of());""",
+        "INSERT INTO visit (id) VALUES (1), (2);",
+        "INSERT INTO visit (id, token) VALUES (1, 'x'), (2, 'y');",
+    ),
+    "mariadb": (
+        """CREATE TABLE visit (id int PRIMARY KEY, name varchar(20) DEFAULT (lower('A')),
+        token varchar(36) DEFAULT (UUID()));""",
+        "INSERT INTO visit (id) VALUES (1), (2);",
+        "INSERT INTO visit (id, token) VALUES (1, 'x'), (2, 'y');",
+    ),
+}
+"""By engine, a schema with a default that nothing pins, rows that take it, and rows that do not."""
+
+
+@pytest.mark.parametrize("engine", sorted(UNPINNED))
+def test_a_column_that_gets_other_values_at_each_load_is_named(engine: str, tmp_path: Path):
+    schema, taken, given = UNPINNED[engine]
+    target = DatabaseTarget(server(engine))
+    with pytest.raises(WorldError, match=r"^visit\.token: .*write the values into the rows"):
+        load_world(world(tmp_path, schema, taken)).template(engine, 0, target)
+    load_world(world(tmp_path, schema, given)).template(engine, 0, target).close()

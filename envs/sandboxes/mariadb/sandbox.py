@@ -13,7 +13,7 @@ that has to be killed ends its transaction: a fresh copy then gets the rows of t
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -86,6 +86,9 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
 
     dialect = "mysql"
     server_class = MariaDBServer
+    pinned_functions = frozenset(
+        {"current_timestamp", "curdate", "curtime", "now", "nextval", "rand", "unix_timestamp"}
+    )
 
     def __init__(self, server: MariaDBServer, database: str, kind: Kind) -> None:
         super().__init__(server, database, kind)
@@ -117,6 +120,33 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
         ):
             cursor.execute(pinned(Pins().moment, 0))
             load(connection)
+
+    @classmethod
+    def expressions(cls, server: MariaDBServer, database: str) -> Iterable[str]:
+        columns = server.ask(
+            "SELECT column_default FROM information_schema.columns"
+            f" WHERE table_schema = '{database}' AND column_default LIKE '%(%'"
+        )
+        triggers = server.ask(
+            "SELECT action_statement FROM information_schema.triggers WHERE trigger_schema ="
+            f" '{database}' AND action_statement REGEXP 'uuid|sysdate|random_bytes|_id *[(]'"
+        )
+        return [str(row[0]) for row in (*columns, *triggers)]
+
+    @classmethod
+    def column_sums(cls, server: MariaDBServer, database: str) -> Mapping[str, object]:
+        columns = server.ask(
+            "SELECT c.table_name, c.column_name FROM information_schema.columns c JOIN"
+            " information_schema.tables t USING (table_schema, table_name) WHERE"
+            f" c.table_schema = '{database}' AND t.table_type = 'BASE TABLE'"
+        )
+        return {
+            f"{table}.{column}": server.ask(
+                f"SELECT COUNT(*), SUM(CRC32({backticked(column)})) FROM"
+                f" {database}.{backticked(table)}"
+            )
+            for table, column in columns
+        }
 
     def new_slot(self) -> MariaDBSlot:
         return MariaDBSlot(self)

@@ -165,6 +165,40 @@ def pin_loading(db: psycopg.Connection[Any], database: str) -> None:
     ask(db, f"ALTER DATABASE {database} SET envs.now = '{moment}+00'")
 
 
+def read_expressions(db: psycopg.Connection[Any]) -> list[str]:
+    """The defaults of the world's columns, and the bodies of triggers that may tell the time or
+    draw by chance.
+    """
+    found = ask(
+        db,
+        "SELECT pg_get_expr(d.adbin, d.adrelid) FROM pg_attrdef d JOIN pg_class c ON c.oid ="
+        f" d.adrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE {WORLD} UNION ALL"
+        " SELECT p.prosrc || ' body()' FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace"
+        f" WHERE {WORLD} AND p.prorettype = 'trigger'::regtype"
+        " AND p.prosrc ~* 'current_|localtime|uuid|random|timeofday'",
+    )
+    return [str(row[0]) for row in found]
+
+
+def read_column_sums(db: psycopg.Connection[Any]) -> dict[str, object]:
+    """By ``table.column``, the sum of the hashes of the column's values."""
+    columns = ask(
+        db,
+        "SELECT n.nspname, c.relname, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid ="
+        " a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r'"
+        f" AND a.attnum > 0 AND NOT a.attisdropped AND {WORLD}",
+    ).fetchall()
+    sums: dict[str, object] = {}
+    for schema, table, column in columns:
+        name = f"{table}.{column}" if schema == "public" else f"{schema}.{table}.{column}"
+        sums[name] = ask(
+            db,
+            f"SELECT count(*), sum(hashtext({quoted(column)}::text)::bigint) FROM"
+            f" {quoted(schema)}.{quoted(table)}",
+        ).fetchone()
+    return sums
+
+
 def pin_defaults(db: psycopg.Connection[Any]) -> None:
     """Make the defaults of the world's columns ask for the pinned time."""
     found = ask(

@@ -25,7 +25,14 @@ from envs.quoting import quoted
 from envs.sandboxes.base import Kind
 from envs.sandboxes.contained import wrapped
 from envs.sandboxes.load_bounds import bounded_load
-from envs.sandboxes.postgres.clock import LoadingCursor, pin, pin_loading
+from envs.sandboxes.postgres.clock import (
+    CLOCKS,
+    LoadingCursor,
+    pin,
+    pin_loading,
+    read_column_sums,
+    read_expressions,
+)
 from envs.sandboxes.postgres.dialect import Counters, PostgresCall, make_engine
 from envs.sandboxes.postgres.schema import (
     PostgresTable,
@@ -103,6 +110,7 @@ class PostgresTemplate(ServerTemplate[PostgresServer, PostgresSlot]):
 
     dialect = "postgresql"
     server_class = PostgresServer
+    pinned_functions = frozenset({*CLOCKS, "gen_random_uuid", "nextval", "random", "timezone"})
 
     def __init__(self, server: PostgresServer, database: str, kind: Kind) -> None:
         super().__init__(server, database, kind)
@@ -138,6 +146,16 @@ class PostgresTemplate(ServerTemplate[PostgresServer, PostgresSlot]):
                 connection.execute("SELECT setseed(0)")
                 connection.cursor_factory = LoadingCursor
                 load(connection)
+
+    @classmethod
+    def expressions(cls, server: PostgresServer, database: str) -> Iterable[str]:
+        with server.connect(database) as admin:
+            return read_expressions(admin)
+
+    @classmethod
+    def column_sums(cls, server: PostgresServer, database: str) -> Mapping[str, object]:
+        with server.connect(database) as admin:
+            return read_column_sums(admin)
 
     def new_slot(self) -> PostgresSlot:
         return PostgresSlot(self.server, self.database)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import sqlalchemy
 
 from envs.connection import parse_url
-from envs.errors import SandboxError
+from envs.errors import SandboxError, WorldError
 from envs.sandboxes.base import Kind, Sandbox, Template, Transaction
 from envs.sandboxes.row_changes import state_digest
 from envs.sandboxes.server.admin_session import AdminSession
@@ -59,8 +60,17 @@ A = TypeVar("A", bound=AdminSession)
 S = TypeVar("S", bound=Slot)
 
 
+_CALL = re.compile(r"(\w+)[\"`]?\s*\(")
+"""A call in an expression, with its name."""
+
+
 class ServerTemplate(Template, Generic[A, S]):
-    """A database on a server, no longer written to, and the pool of its copies."""
+    """A database on a server, no longer written to, and the pool of its copies.
+
+    ``pinned_functions`` give the same values at each load.
+    """
+
+    pinned_functions: ClassVar[frozenset[str]]
 
     def __init__(self, server: A, database: str, kind: Kind) -> None:
         self.server = server
@@ -83,6 +93,18 @@ class ServerTemplate(Template, Generic[A, S]):
         """Let ``load`` fill an empty database, as an account that owns it and has no other rights
         on the server.
         """
+
+    @classmethod
+    @abstractmethod
+    def expressions(cls, server: A, database: str) -> Iterable[str]:
+        """The expressions of a loaded database that may give other values at each load: defaults of
+        columns, and bodies of triggers.
+        """
+
+    @classmethod
+    @abstractmethod
+    def column_sums(cls, server: A, database: str) -> Mapping[str, object]:
+        """By ``table.column``, a sum over the values of the column, in whatever order."""
 
     @abstractmethod
     def new_slot(self) -> S:
@@ -124,6 +146,7 @@ class ServerTemplate(Template, Generic[A, S]):
             database = server.new_template()
             try:
                 cls.load(server, database, load)
+                cls._compare_loads(server, database, load)
                 template = cls(server, database, kind)
                 template.pool_size = math.inf if pool_size is None else pool_size
                 return template
@@ -133,6 +156,31 @@ class ServerTemplate(Template, Generic[A, S]):
         except BaseException:
             sessions.give_back(server)
             raise
+
+    @classmethod
+    def _compare_loads(cls, server: A, database: str, load: Callable[[Any], object]) -> None:
+        """Raise WorldError if a second load gives other values. Only expressions that call what is
+        not pinned cost this second load.
+        """
+        calls = {
+            name.lower()
+            for expression in cls.expressions(server, database)
+            for name in _CALL.findall(expression)
+        }
+        if calls <= cls.pinned_functions:
+            return
+        again = server.new_template()
+        try:
+            cls.load(server, again, load)
+            first, second = cls.column_sums(server, database), cls.column_sums(server, again)
+        finally:
+            server.drop(again)
+        differing = [name for name, value in first.items() if second.get(name) != value]
+        if differing:
+            raise WorldError(
+                f"{', '.join(differing)}: the rows get other values each time that the world is"
+                " loaded, since the database makes them; write the values into the rows"
+            )
 
     def open(self, pins: Pins, *, unordered: bool = False) -> Sandbox:
         """See :meth:`Template.open`; no server reverses the order of queries."""
