@@ -36,7 +36,7 @@ def run(home: Path, out: str, *more: str) -> Path:
         cwd=home,
     )
     assert done.returncode == 0, done.stderr
-    assert "12 of 21 tasks are left out" in done.stderr
+    assert "tasks: 9 of 21 used" in done.stderr
     return home / out
 
 
