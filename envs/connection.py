@@ -330,8 +330,10 @@ def driver_args(url: sqlalchemy.URL) -> dict[str, Any]:
     try:
         return dict(url.get_dialect()().create_connect_args(url)[1])
     except ValueError as error:
+        given = [f"{key}={value}" for key, value in url.query.items() if str(value) in str(error)]
         raise DatabaseConfigError(
-            f"an option of the database URL cannot be read: {error}"
+            "the driver does not take an option of the database URL"
+            f" ({', '.join(given or url.query)}); correct it, or leave it out"
         ) from None
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from synth.errors import DatasetError
+from synth.foundation.unreadable import unreadable
 
 _BATCH = 1_024
 
@@ -37,4 +38,6 @@ def parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
             for batch in opened.iter_batches(_BATCH):
                 yield from batch.to_pylist()
     except (pa.ArrowException, OSError) as error:
-        raise DatasetError(f"{file} cannot be read: {error}") from None
+        raise DatasetError(
+            f"{file} cannot be read: {unreadable(error, 'a Parquet file')}"
+        ) from None

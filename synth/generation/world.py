@@ -56,8 +56,15 @@ def make_world(
     """
     shape = reflect(source.engine)
     if not any(table.rows for table in shape.tables.values()):
-        empty = "has no rows: give its data too" if shape.tables else "has no tables"
-        raise OperatorError(f"the database {empty} (synth new PATH --from schema.sql seed.sql)")
+        if not shape.tables:
+            raise OperatorError(
+                "the database has no tables: --from takes files with CREATE TABLE statements, then"
+                " those with rows"
+            )
+        raise OperatorError(
+            "the database has no rows: fill it, or name a file with INSERT statements after the"
+            " schema (synth new PATH --from schema.sql seed.sql)"
+        )
     tools = tools_of(shape)
     count = sum(len(one.names) for one in tools.values())
     now = f"{_today(shape)}T09:00:00"

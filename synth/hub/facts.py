@@ -18,6 +18,7 @@ from synth.dataset.reader import Dataset
 from synth.errors import ConfigProblems, DatasetError, OperatorError
 from synth.foundation.archive import archive_files
 from synth.foundation.shipped import find_world, world_names
+from synth.foundation.unreadable import unreadable
 from synth.hub.contamination import Contamination, benchmarks
 
 SHIPPED_LICENSE = "apache-2.0"
@@ -127,8 +128,11 @@ def _config(directory: Path) -> RunConfig:
     try:
         raw: Any = yaml.safe_load((directory / "config.yaml").read_text("utf-8"))
         return from_dict(raw, installed=False)
-    except (OSError, yaml.YAMLError, ConfigProblems) as error:
-        raise DatasetError(f"{directory / 'config.yaml'} cannot be read: {error}") from None
+    except ConfigProblems as error:
+        raise DatasetError(f"{directory / 'config.yaml'} is no config: {error}") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        why = unreadable(error, "YAML")
+        raise DatasetError(f"{directory / 'config.yaml'} cannot be read: {why}") from None
 
 
 def _world_text(directory: Path) -> dict[str, str]:

@@ -27,6 +27,7 @@ from synth.dataset.store.run_info import RunFiles, RunInfo
 from synth.dataset.store.shard import open_parquet
 from synth.errors import DatasetError, OperatorError, ResumeRefused
 from synth.foundation.archive import pack_world, unpack_world
+from synth.foundation.unreadable import unreadable
 from synth.runner.prepare import PreparedRun, prepare
 from synth.runner.run_files import CONFIG_FILE, write_whole
 
@@ -233,7 +234,7 @@ def _read_config(file: Path) -> RunConfig:
     except FileNotFoundError:
         raise OperatorError(f"{file} is missing") from None
     except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
-        raise OperatorError(f"{file} cannot be read: {error}") from None
+        raise OperatorError(f"{file} cannot be read: {unreadable(error, 'YAML')}") from None
     if not isinstance(raw, dict):
         raise OperatorError(f"{file} is not the config of a run")
     return from_dict(cast("dict[str, Any]", raw), installed=False)

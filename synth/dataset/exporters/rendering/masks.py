@@ -18,6 +18,7 @@ from synth.dataset.exporters.rendering.chat_template import ChatTemplate, genera
 from synth.dataset.exporters.rendering.control_marks import ControlMarks, is_mark, marks_of
 from synth.dataset.exporters.rendering.presets import MARKED, Preset, RenderError
 from synth.errors import OperatorError
+from synth.foundation.unreadable import unreadable
 
 
 class TokenMasks:
@@ -31,7 +32,8 @@ class TokenMasks:
             given: Any = Tokenizer.from_file(tokenizer)
         except Exception as error:
             # The package raises plain exceptions for every problem of the file.
-            raise OperatorError(f"tokenizer: {tokenizer} cannot be read: {error}") from None
+            why = unreadable(error, "the tokenizer.json of a model")
+            raise OperatorError(f"tokenizer: {tokenizer} cannot be read: {why}") from None
         self._control = _control_tokens(given, preset)
         self._marks = ControlMarks(self._control)
         self._names = {text: f"\ufdd3{number}\ufdd3" for text, number in self._control.items()}

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 from synth.dataset.exporters.row_policy import Calls, Ids
 from synth.errors import OperatorError
 from synth.foundation.suggestions import nearest
+from synth.foundation.unreadable import unreadable
 
 _THINKING: Final = re.compile(r"""\.thinking\b|["']thinking["']""")
 _FOLDER: Final = Path(__file__).parent / "templates"
@@ -98,7 +99,8 @@ def special_tokens(beside: Path) -> Mapping[str, str]:
         named = {key: config[key] for key in ("bos_token", "eos_token") if key in config}
         return {key: str(_content(value) or "") for key, value in named.items()}
     except (ValueError, TypeError, LookupError) as error:
-        raise OperatorError(f"--template: {path} cannot be read: {error}") from None
+        why = unreadable(error, "the tokenizer_config.json of a model")
+        raise OperatorError(f"--template: {path} cannot be read: {why}") from None
 
 
 def _content(token: Any) -> Any:
@@ -109,4 +111,5 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
-        raise OperatorError(f"--template: {path} cannot be read: {error}") from None
+        why = unreadable(error, "a template in Jinja")
+        raise OperatorError(f"--template: {path} cannot be read: {why}") from None
