@@ -113,11 +113,12 @@ def _sentences_after(spoken: Sequence[Utterance], last: int) -> list[AgentSenten
 
 
 def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) -> dict[str, None]:
-    """What a report of some calls may name."""
+    """What a report of some calls may name: no state such as "done", which says that of any work."""
     forms = [fact.forms for fact in (*gold.must, *gold.facts)]
     seen = [call.result.payload() for call in evidence.calls if call.result is not None]
     others = Material((), [evidence.task.slots, forms, *seen]).values()
-    return dict.fromkeys([*Material.of_calls(done).values(), *islice(others, MOST)])
+    values = [*Material.of_calls(done).values(), *islice(others, MOST)]
+    return dict.fromkeys(value for value in values if not _DONE.fullmatch(value.lower()))
 
 
 def denies_work(sentence: AgentSentence) -> bool:
