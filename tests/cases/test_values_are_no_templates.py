@@ -47,7 +47,7 @@ def test_a_pasted_value_is_told_to_become_a_slot(tmp_path: Path):
     (folder / "tasks.py").write_text(code.replace('"{second}"}', "second}"))
     options = Options(families=("lend_unread",))
     notes = check_world(folder, options, lambda report: None).notes
-    assert 'write the slot, "{second}", in the place of its value' in notes[0]
+    assert 'write the slot, "{second}", in the place of its value' in "\n".join(notes)
 
 
 def test_generated_families_take_any_name_and_state(tmp_path: Path):

@@ -116,7 +116,7 @@ class TestReply(BuiltIn):
     options: ClassVar[Any] = {"acts": ["write"]}
 
     def passing(self) -> Evidence:
-        return replace(Desk(WRITE).evidence(Desk(WRITE)), said="Done.")
+        return replace(Desk(WRITE).evidence(Desk(WRITE)), said="Done: order 7 is sent.")
 
     def failing(self) -> Evidence:
         return replace(Desk(WRITE).evidence(Desk(WRITE)), said="That makes 987654 in total.")

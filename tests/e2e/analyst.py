@@ -100,7 +100,9 @@ class Analyst:
                 "by heart": "SELECT 42",
             }.get(kind, right)
             return _call(turn, "submit_sql", {"sql": sql})
-        return Completion(content="The query is handed in, which answers the question.", finish_reason="stop")
+        return Completion(
+            content="The query is handed in, which answers the question.", finish_reason="stop"
+        )
 
     def _corrected(self, right: str, kind: str, told: str) -> str:
         """The query mended with the name that the advice gives, where the mistake was a name."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -104,9 +103,7 @@ class Material:
     @cached_property
     def _written(self) -> str:
         return "\n".join(
-            json.dumps(item, ensure_ascii=False, default=str)[:LONGEST].lower()
-            for item in self.data
-            if item
+            " ".join(map(str, leaves(item)))[:LONGEST].lower() for item in self.data if item
         )
 
     @cached_property

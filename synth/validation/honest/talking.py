@@ -12,7 +12,7 @@ from synth.models.base import Conversation
 from synth.models.scripted.expert import ExpertConversation, Play
 from synth.models.scripted.styles import BESIDE
 from synth.types import Completion, Task
-from synth.types.steps import Action, AskStep, ConfirmStep, ReplyStep, Step, rewritten
+from synth.types.steps import Action, AskStep, ConfirmStep, Step, rewritten
 from synth.validation.honest.base import HonestAgent, ProvedTask
 
 Turns = Generator[Completion, str]
@@ -215,32 +215,40 @@ class ConfirmsInOtherForms(_Rewording):
         return [ConfirmStep(_other_forms(step.text))]
 
 
-class _Ending(HonestAgent):
-    """Plays gold, and adds words to its last ones."""
+class _MoreWords(ExpertConversation):
+    """The expert with words behind its last ones."""
 
     words: ClassVar[str]
 
-    async def start(self, proved: ProvedTask) -> Conversation | None:
-        gold = list(proved.task.gold)
-        if gold and isinstance(gold[-1], ReplyStep):
-            gold[-1] = ReplyStep(_around("", gold[-1].text, f"\n\n{self.words}"))
-        else:
-            gold.append(ReplyStep(f"That is done. {self.words}"))
-        return proved.expert(gold)
+    def _gold_steps(self) -> Play:
+        yield from super()._gold_steps()
+        self._spoken = f"{self._spoken}\n\n{self.words}"
 
 
-class OffersMore(_Ending):
-    """Ends by an offer of more help."""
-
-    name = "offers_more"
+class _OfferingConversation(_MoreWords):
     words = "Is there anything else that I can help you with?"
 
 
-class SaysGoodbye(_Ending):
+class _PartingConversation(_MoreWords):
+    words = "Thank you for your patience. Have a nice day, goodbye!"
+
+
+class OffersMore(HonestAgent):
+    """Ends by an offer of more help."""
+
+    name = "offers_more"
+
+    async def start(self, proved: ProvedTask) -> Conversation | None:
+        return proved.expert(proved.task.gold, _OfferingConversation)
+
+
+class SaysGoodbye(HonestAgent):
     """Ends by thanks and a goodbye."""
 
     name = "says_goodbye"
-    words = "Thank you for your patience. Have a nice day, goodbye!"
+
+    async def start(self, proved: ProvedTask) -> Conversation | None:
+        return proved.expert(proved.task.gold, _PartingConversation)
 
 
 def _question(topic: str, asked: str) -> str:
