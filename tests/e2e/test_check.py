@@ -188,7 +188,7 @@ def alive(pid: int) -> bool:
 
 @pytest.mark.parametrize(
     ("agent", "outcome"),
-    [("terse", "won"), ("drop write", "lost"), ("change argument", "lost")],
+    [("says_goodbye", "won"), ("drop write", "lost"), ("change argument", "lost")],
 )
 def test_a_rollout_of_an_agent_is_shown_with_its_diff(tmp_path: Path, agent: str, outcome: str):
     done = synth("check", "library", "--tasks", "1", "--show", f"lend_book:{agent}", cwd=tmp_path)

@@ -387,9 +387,10 @@ class ScriptedConversation(UserConversation):
             if asked.foreign_acts(()) or not earlier.names_act(consent.act):
                 return False
         other = known and asked.foreign_acts(known) and not asked.names_act(consent.act[:1])
+        facts = [fact for one in self._role.consents for fact in one.mentions]
         return not other and (
             any(sentence.acts or sentence.confirms_act for sentence in asking)
-            or words.says_act(consent.act, consent.mentions)
+            or words.says_act(consent.act, facts)
         )
 
     def _consent(self, agreed: Sequence[Consent], topics: Sequence[str]) -> UserTurn:
