@@ -159,10 +159,9 @@ def _by_call(found: re.Match[str]) -> str:
     return f"(pg_catalog.now())::{_TYPES[found['word'].upper()]}{digits}"
 
 
-def pin_loading(db: psycopg.Connection[Any], database: str) -> None:
-    """Let the sessions that are opened on a database from now on be at the default pins."""
-    moment = Pins().moment.isoformat(sep=" ")
-    ask(db, f"ALTER DATABASE {database} SET envs.now = '{moment}+00'")
+def loading_options() -> str:
+    """The options of a session that loads a template, which pin its time whatever it resets."""
+    return f"-c envs.now={Pins().moment.isoformat()}+00"
 
 
 def read_expressions(db: psycopg.Connection[Any]) -> list[str]:

@@ -28,8 +28,8 @@ from envs.sandboxes.load_bounds import bounded_load
 from envs.sandboxes.postgres.clock import (
     CLOCKS,
     LoadingCursor,
+    loading_options,
     pin,
-    pin_loading,
     read_column_sums,
     read_expressions,
 )
@@ -137,15 +137,15 @@ class PostgresTemplate(ServerTemplate[PostgresServer, PostgresSlot]):
 
     @classmethod
     def load(cls, server: PostgresServer, database: str, load: Callable[[Any], object]) -> None:
-        with server.connect(database) as admin, loading(admin, server.owner):
-            pin_loading(admin, database)
-            with (
-                server.connect(database, server.owner) as connection,
-                bounded_load(*server.bounds(connection.info.backend_pid)),
-            ):
-                connection.execute("SELECT setseed(0)")
-                connection.cursor_factory = LoadingCursor
-                load(connection)
+        with (
+            server.connect(database) as admin,
+            loading(admin, server.owner),
+            server.connect(database, server.owner, loading_options()) as connection,
+            bounded_load(*server.bounds(connection.info.backend_pid)),
+        ):
+            connection.execute("SELECT setseed(0)")
+            connection.cursor_factory = LoadingCursor
+            load(connection)
 
     @classmethod
     def expressions(cls, server: PostgresServer, database: str) -> Iterable[str]:

@@ -145,10 +145,10 @@ class PostgresServer(AdminSession):
         return connection
 
     def connect(
-        self, database: str | None = None, user: str | None = None
+        self, database: str | None = None, user: str | None = None, options: str = ""
     ) -> psycopg.Connection[Any]:
-        """A connection to a database, as the URL's user or as one of our roles. DatabaseConfigError
-        where there is none.
+        """A connection to a database, as the URL's user or as one of our roles, with more options
+        of the server. Raises DatabaseConfigError if there is no such database.
         """
         url = self.url.set(database=database or self.url.database or "postgres")
         if user is not None:
@@ -158,6 +158,8 @@ class PostgresServer(AdminSession):
             **driver_args(url),
             "application_name": "envs",
         }
+        if options:
+            args["options"] = f"{args.get('options', '')} {options}".strip()
 
         def connect() -> psycopg.Connection[Any]:
             try:
