@@ -111,9 +111,9 @@ families:
     - confirm: "The {room} on 2026-04-01 for the {name} born {born}?"
     - book: {member_id: $id, room: "{room}", day: "2026-04-01"}
     - submit: {outcome: booked}
+    - say: "The {room} is booked."
   - closed:
-    - submit: {outcome: refused}
-  - say: Done.
+    [{submit: {outcome: refused}}, {say: "{name} is barred, so I booked nothing."}]
   gates: [state, answer, {no_write_before: [ask, confirm]}]
 - id: perhaps_not
   ground: {key: member_id, sql: "SELECT member_id, name, born FROM members WHERE NOT barred"}
@@ -127,7 +127,7 @@ families:
   - confirm: "Shall I book the {room}?"
   - sure:
     - book: {member_id: "{member_id}", room: "{room}", day: "2026-04-02"}
-  - say: All right.
+  - say: "All right: {room}."
   gates: [state, {no_write_before: [confirm]}]
 - id: any_red_room
   ground: {key: booking_id, sql: "SELECT booking_id, member_id, name FROM bookings JOIN members USING (member_id)"}

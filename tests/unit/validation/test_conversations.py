@@ -98,7 +98,7 @@ def test_another_right_end_is_no_survivor_and_is_told_apart(sound: dict[str, Fam
             "gold asks before it writes, but no gate demands it",
         ),
         (
-            (("  - say: All right."), ('  - book: {member_id: "{member_id}", room: "{room}", day: "2026-04-02"}\n  - say: All right.')),
+            (('  - say: "All right: {room}."'), ('  - book: {member_id: "{member_id}", room: "{room}", day: "2026-04-02"}\n  - say: "All right: {room}."')),
             "perhaps_not",
             37,
             "gold calls book after the user said no",
