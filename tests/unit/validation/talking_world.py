@@ -113,7 +113,7 @@ families:
     - submit: {outcome: booked}
     - say: "The {room} is booked."
   - closed:
-    [{submit: {outcome: refused}}, {say: "{name} is barred, so I booked nothing."}]
+      [{submit: {outcome: refused}}, {say: "{name} is barred, so I booked nothing."}]
   gates: [state, answer, {no_write_before: [ask, confirm]}]
 - id: perhaps_not
   ground: {key: member_id, sql: "SELECT member_id, name, born FROM members WHERE NOT barred"}
