@@ -7,7 +7,6 @@ are the ones that CONTRIBUTING sets bounds for, and ``tests/test_house.py`` hold
 from __future__ import annotations
 
 import ast
-import functools
 import re
 import sys
 import tomllib
@@ -17,9 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests import house_plan
+from tests.house_plan import ROOT, WINGS, tree
 
-ROOT = Path(__file__).parent.parent
-WINGS = ("envs", "synth")
 QUESTION_WORDS = frozenset(
     {"what", "whether", "where", "how", "who", "whom", "whose", "which", "when", "why"}
 )
@@ -42,19 +40,9 @@ class Figure:
 
 
 def files(prefixes: Sequence[str] = ()) -> list[Path]:
-    found = [
-        path
-        for wing in WINGS
-        for path in sorted((ROOT / wing).rglob("*.py"))
-        if "_shipped" not in path.parts
-    ]
+    found = house_plan.sources(*WINGS)
     wanted = [prefix.rstrip("/") for prefix in prefixes]
     return [path for path in found if not wanted or any(_below(path, prefix) for prefix in wanted)]
-
-
-@functools.cache
-def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
 
 
 def _below(path: Path, prefix: str) -> bool:

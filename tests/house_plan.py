@@ -47,7 +47,7 @@ def sources(*folders: str) -> list[Path]:
 
 
 @functools.cache
-def _tree(path: Path) -> ast.Module:
+def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
@@ -87,7 +87,7 @@ def _name(path: Path) -> str:
 
 
 def _imports(path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
-    for node in _tree(path).body:
+    for node in tree(path).body:
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
             found = [name for name in names if name in modules]
@@ -101,7 +101,7 @@ def public_definitions() -> list[str]:
     return [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
         for path in sources(*WINGS)
-        for node in _tree(path).body
+        for node in tree(path).body
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         and not node.name.startswith("_")
     ]
@@ -112,7 +112,7 @@ def takers_of_config() -> list[str]:
     return [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
         for path in sources(*WINGS)
-        for node in ast.walk(_tree(path))
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and any(
             argument.annotation is not None
@@ -126,8 +126,8 @@ def texts(pattern: re.Pattern[str], *, docstrings: bool) -> list[str]:
     """The places where a pattern stands in docstrings, or in the other texts of the code."""
     out: list[str] = []
     for path in sources(*WINGS):
-        prose = {id(node.value) for node in ast.walk(_tree(path)) if isinstance(node, ast.Expr)}
-        for node in ast.walk(_tree(path)):
+        prose = {id(node.value) for node in ast.walk(tree(path)) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found = len(pattern.findall(node.value)) if (id(node) in prose) == docstrings else 0
                 out += [f"{path.relative_to(ROOT)}:{node.lineno}"] * found

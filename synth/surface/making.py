@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 from envs.errors import WorldError
 from envs.tools.toolbox import Toolbox
 from envs.world.loader import World
 from synth.errors import OperatorError
 from synth.foundation.hashing import canonical, derive_seed, digest
+from synth.foundation.json_leaves import texts_in
 from synth.surface.naming import Naming, flat_words
 from synth.surface.own_names import schema_names, schema_words, source_names, texts_of
 from synth.surface.translator import added_tools, translator_of
@@ -188,21 +189,9 @@ def answers_of(pools: Iterable[TaskPool], seed: int) -> list[Mapping[str, Any] |
 def _tools(task: Task) -> frozenset[str]:
     """Tools that gold calls, and every name in the gates and in what the user agrees to."""
     called = {step.tool for step in every_step(task.gold) if isinstance(step, CallStep)}
-    gates = {word for gate in task.gates for word in _texts(gate.options)}
+    gates = {word for gate in task.gates for word in texts_in(gate.options)}
     covered = {name for consent in task.role.every_consent for name in consent.covers}
     return frozenset(called | gates | covered)
-
-
-def _texts(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, item in cast("Mapping[str, Any]", value).items():
-            yield key
-            yield from _texts(item)
-    elif isinstance(value, list | tuple):
-        for item in cast("Sequence[Any]", value):
-            yield from _texts(item)
 
 
 def _by_key(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from synth.foundation.json_leaves import leaves
 from synth.language.wording import stem
 from synth.personal import People, Person
 from synth.rewards import Evidence
 from synth.rewards.reply.facts import Spoken
-from synth.rewards.reply.given import leaves, squeeze
+from synth.rewards.reply.given import squeeze
 from synth.tasks.yaml.template import names_in
 from synth.tasks.yaml.words import SUBMIT, TODAY
 from synth.types.reply import Fact, GoldReply

@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
+from synth.foundation.json_leaves import leaves
 from synth.language.values import plain_number, values_in
 from synth.language.wording import fold, stem
 from synth.rewards.base import CallRecord, Evidence
@@ -24,19 +25,6 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 def gold_reply(end: GoldEnd | None) -> GoldReply:
     """The words and facts of gold; nothing if that is not known."""
     return GoldReply() if end is None or end.reply is None else GoldReply.from_json(end.reply)
-
-
-def leaves(value: Any) -> Iterator[Any]:
-    """The scalars in a JSON value, and the keys of its objects, in order."""
-    if isinstance(value, Mapping):
-        for key, inner in cast("Mapping[str, Any]", value).items():
-            yield key
-            yield from leaves(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in cast("Sequence[Any]", value):
-            yield from leaves(inner)
-    else:
-        yield value
 
 
 def squeeze(text: str) -> str:

@@ -18,12 +18,13 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, cast
 
+from synth.foundation.json_leaves import leaves
 from synth.language.values import MEASURES, StatedValue, same_day, values_in
 from synth.language.wording import fold, stem, texts, tokens
 from synth.rewards.base import CallRecord
 from synth.rewards.reply.acts import ActClaims
 from synth.rewards.reply.finding import ReplyFinding
-from synth.rewards.reply.given import Material, leaves
+from synth.rewards.reply.given import Material
 from synth.rewards.reply.identifiers import unknown_identifiers
 from synth.rewards.reply.outcome import denies_work
 from synth.rewards.reply.secrets import asked_secrets

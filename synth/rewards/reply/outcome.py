@@ -113,7 +113,7 @@ def _sentences_after(spoken: Sequence[Utterance], last: int) -> list[AgentSenten
 
 
 def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) -> dict[str, None]:
-    """What a report of some calls may name: no state such as "done", which says that of any work."""
+    """What a report of some calls may name; a state such as "done" says it of any work."""
     forms = [fact.forms for fact in (*gold.must, *gold.facts)]
     seen = [call.result.payload() for call in evidence.calls if call.result is not None]
     others = Material((), [evidence.task.slots, forms, *seen]).values()

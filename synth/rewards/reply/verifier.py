@@ -36,7 +36,7 @@ from synth.rewards.reply.identifiers import unknown_identifiers
 from synth.rewards.reply.notes import KINDS, notes_on
 from synth.rewards.reply.outcome import untold
 from synth.rewards.reply.secrets import asked_secrets
-from synth.rewards.reply.sentences import AgentSentence, sentences, visible
+from synth.rewards.reply.sentences import AgentSentence, is_past, sentences, visible
 from synth.types import Task, Verdict
 from synth.types.reply import GoldReply
 
@@ -145,6 +145,7 @@ class Judgement:
         if not self.evidence.task.alternatives or self._golds_end:
             yield from missing(self.spoken, self.gold.must, _keys(self.evidence))
         yield from self._places()
+        yield from self._outcomes()
         yield from self._acts()
         for sentence in self.sentences:
             yield from unknown_identifiers(sentence.raw, self.given)
@@ -203,6 +204,33 @@ class Judgement:
         ]
         for one, other in exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))):
             yield ReplyFinding(MISPLACED, f"{one} and {other}", "they have each other's place")
+
+    def _outcomes(self) -> Iterator[ReplyFinding]:
+        """Other values of an answer's enum, said plainly in the place of the right one."""
+        task = self.evidence.task
+        answer = {} if task.end is None else task.end.answer or {}
+        properties: Mapping[str, Mapping[str, Any]] = (task.answer or {}).get("properties", {})
+        for name, spec in properties.items():
+            right = answer.get(name)
+            if not isinstance(right, str) or self.spoken.holds(right):
+                continue
+            for other in map(str, spec.get("enum", ())):
+                said = self._stated(other) if other != right and is_past(other) else None
+                if said is not None and not self._heard.holds(other):
+                    yield ReplyFinding(MISPLACED, said.raw[:200], f"the {name} is {right!r}")
+
+    @cached_property
+    def _heard(self) -> Material:
+        """What the user, the results and gold say, without rules and schemas."""
+        calls = [call for one in self.requests for call in one.calls]
+        results = [call.result.payload() for call in calls if call.result is not None]
+        told = [text for one in self.requests for text in _user_texts(one)]
+        return Material([*told, *self.gold.said], results)
+
+    def _stated(self, words: str) -> AgentSentence | None:
+        """The first sentence that holds words as a plain statement."""
+        standing = (one for text in self.standing for one in sentences(text))
+        return next((one for one in standing if one.plain and Spoken(one.raw).holds(words)), None)
 
     def _people(self) -> Iterator[ReplyFinding]:
         """Personal data of people whom neither the request nor gold concern."""

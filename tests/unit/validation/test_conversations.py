@@ -128,6 +128,17 @@ def test_each_broken_conversation_is_refused_with_one_message(
     )
 
 
+def test_a_proposal_that_leaves_a_fact_open_is_refused(tmp_path: Path):
+    """The expert states its proposal as data; the honest agents say the same words, and get no yes."""
+    edit = ("for the {name} born {born}?", "for the {name} born {born} or 1900-01-01?")
+    report = check(talking_world.make(tmp_path / "world", edit))["book_namesake"]
+    assert not report.ok
+    assert report.honest_lost
+    assert all(
+        line.startswith(f"{tmp_path / 'world' / 'tasks.yaml'}:") for line in report.honest_lost
+    )
+
+
 def test_a_loose_end_that_accept_lets_through_is_a_survivor_with_its_line(tmp_path: Path):
     """The frame forgets the condition: any booking may be moved along."""
     edits = [('{where: "booking_id = :booking_id", columns', '{where: "1 = 1", columns')]

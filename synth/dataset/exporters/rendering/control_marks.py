@@ -8,11 +8,12 @@ keeps out of texts, before the template renders it, and is whole again afterward
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, cast
 
 from synth.dataset.exporters.rendering.presets import PRESETS, Preset, RenderError, find_preset
+from synth.foundation.json_leaves import texts_in
 
 _SHAPE: Final = re.compile(r"<[^<>\s'\"{}]{1,60}>|\[/?[A-Z][A-Z_]+\]")
 """The shape of a mark in the source of a template."""
@@ -54,7 +55,7 @@ class ControlMarks:
 
     def first(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> str:
         """Return the first mark in the texts of a conversation; empty if there is none."""
-        texts = (text for value in (*map(_foreign, messages), tools) for text in _texts(value))
+        texts = (text for value in (*map(_foreign, messages), tools) for text in texts_in(value))
         return next((found[0] for found in map(self._pattern.search, texts) if found), "")
 
     def inert(self, messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -110,15 +111,3 @@ def _foreign(message: Mapping[str, Any]) -> Mapping[str, Any]:
     if found is None:
         return message
     return {**message, "content": [found[1], found.string[found.end() :]]}
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, item in cast("Mapping[str, Any]", value).items():
-            yield key
-            yield from _texts(item)
-    elif isinstance(value, list | tuple):
-        for item in cast("Sequence[Any]", value):
-            yield from _texts(item)
