@@ -227,10 +227,10 @@ class Judgement:
         told = [text for one in self.requests for text in _user_texts(one)]
         return Material([*told, *self.gold.said], results)
 
-    def _stated(self, words: str) -> AgentSentence | None:
-        """The first sentence that holds words as a plain statement."""
+    def _stated(self, word: str) -> AgentSentence | None:
+        """The first sentence that holds a word, in this very form, as a plain statement."""
         standing = (one for text in self.standing for one in sentences(text))
-        return next((one for one in standing if one.plain and Spoken(one.raw).holds(words)), None)
+        return next((one for one in standing if one.plain and word.lower() in one.words), None)
 
     def _people(self) -> Iterator[ReplyFinding]:
         """Personal data of people whom neither the request nor gold concern."""
