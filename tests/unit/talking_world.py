@@ -37,8 +37,8 @@ families:
   - find_items: {name: "{name}"}
     save: {cost: "$.items[0].price"}
   - confirm: "{name} costs {price}. Shall I plan it for {day}?"
-  - cheap: [{plan_item: {name: "{name}", due: "{day}"}}]
-  - say: Good.
+  - cheap: [{plan_item: {name: "{name}", due: "{day}"}}, {say: "Planned for {day}."}]
+  - dear: [{say: "You declined, so it is not planned."}]
   gates: [state, {no_write_before: [confirm]}]
 - id: price
   ground: {key: item_id, sql: "SELECT item_id, name FROM items"}

@@ -273,6 +273,7 @@ def test_a_bad_task_of_a_function_is_left_out_with_its_key_and_reason(tmp_path: 
     (folder / "tasks.py").write_text(BAD_TASKS, "utf-8")
     report = world.check_world(folder, OPTIONS, lambda _: None)
     assert report.families[0].capacity == 1
-    (note,) = report.notes
-    assert note.startswith(f"{folder / 'tasks.py'}:2: family plan_all: `nme` is neither a slot nor")
-    assert note.endswith("(the task with the key 'Chair' is left out)")
+    counts, left_out = report.notes
+    assert counts == "tasks: 1 of 2 used"
+    where = f"{folder / 'tasks.py'}:2: family plan_all: `nme` is neither a slot nor"
+    assert left_out.startswith(f"  left out plan_all 'Chair': {where}")

@@ -18,6 +18,11 @@ OPEN = """\
     - confirm: "The {room} on 2026-04-01 for the {name} born {born}?"
     - book: {member_id: $id, room: "{room}", day: "2026-04-01"}
     - submit: {outcome: booked}
+    - say: "The {room} is booked."
+"""
+SAME = """\
+    - submit: {outcome: refused}
+    - say: "{name} is barred, so I booked nothing."
 """
 
 
@@ -33,7 +38,7 @@ OPEN = """\
             ("the cases can be told apart by their words: born is NULL in each row of closed and in none of open"),
         ),
         (
-            [(OPEN, ("    - submit: {outcome: refused}\n")), (("{no_write_before: [ask, confirm]}"), ("{no_write_before: [ask]}"))],
+            [(OPEN, SAME), (("{no_write_before: [ask, confirm]}"), ("{no_write_before: [ask]}"))],
             "the cases want the same work",
         ),
     ],
