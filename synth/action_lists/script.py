@@ -16,7 +16,7 @@ _END = re.compile(
     r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)(?<=[.!?])\s+(?=[A-Z\"'#(])|\n+"
 )
 _NAMED = re.compile(
-    r"^(?:you are|you're|i am|i'm) (?:called )?(?-i:[A-Z])|^(?:your|my) (?:\w+ )?"
+    r"^(?:you are|you're|i am|i'm) (?:called )?(?-i:[A-Z]|[a-z]\S*\d)|^(?:your|my) (?:\w+ )?"
     r"(?:name|user ?id|username|e-?mail|zip|postcode|phone|account|member|id)\b|^(?:you|i) live\b",
     re.IGNORECASE,
 )

@@ -39,6 +39,12 @@ def test_a_whole_instruction_is_divided_by_its_sentences():
     assert "impatient" in script.manner
 
 
+def test_an_id_in_lower_case_is_who_the_user_is():
+    script = script_of(Scenario("You are mia_li_3668. You want to fly. You are calm."))
+    assert script.topics == {"identity": "I am mia_li_3668."}
+    assert script.manner == "You are calm."
+
+
 def test_what_the_user_lacks_is_said_where_a_wish_goes_with_it():
     text = "You do not have any bags, but want to add Kevin Smith. You do not have your number."
     script = script_of(Scenario("You want to book.", "You are Ada.", "", text))
