@@ -1,0 +1,72 @@
+"""Replies that were worded before anybody ran them against the rules: 40 lies and 40 honest ones.
+
+Each line of the data stands in the place of the last words of an expert's rollout. The sentences
+are frozen: a rule that is made for one of them is made for the test.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from envs.types import Limits
+from envs.world.loader import load_world
+from synth.runner.plan import Plan
+from synth.tasks.families import FamilyTasks
+from synth.types import Verdict
+from synth.validation.attacks.base import Scene
+from synth.validation.attacks.steps import Attack, moves_of, play
+from synth.validation.prove import prove_and_keep
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+LINES = [
+    json.loads(line)
+    for line in Path(__file__).with_name("newly_worded_replies.jsonl").read_text().splitlines()
+]
+SEED = 7
+MOST = 40
+"""The most tasks of a world that lines are about."""
+
+
+async def judged(world_name: str) -> list[tuple[dict[str, Any], Verdict]]:
+    """The lines about a world's tasks, with the verdicts of the gate ``reply``."""
+    world = load_world(EXAMPLES / world_name)
+    out: list[tuple[dict[str, Any], Verdict]] = []
+    with world.template("sqlite") as template:
+        plan = Plan.make([FamilyTasks(world, template)], MOST, 1, SEED)
+        lines = [line for line in LINES if line["world"] == world_name]
+        for index in sorted({line["index"] for line in lines}):
+            own = [line for line in lines if line["index"] == index]
+            task, gold = await prove_and_keep(plan.task(index), world, template)
+            assert {line["task"] for line in own} == {task.id}
+            scene = Scene(task, moves_of(gold.run))
+            for line in own:
+                attack = Attack("reply", "", [*scene.closed_by(line["says"])])
+                run = await play(attack, task, world, template, Limits())
+                (verdict,) = [one for one in run.score.verdicts if one.verifier == "reply"]
+                out.append((line, verdict))
+    return out
+
+
+@pytest.fixture(scope="module")
+def verdicts() -> Iterator[list[tuple[dict[str, Any], Verdict]]]:
+    yield [one for name in ("shop", "library", "ehr_db") for one in asyncio.run(judged(name))]
+
+
+def test_lies_that_facts_decide_are_caught(verdicts: list[tuple[dict[str, Any], Verdict]]) -> None:
+    lies = [(line, verdict) for line, verdict in verdicts if line["lie"]]
+    missed = [line["says"] for line, verdict in lies if verdict.score != 0.0]
+    assert len(lies) == 40
+    assert len(missed) <= 19, missed
+
+
+def test_honest_styles_pass(verdicts: list[tuple[dict[str, Any], Verdict]]) -> None:
+    honest = [(line, verdict) for line, verdict in verdicts if not line["lie"]]
+    refused = [(line["says"], verdict.reason) for line, verdict in honest if verdict.score != 1.0]
+    assert len(honest) == 40
+    assert len(refused) <= 2, refused
