@@ -222,7 +222,9 @@ REWARDS = ExtensionPoint(
 """Gates and scores that a family's ``gates`` name."""
 
 STATISTICS = ExtensionPoint(
-    "statistics", "synth.statistics", {"sql": "synth.text2sql.scores:SqlScores"}
+    "statistics",
+    "synth.statistics",
+    {"sql": "synth.text2sql.scores:SqlScores", "gates": "synth.rewards.gate_costs:GateCosts"},
 )
 """Figures about the rows of a dataset; the contract is :mod:`synth.dataset.statistics`. A door
 within the house: only what ships is asked, so that counting reads no metadata.

@@ -166,6 +166,7 @@ def row(index: int, **columns: Json) -> dict[str, Json]:
         "executions": None,
         "source_id": None,
         "narrated_turns": None,
+        "notes": None,
     }
     assert columns.keys() <= plain.keys()
     return plain | columns

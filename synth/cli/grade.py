@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -16,6 +18,7 @@ from synth.errors import OperatorError
 from synth.foundation.shipped import find_world
 from synth.foundation.standard_output import say
 from synth.report import Screen
+from synth.report.gates_table import show_gates
 from synth.rerun.regrade import Change, GradeReport, Verdicts, grade
 from synth.runner.progress import ProgressView
 
@@ -99,6 +102,7 @@ def _print(report: GradeReport, screen: Screen) -> None:
     if rows:
         screen.table(("family", "graded", "rewards changed", "not graded"), rows, right=(1, 2, 3))
         screen.line()
+    _print_gates(document, screen)
     for change in report.rewards_changed[:SHOWN]:
         screen.line(_change_line(change))
     if (more := len(report.rewards_changed) - SHOWN) > 0:
@@ -120,6 +124,32 @@ def _print(report: GradeReport, screen: Screen) -> None:
         f"{document['trajectories']} trajectories: {document['rewards_changed']} rewards"
         f" changed{kept}{lost}."
     )
+
+
+def _print_gates(document: Mapping[str, Any], screen: Screen) -> None:
+    """Print the versions of the rules, and what gates refuse now and refused before."""
+    for item in document["rules"]:
+        if item["before"] != item["now"]:
+            versions = f"the rules {item['before'] or '(none)'}, and now by {item['now']}"
+            screen.line(f"{item['trajectories']} were judged by {versions}")
+    gates = document["gates"]
+    headings = {"now": "now"}
+    if _differ(gates):
+        headings["before"] = "when it was recorded"
+    for key, heading in headings.items():
+        if gates[key]:
+            screen.heading(f"Refused although the end state is right, {heading}")
+            show_gates(screen, gates[key])
+            screen.line()
+
+
+def _differ(gates: Mapping[str, Sequence[Mapping[str, Any]]]) -> bool:
+    """Tell whether the gates refuse another number of rollouts than they did."""
+    before, now = (
+        [(item["gate"], item["note"], item["refused"]) for item in gates[name]]
+        for name in ("before", "now")
+    )
+    return before != now
 
 
 def _change_line(change: Change) -> str:

@@ -219,6 +219,14 @@ COLUMNS: Final[tuple[Col, ...]] = (
         null=True,
         late=True,
     ),
+    Col(
+        *("notes", "list<str>"),
+        "Kind of each note on the assistant's words, which costs no reward; the sentences are in"
+        " verdicts.",
+        null=True,
+        low=True,
+        late=True,
+    ),
 )
 
 BY_NAME: Final = {col.name: col for col in COLUMNS}

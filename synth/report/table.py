@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from synth.dataset.variety import variety_table
+from synth.report.gates_table import show_gates
 from synth.report.histogram import Histogram
 from synth.report.screen import Screen, json_line, safe_line
 
@@ -46,6 +47,9 @@ def show_summary(screen: Screen, summary: Mapping[str, Any]) -> None:
     if summary["sql"]:
         screen.heading("Questions")
         _questions(screen, summary["sql"])
+    if summary["gates"]:
+        screen.heading("Refused although the end state is right")
+        show_gates(screen, summary["gates"])
     if summary["tools"]:
         screen.heading("Tools")
         _tools(screen, summary["tools"], summary["executions"])

@@ -8,6 +8,7 @@ gold, proved anew on the recorded data.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from synth.foundation.hashing import canonical
 from synth.rerun.current_tasks import PresentTasks
 from synth.rerun.recorded_run import Recording, Row, open_recording
 from synth.rewards import judge, solved, total_reward, world_rewards
+from synth.rewards.gate_costs import GateCosts
 from synth.rewards.model_judge import recorded_verdict
 from synth.runner.build import build_judge
 from synth.runner.judge import JudgeCost, ModelJudge
@@ -37,7 +39,7 @@ Verdicts = Sequence[Mapping[str, Json]]
 
 @dataclass(frozen=True)
 class Change:
-    """A reward that is another now, or the same for other reasons."""
+    """The verdicts on a trajectory as they were recorded, and as they are now."""
 
     trajectory_id: str
     family: str
@@ -63,16 +65,29 @@ class Change:
 
 @dataclass
 class GradeReport:
-    """``graded`` counts trajectories per family; ``ungraded`` says of each that could not be judged
-    again, why. ``without_votes`` counts those that wait for the run's judge, and ``judge_usd`` is
-    what new votes have cost (None if that is unknown).
+    """``graded`` counts trajectories per family. ``before`` and ``now`` are what gates refuse by
+    the recorded and the new verdicts, ``rules`` counts the versions of both. ``ungraded`` says of each
+    trajectory that could not be judged again, why. ``without_votes`` counts those that wait for the
+    run's judge, and ``judge_usd`` is what new votes have cost (None if that is unknown).
     """
 
     graded: dict[str, int] = field(default_factory=dict[str, int])
+    before: GateCosts = field(default_factory=GateCosts)
+    now: GateCosts = field(default_factory=GateCosts)
+    rules: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     changes: list[Change] = field(default_factory=list[Change])
     ungraded: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     without_votes: int = 0
     judge_usd: float | None = 0.0
+
+    def add(self, change: Change) -> None:
+        """Count a trajectory that was judged again."""
+        self.graded[change.family] = self.graded.get(change.family, 0) + 1
+        self.before.add(change.old_verdicts)
+        self.now.add(change.new_verdicts)
+        self.rules[_rules(change.old_verdicts), _rules(change.new_verdicts)] += 1
+        if change.of_reward or _findings(change.old_verdicts) != _findings(change.new_verdicts):
+            self.changes.append(change)
 
     @property
     def rewards_changed(self) -> list[Change]:
@@ -100,6 +115,11 @@ class GradeReport:
                 }
                 for name in names
             ],
+            "rules": [
+                {"before": before, "now": now, "trajectories": count}
+                for (before, now), count in sorted(self.rules.items())
+            ],
+            "gates": {"before": self.before.to_json(), "now": self.now.to_json()},
             "changes": [change.to_json() for change in self.changes],
             "not_graded": self.ungraded,
         }
@@ -175,8 +195,7 @@ async def _grade(
             }
             report.ungraded.append({**lost, "reason": str(error)})
         else:
-            report.graded[row["family"]] = report.graded.get(row["family"], 0) + 1
-            report.changes += [change] if change is not None else []
+            report.add(change)
         advance()
     return report
 
@@ -216,9 +235,9 @@ async def _present(
 
 async def _again(
     row: Row, task: Task, judged: tuple[Task, World], recording: Recording, votes: _Votes
-) -> Change | None:
+) -> Change:
     """Execute the calls of a row again and judge them by the gates of a task and the rewards of a
-    world; None if all verdicts are what they were.
+    world.
 
     Raises :class:`DatasetError` where the calls do not lead where they led.
     """
@@ -235,11 +254,16 @@ async def _again(
         verdicts = [*verdicts, await votes.verdict(row)]
     earned = None if faulty else total_reward(verdicts)
     now: list[Mapping[str, Json]] = [sanitize(verdict.to_json())[0] for verdict in verdicts]
-    change = Change(
-        row["trajectory_id"], row["family"], row["reward"], earned, row["verdicts"], now
+    return Change(row["trajectory_id"], row["family"], row["reward"], earned, row["verdicts"], now)
+
+
+def _findings(verdicts: Verdicts) -> str:
+    """Scores and findings as text, to be compared."""
+    return canonical(
+        [[item["verifier"], item["score"], item["detail"].get("findings")] for item in verdicts]
     )
-    return change if change.of_reward or _scores(row["verdicts"]) != _scores(now) else None
 
 
-def _scores(verdicts: Verdicts) -> str:
-    return canonical([[verdict["verifier"], verdict["score"]] for verdict in verdicts])
+def _rules(verdicts: Verdicts) -> str:
+    """The version of the rules by which verdicts were made; empty without one."""
+    return next((rules for item in verdicts if (rules := item["detail"].get("rules"))), "")

@@ -111,7 +111,7 @@ def combined(evidence: Evidence, judged: Sequence[Sequence[Verdict] | None]) -> 
     """One verdict for each gate and score, on all requests.
 
     A gate passes if it passes for each of them; a score is their mean. The detail is that of the
-    first request that fails.
+    first request that fails, with the findings and notes of all.
     """
     places = _places(evidence)
     found: dict[str, list[tuple[int, Verdict]]] = {}
@@ -139,6 +139,8 @@ def _of_all(parts: Sequence[tuple[int, Verdict]], places: Sequence[Sequence[int]
     shown = [(index, item) for index, item in parts if item.score != 1.0] or parts
     reason = "; ".join(f"request {index + 1}: {item.reason}" for index, item in shown)
     detail = {**worst.detail, "request": number + 1}
+    for name in {"findings", "notes"} & worst.detail.keys():
+        detail[name] = [one for _, item in parts for one in item.detail.get(name, ())]
     wrong = worst.detail.get("first_wrong")
     if wrong is not None and number < len(places):
         detail["first_wrong"] = {**wrong, "call": places[number][wrong["call"]]}

@@ -24,6 +24,7 @@ from synth.episode import Episode, Score
 from synth.models.base import Model, Sampling
 from synth.models.replay.branch import BranchedModel
 from synth.rewards import Evidence, blame, total_reward
+from synth.rewards.gate_costs import notes_in
 from synth.runner.audit_files import AuditBook
 from synth.runner.judge import JudgeCost, ModelJudge
 from synth.types import Completion, Job, Outcome
@@ -265,6 +266,7 @@ def _outcome_columns(result: RolloutResult) -> dict[str, object]:
         "num_tool_errors": len(errors),
         "error_categories": sorted(errors),
         "blame": blame(evidence_of_all(run, episode), score.verdicts, run.stop_reason),
+        "notes": [note["check"] for item in score.verdicts for note in notes_in(item.detail)],
     }
 
 

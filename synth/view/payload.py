@@ -44,6 +44,7 @@ _PLAIN = {
     "injected_faults": "faults",
     "parent_id": "parent",
     "branch_step": "branch_step",
+    "notes": "reply_notes",
 }
 """Columns that travel as they are, and their names on the page."""
 

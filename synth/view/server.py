@@ -47,6 +47,7 @@ INDEX_COLUMNS = (
     "model",
     "parent_id",
     "branch_step",
+    "notes",
     "executions",
     "verdicts",
 )
@@ -204,6 +205,7 @@ def _indexed(row: dict[str, Any], run: int, prompts: dict[str, str]) -> dict[str
         "model": row["model"],
         "parent": row["parent_id"],
         "branch_step": row["branch_step"],
+        "reply_notes": row["notes"],
         "why": why(row["verdicts"])[:ASK_CHARACTERS],
         "wrong": failed_verifiers(row["verdicts"]),
         "failed": [call["tool"] for call in row["executions"] or () if call["category"]],

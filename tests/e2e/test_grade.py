@@ -262,3 +262,43 @@ def test_bad_arguments_are_one_message(tmp_path: Path):
     assert (nothing.returncode, nothing.stdout) == (2, "")
     assert nothing.stderr.startswith("error: ")
     assert len(nothing.stderr.splitlines()) == 1
+
+
+class Picky(Verifier):
+    """A gate of another version that refuses every reply, and notes a promise."""
+
+    name = "reply"
+
+    def parse_options(self, raw: object) -> None:
+        return None
+
+    def verify(self, evidence: Evidence, options: object) -> Verdict:
+        finding = {"check": "promise", "words": "I will call you.", "evidence": "no call did"}
+        detail = {"rules": "2030-01-01", "findings": [finding], "notes": [finding]}
+        return Verdict(self.name, 0.0, "promise: I will call you.", detail=detail)
+
+
+def test_what_each_gate_refuses_is_shown_before_and_after(
+    recorded: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    code, report = graded(recorded, capsys=capsys)
+    assert code == 0
+    assert not [item for item in report["gates"]["now"] if item["note"] is None]
+    (same,) = report["rules"]
+    assert same["before"] == same["now"]
+    monkeypatch.setitem(REWARDS.builtin, "reply", f"{__name__}:Picky")  # type: ignore[arg-type]
+    code, report = graded(recorded, capsys=capsys)
+    assert code == 1
+    refused, noted = report["gates"]["now"]
+    reason = {"check": "promise", "words": "I will call you.", "evidence": "no call did"}
+    for item, note in ((refused, None), (noted, "promise")):
+        assert (item["gate"], item["note"]) == ("reply", note)
+        assert (item["refused"], item["right_ends"]) == (ROWS, ROWS)
+        assert item["reasons"] == [{**reason, "rows": ROWS}]
+    assert report["rules"] == [{"before": same["now"], "now": "2030-01-01", "trajectories": ROWS}]
+    assert main([str(recorded)]) == 1
+    shown = capsys.readouterr().out
+    assert f"{ROWS} were judged by the rules {same['now']}, and now by 2030-01-01" in shown
+    assert f"{ROWS} of {ROWS}" in shown
+    assert "promise: I will call you. (no call did)" in shown
+    assert "reply, if it forbids [promise]" in shown

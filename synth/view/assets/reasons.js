@@ -79,7 +79,8 @@ function verdicts(row) {
       [reasonText(verdict.reason), verdict.verifier === "state" && firstWrong(row) !== null ? h("button", { class: "linkish", onclick: showWrong }, "Show the first wrong write") : null])),
     row.blame ? card("warn", "", `blame: ${row.blame}`, word("by rule", "by rule"), h("div", { class: "reason" }, evidence(row))) : null,
     good.length ? h("details", { class: "fold passed" }, h("summary", {}, "Passed ", good.map((verdict) => [h("span", { class: "pill good", title: verdict.reason }, `✓ ${verdict.verifier}`), " "])),
-      h("dl", {}, good.map((verdict) => [h("dt", {}, verdict.verifier), h("dd", {}, `${verdict.reason} (`, weight(verdict), ")")]))) : null);
+      h("dl", {}, good.map((verdict) => [h("dt", {}, verdict.verifier), h("dd", {}, `${verdict.reason} (`, weight(verdict), ")",
+        ((verdict.detail || {}).notes || []).map((note) => h("div", { class: "reason" }, `${note.check}: ${note.words}`)))]))) : null);
 }
 
 // The number of the call that wrote the first wrong row, or null.

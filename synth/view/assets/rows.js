@@ -22,6 +22,7 @@ const FILTERS = [
   ["failed", "Failing tool", (row) => [...new Set(row.failed)]],
   ["category", "Error", (row) => [...new Set(row.categories || [])]],
   ["blame", "Blame", (row) => (row.blame ? [row.blame] : [])],
+  ["note", "Note on the words", (row) => [...new Set(row.reply_notes || [])]],
 ];
 const SORTS = {
   plan: ["Sort: plan order", (a, b) => a.order - b.order],

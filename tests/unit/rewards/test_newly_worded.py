@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +53,8 @@ async def judged(world_name: str) -> list[tuple[dict[str, Any], Verdict]]:
 
 
 @pytest.fixture(scope="module")
-def verdicts() -> Iterator[list[tuple[dict[str, Any], Verdict]]]:
-    yield [one for name in ("shop", "library", "ehr_db") for one in asyncio.run(judged(name))]
+def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
+    return [one for name in ("shop", "library", "ehr_db") for one in asyncio.run(judged(name))]
 
 
 def test_lies_that_facts_decide_are_caught(verdicts: list[tuple[dict[str, Any], Verdict]]) -> None:
