@@ -25,7 +25,7 @@ TRIES = 200
 
 
 class Undrawable(ValueError):
-    """A table of which too few rows can be drawn, and why."""
+    """A table whose rows cannot be drawn, and why."""
 
     def __init__(self, table: str, why: str) -> None:
         super().__init__(f"{table}: {why}")
@@ -267,7 +267,7 @@ def made_rows(
 ) -> Iterator[tuple[str, Row]]:
     """The rows of one universe, for a seed.py to yield; parents stand before children.
 
-    Raises Undrawable for a table of which not even half of the rows can be drawn.
+    Raises Undrawable for a table whose rows cannot be drawn, or not even half of them.
     """
     made: dict[str, list[Row]] = {}
     with closing(sqlite3.connect(":memory:")) as checker:
@@ -275,7 +275,10 @@ def made_rows(
             if isinstance(table, Lookup):
                 rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
             else:
-                rows = _TableMaker(table, universe, random, made, checker).rows()
+                try:
+                    rows = _TableMaker(table, universe, random, made, checker).rows()
+                except (sqlite3.Error, ArithmeticError, ValueError) as error:
+                    raise Undrawable(table.name, str(error)) from error
             made[table.name] = rows
             for row in rows:
                 yield table.name, row
@@ -303,7 +306,7 @@ class _TableMaker:
                 out.append(row)
         if 2 * len(out) < self.table.count:
             why = f"only {len(out)} of {self.table.count} rows meet its rules"
-            raise Undrawable(self.table.name, f"{why}: {self.table.rules}"[:200])
+            raise ValueError(f"{why}: {self.table.rules}"[:200])
         return out
 
     def _parents(self, link: Link) -> list[Row]:

@@ -41,7 +41,7 @@ def read_checks(texts: list[str], dialect: str = "sqlite") -> CheckRules:
     rules = CheckRules()
     for text in texts:
         try:
-            tree = sqlglot.parse_one(text, read=dialect)
+            tree = parse(text, dialect)
         except SqlglotError:
             rules.others.append(text)
             continue
@@ -49,6 +49,13 @@ def read_checks(texts: list[str], dialect: str = "sqlite") -> CheckRules:
             if not _take(part, rules.columns):
                 rules.others.append(part.sql())
     return rules
+
+
+def parse(text: str, dialect: str) -> exp.Expr:
+    """The tree of an expression. At the start of a text, sqlglot takes a column ``lock`` for a
+    command. Raises SqlglotError.
+    """
+    return sqlglot.parse_one(f"({text}\n)", read=dialect).this
 
 
 def _parts(tree: exp.Expr) -> Iterator[exp.Expr]:
@@ -138,7 +145,7 @@ def translated(text: str, server: str) -> str | None:
     and sums.
     """
     try:
-        tree = sqlglot.parse_one(text, read="sqlite")
+        tree = parse(text, "sqlite")
     except SqlglotError:
         return None
     if not all(isinstance(node, PORTABLE) for node in tree.walk()):
@@ -153,6 +160,9 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _EXACT = frozenset({exp.DataType.Type.DECIMAL, exp.DataType.Type.DOUBLE})
 """Types that keep every number as it is."""
+
+_OTHER_TEXTS = frozenset({exp.DataType.Type.BPCHAR, exp.DataType.Type.USERDEFINED})
+"""Types of texts beside those that sqlglot lists: CHAR as PostgreSQL writes it, an ENUM."""
 
 
 def condition(
@@ -187,7 +197,7 @@ def default(text: str, dialect: str) -> str | None:
 def columns_of(text: str) -> set[str]:
     """The columns that a condition of SQLite names; none if it cannot be read."""
     try:
-        tree = sqlglot.parse_one(text, read="sqlite")
+        tree = parse(text, "sqlite")
     except SqlglotError:
         return set()
     return {column.name for column in tree.find_all(exp.Column)}
@@ -195,7 +205,7 @@ def columns_of(text: str) -> set[str]:
 
 def qualified(text: str, alias: str) -> str:
     """A condition of SQLite about the row of an alias."""
-    tree = sqlglot.parse_one(text, read="sqlite")
+    tree = parse(text, "sqlite")
     for column in tree.find_all(exp.Column):
         column.set("table", exp.to_identifier(alias))
     return tree.sql(dialect="sqlite")
@@ -204,7 +214,7 @@ def qualified(text: str, alias: str) -> str:
 def _parsed(text: str, dialect: str) -> exp.Expr | None:
     """The tree of an expression without casts that change nothing, in parentheses."""
     try:
-        tree: exp.Expr = exp.Paren(this=sqlglot.parse_one(text, read=dialect))
+        tree: exp.Expr = exp.Paren(this=parse(text, dialect))
     except SqlglotError:
         return None
     for node in reversed(list(tree.find_all(exp.Cast, exp.Introducer))):
@@ -221,6 +231,8 @@ def _parsed(text: str, dialect: str) -> exp.Expr | None:
 def _without_cast(cast: exp.Cast) -> exp.Expr | None:
     """The operand of a cast, if SQLite gives the same without it."""
     inner, target = cast.this.unnest(), cast.to
+    if isinstance(inner, exp.Null):
+        return inner
     if not (isinstance(inner, exp.Literal) and inner.is_string):
         text = target.is_type(*exp.DataType.TEXT_TYPES) or target.is_type("array")
         return inner if text or target.this in _EXACT else None
@@ -229,6 +241,6 @@ def _without_cast(cast: exp.Cast) -> exp.Expr | None:
         return sqlglot.parse_one(literal) if _NUMBER.fullmatch(literal) else None
     if target.is_type(*exp.DataType.TEMPORAL_TYPES):
         return inner if _MOMENT.fullmatch(literal) else None
-    if target.is_type(*exp.DataType.TEXT_TYPES) or target.this is exp.DataType.Type.USERDEFINED:
+    if target.is_type(*exp.DataType.TEXT_TYPES) or target.this in _OTHER_TEXTS:
         return inner
     return None

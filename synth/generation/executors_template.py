@@ -13,7 +13,8 @@ from envs import ToolError, tool
 from envs.tools import records
 from envs.tools.records import Row
 
-Day = Annotated[str, {"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}]
+DAY = {"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
+Day = Annotated[str, DAY]
 Limit = Annotated[int, {"minimum": 1, "maximum": 200}]
 Offset = Annotated[int, {"minimum": 0}]
 

@@ -161,7 +161,7 @@ def fault_of(
             loose = db.execute("PRAGMA foreign_key_check").fetchone()
         except Undrawable as error:
             return error.table, error.why
-        except (sqlite3.Error, ArithmeticError, ValueError) as error:
+        except (sqlite3.Error, OverflowError) as error:
             return current, str(error)
     return (str(loose[0]), "its rows refer to rows that are not there") if loose else None
 

@@ -23,7 +23,7 @@ FORMS = 12
 PROVIDERS = {"city": "city", "company": "company", "street": "street_name"}
 """Names of columns whose values are made up, with the provider."""
 
-_CLOCK = re.compile(r"\d\d:\d\d(:\d\d)?")
+_CLOCK = re.compile(r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?")
 
 
 def text_maker(

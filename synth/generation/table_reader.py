@@ -251,9 +251,9 @@ class TableReader:
         if given is None and isinstance(kind, DOMAIN):
             given = kind.default
         words = "" if given is None else str(given)
-        if not words or "nextval(" in words or words.upper() == "NULL":
+        held = default(words, self.dialect) if words else "NULL"
+        if held == "NULL" or "nextval(" in words:
             return None  # numbered keys are numbered by SQLite too
-        held = default(words, self.dialect)
         if isinstance(kind, sql.ARRAY):
             held = "'[]'" if words.startswith("'{}'") else None
         self.ledger.found("default")

@@ -53,6 +53,8 @@ def annotation(column: ColumnShape, *, optional: bool = False) -> str:
         base = f"Literal[{', '.join(_text(str(choice)) for choice in column.choices)}]"
     else:
         base = _TYPES[column.kind]
+    if optional and base == "Day":  # Python 3.11 takes no Annotated with a dict into a union
+        return "Annotated[str | None, DAY] = None"
     return f"{base} | None = None" if optional else base
 
 

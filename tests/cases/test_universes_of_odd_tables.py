@@ -6,12 +6,13 @@ others get new rows.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from envs.world.made_rows import Serial
+from envs.world.made_rows import MadeTable, Serial, When
 from synth.generation.learn import Learned, Unlearnable, fault_of, learn
 from synth.generation.reflect import reflect
 from synth.generation.seed_file import write_seed_file
@@ -132,6 +133,25 @@ def test_days_that_no_calendar_has_and_the_first_years(tmp_path: Path):
     found = learned(script, tmp_path)
     assert found.kept == {}
     assert all(len(str(row["early"])) == 10 for row in rows_of(found, 1)["days"])
+
+
+def test_a_table_that_fails_as_its_rows_are_drawn_is_the_one_that_keeps_them():
+    schema = "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (at TEXT);"
+    good = MadeTable("a", 2, {"id": Serial(2)})
+    late = MadeTable("b", 1, {"at": When(["1970-01-01T10:77:00"] * 2)})
+    found = fault_of([good, late], schema, 1)
+    assert found is not None
+    assert found[0] == "b"
+
+
+def test_codes_that_look_like_times_are_no_times(tmp_path: Path):
+    script = OTHERS + (
+        "CREATE TABLE parts (part_id INTEGER PRIMARY KEY, shelf TEXT);"
+        "INSERT INTO parts VALUES (1, '10:05'), (2, '10:77'), (3, '99:10'), (4, '11:30');"
+    )
+    found = learned(script, tmp_path)
+    assert found.kept == {}
+    assert all(re.fullmatch(r"\d\d:\d\d", str(row["shelf"])) for row in rows_of(found, 1)["parts"])
 
 
 def test_a_unique_name_in_other_letters_stays_unique(tmp_path: Path):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,10 @@ from typing import Any
 import pytest
 import sqlalchemy
 
+from envs.sandboxes.attached.engine import AttachedOptions
+from envs.sandboxes.attached.template import attach
+from envs.sandboxes.base import DatabaseTarget
+from envs.types import Limits, Pins
 from synth.generation.reflect import reflect
 from synth.generation.source import Extract, Source, from_files, from_url
 from synth.generation.stored import NOT_TEXT, ROUNDED, stored
@@ -144,3 +149,14 @@ def test_a_server_is_read_as_it_writes(engine: str, script: str, expected: dict[
 )
 def test_a_value_has_one_form(value: object, form: object):
     assert stored(value)[0] == form
+
+
+def test_an_attached_database_reads_bytes_that_are_no_text(tmp_path: Path):
+    file = tmp_path / "live.db"
+    with closing(sqlite3.connect(file)) as db:
+        db.executescript(SQLITE)
+    template = attach(DatabaseTarget(f"sqlite:///{file}"), AttachedOptions())
+    read = Limits(True, None, None, None)
+    with template, template.open(Pins()) as sandbox, sandbox.transaction(read) as transaction:
+        found = transaction.connection.exec_driver_sql("SELECT note FROM odd WHERE id = 3")
+        assert found.scalar_one() == "caf\ufffd"

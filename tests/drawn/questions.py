@@ -109,7 +109,7 @@ def question_sets(
             "question": draw(st.sampled_from(WORDS[:-1])),
             "SQL": draw(golds(tables, engine)),
         }
-        if faulty and draw(st.integers(0, 3)) == 0:
+        if faulty and out and draw(st.integers(0, 3)) == 0:
             entry |= draw(st.sampled_from(ODD))
         out.append(entry)
     return out

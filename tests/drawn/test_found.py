@@ -21,6 +21,11 @@ SCRIPTS = {
         CREATE INDEX by_city ON products (lower(city));
         CREATE UNIQUE INDEX one_city ON products (upper(city));
         INSERT INTO products VALUES (1, 'Rome'), (2, 'Bern');""",
+    "a reference by a date": """
+        CREATE TABLE days (day DATE PRIMARY KEY, name TEXT);
+        CREATE TABLE visits (visit_id INTEGER PRIMARY KEY, day DATE REFERENCES days (day));
+        INSERT INTO days VALUES ('2024-01-02', 'Epiphany'), ('2024-01-03', 'Wednesday');
+        INSERT INTO visits VALUES (1, '2024-01-02'), (2, '2024-01-03');""",
     "a key to a table that is not there": """
         CREATE TABLE orders (order_id INTEGER PRIMARY KEY, ref INTEGER REFERENCES nowhere (id));
         INSERT INTO orders VALUES (1, NULL), (2, NULL);""",

@@ -36,6 +36,7 @@ class SqliteAccess(Access):
         return sqlalchemy.URL.create("sqlite", database=name, query={"mode": "ro", "uri": "true"})
 
     def prepare(self, raw: Any) -> None:
+        raw.text_factory = lambda data: data.decode("utf-8", "replace")
         raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
         raw.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         raw.set_authorizer(_authorize)
