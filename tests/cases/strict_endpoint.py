@@ -12,7 +12,8 @@ from typing import Any
 
 Wish = str
 """``signature``: calls come back with their signature. ``reasoning``: every message of the assistant
-has reasoning. ``text``: every tool message has text.
+has reasoning. ``text``: every tool message has text. ``closed``: no message has a field that it does
+not know, though its own have.
 """
 
 SIGNED = {"google": {"thought_signature": "b3BhcXVl"}}
@@ -44,6 +45,8 @@ class StrictEndpoint:
         message: dict[str, Any] = {"role": "assistant", "content": None}
         if self.wish == "reasoning" and turn % 2 == 0:
             message["reasoning_content"] = f"Turn {turn} needs some thought."
+        if self.wish == "closed":
+            message["citations"] = ["a"]
         offered = {tool["function"]["name"] for tool in body.get("tools", ())}
         calls = turn < self.turns and self.tool in offered
         if calls:
@@ -71,6 +74,8 @@ class StrictEndpoint:
             assistant = message["role"] == "assistant"
             if self.wish == "reasoning" and assistant and not message.get("reasoning_content"):
                 return "reasoning_content must be passed back with every message"
+            if self.wish == "closed" and "citations" in message:
+                return "property 'citations' is unsupported"
             text = message.get("content")
             blank = not isinstance(text, str) or not text.strip()
             if self.wish == "text" and message["role"] == "tool" and blank:

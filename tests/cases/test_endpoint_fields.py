@@ -54,3 +54,13 @@ def test_reasoning_comes_back_with_every_message_once_the_option_is_set(tmp_path
         assert len(endpoint.refused) == refused
     rows = list(Dataset.open(tmp_path / "with").rows())
     assert [row["num_turns"] for row in rows] == [4, 4]
+
+
+def test_an_endpoint_that_refuses_what_it_sends_is_asked_without_it(tmp_path: Path):
+    with strict_endpoint("closed", *LOOKS_UP) as endpoint:
+        done = synth("run", *JOB, *endpoint.overrides, "output.dir=out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert 1 <= len(endpoint.refused) <= 2, "both rollouts may be under way at the first refusal"
+    rows = list(Dataset.open(tmp_path / "out").rows())
+    assert [row["num_turns"] for row in rows] == [3, 3]
+    assert all(row["provider_fields"][0]["echo"]["message"] == {"citations": ["a"]} for row in rows)

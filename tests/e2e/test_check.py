@@ -218,7 +218,7 @@ def test_a_watched_world_is_checked_again_after_a_change(tmp_path: Path):
             next(line for line in lines if "watching" in line)
             tasks = folder / "tasks.yaml"
             good = tasks.read_text("utf-8")
-            tasks.write_text(good.replace("say: Renewed.", "sya: Renewed."), "utf-8")
+            tasks.write_text(good.replace("say: Renewed", "sya: Renewed"), "utf-8")
             seen.append(next(line for line in lines if "error: " in line))
             next(line for line in lines if "watching" in line)
             tasks.write_text(good, "utf-8")

@@ -232,7 +232,7 @@ class Liar(Teacher):
     def written(self, step: dict[str, Any], parts: list[str]) -> dict[str, str]:
         if "reply" in parts and not self.stubborn:
             self.stubborn = True
-            return {"reply": step["content"] + " I have also told your doctor about it."}
+            return {"reply": step["content"] + " I have also cancelled your next appointment."}
         self.stubborn = False
         return super().written(step, parts)
 

@@ -26,7 +26,7 @@ from synth.models.openai.listing import listing_warnings
 from synth.models.openai.reply import NotACompletionError, load_body, read_completion
 from synth.models.openai.request_template import RequestTemplate
 from synth.models.openai.stream import StreamedAnswer
-from synth.models.openai.wire import encode, encode_message, request_head
+from synth.models.openai.wire import encode, encode_message, names_echoed, request_head
 from synth.types import Completion, Message, Task
 
 _Result = TypeVar("_Result")
@@ -75,6 +75,7 @@ class OpenAIModel(Model):
         self.endpoint = public_url(base_url)
         self._url = f"{self.endpoint}/chat/completions"
         self.origin = digest(self.endpoint, self.name, length=12)
+        self.takes_back = self.origin
         self._http = Exchanger(
             base_url,
             timeout_s=endpoint.timeout_s,
@@ -334,6 +335,7 @@ class OpenAIConversation(Conversation):
     def __init__(self, model: OpenAIModel, head: bytes) -> None:
         self._model = model
         self._head = head
+        self._takes_back = model.takes_back
         self._messages: list[Message] = []
         self._encoded: list[bytes] = []
         self._calls: list[int] = []
@@ -342,9 +344,16 @@ class OpenAIConversation(Conversation):
         self, messages: Sequence[Message], on_delta: OnDelta | None = None
     ) -> Completion:
         self._append(messages)
-        return await self._model.ask(
-            self._head + b",".join(self._encoded), sum(self._calls), on_delta
-        )
+        body = self._head + b",".join(self._encoded)
+        try:
+            return await self._model.ask(body, sum(self._calls), on_delta)
+        except ModelRefusedRequest as error:
+            if not (self._takes_back and names_echoed(error.message, messages)):
+                raise
+        # The endpoint sends fields that it does not take: none goes back from now on.
+        self._takes_back = self._model.takes_back = ""
+        self._messages = []
+        return await self.complete(messages, on_delta)
 
     def _append(self, messages: Sequence[Message]) -> None:
         """Encode the messages that are new since the last call. Messages are compared by identity:
@@ -358,7 +367,7 @@ class OpenAIConversation(Conversation):
         del self._messages[known:], self._encoded[known:], self._calls[known:]
         for index, message in enumerate(messages[known:], known):
             try:
-                encoded = encode_message(message, options.echo_reasoning, self._model.origin)
+                encoded = encode_message(message, options.echo_reasoning, self._takes_back)
             except (KeyError, TypeError, ValueError) as error:
                 problem = f"{type(error).__name__}: {error}"
             else:

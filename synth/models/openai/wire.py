@@ -73,6 +73,17 @@ def _beside(echo: Mapping[str, Any], content: str) -> dict[str, object]:
     return fields
 
 
+def names_echoed(words: str, messages: Sequence[Message]) -> bool:
+    """True if an endpoint's words name a field that goes back to it only because it came from it."""
+    echoes = [message.echo for message in messages if isinstance(message, AssistantMessage)]
+    return any(
+        name in words
+        for echo in echoes
+        for part in (echo.get("message", {}), *echo.get("calls", {}).values())
+        for name in part
+    )
+
+
 def encode_message(message: Message, reasoning_key: str | None = None, origin: str = "") -> bytes:
     """Return the bytes of a message's :func:`wire_message`. Those of system messages are cached: a
     world's policy opens every rollout.
