@@ -115,7 +115,7 @@ _CREDITED = _words(
 )
 """People who are named with their works, in public."""
 
-_THINGS = _words("""courier carrier shipper airline bank currency language nation organization organisation
+_THINGS = _words("""carrier shipper airline bank currency language nation organization organisation
     title product item article city town country county region state province place venue airport
     station hotel restaurant model brand company firm vendor supplier manufacturer publisher label
     track album song book film movie game series genre category topic subject course team department
