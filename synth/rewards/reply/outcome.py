@@ -93,7 +93,9 @@ def _untold_work(
         why = f"{done[-1].name} was called and succeeded"
         yield ReplyFinding("false claim of an act", denied.raw[:200], why)
         return
-    named = set(map(base_form, "_".join(call.name.lower() for call in done).split("_")))
+    tables = [change.table for call in done for change in call.changes]
+    names = "_".join([*(call.name for call in done), *tables]).lower().split("_")
+    named = {base_form(word) for name in names for word in (name, stem(name))}
     values = _values_of(evidence, gold, done)
     said = _content(gold.said[-1]) if gold.said else set[str]()
     told = [one for one in closing if _tells(one, named, values) or len(said & one.stems) > 1]
@@ -113,12 +115,16 @@ def _sentences_after(spoken: Sequence[Utterance], last: int) -> list[AgentSenten
 
 
 def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) -> dict[str, None]:
-    """What a report of some calls may name; a state such as "done" says it of any work."""
+    """What a report of some calls may name; "done" says it of any work, and "day" any courtesy."""
     forms = [fact.forms for fact in (*gold.must, *gold.facts)]
     seen = [call.result.payload() for call in evidence.calls if call.result is not None]
     others = Material((), [evidence.task.slots, forms, *seen]).values()
     values = [*Material.of_calls(done).values(), *islice(others, MOST)]
-    return dict.fromkeys(value for value in values if not _DONE.fullmatch(value.lower()))
+    return dict.fromkeys(
+        value
+        for value in values
+        if not (_DONE.fullmatch(value.lower()) or stem(value.lower()) in _GENERAL)
+    )
 
 
 def denies_work(sentence: AgentSentence) -> bool:
