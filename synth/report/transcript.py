@@ -201,5 +201,5 @@ def _verdicts(screen: Screen, verdicts: Sequence[Mapping[str, Any]]) -> None:
         )
         if verdict["reason"]:
             screen.line(verdict["reason"], indent=7)
-        if verdict.get("detail"):
-            _value(screen, verdict["detail"], indent=7)
+        if detail := {key: value for key, value in (verdict.get("detail") or {}).items() if value}:
+            _value(screen, detail, indent=7)
