@@ -7,7 +7,7 @@ the same extension point declares is not read by this one.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from envs.ledger import Ledger
@@ -57,7 +57,7 @@ def unread(config: RunConfig, *, talks: bool = True) -> Ledger:
     """
     values, usual = flat(config), flat(RunConfig())
     given = [key for key in KEYS if values[key] != usual[key]]
-    reasons = list(_reasons(config, values))
+    reasons = list(_reasons(config, values, given))
     if not talks:
         reasons.insert(0, ("users", "no task of this run has a user"))
     account = Ledger()
@@ -75,8 +75,10 @@ def _within(key: str, part: str) -> bool:
     return key == part or key.startswith(f"{part}.")
 
 
-def _reasons(config: RunConfig, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Keys and sections that nobody reads, each with the reason."""
+def _reasons(
+    config: RunConfig, values: Mapping[str, Any], given: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Sections and keys of those ``given`` that nobody reads, each with the reason."""
     for part, switch in _SWITCHES.items():
         if not values[switch]:
             yield part, f"{switch} is not set"
@@ -88,13 +90,15 @@ def _reasons(config: RunConfig, values: Mapping[str, Any]) -> Iterator[tuple[str
     if not getattr(ENGINES.load(config.database.engine), "needs_server", True):
         yield "database.connection", f"database={config.database.engine} has no server"
     for section, point in _KINDS.items():
-        yield from _of_kind(section, point, values)
+        asked = [key for key in given if _within(key, section)]
+        if asked:
+            yield from _of_kind(section, point, values, asked)
 
 
 def _of_kind(
-    section: str, point: ExtensionPoint, values: Mapping[str, Any]
+    section: str, point: ExtensionPoint, values: Mapping[str, Any], given: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """What the extension that a section names does not read of the section."""
+    """What the extension that a section names does not read of the keys ``given`` there."""
     name = values[f"{section}.kind"]
     factory = point.load(name)
     own = option_names(factory)
@@ -104,14 +108,19 @@ def _of_kind(
         yield f"{section}.model", f"{section}={name} asks no model"
     idle = not getattr(factory, "asks_endpoint", True)
     ignored: tuple[str, ...] = getattr(factory, "ignores", ())
-    declared = {other: _declared(point, other) for other in point.builtin if other != name}
-    for key in KEYS:
+    for key in given:
         head, _, last = key.rpartition(".")
-        readers = [f"{section}={other}" for other in declared if last in declared[other]]
-        foreign = last not in own and (idle or readers)
-        if head == section and last not in {"kind", "options"} and (last in ignored or foreign):
-            why = f"{section}={name} {'asks no endpoint' if idle else 'does not read it'}"
-            yield key, f"{why}; see {', '.join(readers)}".removesuffix("; see ")
+        if head != section or last in {"kind", "options"}:
+            continue
+        if last in ignored or last not in own:
+            readers = [
+                f"{section}={other}"
+                for other in point.builtin
+                if other != name and last in _declared(point, other)
+            ]
+            if last in ignored or idle or readers:
+                why = f"{section}={name} {'asks no endpoint' if idle else 'does not read it'}"
+                yield key, f"{why}; see {', '.join(readers)}".removesuffix("; see ")
 
 
 def _declared(point: ExtensionPoint, name: str) -> list[str]:
