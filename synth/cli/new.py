@@ -127,7 +127,8 @@ def make_parser() -> argparse.ArgumentParser:
         "--from-url",
         dest="url",
         metavar="URL",
-        help="a live database, which is only read: sqlite:///FILE, postgresql://, mariadb://",
+        help="a live database, which is only read: sqlite:///FILE, duckdb:///FILE, postgresql://,"
+        " mariadb://",
     )
     place.add_argument(
         "--dsn-env-var", metavar="NAME", help="the variable that holds its URL, with a password"

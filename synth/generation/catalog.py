@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Engine, bindparam, inspect, text
 
@@ -37,17 +37,29 @@ SELECT n.nspname, c.relname, CASE
   WHEN (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0
     AND NOT a.attisdropped) = (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = p.oid
     AND a.attnum > 0 AND NOT a.attisdropped) THEN 'equal child' ELSE 'child' END,
-  p.relname
+  pn.nspname || '.' || p.relname
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN (SELECT inhrelid, CAST(min(CAST(inhparent AS bigint)) AS oid) AS inhparent
   FROM pg_inherits GROUP BY inhrelid) i ON i.inhrelid = c.oid AND c.relkind IN ('r', 'p', 'f')
-LEFT JOIN pg_class p ON p.oid = i.inhparent
+LEFT JOIN pg_class p ON p.oid = i.inhparent LEFT JOIN pg_namespace pn ON pn.oid = p.relnamespace
 WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm', 'S')
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
 UNION ALL SELECT n.nspname, t.tgname || ' of ' || c.relname, 'trigger', NULL
 FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
 JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE NOT t.tgisinternal ORDER BY 1, 2, 3
+WHERE NOT t.tgisinternal
+UNION ALL SELECT n.nspname, c.relname, 'row policy', NULL
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relrowsecurity AND row_security_active(c.oid) ORDER BY 1, 2, 3
+"""
+
+_DUCKDB = """
+SELECT schema_name, table_name, 'table', NULL FROM duckdb_tables()
+WHERE NOT internal AND database_name = current_database()
+UNION ALL SELECT schema_name, view_name, 'view', NULL FROM duckdb_views()
+WHERE NOT internal AND database_name = current_database()
+UNION ALL SELECT schema_name, sequence_name, 'sequence', NULL FROM duckdb_sequences()
+WHERE database_name = current_database() ORDER BY 1, 2, 3
 """
 
 
@@ -55,8 +67,8 @@ WHERE NOT t.tgisinternal ORDER BY 1, 2, 3
 class Relation:
     """A table, view, trigger or sequence. ``schema`` is None in a database without schemata.
 
-    ``parent`` is the table of which a partition is a part, or from which a child inherits.
-    ``alone`` tells that the rows of children are not those of the table.
+    ``parent`` is the table of which a partition is a part, or from which a child inherits, with its
+    schema. ``alone`` tells that the rows of children are not those of the table.
     """
 
     schema: str | None
@@ -64,6 +76,11 @@ class Relation:
     kind: str
     parent: str | None = None
     alone: bool = False
+
+    @property
+    def full(self) -> str:
+        """The name with the schema."""
+        return ".".join(filter(None, [self.schema, self.name]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +100,10 @@ def read_catalog(engine: Engine, schemata: Sequence[str] = ()) -> Catalog:
     Raises OperatorError for a schema that does not exist.
     """
     wanted = _wanted(engine, schemata)
-    own = {"sqlite": _SQLITE, "postgresql": _POSTGRESQL}.get(engine.dialect.name)
-    query = text(own or _MARIADB)
+    own = {"sqlite": _SQLITE, "postgresql": _POSTGRESQL, "duckdb": _DUCKDB}
+    query = text(own.get(engine.dialect.name, _MARIADB))
     with engine.connect() as db:
-        if own is None:
+        if engine.dialect.name not in own:
             query = query.bindparams(bindparam("schemas", wanted, expanding=True))
         rows = db.execute(query).all()
     found = [Relation(*map(_name, row)) for row in rows]  # pyright: ignore[reportArgumentType]
@@ -100,7 +117,9 @@ def _wanted(engine: Engine, schemata: Sequence[str]) -> list[str]:
     inspector = inspect(engine)
     if schemata and engine.dialect.name == "sqlite":
         raise OperatorError("--schema: SQLite has no schemata; leave the option out")
-    known = inspector.get_schema_names() if schemata else ()
+    known = inspector.get_schema_names() if schemata else []
+    if engine.dialect.name == "duckdb":  # it puts the database before each name
+        known = [name.rpartition(".")[2] for name in known]
     for name in schemata:
         if name not in known:
             raise OperatorError(f"--schema {name}: no such schema{hint(nearest(name, known))}")
@@ -114,16 +133,20 @@ def _name(value: object) -> str | None:
 
 
 def _with_children(relations: Sequence[Relation]) -> list[Relation]:
-    """Children that have columns of their own are tables, and so are their sisters; others are
-    parts of the table from which they inherit.
+    """Children that have columns of their own are tables, and so are their ancestors and those
+    ancestors' children; others are parts of the table from which they inherit.
     """
-    own = {(one.schema, one.parent) for one in relations if one.kind == "child"}
+    parents = {one.full: one.parent for one in relations}
+    own, queue = set[str | None](), [one.parent for one in relations if one.kind == "child"]
+    while queue:
+        parent = queue.pop()
+        if parent is not None and parent not in own:
+            own.add(parent)
+            queue.append(parents.get(parent))
     out = list[Relation]()
     for one in relations:
         kind = one.kind
         if kind in {"child", "equal child"}:
-            kind = "table" if (one.schema, one.parent) in own else "partition"
-        out.append(
-            Relation(one.schema, one.name, kind, one.parent, alone=(one.schema, one.name) in own)
-        )
+            kind = "table" if one.parent in own or one.parent not in parents else "partition"
+        out.append(replace(one, kind=kind, alone=one.full in own))
     return out

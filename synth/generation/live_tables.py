@@ -29,6 +29,7 @@ _RULES = {
     "materialized view": "a world has the tables only",
     "trigger": "a world has the rows only",
     "sequence": "SQLite numbers new rows by itself",
+    "row policy": "it may hide rows from this role, which nobody can count; another role sees them",
 }
 
 
@@ -102,7 +103,7 @@ class _Reading:
                 queue += [self.relations[place] for place in targets]
         for relation in self.relations.values():
             if relation not in seen:
-                self.ledger.leave_out("table", _shown(relation), "--tables does not name it")
+                self.ledger.leave_out("table", relation.full, "--tables does not name it")
         return sorted(out, key=lambda table: table.name)
 
     def _table(self, relation: Relation) -> LiveTable | None:
@@ -120,9 +121,9 @@ class _Reading:
         except (SQLAlchemyError, LookupError, TypeError, ValueError) as error:
             table, why = None, f"SQLAlchemy cannot reflect it: {_words(error)}"
         if table is None:
-            self.ledger.leave_out("table", _shown(relation), why)
+            self.ledger.leave_out("table", relation.full, why)
         elif name != relation.name:
-            self.ledger.change("table", _shown(relation), f"{name} in the world")
+            self.ledger.change("table", relation.full, f"{name} in the world")
         else:
             self.ledger.use("table")
         return table
@@ -134,17 +135,13 @@ class _Reading:
             self.ledger.found(kind)
             if one.kind in _NO_TABLES:
                 why = _NO_TABLES[one.kind].format(parent=one.parent)
-                self.ledger.leave_out("table", _shown(one), why)
+                self.ledger.leave_out("table", one.full, why)
             elif one.kind in _RULES:
-                self.ledger.leave_out(one.kind, _shown(one), _RULES[one.kind])
+                self.ledger.leave_out(one.kind, one.full, _RULES[one.kind])
         for schema, count in sorted(self.catalog.others.items()):
             self.ledger.found("schema")
             why = f"tables: {count}; --schema {schema} reads them"
             self.ledger.leave_out("schema", schema, why)
-
-
-def _shown(relation: Relation) -> str:
-    return ".".join(filter(None, [relation.schema, relation.name]))
 
 
 def _words(error: Exception) -> str:

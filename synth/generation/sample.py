@@ -14,13 +14,12 @@ from sqlalchemy import (
     cast,
     func,
     or_,
-    tuple_,
 )
 from sqlalchemy.exc import SQLAlchemyError
 
 from synth.errors import OperatorError
 from synth.generation.snapshot import LiveTable, Rows, Value
-from synth.generation.stored import Stored, stored
+from synth.generation.stored import stored
 
 ALL_ROWS = 1_000_000_000
 """More rows than a sample takes."""
@@ -141,12 +140,9 @@ def _close(db: Connection, tables: dict[str, LiveTable], rows: Rows) -> None:
             for start in range(0, len(missing), MOST_PARENTS):
                 part = missing[start : start + MOST_PARENTS]
                 values = _bound(parent, there, list(zip(*part, strict=True)))
-                where = (
-                    own[0].in_(values[0])
-                    if len(own) == 1
-                    else tuple_(*own, types=[Stored()] * len(own)).in_(
-                        list(zip(*values, strict=True))
-                    )
+                each = zip(*values, strict=True)
+                where = or_(
+                    *(and_(*(c == v for c, v in zip(own, one, strict=True))) for one in each)
                 )
                 rows.by_table[target] += _read(db, parent, rows, where, None)
             if len(rows.by_table[target]) > before:

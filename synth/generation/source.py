@@ -15,8 +15,9 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from envs.connection import check, driver_of, open_engine, parse_url
+from envs.connection import check, open_engine, parse_url
 from envs.ledger import Ledger
+from envs.sandboxes.attached.access import access_of
 from envs.scripts import split
 from envs.scripts.read import read_script
 from synth.errors import OperatorError
@@ -147,21 +148,20 @@ def from_url(url: str, part: Extract, *, secret: bool) -> Source:
     ``secret`` tells that the URL is from a variable and may hold a password. Raises OperatorError
     or DatabaseConfigError for a URL that cannot be used.
     """
-    parsed = parse_url(url)
-    if parsed.password is not None and not secret:
+    access = access_of(url)
+    if access.url.password is not None and not secret:
         raise OperatorError(
             "--from-url holds a password, which the shell's history keeps: put the URL in a"
             " variable and name it with --dsn-env-var"
         )
-    file = parsed.database
-    if driver_of(parsed) == "sqlite" and not (file and Path(file).is_file()):
-        raise OperatorError(f"{file}: there is no such SQLite file")
-    engine = open_engine(parsed, _CONNECT_S)
+    kind, file = access.url.get_backend_name(), access.url.database
+    is_file = kind in {"sqlite", "duckdb"}
+    engine = access.engine() if is_file else open_engine(parse_url(url), _CONNECT_S)
     read_as_stored(engine)
     try:
         check(engine)
         source = _cut(engine, part, masked=True)
-        return replace(source, origin=f"the {driver_of(parsed)} database {Path(file or '').name}")
+        return replace(source, origin=f"the {kind} database {Path(file or '').name}")
     finally:
         engine.dispose()
 

@@ -14,13 +14,14 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, Text, cast, event, func
 from sqlalchemy.types import UserDefinedType
 
 Value = str | int | float | None
 
 NOT_TEXT = "bytes that are no text are written as U+FFFD"
 ROUNDED = "numbers of more than 15 digits are rounded"
+IN_HEXADECIMAL = "bytes, which are written in hexadecimal"
 NOT_FINITE = "infinite and undefined numbers are written as words"
 
 _NUMBERS = frozenset({"bool", "int2", "int4", "int8", "oid", "float4", "float8", "numeric"})
@@ -39,6 +40,39 @@ class Stored(UserDefinedType[Any]):
 
     def coerce_compared_value(self, op: Any, value: Any) -> Stored:
         return self
+
+
+class Written(Stored):
+    """The type of a column of DuckDB that the database itself writes as a text. Its driver knows no
+    infinite dates.
+    """
+
+    cache_ok = True
+
+    def __init__(self, zone: str | None = None) -> None:
+        self.zone = zone
+
+    def column_expression(self, colexpr: Any) -> Any:
+        return cast(func.timezone(self.zone, colexpr) if self.zone else colexpr, Text)
+
+
+class Hexadecimal(Stored):
+    """The type of a key of bytes, which is read and compared as hexadecimal digits."""
+
+    cache_ok = True
+
+    def __init__(self, dialect: str) -> None:
+        self.dialect = dialect
+
+    def column_expression(self, colexpr: Any) -> Any:
+        if self.dialect == "postgresql":
+            return func.encode(colexpr, "hex")
+        return func.lower(func.hex(colexpr))
+
+    def bind_expression(self, bindvalue: Any) -> Any:
+        if self.dialect == "postgresql":
+            return func.decode(bindvalue, "hex")
+        return func.unhex(bindvalue)
 
 
 def stored(value: object) -> tuple[Value, str]:
@@ -78,8 +112,8 @@ def _number(value: float | Decimal) -> tuple[Value, str]:
 
 def read_as_stored(engine: Engine) -> None:
     """Let the connections of an engine give values as the database writes them."""
-    prepare = {"sqlite": _prepare_sqlite, "postgresql": _prepare_postgresql}
-    event.listen(engine, "connect", prepare.get(engine.dialect.name, _prepare_mariadb))
+    if engine.dialect.name in _PREPARE:
+        event.listen(engine, "connect", _PREPARE[engine.dialect.name])
 
 
 def _text(data: bytes) -> str:
@@ -130,3 +164,12 @@ def _prepare_postgresql(raw: Any, _: object) -> None:
 def _prepare_mariadb(raw: Any, _: object) -> None:
     kept = {kind: read for kind, read in raw.decoders.items() if kind not in _TEMPORAL}
     raw.decoders = {**kept, _BIT: lambda data: int.from_bytes(data, "big")}  # pyright: ignore
+
+
+_PREPARE = {
+    "sqlite": _prepare_sqlite,
+    "postgresql": _prepare_postgresql,
+    "mysql": _prepare_mariadb,
+    "mariadb": _prepare_mariadb,
+}
+"""What readies a new connection, by SQLAlchemy's dialect."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Inspector, TableClause, column, table, text
+from sqlalchemy import Connection, Inspector, column, table, text
 from sqlalchemy import types as sql
 from sqlalchemy.dialects.postgresql import CIDR, DOMAIN, INET, INTERVAL, MACADDR, MACADDR8
 from sqlalchemy.dialects.postgresql.ranges import AbstractMultiRange, AbstractRange
@@ -17,12 +17,14 @@ from synth.generation.catalog import Relation
 from synth.generation.checks import ColumnRules, condition, default, read_checks
 from synth.generation.names import quoted
 from synth.generation.snapshot import ForeignKey, LiveColumn, LiveTable
-from synth.generation.stored import Stored
+from synth.generation.stored import IN_HEXADECIMAL, Hexadecimal, Stored, Written
 
 COMPUTED = "the database computes it in a way that SQLite has not"
 
-_DIALECTS = {"postgresql": "postgres", "mysql": "mysql", "mariadb": "mysql"}
+_DIALECTS = {"postgresql": "postgres", "mysql": "mysql", "mariadb": "mysql", "duckdb": "duckdb"}
 """The names that sqlglot has for SQLAlchemy's dialects."""
+
+_BYTES = (sql.LargeBinary, sql.BINARY, sql.VARBINARY)
 
 
 class TableReader:
@@ -45,6 +47,8 @@ class TableReader:
         self.dialect = _DIALECTS.get(self.engine, "sqlite")
         self.where: dict[str, Any] = {"table_name": relation.name, "schema": relation.schema}
         self.names = list[str]()
+        self.bound = set[str]()
+        self.types = dict[str, Stored]()
         self.checks = list[str]()
         self.ledger = Ledger()
 
@@ -52,22 +56,23 @@ class TableReader:
         """The table; None if it has no column that can be read. Raises SQLAlchemyError."""
         raw = self.inspector.get_columns(**self.where)
         self.names = [str(one["name"]) for one in raw]
-        source = table(
-            self.relation.name,
-            *(column(name, Stored()) for name in self.names),
-            schema=self.relation.schema,
-        )
         self.ledger.found("column", len(raw))
-        columns = [one for one in (self._column(one, source) for one in raw) if one is not None]
+        key = tuple(self.inspector.get_pk_constraint(**self.where)["constrained_columns"])
+        links = tuple(self._links())
+        self.bound = {*key, *(name for columns, _, _ in links for name in columns)}
+        columns = [one for one in map(self._column, raw) if one is not None]
         if not columns:
             return None
-        self.ledger.use("column", len(columns))
         self.names = [one.name for one in columns]
+        source = table(
+            self.relation.name,
+            *(column(name, self.types[name]) for name in self.names),
+            schema=self.relation.schema,
+        )
         for check in self.inspector.get_check_constraints(**self.where):
             self._check(str(check["sqltext"]), None)
         self.checks = list(dict.fromkeys(self.checks))
         self.ledger.found("check", len(self.checks))
-        key = tuple(self.inspector.get_pk_constraint(**self.where)["constrained_columns"])
         if key:
             self._count("primary key", self.name, key)
             key = key if self._has(key) else ()
@@ -78,7 +83,7 @@ class TableReader:
             tuple(_with_choices(columns, self.checks)),
             key,
             uniques,
-            tuple(self._links()),
+            links,
             self._comment(),
             tuple(self.checks),
             partials,
@@ -141,10 +146,11 @@ class TableReader:
         return tuple(whole), tuple(sorted(partial))
 
     def _lost_index(self, index: ReflectedIndex) -> None:
-        kind = "unique key" if index["unique"] else "index"
-        why = "it is of more than whole columns"
-        if not index["unique"]:
-            why = "it makes queries fast, a world is small"
+        kind, why = "index", "it makes queries fast, a world is small"
+        if index["unique"]:
+            kind, why = "unique key", "it is of more than whole columns"
+        elif "duplicates_constraint" in index:
+            kind, why = "exclusion constraint", "SQLite has no rule for two rows beside equality"
         self.ledger.found(kind)
         self.ledger.leave_out(kind, f"{self.name}.{index['name']}", why)
 
@@ -183,12 +189,16 @@ class TableReader:
             columns = tuple(map(str, key["constrained_columns"]))
             yield columns, other, tuple(map(str, key["referred_columns"]))
 
-    def _column(self, raw: ReflectedColumn, source: TableClause) -> LiveColumn | None:
+    def _column(self, raw: ReflectedColumn) -> LiveColumn | None:
         """A column; None if it is left out, which the account says."""
         name, kind = str(raw["name"]), _base(raw["type"])
-        declared = _type(kind)
+        declared, own = _type(kind), Stored()
         if declared is None and self.engine == "sqlite":
-            declared = self._stored_type(source, name)
+            declared = self._stored_type(name)
+        elif isinstance(kind, _BYTES) and name in self.bound:
+            declared, own = "TEXT", Hexadecimal(self.engine)
+        elif self.engine == "duckdb" and declared in {"TEXT", "DATE", "DATETIME"}:
+            own = Written("UTC" if getattr(kind, "timezone", False) else None)
         computed = None
         if "computed" in raw:
             computed = condition(str(raw["computed"]["sqltext"]), self.dialect, self.names)
@@ -201,6 +211,11 @@ class TableReader:
                 why = "SQLite has one name for it and another"
             self.ledger.leave_out("column", f"{self.name}.{name}", why)
             return None
+        if isinstance(own, Hexadecimal):
+            self.ledger.change("column", f"{self.name}.{name}", IN_HEXADECIMAL)
+        else:
+            self.ledger.use("column")
+        self.types[name] = own
         comment = raw.get("comment")
         return LiveColumn(
             name=name,
@@ -210,7 +225,7 @@ class TableReader:
             comment=str(comment) if comment else None,
             default=self._default(raw) if computed is None else None,
             computed=computed,
-            length=getattr(raw["type"], "length", None),
+            length=None if isinstance(kind, _BYTES) else getattr(raw["type"], "length", None),
         )
 
     def _choices(self, raw: ReflectedColumn, name: str) -> tuple[str, ...]:
@@ -224,9 +239,9 @@ class TableReader:
             self.checks.append(f"{quoted(name)} IN ({listed})")
         return choices
 
-    def _stored_type(self, source: TableClause, name: str) -> str | None:
+    def _stored_type(self, name: str) -> str | None:
         """The type of a column of SQLite that declares none, by what it holds; None for bytes."""
-        shown = f"SELECT DISTINCT typeof({quoted(name)}) FROM {quoted(source.name)}"
+        shown = f"SELECT DISTINCT typeof({quoted(name)}) FROM {quoted(self.relation.name)}"
         found = set(self.db.exec_driver_sql(shown).scalars()) - {"null"}
         if "blob" in found:
             return None

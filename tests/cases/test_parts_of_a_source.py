@@ -40,6 +40,10 @@ CREATE TABLE sale_2026 PARTITION OF sale FOR VALUES FROM ('2026-01-01') TO ('202
 CREATE TABLE refund (refund_id integer PRIMARY KEY, sale_id integer, sold date, FOREIGN KEY (sale_id, sold) REFERENCES sale (sale_id, sold));
 CREATE TABLE place (place_id integer PRIMARY KEY, name text);
 CREATE TABLE capital (state text) INHERITS (place);
+CREATE TABLE ship (name text NOT NULL);
+CREATE TABLE freighter () INHERITS (ship);
+CREATE TABLE tanker (tons integer) INHERITS (freighter);
+CREATE TABLE booking (during tsrange, EXCLUDE USING gist (during WITH &&));
 INSERT INTO r VALUES (1, 1), (2, 2);
 INSERT INTO twice VALUES (1, 1);
 INSERT INTO boss VALUES (1, NULL), (2, 1);
@@ -50,6 +54,10 @@ INSERT INTO sale VALUES ('2025-05-05', 1, 1), ('2026-05-05', 2, 2);
 INSERT INTO refund VALUES (1, 2, '2026-05-05');
 INSERT INTO place VALUES (1, 'Green hill');
 INSERT INTO capital VALUES (2, 'Old town', 'North');
+INSERT INTO ship VALUES ('Ada');
+INSERT INTO freighter VALUES ('Bo'), ('Cy');
+INSERT INTO tanker VALUES ('Di', 900);
+INSERT INTO booking VALUES ('[2026-01-01, 2026-01-02)');
 """
 SCHEMATA = """
 CREATE SCHEMA sales;
@@ -116,7 +124,7 @@ def test_odd_keys_parts_and_rows_that_break_a_key():
         source = from_url(url, Extract(), secret=True)
     assert counts(source) == {
         "r": 2, "twice": 1, "boss": 2, "visit": 1, "remark": 1, "sale": 2, "refund": 1,
-        "place": 1, "capital": 1,
+        "place": 1, "capital": 1, "ship": 1, "freighter": 2, "tanker": 1, "booking": 1,
     }  # fmt: skip
     keys = left_out(source, "foreign key")
     assert keys["twice (a, a) to r"] == "it names a column twice"
@@ -126,6 +134,8 @@ def test_odd_keys_parts_and_rows_that_break_a_key():
         "public.sale_2026",
     }
     assert left_out(source, "table").keys() == {"public.sale_2025", "public.sale_2026"}
+    assert [*left_out(source, "exclusion constraint")] == ["booking.booking_during_excl"]
+    assert left_out(source, "index") == {}
     assert left_out(source, "row") == {
         "visit (visit_id 4)": "it refers to a row of boss that is not here",
         "remark (remark_id 2)": "it refers to a row of visit that is not here",
@@ -158,8 +168,12 @@ def test_rows_over_the_limit_are_counted(tmp_path: Path):
     ]
 
 
-def test_a_table_without_rights_is_named():
-    with database("CREATE TABLE a (a_id integer PRIMARY KEY); INSERT INTO a VALUES (1);") as url:
+def test_a_table_without_rights_and_hidden_rows_are_named():
+    script = (
+        "CREATE TABLE a (a_id integer PRIMARY KEY); INSERT INTO a VALUES (1), (2);"
+        "ALTER TABLE a ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON a USING (a_id = 1);"
+    )
+    with database(script) as url:
         own = sqlalchemy.create_engine(url)
         role = str(own.url.database)
         with own.begin() as db:
@@ -174,6 +188,8 @@ def test_a_table_without_rights_is_named():
                 db.exec_driver_sql(f"DROP OWNED BY {role}; DROP ROLE {role}")
             own.dispose()
     assert left_out(source, "table") == {"public.b": "permission denied for table b"}
+    assert [*left_out(source, "row policy")] == ["public.a"]
+    assert counts(source) == {"a": 1}
 
 
 def test_defaults_of_the_clock_and_of_chance_are_pinned_in_the_seed(tmp_path: Path):

@@ -82,7 +82,7 @@ def rows_of(source: Source, table: str = "odd") -> dict[str, list[Any]]:
     return {name: [row[name] for row in found] for name in found[0]}
 
 
-def server_source(engine: str, script: str) -> Source:
+def server_source(engine: str, script: str, part: Extract | None = None) -> Source:
     with empty_database(engine) as url:
         own = sqlalchemy.create_engine(url)
         with own.begin() as db:
@@ -90,7 +90,7 @@ def server_source(engine: str, script: str) -> Source:
                 if statement.strip():
                     db.exec_driver_sql(statement)
         own.dispose()
-        return from_url(url, Extract(), secret=True)
+        return from_url(url, part or Extract(), secret=True)
 
 
 def named(source: Source, kind: str) -> dict[str, str]:

@@ -36,13 +36,17 @@ class SqliteAccess(Access):
         return sqlalchemy.URL.create("sqlite", database=name, query={"mode": "ro", "uri": "true"})
 
     def prepare(self, raw: Any) -> None:
-        raw.text_factory = lambda data: data.decode("utf-8", "replace")
+        raw.text_factory = _text
         raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
         raw.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         raw.set_authorizer(_authorize)
 
     def refusal(self, raw: Any, sql: str, parameters: Any) -> str | None:
         return None  # the authorizer says it, and the driver takes one statement at a time
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _authorize(action: int, *_: str | None) -> int:
