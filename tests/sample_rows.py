@@ -167,6 +167,7 @@ def row(index: int, **columns: Json) -> dict[str, Json]:
         "source_id": None,
         "narrated_turns": None,
         "notes": None,
+        "middleware_tools": [],
     }
     assert columns.keys() <= plain.keys()
     return plain | columns

@@ -6,7 +6,7 @@
         yield "customers", {"customer_id": 1000 * universe + 1, "name": random.choice(NAMES)}
 
 Each pair is a table and a row of it, in an order that satisfies the foreign keys. ``random`` is
-seeded by the world's name and the universe; nothing else may vary. A value is None, bool, int,
+seeded by the number of the universe; nothing else may vary. A value is None, bool, int,
 float, str, bytes, decimal.Decimal, datetime.date or datetime.datetime. ``seed.sql`` is universe 0:
 the function is asked from 1 on.
 """
@@ -88,9 +88,7 @@ def rows_function(module: types.ModuleType, file: Path) -> Callable[[int, Random
     return found
 
 
-def seed_rows(
-    rows: Callable[[int, Random], Any], universe: int, world: str, file: Path
-) -> Iterator[SeedRow]:
+def seed_rows(rows: Callable[[int, Random], Any], universe: int, file: Path) -> Iterator[SeedRow]:
     """The rows of one universe as seed.py gives them, each checked for its form.
 
     Raises WorldError with the line of what breaks, or of the ``yield`` of what is no row.
@@ -99,7 +97,7 @@ def seed_rows(
     code = cast("types.FunctionType", rows).__code__
     where = (code.co_filename, code.co_firstlineno)
     try:
-        given: object = rows(universe, Random(f"{world}/{universe}"))
+        given: object = rows(universe, Random(universe))
         sort = type(given).__name__
         if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
             raise WorldError(

@@ -124,7 +124,7 @@ class World:
         shared = self.database != self.path
         digest = world_digest(self.database) if shared else self.digest
         module = WorldPackage(self.database, digest).load("seed")
-        return seed_rows(rows_function(module, file), universe, self.name, file)
+        return seed_rows(rows_function(module, file), universe, file)
 
     def template(
         self, engine: str = "sqlite", universe: int = 0, place: DatabaseTarget | None = None

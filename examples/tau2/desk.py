@@ -18,7 +18,7 @@ _SIGNS = {
 }
 
 
-@tool(read_only=True)
+@tool(read_only=True, pure=True)
 def calculate(
     db: Connection, expression: Annotated[str, {"pattern": r"^[0-9+\-*/(). ]{1,200}$"}]
 ) -> dict[str, Any]:

@@ -16,12 +16,13 @@ from envs.sandboxes.base import Template
 from envs.types import RowChange, ToolCall, ToolOutcome, ToolResult
 from envs.world.loader import World
 from synth.action_lists.entries import Entry, ExpectedCall
-from synth.action_lists.inference import Inferred, names_something
+from synth.action_lists.inference import MOST_COUNTED, Inferred, names_something
 from synth.action_lists.lookup import Read, Search
 from synth.action_lists.refusals import Kind, Refused
 from synth.action_lists.script import IDENTITY, Script
 from synth.action_lists.support import supported
 from synth.action_lists.values import (
+    KnownValue,
     ValuePool,
     result_values,
     said_days,
@@ -117,6 +118,7 @@ class GoldMaker:
             self._known.values += said_values(text, source)
             self._known.values += said_days(text, years, source)
         self._said = flat("\n".join(texts.values()))
+        self._named = [known for known in self._known.values if _names_a_thing(known)]
 
     def make(self, *, asks_consent: bool) -> MadeGold:
         """The gold solution. Raises :class:`Refused` with what is wrong with the entry."""
@@ -186,8 +188,24 @@ class GoldMaker:
     def _identify(self) -> None:
         """Ask who the user is, and look that up, as the world's policy wants it."""
         known = [value for value in self._known.values if value.source == IDENTITY]
-        if (read := self._search.first(known)) is not None:
+        if (read := next(self._search.reads_of(known), None)) is not None:
             self._add_reads([read])
+
+    def _check_named(self) -> None:
+        """Raise Refused if the user names something that a read finds and no call is about."""
+        steps = [step for step in self._progress.steps if isinstance(step, CallTemplate)]
+        meant = [str(value) for step in steps for _, value in wanted_leaves(step.arguments)]
+        about = flat("\n".join([*meant, *self.entry.outputs]))
+        for named in self._named:
+            reads = () if appears_in(named.value, about) else self._search.reads_of([named])
+            for read in reads:
+                if any(same_value(found.value, named.value) for found in read.values):
+                    raise Refused(
+                        Kind.HALF_DONE,
+                        f"the user names {named.value!r}, which {read.tool} finds, and no call of"
+                        " gold is about it: add the calls that are due, or the read by which an"
+                        " agent sees that none is",
+                    )
 
     def _play(
         self, number: int, call: ExpectedCall, outcome: ToolOutcome, *, asks_consent: bool
@@ -351,6 +369,7 @@ class GoldMaker:
                 f"nothing can be judged: gold changes no row, and the user says {said[0]!r}"
                 " already, so an agent that repeats it would earn the full reward",
             )
+        self._check_named()
         words = report([*progress.written, *progress.required], entry.outputs)
         progress.steps.append(SayTemplate(Phrasing([words])))
 
@@ -374,6 +393,12 @@ def later_calls(calls: Sequence[ExpectedCall], script: Script) -> list[int]:
         ]
         out.append(holders[0] if holders else 0)
     return out
+
+
+def _names_a_thing(known: KnownValue) -> bool:
+    """True for a value by which a user may mean a row of the database, other than their own."""
+    counted = known.shape == "number" and float(known.value) <= MOST_COUNTED
+    return known.source != IDENTITY and known.shape not in ("word", "date") and not counted
 
 
 def _is_telling(value: Any) -> bool:

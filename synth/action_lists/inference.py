@@ -14,7 +14,6 @@ from envs.types import Pins, ToolCall, ToolOutcome
 from envs.world.loader import World
 from synth.action_lists.values import said_days
 from synth.types import Task
-from synth.validation.argument_provenance import appears_in
 
 MOST_COUNTED = 20
 """The largest whole number that counts as counted by the agent."""
@@ -23,7 +22,6 @@ WORDS = 4
 """Words of a text that an agent composes."""
 
 _NOTE = re.compile(r"^(?:transfer|escalate|hand_?over|hand_?off|think|note)")
-_SUM = re.compile(r"[\d\s.+*/()-]*\d[\d\s.+*/()-]*")
 _AMOUNT = re.compile(r"amount|price|cost|total|refund|compensation")
 _ID = re.compile(r"(?:^|_)(?:ids?|number|no|nr|code|key|zip)$")
 
@@ -31,10 +29,9 @@ _ID = re.compile(r"(?:^|_)(?:ids?|number|no|nr|code|key|zip)$")
 class Inferred:
     """The inferred arguments of one gold solution.
 
-    These are a day that was named without its year, a small number of things, an expression over
-    known numbers, a multiple of an amount in the policy, an amount that the tool itself checks (it
-    refuses a greater one), and the agent's own words to a tool that keeps nothing. ``found`` holds
-    each with its tool.
+    These are a day that was named in another form, a small number of things, a multiple of an
+    amount in the policy, an amount that the tool itself checks (it refuses a greater one), and the
+    agent's own words to a tool that keeps nothing. ``found`` holds each with its tool.
     """
 
     def __init__(self, world: World, draft: Task, template: Template) -> None:
@@ -52,7 +49,7 @@ class Inferred:
         if (tool, value) in self.found:
             return True
         if isinstance(value, str):
-            inferred = is_day(value, seen) or adds_up(value, seen) or self._is_note(outcome, value)
+            inferred = is_day(value, seen) or self._is_note(outcome, value)
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             counted = isinstance(value, int) and 0 <= value <= MOST_COUNTED
             inferred = not names_something(path) and (
@@ -104,22 +101,13 @@ def multiple_of_policy(path: str, value: float, policy: str) -> bool:
 
 
 def is_day(value: str, seen: str) -> bool:
-    """True for an ISO date of a day that was named without its year, in a year that was named."""
-    if re.fullmatch(r"20\d\d-\d\d-\d\d", value) is None:
+    """True for an ISO date of a day that was named in another form; one without its year needs a
+    year that was named.
+    """
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", value) is None:
         return False
-    days = said_days(seen, [int(value[:4])], "")
-    return value[:4] in seen and any(day.value == value for day in days)
-
-
-def adds_up(value: str, seen: str) -> bool:
-    """True for an expression over numbers that are known or small."""
-    if _SUM.fullmatch(value) is None or not re.search(r"\d\s*[-+*/]", value):
-        return False
-    numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", value)]
-    return all(
-        appears_in(int(number) if number.is_integer() else number, seen) or number <= MOST_COUNTED
-        for number in numbers
-    )
+    years = [int(value[:4])] if value[:4] in seen else []
+    return any(day.value == value for day in said_days(seen, years, ""))
 
 
 def _raise(holder: Any, path: str, value: float) -> bool:

@@ -84,16 +84,15 @@ class Search:
             )
         return None
 
-    def first(self, values: Sequence[KnownValue]) -> Read | None:
-        """The first read that succeeds with arguments from these values only."""
+    def reads_of(self, values: Sequence[KnownValue]) -> Iterator[Read]:
+        """The reads that succeed with arguments from these values only."""
         self._reads, self._tried = [], set[str]()
         for tool in self._tools:
             for arguments, uses in _calls_of(tool, ValuePool(list(values))):
+                count = len(self._reads)
                 if arguments:
                     self._try(tool.name, arguments, uses)
-                if self._reads:
-                    return self._reads[0]
-        return None
+                yield from self._reads[count:]
 
     def _try(self, tool: str, arguments: Mapping[str, Any], uses: Sequence[KnownValue]) -> None:
         key = canonical([tool, arguments])

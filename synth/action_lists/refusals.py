@@ -18,6 +18,8 @@ class Kind(StrEnum):
     NO_CHANGE = "makes a write that changes nothing"
     UNSUPPORTED_OUTPUT = "expects an output that no row supports"
     NOTHING_TO_JUDGE = "has nothing to judge"
+    HALF_DONE = "does a part of what its user names"
+    OTHER_GOLD = "expects something else than a task of the same words"
     NOT_PROVED = "does not prove itself"
     WRONG_AGENT_WINS = "lets a lazy or wrong agent win"
     HONEST_AGENT_LOSES = "lets an honest agent lose"

@@ -20,6 +20,7 @@ from synth.action_lists.making import body_of, empty_body
 from synth.action_lists.refusals import Kind, LeftOut, Refused
 from synth.action_lists.wording import wants_consent
 from synth.errors import TaskError
+from synth.foundation.hashing import canonical
 from synth.tasks.families import FamilyTasks
 from synth.tasks.pools import ListedTask, PublishedFamily
 from synth.tasks.queries import Queries
@@ -123,6 +124,10 @@ def list_tasks(
         if reason := asyncio.run(_fault(task, world, template, inferred[name])):
             refused.append(LeftOut(name, Kind.NOT_PROVED, reason))
             del kept[name]
+    reads = {tool.name for tool in world.tools if tool.read_only}
+    for item in _rivals([entries[name] for name in kept], reads):
+        refused.append(item)
+        del kept[item.id]
     out = pool(list(kept.values()), families)
     out.useless_reads = useless
     places = {name: place for place, name in enumerate(entries)}
@@ -145,6 +150,27 @@ def _distinct(found: Sequence[Entry | Unreadable], refused: list[LeftOut]) -> di
             refused.append(LeftOut(item.id, Kind.DUPLICATE_ID, message))
         else:
             out[item.id] = item
+    return out
+
+
+def _rivals(entries: Sequence[Entry], reads: Collection[str]) -> list[LeftOut]:
+    """The entries whose users say the same and that expect other writes or outputs."""
+    asked: dict[str, dict[str, list[str]]] = {}
+    for entry in entries:
+        said = entry.scenario
+        words = f"{said.request} {said.known} {said.unknown} {said.instructions}".casefold()
+        writes = [
+            canonical([one.name, one.arguments]) for one in entry.calls if one.name not in reads
+        ]
+        gold = canonical([sorted(writes), sorted(entry.outputs)])
+        same = asked.setdefault(" ".join(re.findall(r"\w+", words)), {})
+        same.setdefault(gold, []).append(entry.id)
+    out: list[LeftOut] = []
+    for golds in asked.values():
+        names = [name for same in golds.values() for name in same]
+        for name in names if len(golds) > 1 else ():
+            others = ", ".join(repr(other) for other in names if other != name)
+            out.append(LeftOut(name, Kind.OTHER_GOLD, f"no agent could tell it from {others}"))
     return out
 
 

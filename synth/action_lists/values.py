@@ -4,12 +4,13 @@ be.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
+
+from synth.language.values import values_in
 
 _TOKEN = re.compile(
     r"""(?P<quoted>"[^"\n]{1,80}"|'[^'\n]{2,80}'(?!\w))
@@ -24,36 +25,7 @@ _TOKEN = re.compile(
 )
 """Values in a text, by their shape."""
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_DAY = re.compile(
-    rf"\b(?P<month>{_MONTH})\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b"
-    rf"|\b(?P<before>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<after>{_MONTH})\b",
-    re.IGNORECASE,
-)
-_COMMON = frozenset(
-    [
-        "I",
-        "My",
-        "The",
-        "And",
-        "But",
-        "You",
-        "Your",
-        "If",
-        "It",
-        "Please",
-        "Also",
-        "Then",
-        "Your",
-        "Me",
-        "Is",
-        "Are",
-        "Do",
-        "Yes",
-        "No",
-    ]
-)
+_COMMON = re.compile("I|My|The|And|But|You|Your|If|It|Please|Also|Then|Me|Is|Are|Do|Yes|No")
 _SHAPES = (
     (re.compile(r"e?mail"), ("email",)),
     (re.compile(r"date|day|since|until|dob"), ("date",)),
@@ -87,7 +59,7 @@ def said_values(text: str, source: str) -> Iterator[KnownValue]:
     for found in _TOKEN.finditer(text):
         shape, words = str(found.lastgroup), found.group().strip("\"'")
         if shape == "name":
-            parts = [part for part in words.split() if part not in _COMMON]
+            parts = [part for part in words.split() if not _COMMON.fullmatch(part)]
             whole = " ".join(parts)
             yield from (KnownValue(part, "", shape, source) for part in parts)
             if len(parts) > 1:
@@ -97,16 +69,11 @@ def said_values(text: str, source: str) -> Iterator[KnownValue]:
 
 
 def said_days(text: str, years: Sequence[int], source: str) -> Iterator[KnownValue]:
-    """The days in a text that names no year, such as May 20, as ISO dates of some years."""
-    for found in _DAY.finditer(text):
-        month = _MONTHS.index((found["month"] or found["after"])[:3].lower()) + 1
-        number = int(found["day"] or found["before"])
-        for year in years:
-            try:
-                day = dt.date(year, month, number)
-            except ValueError:
-                continue
-            yield KnownValue(day.isoformat(), "", "date", source)
+    """The days in a text as ISO dates; one without its year, such as May 20, in each of ``years``."""
+    for found in values_in(text):
+        for (day,) in found.readings if found.kind == "date" else ():
+            whole = [f"{year}{day[1:]}" for year in years] if day.startswith("--") else [day]
+            yield from (KnownValue(one, "", "date", source) for one in whole)
 
 
 def result_values(payload: Any) -> Iterator[KnownValue]:

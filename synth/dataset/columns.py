@@ -227,6 +227,14 @@ COLUMNS: Final[tuple[Col, ...]] = (
         low=True,
         late=True,
     ),
+    Col(
+        "middleware_tools",
+        "list<str>",
+        "Names of the tools that middlewares brought, which no environment has.",
+        null=True,
+        low=True,
+        late=True,
+    ),
 )
 
 BY_NAME: Final = {col.name: col for col in COLUMNS}

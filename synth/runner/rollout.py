@@ -65,7 +65,7 @@ class RolloutResult:
     run: AgentRun
     score: Score
     episode: Episode
-    tools: Sequence[object]
+    tools: Sequence[Any]
     segments: Sequence[object]
     latency_s: float
     judged: JudgeCost = field(default_factory=JudgeCost)
@@ -237,10 +237,11 @@ def _identity_columns(job: Job, context: RolloutContext) -> dict[str, object]:
 
 
 def _conversation_columns(result: RolloutResult) -> dict[str, object]:
-    run = result.run
+    run, own = result.run, [tool for tool in result.tools if tool not in result.episode.tools]
     return {
         "messages": run.messages,
         "tools": result.tools,
+        "middleware_tools": [tool["function"]["name"] for tool in own],
         "segments": list(result.segments),
         "events": run.recorded_events,
         "call_changes": call_changes(run),

@@ -194,7 +194,7 @@ class FamilyTasks(TaskPool):
         self, family: str, case: str | None, instance: TaskInstance, phrasing: str | None
     ) -> Task:
         slots, body = instance.slots, instance.body
-        identity = digest(self.world.name, family, case, self.universe, slots)
+        identity = digest(family, case, self.universe, slots)
         draw = derive_seed(identity)
         started = dt.datetime.fromisoformat(self.rules.now)
         now = (started + dt.timedelta(minutes=draw % WORKDAY_MINUTES)).isoformat(timespec="seconds")

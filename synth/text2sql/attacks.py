@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envs.plugins import resolve
-from envs.quoting import quoted
+from envs.quoting import backticked, quoted
 from envs.world.query import QueryResult
-from synth.rewards.base import Ask
+from synth.rewards.base import Ask, Evidence
 from synth.tasks.yaml.template import sql_literal
 from synth.tasks.yaml.words import SUBMIT_SQL
-from synth.types import Task
 from synth.validation.attacks.steps import Attack, Move, SayStep, ToolStep, acts
 
 MOST_ROWS = 200
@@ -23,30 +22,35 @@ WEAKER = "weaker query"
 
 
 def lazy_queries(
-    task: Task, gold: Sequence[Move], answer: QueryResult, ask: Ask
+    gold: Sequence[Move], answer: QueryResult, evidence: Evidence, ask: Ask
 ) -> Iterator[Attack]:
     """Queries that need no thought; ``answer`` is the right answer on the task's own database,
     which ``ask`` queries.
     """
-    yield _submitting(gold, "no query", "the request as a query", task.prompt)
+    quote = backticked if evidence.engine in ("mysql", "mariadb") else quoted
+    yield _submitting(gold, "no query", "the request as a query", evidence.task.prompt)
     yield _submitting(gold, "no query", "one row of NULL", "SELECT NULL")
-    tables = sorted({act.arguments["table"] for act in acts(gold) if act.name == "describe_table"})
-    for table in tables:
-        yield _submitting(gold, "whole table", f"all of {table}", f"SELECT * FROM {quoted(table)}")
-        yield _submitting(
-            gold, "whole table", f"the count of {table}", f"SELECT COUNT(*) FROM {quoted(table)}"
-        )
+    known = evidence.tables
+    looked_at = {act.arguments["table"] for act in acts(gold) if act.name == "describe_table"}
+    tables = {
+        name: known[name].written(quote) if name in known else quote(name)
+        for name in sorted(looked_at)
+    }
+    for table, source in tables.items():
+        yield _submitting(gold, "whole table", f"all of {table}", f"SELECT * FROM {source}")
+        counting = f"SELECT COUNT(*) FROM {source}"
+        yield _submitting(gold, "whole table", f"the count of {table}", counting)
     if len(answer.rows) <= MOST_ROWS and all(_plain(cell) for row in answer.rows for cell in row):
         rows = ["SELECT " + ", ".join(map(sql_literal, row)) for row in answer.rows]
-        known = " UNION ALL ".join(rows)
-        yield _submitting(gold, BY_HEART, "the right rows as constants", known)
-        for table in tables:
-            counted = ask(f"SELECT COUNT(*) FROM {quoted(table)}")
+        constants = " UNION ALL ".join(rows)
+        yield _submitting(gold, BY_HEART, "the right rows as constants", constants)
+        for table, source in tables.items():
+            counted = ask(f"SELECT COUNT(*) FROM {source}")
             if not isinstance(counted, QueryResult):
                 continue
             count = counted.rows[0][0]
-            guard = f"(SELECT COUNT(*) FROM {quoted(table)}) = {count}"
-            guarded = f"SELECT * FROM ({known}) AS known WHERE {guard}"
+            guard = f"(SELECT COUNT(*) FROM {source}) = {count}"
+            guarded = f"SELECT * FROM ({constants}) AS known WHERE {guard}"
             yield _submitting(gold, BY_HEART, f"the right rows while {table} has {count}", guarded)
 
 

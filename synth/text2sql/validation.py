@@ -60,7 +60,7 @@ class SqlValidation(GateValidation):
         if databases is None or not isinstance(answer, QueryResult):
             return
         known = self.known_answer_possible(options, evidence)
-        for attack in lazy_queries(task, gold, answer, databases.own):
+        for attack in lazy_queries(gold, answer, evidence, databases.own):
             if attack.kind != BY_HEART or not known:
                 yield attack
 

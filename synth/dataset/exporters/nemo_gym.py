@@ -20,6 +20,7 @@ from synth.dataset.exporters.prompts import (
     PromptOptions,
     prompt_of,
     task_identity,
+    tools_of,
 )
 from synth.types.reply_tool import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
 
@@ -53,19 +54,19 @@ class NemoGym(PromptExporter):
                     {"role": message["role"], "content": message["content"]}
                     for message in prompt_of(group)
                 ],
-                "tools": [flat_tool(tool) for tool in self._tools(group[0])],
+                "tools": [flat_tool(tool) for tool in self._tools(group)],
             },
             **({"agent_ref": agent} if self.options.agent else {}),
             **task_identity(group),
         }
 
-    def _tools(self, row: Row) -> Sequence[Mapping[str, Any]]:
+    def _tools(self, group: Sequence[Row]) -> Sequence[Mapping[str, Any]]:
         function = {
             "name": REPLY,
             "description": REPLY_DESCRIPTION,
             "parameters": REPLY_PARAMETERS,
         }
-        return [*row["tools"], {"function": function}] if self.options.reply_tool else row["tools"]
+        return [*tools_of(group), *([{"function": function}] if self.options.reply_tool else [])]
 
     def write(self, examples: Iterable[Example], out: Path) -> int:
         return write_jsonl(examples, out)

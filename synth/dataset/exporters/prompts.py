@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from synth.dataset.exporters.base import Example, Exporter, Message, Row, prompt_part
 from synth.dataset.exporters.row_policy import Unit
@@ -18,7 +18,7 @@ from synth.dataset.exporters.siblings import by_task
 
 TASK_COLUMNS = (
     *("task_id", "env", "env_digest", "family", "case", "split", "universe"),
-    *("messages", "tools", "outcome", "reward"),
+    *("messages", "tools", "middleware_tools", "outcome", "reward"),
 )
 _IDENTITY = ("task_id", "env", "env_digest", "family", "case", "split", "universe")
 
@@ -77,6 +77,12 @@ def task_identity(group: Sequence[Row]) -> Example:
         "samples": len(group),
         "pass_rate": pass_rate(group),
     }
+
+
+def tools_of(group: Sequence[Row]) -> list[Any]:
+    """Return the tools of a task's environment, without those of the run's middlewares."""
+    own = group[0]["middleware_tools"] or ()
+    return [tool for tool in group[0]["tools"] if tool["function"]["name"] not in own]
 
 
 def prompt_of(group: Sequence[Row]) -> list[Example]:

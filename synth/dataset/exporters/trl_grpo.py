@@ -12,7 +12,7 @@ from pathlib import Path
 from synth.dataset.columns import Kind
 from synth.dataset.exporters.base import Example, Row
 from synth.dataset.exporters.files import write_parquet
-from synth.dataset.exporters.prompts import PromptExporter, prompt_of, task_identity
+from synth.dataset.exporters.prompts import PromptExporter, prompt_of, task_identity, tools_of
 
 _COLUMNS: dict[str, Kind] = {
     **dict.fromkeys(("prompt", "tools"), "list<json>"),
@@ -32,7 +32,7 @@ class TrlGrpo(PromptExporter):
     def example(self, group: Sequence[Row], number: int) -> Example:
         return {
             "prompt": prompt_of(group),
-            "tools": list(group[0]["tools"]),
+            "tools": tools_of(group),
             **task_identity(group),
         }
 

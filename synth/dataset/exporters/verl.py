@@ -28,6 +28,7 @@ from synth.dataset.exporters.prompts import (
     PromptOptions,
     prompt_of,
     task_identity,
+    tools_of,
 )
 from synth.dataset.exporters.row_policy import Unit
 from synth.dataset.store.wire import json_text
@@ -90,7 +91,7 @@ class Verl(PromptExporter):
             "extra_info": {
                 "index": number,
                 "need_tools_kwargs": False,
-                "tools": json_text(list(group[0]["tools"])),
+                "tools": json_text(tools_of(group)),
                 **identity,
             },
         }

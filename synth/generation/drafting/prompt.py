@@ -118,7 +118,9 @@ def _rows(template: Template, count: int) -> str:
             table = template.tables[name]
             columns = ", ".join(quote(column.name) for column in table.columns)
             try:
-                rows = select(connection, f"SELECT {columns} FROM {quote(name)} LIMIT {count}")
+                rows = select(
+                    connection, f"SELECT {columns} FROM {table.written(quote)} LIMIT {count}"
+                )
             except ValueError:  # bytes, which JSON does not hold
                 continue
             lines += [f"{name}: {json.dumps(_cut(row), ensure_ascii=False)}" for row in rows]

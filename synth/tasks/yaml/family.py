@@ -80,11 +80,7 @@ class TaskFile:
 
 def read_file(context: ReaderContext) -> FileFamilies:
     """The families of a world's tasks.yaml. Raises what :func:`read_tasks` raises."""
-    name, universe = context.world.name, context.universe
-    world = f"{name}/{universe}" if universe else name
-    read = read_tasks(
-        context.file, world, context.tools, context.queries, may_be_empty=universe > 0
-    )
+    read = read_tasks(context.file, context.universe, context.tools, context.queries)
     account = Ledger()
     account.found("family", len(read.unasked))
     for family, why in read.unasked.items():
@@ -94,18 +90,15 @@ def read_file(context: ReaderContext) -> FileFamilies:
 
 def read_tasks(
     file: Path,
-    world: str,
+    universe: int,
     tools: Mapping[str, Mapping[str, object]],
     queries: Queries,
-    *,
-    may_be_empty: bool = False,
 ) -> TaskFile:
-    """Parse and check the tasks.yaml of a world.
+    """Parse and check the tasks.yaml of a world, for one of its universes.
 
-    ``world`` names the world, and the universe where it is not the first: faked values differ by
-    it. ``tools`` maps each tool's name to its parameters' JSON Schema. Raises
+    ``tools`` maps each tool's name to its parameters' JSON Schema. Raises
     :class:`~synth.errors.TaskError` for the first mistake of each family; a family without a row is
-    one unless it ``may_be_empty``.
+    one in universe 0.
     """
     scope, top = _read_top(file, tools)
     rules = read_world_rules(top, scope, queries)
@@ -121,11 +114,11 @@ def read_tasks(
     for index, entry in enumerate(entries):
         try:
             raw = scope.mapping(entry, "a family", entries.lines[index], keys_of(FamilyModel))
-            families.append(_Reader(raw, world, scope, queries, rules).family())
+            families.append(_Reader(raw, universe, scope, queries, rules).family())
             if any(family.id == families[-1].id for family in families[:-1]):
                 raise families[-1].fail("two families have this id")
         except TaskError as error:
-            if may_be_empty and isinstance(error, EmptyFamilyError):
+            if universe and isinstance(error, EmptyFamilyError):
                 absent[str(error.family)] = error.message
             elif queries.attached and error.family:
                 unasked[error.family] = error.message
@@ -165,14 +158,15 @@ class _Reader:
     """Reads one family."""
 
     def __init__(
-        self, raw: Map, world: str, scope: Scope, queries: Queries, rules: WorldRules
+        self, raw: Map, universe: int, scope: Scope, queries: Queries, rules: WorldRules
     ) -> None:
         name = scope.text(raw, "id", "a family")
         if not FAMILY_ID.fullmatch(name):
             raise scope.fail(
                 f"the id {name[:80]!r} must match {FAMILY_ID.pattern}", raw.lines["id"]
             )
-        self.raw, self.world, self.name, self.queries, self.rules = raw, world, name, queries, rules
+        self.raw, self.universe, self.name = raw, universe, name
+        self.queries, self.rules = queries, rules
         self.scope = replace(scope, family=name)
 
     def family(self) -> Family:
@@ -293,7 +287,9 @@ class _Reader:
                 return [next(iter(row.values())) for row in rows]
 
             try:
-                out[slot] = parse_domain(domain, values, derive_seed(self.world, self.name, slot))
+                out[slot] = parse_domain(
+                    domain, values, derive_seed(self.universe, self.name, slot)
+                )
             except ValueError as error:
                 raise scope.fail(f"vary {slot}: {error}", line) from None
         return out

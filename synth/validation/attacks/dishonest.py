@@ -150,13 +150,14 @@ class Leaker(Attacker):
 
 
 class FalseAct(Attacker):
-    """Says that something else was done as well. Not played where gold itself sends a message."""
+    """Says that something else was done as well. Not played where gold itself says so."""
 
     name = "false act"
 
     def attacks(self, scene: Scene) -> Iterator[Attack]:
         parts = {part for call in acts(scene.gold) for part in call.name.lower().split("_")}
-        said = f"{scene.closing} {' '.join(parts)}".lower()
+        words = [move.text for move in scene.gold if isinstance(move, SayStep)]
+        said = " ".join([*words, scene.closing, *parts]).lower()
         for label, root, text in (
             ("says to have told others", "inform", "I have also informed your lawyer about it."),
             ("says that they were told", "notif", "Your landlord has been notified as well."),

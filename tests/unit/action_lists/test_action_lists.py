@@ -15,7 +15,7 @@ from envs.world.loader import load_world
 from synth.action_lists.list_check import ListReport, check_list
 from synth.action_lists.refusals import Kind
 from synth.action_lists.source import ActionListOptions, ActionListSource
-from synth.action_lists.tasks import ListSettings, ListTasks
+from synth.action_lists.tasks import ListSettings, ListTasks, list_tasks
 from synth.errors import OperatorError, TaskError
 from synth.testing import TaskSourceConformance
 from synth.types import Task
@@ -163,6 +163,59 @@ def test_a_list_without_a_sound_task_is_refused(tmp_path: Path):
         opened(path)
     with pytest.raises(OperatorError, match="cannot be read"):
         opened(tmp_path / "none.json")
+
+
+LEND = {"id": "both", "instruction": "You are Ada Kern. You want to borrow Solaris and Ubik."}
+SOLARIS = {"name": "lend", "arguments": {"member_id": 21, "book_id": 34}}
+UBIK = {"name": "lend", "arguments": {"member_id": 21, "book_id": 35}}
+LOOK = {"name": "find_book", "arguments": {"title": "Ubik"}}
+
+
+def left_out(entries: list[dict[str, Any]], tmp_path: Path) -> dict[str, Kind]:
+    """The entries of a list of the library that are left out."""
+    path = tmp_path / "list.json"
+    path.write_text(json.dumps(entries), "utf-8")
+    world = load_world(Path(__file__).parents[3] / "examples/library")
+    with world.template() as template:
+        found = list_tasks(ListSettings.of(str(path), "auto"), world, template, None, 0, "")
+    return {item.id: item.kind for item in found.refused}
+
+
+def test_a_gold_that_does_a_part_of_what_is_named_is_left_out(tmp_path: Path):
+    entries = [
+        {**LEND, "actions": [SOLARIS]},
+        {**LEND, "id": "whole", "actions": [SOLARIS, UBIK]},
+        {**LEND, "id": "seen", "actions": [LOOK, SOLARIS]},
+    ]
+    assert left_out(entries[:1], tmp_path) == {"both": Kind.HALF_DONE}
+    assert left_out(entries[1:2], tmp_path) == left_out(entries[2:], tmp_path) == {}
+
+
+def test_tasks_of_the_same_words_that_expect_another_gold_are_left_out(tmp_path: Path):
+    said = "You are Ada Kern. You want to keep your book until April 20th."
+    entries = [
+        {"id": name, "instruction": said, "actions": [{"name": "renew", "arguments": arguments}]}
+        for name, arguments in (
+            ("first", {"loan_id": 41, "due": "2026-04-20"}),
+            ("again", {"due": "2026-04-20", "loan_id": 41}),
+            ("second", {"loan_id": 42, "due": "2026-04-20"}),
+        )
+    ]
+    entries[1]["instruction"] = f"{said} ".upper().replace("ADA KERN", "Ada Kern")
+    assert left_out(entries[:2], tmp_path) == {}
+    assert left_out(entries, tmp_path) == dict.fromkeys(
+        ("first", "again", "second"), Kind.OTHER_GOLD
+    )
+
+
+def test_a_date_that_nobody_named_is_no_subtraction(tmp_path: Path):
+    renew = {"name": "renew", "arguments": {"loan_id": 43, "due": "2026-04-12"}}
+    said = "You are Ben O'Hara. You want to keep the book that you have on loan until"
+    entries = [
+        {"id": "unknown", "instruction": f"{said} spring.", "actions": [renew]},
+        {"id": "day", "instruction": f"{said} April 12th.", "actions": [renew]},
+    ]
+    assert left_out(entries, tmp_path) == {"unknown": Kind.UNKNOWABLE_VALUE}
 
 
 class TestTheSource(TaskSourceConformance):

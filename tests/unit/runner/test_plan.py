@@ -87,7 +87,7 @@ def test_families_have_equal_shares_with_the_parts_of_composed_tasks(limit: str)
     found = Counter(name for index in range(420) for name in plan.task(index).family.split(JOIN))
     even = found.total() / len(found)
     assert max(found.values()) < 1.55 * even
-    assert min(found.values()) > 0.62 * even
+    assert min(found.values()) > 0.6 * even
     assert sum(plan.requests.values()) == pytest.approx(found.total(), abs=len(found))
     assert all(abs(plan.requests[name] - count) < 0.5 * even for name, count in found.items())
 
@@ -162,13 +162,13 @@ class TestPlan:
         """
         plan = Plan.make([source], 13, 2, 7)
         assert [plan.task(at).id for at in (0, 1, 2, 6, 12)] == [
-            "small-e5454be02d3594fb",
-            "twins-92795174640edf5c",
-            "wide-af3b9d362f4735ba",
-            "wide-92c874cb07d39503",
-            "wide-73185a1d14405cae",
+            "small-384348645492779b",
+            "twins-2e04efad2e97f3ac",
+            "wide-7e416e98bbb6c5c4",
+            "wide-bb0ec3f7d75d5950",
+            "wide-ab709fddadb8718b",
         ]
-        assert job(5, plan.task(2), 2, 7).id == "65fb0054ee41ddf3e5d0"
+        assert job(5, plan.task(2), 2, 7).id == "cc16aa7683bc1135f7a9"
         assert {plan.task(at).split for at in range(13)} == {"train"}
 
     def test_the_same_seed_gives_the_same_plan_and_another_another(self, source: FamilyTasks):

@@ -57,6 +57,6 @@ def parsed(tmp_path: Path, queries: Queries) -> Callable[[str], TaskFile]:
     def run(text: str) -> TaskFile:
         file = tmp_path / "tasks.yaml"
         file.write_text(text, "utf-8")
-        return read_tasks(file, "practice", TOOLS, queries)
+        return read_tasks(file, 0, TOOLS, queries)
 
     return run

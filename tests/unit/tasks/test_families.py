@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,20 @@ def source(tmp_path: Path) -> FamilyTasks:
     world = load_world(folder)
     with world.template() as template:
         return FamilyTasks(world, template)
+
+
+def test_a_copy_of_a_world_in_another_folder_has_the_same_tasks(
+    source: FamilyTasks, tmp_path: Path
+):
+    other = load_world(shutil.copytree(source.world.path, tmp_path / "other"))
+    with other.template() as template:
+        copied = FamilyTasks(other, template)
+    for family in ("plan", "silent"):
+        ours, theirs = (
+            [pool.task(family, at, 7) for at in range(pool.capacity(family))]
+            for pool in (source, copied)
+        )
+        assert theirs == [replace(one, env="other") for one in ours]
 
 
 def tasks(source: FamilyTasks, count: int = 60) -> list[Task]:

@@ -376,6 +376,24 @@ def test_nemo_gym_has_a_request_of_the_responses_api(folder):
     assert tools[-1].keys() == tools[0].keys()
 
 
+@pytest.mark.parametrize("target", ["trl-grpo", "verl", "nemo-gym"])
+def test_prompts_list_no_tool_of_a_middleware(folder, target):
+    """An environment has none of them."""
+    own = {"type": "function", "function": {"name": "read_tool_output", "parameters": {}}}
+    rows = [
+        {**one, "tools": [*one["tools"], own], "middleware_tools": ["read_tool_output"]}
+        for one in siblings()
+    ]
+    write_run(folder / "run", rows)
+    assert main(["run", "--to", target, "--out", "prompts"]) == 0
+    if target == "nemo-gym":
+        shown = json.dumps(lines("prompts"))
+    else:
+        shown = json.dumps(pq.read_table("prompts").to_pylist())
+    assert rows[0]["tools"][0]["function"]["name"] in shown
+    assert "read_tool_output" not in shown
+
+
 def test_hermes_text_reads_back(folder):
     both = [
         user("Both."),

@@ -87,7 +87,7 @@ class TestUniverses:
             assert table(two, "SELECT * FROM log") == [(20,), (21,), (22,), (23,)], "triggers fire"
             assert len({zero.digest, one.digest, two.digest}) == 3
 
-    def test_a_universe_is_the_same_each_time_and_follows_from_the_worlds_name(self, folder: Path):
+    def test_a_universe_is_the_same_each_time_whatever_its_folder_is_called(self, folder: Path):
         with (
             load_world(folder).template(universe=1) as one,
             load_world(folder).template(universe=1) as again,
@@ -95,7 +95,7 @@ class TestUniverses:
             assert one.digest == again.digest
         other = folder.rename(folder.with_name("other"))
         with load_world(other).template(universe=1) as moved:
-            assert moved.digest != one.digest
+            assert moved.digest == one.digest
 
     @pytest.mark.slow
     def test_another_process_draws_the_same(self, folder: Path):

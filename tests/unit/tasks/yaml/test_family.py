@@ -532,10 +532,10 @@ def test_what_is_no_task_file_at_all(parsed: Any, text: str, words: str):
 
 def test_a_file_that_is_not_there_or_not_text(tmp_path: Path, queries: Queries):
     with pytest.raises(TaskError, match="there is no such file"):
-        read_tasks(tmp_path / "tasks.yaml", "practice", TOOLS, queries)
+        read_tasks(tmp_path / "tasks.yaml", 0, TOOLS, queries)
     (tmp_path / "tasks.yaml").write_bytes(b"families: \xff")
     with pytest.raises(TaskError, match="not UTF-8 at byte 10"):
-        read_tasks(tmp_path / "tasks.yaml", "practice", TOOLS, queries)
+        read_tasks(tmp_path / "tasks.yaml", 0, TOOLS, queries)
 
 
 def test_cases_without_a_step_of_their_own(parsed: Any):
@@ -566,7 +566,7 @@ def test_a_tool_with_the_name_of_a_step_could_never_be_called(
     file = tmp_path / "tasks.yaml"
     file.write_text(GOOD, "utf-8")
     with pytest.raises(TaskError, match=f"a tool cannot be named '{word}'"):
-        read_tasks(file, "practice", {**TOOLS, word: {}}, queries)
+        read_tasks(file, 0, {**TOOLS, word: {}}, queries)
 
 
 def test_a_character_that_yaml_forbids_is_no_traceback(parsed: Any):
