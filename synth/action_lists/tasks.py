@@ -155,23 +155,21 @@ def _distinct(found: Sequence[Entry | Unreadable], refused: list[LeftOut]) -> di
 
 def _rivals(entries: Sequence[Entry], reads: Collection[str]) -> list[LeftOut]:
     """The entries whose users say the same and that expect other writes or outputs."""
-    asked: dict[str, dict[str, list[str]]] = {}
+    asked: dict[str, dict[str, str]] = {}
     for entry in entries:
         said = entry.scenario
         words = f"{said.request} {said.known} {said.unknown} {said.instructions}".casefold()
-        writes = [
-            canonical([one.name, one.arguments]) for one in entry.calls if one.name not in reads
-        ]
-        gold = canonical([sorted(writes), sorted(entry.outputs)])
-        same = asked.setdefault(" ".join(re.findall(r"\w+", words)), {})
-        same.setdefault(gold, []).append(entry.id)
-    out: list[LeftOut] = []
-    for golds in asked.values():
-        names = [name for same in golds.values() for name in same]
-        for name in names if len(golds) > 1 else ():
-            others = ", ".join(repr(other) for other in names if other != name)
-            out.append(LeftOut(name, Kind.OTHER_GOLD, f"no agent could tell it from {others}"))
-    return out
+        calls = [(one.name, canonical(one.arguments)) for one in entry.calls]
+        writes = sorted(call for call in calls if call[0] not in reads)
+        gold = canonical([writes, sorted(entry.outputs)])
+        asked.setdefault(" ".join(re.findall(r"\w+", words)), {})[entry.id] = gold
+    why = "no agent could tell apart"
+    return [
+        LeftOut(name, Kind.OTHER_GOLD, f"{why} {', '.join(golds)}")
+        for golds in asked.values()
+        if len(set(golds.values())) > 1
+        for name in golds
+    ]
 
 
 def _rules(world: World, template: Template, universe: int) -> WorldRules:

@@ -69,7 +69,7 @@ def said_values(text: str, source: str) -> Iterator[KnownValue]:
 
 
 def said_days(text: str, years: Sequence[int], source: str) -> Iterator[KnownValue]:
-    """The days in a text as ISO dates; one without its year, such as May 20, in each of ``years``."""
+    """The days in a text as ISO dates; May 20, which lacks its year, in each of ``years``."""
     for found in values_in(text):
         for (day,) in found.readings if found.kind == "date" else ():
             whole = [f"{year}{day[1:]}" for year in years] if day.startswith("--") else [day]
