@@ -123,13 +123,18 @@ class Tool:
     pure: bool = False
 
     def to_openai(self) -> dict[str, Json]:
-        """The tool as an OpenAI-compatible endpoint is shown it."""
+        """The tool as an OpenAI-compatible endpoint is shown it: with ``properties`` in any case,
+        which some servers and templates read unasked.
+        """
         return {
             "type": "function",
             "function": {
                 "name": self.name,
                 "description": self.description,
-                "parameters": dict(self.parameters),
+                "parameters": {
+                    **self.parameters,
+                    "properties": self.parameters.get("properties", {}),
+                },
             },
         }
 

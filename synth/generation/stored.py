@@ -57,7 +57,7 @@ class Written(Stored):
 
 
 class Hexadecimal(Stored):
-    """The type of a key of bytes, which is read and compared as hexadecimal digits."""
+    """The type of bytes that are read and compared as hexadecimal digits."""
 
     cache_ok = True
 

@@ -24,6 +24,11 @@ COMPUTED = "the database computes it in a way that SQLite has not"
 _DIALECTS = {"postgresql": "postgres", "mysql": "mysql", "mariadb": "mysql", "duckdb": "duckdb"}
 """The names that sqlglot has for SQLAlchemy's dialects."""
 
+SHORT = 32
+"""The most bytes of a column that is read beside keys: addresses, digests, references that nobody
+declared.
+"""
+
 _BYTES = (sql.LargeBinary, sql.BINARY, sql.VARBINARY)
 
 
@@ -195,7 +200,7 @@ class TableReader:
         declared, own = _type(kind), Stored()
         if declared is None and self.engine == "sqlite":
             declared = self._stored_type(name)
-        elif isinstance(kind, _BYTES) and name in self.bound:
+        elif isinstance(kind, _BYTES) and (name in self.bound or 0 < (kind.length or 0) <= SHORT):
             declared, own = "TEXT", Hexadecimal(self.engine)
         elif self.engine == "duckdb" and declared in {"TEXT", "DATE", "DATETIME"}:
             own = Written("UTC" if getattr(kind, "timezone", False) else None)

@@ -1,4 +1,4 @@
-"""HazAT/pi-parallel#4: a template that writes each parameter's type fails where one has none.
+"""HazAT/pi-parallel#4, ollama/ollama-vscode#67: a template that writes each parameter's type fails where one has none.
 
 The refusal names the tool and the parameter, beside Jinja's words.
 """
@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from envs.tools.tool import Tool
+from envs.types import ToolResult
 from synth.dataset.exporters.rendering.gate import RenderGate
 from synth.dataset.exporters.rendering.presets import Preset
 
@@ -60,3 +62,8 @@ def test_a_fault_of_the_conversation_names_no_tool():
     assert RenderGate(Preset("mine", source)).reason(MESSAGES, tools) == (
         "mine does not render it: no system"
     )
+
+
+def test_a_tool_of_a_world_is_sent_with_properties():
+    bare = Tool("bare", "Takes nothing.", {"type": "object"}, lambda *_: ToolResult(None))
+    assert bare.to_openai()["function"]["parameters"] == {"type": "object", "properties": {}}
