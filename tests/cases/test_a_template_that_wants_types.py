@@ -67,3 +67,12 @@ def test_a_fault_of_the_conversation_names_no_tool():
 def test_a_tool_of_a_world_is_sent_with_properties():
     bare = Tool("bare", "Takes nothing.", {"type": "object"}, lambda *_: ToolResult(None))
     assert bare.to_openai()["function"]["parameters"] == {"type": "object", "properties": {}}
+
+
+@pytest.mark.parametrize(
+    ("more", "loses"), [("", True), ("{{ tool.function.description }}", False)]
+)
+def test_a_template_that_drops_descriptions_is_named(more: str, *, loses: bool):
+    source = SOURCE.replace("name }}(", f"name }}}}({more}")
+    gate = RenderGate(Preset("mine", source))
+    assert gate.loses_descriptions(MESSAGES, [tool("lend", book={"type": "integer"})]) is loses

@@ -50,6 +50,10 @@ class ConversationGate(Protocol):
         """Return the positions of messages whose reasoning the template does not render."""
         ...
 
+    def loses_descriptions(self, messages: Sequence[Message], tools: Sequence[Any]) -> bool:
+        """Tell whether the template renders a tool without its description."""
+        ...
+
 
 class Exporter(ABC):
     """A file format of a trainer or a service.
@@ -170,6 +174,8 @@ class Exporter(ABC):
             lost = turns.intersection(self.gate.lost_reasoning(messages, row["tools"]))
             account.lost[f"loses its reasoning: {self.gate.name} does not render it"] += len(lost)
         account.turns += len(turns)
+        if self.gate is not None and self.gate.loses_descriptions(messages, row["tools"]):
+            account.change = f"{self.gate.name} does not render the descriptions of its tools"
 
     def trained(self, row: Row) -> Sequence[Sequence[Message]]:
         """Conversations of a row up to their last turn to train on; a row without one is counted.

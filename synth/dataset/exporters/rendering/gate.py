@@ -60,6 +60,19 @@ class RenderGate:
         """Return the positions of messages whose reasoning the template does not render."""
         return self._unrendered(messages, tools, REASONING)
 
+    def loses_descriptions(self, messages: Sequence[Message], tools: Sequence[Any]) -> bool:
+        """Tell whether the template renders a tool without its description."""
+        marks = [f"description{index}end" for index in range(len(tools))]
+        marked = [
+            {**tool, "function": {**tool["function"], "description": mark}}
+            for tool, mark in zip(tools, marks, strict=True)
+        ]
+        try:
+            text = self._template.render(prompt_part(messages) or messages[:1], marked)
+        except RenderError:
+            return False
+        return any(mark not in text for mark in marks)
+
     def _unrendered(
         self, messages: Sequence[Message], tools: Sequence[Any], keys: Sequence[str]
     ) -> list[int]:
