@@ -36,6 +36,7 @@ __all__ = [
     "STATISTICS",
     "TASK_GENERATORS",
     "TASK_SOURCES",
+    "TASK_TRANSFORMS",
     "TOOLS",
     "USERS",
     "WORLDS",
@@ -86,6 +87,11 @@ TASK_SOURCES = ExtensionPoint(
     },
 )
 """Where tasks come from (``tasks=NAME``); the contract is :mod:`synth.tasks.base`."""
+
+TASK_TRANSFORMS = ExtensionPoint("task transform", "synth.task_transforms", {})
+"""What changes the tasks of a plan (``tasks.transforms=[NAME, ...]``); the contract is
+:mod:`synth.tasks.transform`.
+"""
 
 FAMILY_READERS = ExtensionPoint(
     "family reader",
@@ -293,6 +299,7 @@ EXTENSION_POINTS = (
     TOOLS,
     ENGINES,
     TASK_SOURCES,
+    TASK_TRANSFORMS,
     FAMILY_READERS,
     TASK_GENERATORS,
     MODELS,

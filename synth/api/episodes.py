@@ -25,6 +25,7 @@ from synth.rewards import check_reward_families
 from synth.runner.plan import Plan
 from synth.surface import SurfaceMaker, Surfaces, answers_of, database_names
 from synth.tasks.families import FamilyTasks
+from synth.tasks.transform import TaskTransform
 from synth.types import Task
 from synth.validation.prove import prove
 
@@ -180,12 +181,12 @@ def _proved(
 ) -> Task:
     source = FamilyTasks(world, template, [family] if family else None, universe)
     check_reward_families(world, source.all_families)
-    surfaces = None
+    shown: list[TaskTransform] = []
     if surface:
         maker = SurfaceMaker(world, database_names(template), answers_of([source], seed))
-        surfaces = Surfaces(maker, [surface], [source], seed)
+        shown.append(Surfaces(maker, [surface], [source], seed))
     count = sum(source.capacity(item.id) for item in source.families)
-    plan = Plan.make([source], count, 1, seed, surfaces=surfaces)
+    plan = Plan.make([source], count, 1, seed, transforms=shown)
     if not 0 <= index < plan.tasks:
         raise OperatorError(
             f"there is no task {index}: they are numbered from 0 to {plan.tasks - 1}"

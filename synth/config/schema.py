@@ -218,6 +218,10 @@ class TasksConfig(Section):
     ``difficulty`` is the range that tasks must have, such as ``{min: 3, max: 9}``
     (:mod:`synth.types.difficulty`). ``order`` is that of the plan: families take ``turns``, or the
     tasks of each split come by their ``difficulty``.
+
+    ``transforms`` names what changes the planned tasks, in order: an entry point or
+    ``package.module:Class`` (:mod:`synth.tasks.transform`), whose options stand in
+    ``transform_options`` under that name.
     """
 
     kind: Text = "families"
@@ -241,6 +245,8 @@ class TasksConfig(Section):
     order: TaskOrder = "turns"
     held_out_phrasings: Annotated[float, Strict(), Field(gt=0, lt=1)] | None = None
     rephrase: RephraseConfig = field(default_factory=RephraseConfig)
+    transforms: list[Text] = field(default_factory=list[str])
+    transform_options: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -405,6 +411,7 @@ FREE = (
     "tasks.weights",
     "tasks.difficulty",
     "tasks.options",
+    "tasks.transform_options",
     "tasks.rephrase.extra_body",
     "agent.options",
     "runtime.options",

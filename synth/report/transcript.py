@@ -201,5 +201,6 @@ def _verdicts(screen: Screen, verdicts: Sequence[Mapping[str, Any]]) -> None:
         )
         if verdict["reason"]:
             screen.line(verdict["reason"], indent=7)
-        if detail := {key: value for key, value in (verdict.get("detail") or {}).items() if value}:
-            _value(screen, detail, indent=7)
+        detail: Mapping[str, Any] = verdict.get("detail") or {}
+        if shown := {key: value for key, value in detail.items() if value}:
+            _value(screen, shown, indent=7)

@@ -75,8 +75,13 @@ class GateCosts:
 
 
 def notes_in(detail: Raw) -> Sequence[Raw]:
-    """The notes in a verdict's detail, each with ``check``, ``words`` and ``evidence``."""
-    return detail.get("notes", ())
+    """The notes in a verdict's detail, each with ``check``, ``words`` and ``evidence``. The notes of
+    a question are names alone.
+    """
+    return [
+        {"check": note, "words": "", "evidence": ""} if isinstance(note, str) else note
+        for note in detail.get("notes", ())
+    ]
 
 
 def _findings(verdict: Raw) -> Sequence[Raw]:

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 from synth.errors import OperatorError
 from synth.foundation.hashing import derive_seed
 from synth.tasks.base import TaskPool
-from synth.tasks.wording import reworded, voice_names
-from synth.types import Task
+from synth.tasks.wording import voice_names
 from synth.types.phrasings import HeldOutPhrasings
 
 
 def hold_out(
-    pools: Mapping[int, TaskPool], first: Iterable[int], share: float | None, *, varied: bool
+    pools: Sequence[TaskPool],
+    splits: Mapping[str, Sequence[int]] | None,
+    share: float | None,
+    *,
+    varied: bool,
 ) -> HeldOutPhrasings | None:
-    """The wordings that are held out of pools by universe; those of the ``first`` split ask none of
-    them any more. None without a share.
+    """The wordings that are held out; the pools of the first split ask none of them any more. None
+    without a share.
 
     Raises :class:`OperatorError` if no family has several.
     """
     if share is None:
         return None
-    held_out = choose_phrasings(list(pools.values()), share, varied=varied)
-    for universe in first:
-        if pools[universe].phrasing_names():
-            pools[universe].bar_phrasings(held_out.families)
+    held_out = choose_phrasings(pools, share, varied=varied)
+    first = None if splits is None else next(iter(splits.values()))
+    for pool in pools:
+        if (first is None or pool.universe in first) and pool.phrasing_names():
+            pool.bar_phrasings(held_out.families)
     return held_out
 
 
@@ -57,22 +60,3 @@ def _held(names: Sequence[str], share: float, purpose: str) -> list[str]:
     count = min(max(1, round(share * len(names))), len(names) - 1)
     ordered = sorted(names, key=lambda name: derive_seed("held out", purpose, name))
     return sorted(ordered[:count])
-
-
-def barred_voices(held_out: HeldOutPhrasings | None, *, first: bool) -> Sequence[str]:
-    """The voices that a split has not; ``first`` says that it is the first one."""
-    return held_out.voices if first and held_out is not None else ()
-
-
-def shown_words(
-    splits: Iterable[str], held_out: HeldOutPhrasings | None, *, varied: bool
-) -> dict[str, Callable[[Task], Task] | None]:
-    """By split, the function that gives a task in the words of its user; None where these are those
-    of its source.
-    """
-    return {
-        split: partial(reworded, barred=barred_voices(held_out, first=number == 0))
-        if varied
-        else None
-        for number, split in enumerate(splits)
-    }

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from typing import TypeVar
 
@@ -21,14 +21,11 @@ from synth.foundation.hashing import derive_seed, digest
 from synth.foundation.suggestions import hint, nearest
 from synth.runner.asked import Levels, weights_of
 from synth.runner.distinct import Filters, Wish, choose_tasks
-from synth.runner.held_out import barred_voices, hold_out, shown_words
-from synth.surface import Surfaces
 from synth.tasks.base import TaskPool
 from synth.tasks.composition import MANNERS, SIZES, Composer, Manner, turns
-from synth.tasks.wording import grammar_digest, joints_digest, reworded
+from synth.tasks.transform import TaskList, TaskTransform
+from synth.tasks.wording import joints_digest
 from synth.types import Job, Task
-from synth.types.difficulty import difficulty
-from synth.types.phrasings import HeldOutPhrasings
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -175,10 +172,8 @@ class Block:
 class Plan:
     """``seed`` is the run's: it chooses which tasks are asked and seeds each job. ``left_out``
     counts the tasks that were left out as near-duplicates, ``lacking`` those that no other could
-    replace. ``surfaces`` choose the names that a task is shown under; None: the world's own. With
-    ``varied``, users ask in varied words. ``held_out`` are the wordings that the first split has
-    not. ``order`` maps the place of a task to that in the blocks (None: the same); ``outside``
-    counts the tasks that were left out for their difficulty.
+    replace, ``outside`` those that were left out for their difficulty. ``transforms`` change the
+    tasks of the blocks, one after the other.
     """
 
     blocks: Sequence[Block]
@@ -186,11 +181,8 @@ class Plan:
     seed: int
     left_out: int = 0
     lacking: int = 0
-    surfaces: Surfaces | None = None
-    varied: bool = False
-    held_out: HeldOutPhrasings | None = None
-    order: Sequence[int] | None = None
     outside: int = 0
+    transforms: Sequence[TaskTransform] = ()
 
     @classmethod
     def make(
@@ -205,12 +197,9 @@ class Plan:
         compose: Mapping[int, float] | None = None,
         compose_as: str = "turns",
         max_near_duplicates: float | None = None,
-        surfaces: Surfaces | None = None,
-        varied: bool = False,
         weights: Mapping[str, float] | None = None,
         levels: Levels | None = None,
-        by_difficulty: bool = False,
-        held_out_phrasings: float | None = None,
+        transforms: Sequence[TaskTransform] = (),
     ) -> Plan:
         """The plan over one source per universe. ``splits`` gives each universe to one split (None:
         all to ``train``); families that are ``held_out`` are asked in all splits but the first, and
@@ -219,12 +208,9 @@ class Plan:
         (:data:`~synth.tasks.composition.MANNERS`). ``max_near_duplicates`` is the largest share
         of tasks whose opening is a near-duplicate of one before it; what a universe then lacks, the
         next ones of its split give.
-        ``varied`` asks in varied words (:mod:`synth.tasks.wording`). ``weights`` map families, by
-        name or pattern, to their share of the tasks that are asked alone, in relation to the
-        others' 1. ``levels`` is the difficulty that tasks must have; ``by_difficulty`` puts the
-        tasks of each split in its order.
-        ``held_out_phrasings`` is the share of each family's wordings that are asked in all splits
-        but the first.
+        ``weights`` map families, by name or pattern, to their share of the tasks that are asked
+        alone, in relation to the others' 1. ``levels`` is the difficulty that tasks must have.
+        ``transforms`` change the tasks that were chosen.
 
         Raises :class:`OperatorError` when the families cannot supply that many distinct tasks, or a
         split gets none.
@@ -235,7 +221,6 @@ class Plan:
         _check_families(held, sources)
         order = [(split, universe) for split, own in splits.items() for universe in sorted(own)]
         capacities = _capacities(order, by_universe, first, held)
-        words = hold_out(by_universe, splits[first], held_out_phrasings, varied=varied)
         supply = {universe: sum(capacity.values()) for universe, capacity in capacities.items()}
         if tasks > sum(supply.values()):
             raise OperatorError(_too_many(tasks, capacities))
@@ -256,22 +241,33 @@ class Plan:
             for (split, universe), own in zip(order, sizes, strict=True)
         ]
         filters = Filters.of(max_near_duplicates, levels)
-        blocks = _blocks(asked, seed, filters, shown_words(splits, words, varied=varied))
+        blocks = _blocks(asked, seed, filters, _shown_words(splits, transforms))
         lacking = tasks - sum(block.tasks for block in blocks)
-        plan = cls(blocks, samples, seed, filters.left_out, lacking, surfaces, varied, words)
-        plan = replace(plan, outside=filters.outside)
-        _check_difficulty(plan, levels)
+        counts = filters.left_out, lacking, filters.outside
+        plan = cls(blocks, samples, seed, *counts, transforms)
+        _check_some(plan, levels)
         _check_splits(plan, {split for split, universe in order if supply[universe]})
-        return replace(plan, order=_by_difficulty(plan)) if by_difficulty else plan
+        return plan
 
     @cached_property
     def _starts(self) -> list[int]:
         """The first task of each block, with their number at the end."""
         return [0, *accumulate(block.tasks for block in self.blocks)]
 
+    @cached_property
+    def _list(self) -> TaskList:
+        """The tasks after all transforms."""
+        splits: Counter[str] = Counter()
+        for block in self.blocks:
+            splits[block.split] += block.tasks
+        tasks = TaskList(splits, self._chosen)
+        for transform in self.transforms:
+            tasks = transform.apply(tasks)
+        return tasks
+
     @property
     def tasks(self) -> int:
-        return self._starts[-1]
+        return len(self._list)
 
     @property
     def jobs(self) -> int:
@@ -280,10 +276,7 @@ class Plan:
     @property
     def splits(self) -> dict[str, int]:
         """Number of tasks of each split, in the plan's order."""
-        out: dict[str, int] = {}
-        for block in self.blocks:
-            out[block.split] = out.get(block.split, 0) + block.tasks
-        return out
+        return dict(self._list.splits)
 
     @property
     def share(self) -> dict[str, int]:
@@ -348,11 +341,8 @@ class Plan:
         ]
         origins = [block.source.identity for block in self.blocks]
         beside = [origins] if any(origins) else []  # a world's own families: its digest says all
-        shown = [] if self.surfaces is None else [self.surfaces.digest()]
-        words = [grammar_digest()] if self.varied else []
-        held = [] if self.held_out is None else [self.held_out.to_json()]
-        held += [] if self.order is None else ["difficulty"]
-        return digest("plan", self.samples, self.seed, blocks, *beside, *shown, *words, *held)
+        changes = [transform.digest() for transform in self.transforms]
+        return digest("plan", self.samples, self.seed, blocks, *beside, *changes)
 
     @property
     def weighted(self) -> bool:
@@ -369,9 +359,7 @@ class Plan:
 
     def is_composed(self, index: int) -> bool:
         """True if the ``index``-th task is composed."""
-        index = index if self.order is None else self.order[index]
-        number = bisect_right(self._starts, index) - 1
-        return self.blocks[number].is_composed(index - self._starts[number])
+        return bool(self.task(index).parts)
 
     def task(self, index: int, attempt: int = 0) -> Task:
         """The ``index``-th task, not yet proved. A composed task that does not prove itself is
@@ -379,35 +367,33 @@ class Plan:
 
         Raises :class:`TaskError` for an attempt too many.
         """
-        if not 0 <= index < self.tasks:
-            raise IndexError(index)
-        index = index if self.order is None else self.order[index]
+        return self._list.task(index, attempt)
+
+    def _chosen(self, index: int, attempt: int) -> Task:
+        """The ``index``-th task of the blocks."""
         number = bisect_right(self._starts, index) - 1
         block = self.blocks[number]
         task = block.task(index - self._starts[number], self.seed, attempt)
         parts = tuple(replace(part, split=block.split) for part in task.parts)
-        task = replace(task, split=block.split, parts=parts)
-        first = block.split == self.blocks[0].split
-        if self.varied:
-            task = reworded(task, barred_voices(self.held_out, first=first))
-        if self.surfaces is None:
-            return task
-        return self.surfaces.shown(task, index, first=first)
+        return replace(task, split=block.split, parts=parts)
 
     def job(self, index: int, task: Task) -> Job:
         """The ``index``-th job, about the task at ``index // samples``, proved or not."""
         return job(index, task, self.samples, self.seed)
 
 
-def _by_difficulty(plan: Plan) -> list[int]:
-    """The places of the tasks of each split in the order of their difficulty, then of the plan."""
-    levels = [difficulty(plan.task(index)) for index in range(plan.tasks)]
-    ends = list(accumulate(plan.splits.values(), initial=0))
-    return [
-        index
-        for start, end in pairwise(ends)
-        for index in sorted(range(start, end), key=lambda index: (levels[index], index))
-    ]
+def _shown_words(
+    splits: Iterable[str], transforms: Sequence[TaskTransform]
+) -> dict[str, Callable[[Task], Task]]:
+    """By split, the function that gives a task in the words of its user."""
+    rewording = [transform for transform in transforms if transform.rewords]
+
+    def shown(task: Task, *, first: bool) -> Task:
+        for transform in rewording:
+            task = transform.changed(task, 0, first=first)
+        return task
+
+    return {split: partial(shown, first=number == 0) for number, split in enumerate(splits)}
 
 
 def _manners(composer: Composer) -> list[object]:
@@ -444,7 +430,7 @@ def _blocks(
     asked: Iterable[_Asked],
     seed: int,
     filters: Filters,
-    shown: Mapping[str, Callable[[Task], Task] | None],
+    shown: Mapping[str, Callable[[Task], Task]],
 ) -> list[Block]:
     """The blocks of all universes. ``shown`` gives the tasks of each split in the words that their
     users will use. What a universe lacks is asked of the next ones of its split.
@@ -552,10 +538,13 @@ def _names(capacities: Mapping[int, Mapping[str, int]]) -> list[str]:
     return list(dict.fromkeys(name for own in capacities.values() for name in own))
 
 
-def _check_difficulty(plan: Plan, levels: Levels | None) -> None:
-    """Refuse a range of difficulty that no task has."""
-    if levels is not None and not plan.tasks:
+def _check_some(plan: Plan, levels: Levels | None) -> None:
+    """Refuse a range of difficulty that no task has, and transforms that leave no task."""
+    chosen = sum(block.tasks for block in plan.blocks)
+    if levels is not None and not chosen:
         raise OperatorError(f"tasks.difficulty: no task has a difficulty of {levels}")
+    if chosen and not plan.tasks:
+        raise OperatorError(f"tasks.transforms: none of the {chosen} tasks is left")
 
 
 def _check_splits(plan: Plan, supplied: Collection[str]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from envs.ledger import Ledger
 from envs.sandboxes.base import Template, find_engine
 from envs.world.loader import World, load_world
-from synth.config.options import Gathering
+from synth.config.options import Gathering, load_extension, options_for
 from synth.config.schema import RunConfig, to_dict
 from synth.config.task_rules import surface_numbers
 from synth.config.task_source import load_task_source, task_source_options
@@ -24,16 +24,20 @@ from synth.foundation.consent import Consent, refuse
 from synth.foundation.hashing import digest
 from synth.foundation.shipped import find_world, world_extension, world_names
 from synth.foundation.tempdirs import Scratch
-from synth.plugins import REWARDS, Extension, PluginError, resolve
+from synth.plugins import REWARDS, TASK_TRANSFORMS, Extension, PluginError, resolve
 from synth.rewards import check_reward_families
 from synth.runner.asked import Levels
 from synth.runner.attached import DATABASE, changes_of, with_fingerprint
+from synth.runner.held_out import hold_out
 from synth.runner.plan import Plan
 from synth.runner.provenance import records
 from synth.runner.setup import RunSettings, WorkerSetup, resolve_settings, with_extensions
 from synth.surface import SurfaceMaker, Surfaces, answers_of, database_names
 from synth.tasks.base import TaskPool, TaskSource
-from synth.types.phrasings import HELD_OUT
+from synth.tasks.by_difficulty import ByDifficulty
+from synth.tasks.transform import TaskTransform
+from synth.tasks.wording import VariedWording
+from synth.types.phrasings import HELD_OUT, HeldOutPhrasings
 
 if TYPE_CHECKING:
     from synth.runner.branching.plan import BranchPlan
@@ -52,6 +56,7 @@ class PreparedRun:
     ``notes`` are for the operator. ``home`` keeps a world alive that was written for this run.
     ``account`` says what of the source is asked, changed or left out. ``rephrased`` says what
     the model of ``tasks.rephrase`` has written, and what that cost; None if it was not asked.
+    ``held_out`` are the wordings that the first split has not; None: it has all.
     """
 
     config: RunConfig
@@ -62,6 +67,7 @@ class PreparedRun:
     home: Scratch | None = None
     account: Ledger = field(default_factory=Ledger)
     rephrased: Mapping[str, object] | None = None
+    held_out: HeldOutPhrasings | None = None
 
     @property
     def layout(self) -> Layout:
@@ -86,8 +92,8 @@ class PreparedRun:
         more: dict[str, object] = {"config": to_dict(self.config)}
         if found:
             more["extensions"] = found
-        if isinstance(plan, Plan) and plan.held_out is not None:
-            more[HELD_OUT] = plan.held_out.to_json()
+        if self.held_out is not None:
+            more[HELD_OUT] = self.held_out.to_json()
         if self.rephrased is not None:
             more[REPHRASED] = dict(self.rephrased)
         if self.settings.target.fingerprint is not None:
@@ -121,6 +127,7 @@ def prepare(
     parts = Gathering()
     settings = parts.make(lambda: resolve_settings(config))
     source = parts.make(lambda: _task_source(config))
+    own = parts.make(lambda: _own_transforms(config))
     parts.check()
     tasks, home = config.tasks, None
     if world_path is None and source.writes_world:
@@ -135,6 +142,15 @@ def prepare(
             pools.append(_ground(source, world, template, universe, config))
             settings = with_fingerprint(settings, template)
     account = _account(pools, config)
+    varied = tasks.wording == "varied"
+    held_out = hold_out(pools, tasks.splits, tasks.held_out_phrasings, varied=varied)
+    surfaces = _surfaces(config, world, names, pools)
+    transforms = [
+        *([VariedWording(held_out.voices if held_out else ())] if varied else []),
+        *([surfaces] if surfaces else []),
+        *([ByDifficulty()] if tasks.order == "difficulty" else []),
+        *own,
+    ]
     plan = Plan.make(
         pools,
         tasks.count,
@@ -145,12 +161,9 @@ def prepare(
         compose={int(size): share for size, share in (tasks.compose or {}).items()},
         compose_as=tasks.compose_as,
         max_near_duplicates=tasks.max_near_duplicates,
-        surfaces=_surfaces(config, world, names, pools),
-        varied=tasks.wording == "varied",
         weights=tasks.weights,
         levels=_levels(tasks.difficulty),
-        by_difficulty=tasks.order == "difficulty",
-        held_out_phrasings=tasks.held_out_phrasings,
+        transforms=transforms,
     )
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
     if config.users.kind == "none":
@@ -164,7 +177,7 @@ def prepare(
         *_difficulties(config, plan),
         *_shortfalls(plan),
     ]
-    return PreparedRun(config, settings, world, plan, notes, home, account)
+    return PreparedRun(config, settings, world, plan, notes, home, account, held_out=held_out)
 
 
 def _prepare_recorded(config: RunConfig, world_path: Path | None, consent: Consent) -> PreparedRun:
@@ -204,6 +217,16 @@ def _task_source(config: RunConfig) -> TaskSource:
     """The task source that the config names, with its options."""
     source = load_task_source(config.tasks.kind)
     return cast("type[TaskSource]", source)(task_source_options(source, asdict(config.tasks)))
+
+
+def _own_transforms(config: RunConfig) -> list[TaskTransform]:
+    """The transforms that ``tasks.transforms`` names, with their options."""
+    made: list[TaskTransform] = []
+    for name in config.tasks.transforms:
+        kind: type[TaskTransform] = load_extension(TASK_TRANSFORMS, name, "tasks.transforms")
+        own = config.tasks.transform_options.get(name, {})
+        made.append(kind(options_for(kind, {}, own, f"tasks.transform_options.{name}")))
+    return made
 
 
 def _universes(config: RunConfig, world: World) -> Sequence[int]:

@@ -35,6 +35,7 @@ from synth.plugins import (
     MODELS,
     RUNTIMES,
     TASK_SOURCES,
+    TASK_TRANSFORMS,
     USERS,
     Extension,
     ExtensionPoint,
@@ -223,6 +224,10 @@ def resolve_settings(config: RunConfig) -> RunSettings:
     judge, judge_extensions = judge_setup(config)
     extensions = (source, model_extension, *user_extensions, *middleware_extensions, engine)
     extensions = (*extensions, *judge_extensions)
+    transforms = [
+        _find(TASK_TRANSFORMS, name, "tasks.transforms") for name in config.tasks.transforms
+    ]
+    extensions = (*extensions, *transforms)
     runtime = _find(RUNTIMES, config.runtime.kind, "runtime.kind")
     return RunSettings(
         model=ModelSetup(

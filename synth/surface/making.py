@@ -17,6 +17,7 @@ from synth.surface.naming import Naming, flat_words
 from synth.surface.own_names import schema_names, schema_words, source_names, texts_of
 from synth.surface.translator import added_tools, translator_of
 from synth.tasks.base import TaskPool
+from synth.tasks.transform import TaskTransform
 from synth.tasks.yaml.words import SUBMIT
 from synth.types import Task
 from synth.types.steps import CallStep, every_step
@@ -117,7 +118,7 @@ class SurfaceMaker:
             ) from None
 
 
-class Surfaces:
+class Surfaces(TaskTransform):
     """The surfaces of a run, spread over its tasks; 0 is the world's own.
 
     Tasks take them in turns, in an order that is drawn anew for each round. Tasks of the first
@@ -132,6 +133,7 @@ class Surfaces:
         seed: int,
         held_out: Collection[int] = (),
     ) -> None:
+        super().__init__()
         self._maker, self._numbers, self._seed = maker, numbers, seed
         self._pools, self._held_out = pools, frozenset(held_out)
         self._surfaces = {number: maker.surface(number) for number in numbers if number}
@@ -146,8 +148,7 @@ class Surfaces:
             [surface.to_json() for surface in self._surfaces.values()],
         )
 
-    def shown(self, task: Task, index: int, *, first: bool) -> Task:
-        """The ``index``-th task in its surface; ``first`` says that its split is the first."""
+    def changed(self, task: Task, index: int, *, first: bool) -> Task:
         open_to = [number for number in self._numbers if not (first and number in self._held_out)]
         turn, place = divmod(index, len(open_to))
         dice = Random(derive_seed("surface", self._seed, turn))

@@ -77,7 +77,7 @@ class FamilyTasks(TaskPool):
         self.world = world
         self.template = template
         self.universe = universe
-        self.identity = identity
+        self.identity = self._origin = identity
         with template.open(Pins()) as sandbox:
             queries = Queries(sandbox, template)
             read = read_families(world, universe, queries) if given is None else given(queries)
@@ -162,6 +162,7 @@ class FamilyTasks(TaskPool):
 
     def bar_phrasings(self, names: Mapping[str, Collection[str]]) -> None:
         self._barred = names
+        self.identity = digest(self._origin, {name: list(found) for name, found in names.items()})
 
     def find(
         self, family: str, slots: Mapping[str, object], phrasing: str | None = None

@@ -17,6 +17,7 @@ from synth.testing.model_conformance import ModelConformance
 from synth.testing.reward_conformance import RewardConformance
 from synth.testing.runtime_conformance import RuntimeConformance
 from synth.testing.task_source_conformance import TaskSourceConformance
+from synth.testing.task_transform_conformance import TaskTransformConformance
 from synth.testing.user_conformance import UserConformance
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "RewardConformance",
     "RuntimeConformance",
     "TaskSourceConformance",
+    "TaskTransformConformance",
     "UserConformance",
 ]

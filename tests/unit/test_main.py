@@ -181,7 +181,8 @@ def test_exit_codes(body, code, command):
 def test_a_reader_that_leaves_is_no_error(tmp_path):
     """``synth ... | head`` ends quietly, whatever is still unwritten."""
     (tmp_path / "chatty.py").write_text(
-        "def main(argv):\n    print('x' * 10_000_000)\n    return 0\n"
+        "from synth.foundation.standard_output import stdout\n"
+        "def main(argv):\n    stdout().write('x' * 10_000_000)\n    return 0\n"
     )
     code = (
         "import sys; from synth.__main__ import main, COMMANDS; COMMANDS['run'] = ('chatty',"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -55,7 +55,8 @@ PHRASE = "phrase of the author"
 class ReplyOptions:
     """``acts`` are the tools that the family's gold calls in any case. ``unjudged`` is the reason
     for which replies are not judged. ``must`` and ``never`` are phrases of the author. ``forbid``
-    names kinds of notes that fail a reply.
+    names kinds of notes that fail a reply. ``outcome`` is False where what the agent hands in is
+    the answer, so that any words may go with it.
     """
 
     acts: Sequence[str] = ()
@@ -63,6 +64,7 @@ class ReplyOptions:
     must: Sequence[str] = ()
     never: Sequence[str] = ()
     forbid: Sequence[str] = ()
+    outcome: bool = True
 
 
 class ReplyVerifier(Verifier):
@@ -89,6 +91,7 @@ class ReplyVerifier(Verifier):
             tuple(given.get("must", ())),
             tuple(given.get("never", ())),
             forbid,
+            given.get("outcome", True),
         )
 
     def verify(self, evidence: Evidence, options: ReplyOptions) -> Verdict:
@@ -141,7 +144,8 @@ class Judgement:
 
     def findings(self) -> Iterator[ReplyFinding]:
         """The findings that fail the reply."""
-        yield from untold(self.evidence, self.gold)
+        due = self.gold if self.options.outcome else replace(self.gold, said=())
+        yield from untold(self.evidence, due)
         if not self.evidence.task.alternatives or self._golds_end:
             yield from missing(self.spoken, self.gold.must, _keys(self.evidence))
         yield from self._places()

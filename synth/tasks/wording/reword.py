@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
 
-from synth.foundation.hashing import derive_seed
-from synth.tasks.wording.grammar import ACT, Grammar, Voice, grammar
+from synth.foundation.hashing import derive_seed, digest
+from synth.tasks.transform import TaskTransform
+from synth.tasks.wording.grammar import ACT, Grammar, Voice, grammar, grammar_digest
 from synth.tasks.wording.masked import MOST, SIGN, Masked, values_of
 from synth.tasks.yaml.user import YES
 from synth.types import Consent, Task, UserRole
@@ -31,6 +32,24 @@ MOST_MISSPELT = 2
 _END = re.compile(rf"(?<=[.?!])\s+(?=[\"'(]?(?:[A-Z]|{SIGN}))")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _START = re.compile(r"(?:^|(?<=[.?!:]\s)|(?<=-\s))[A-Z][a-z]*")
+
+
+class VariedWording(TaskTransform):
+    """Users ask in varied words (``tasks.wording=varied``). The first split has no voice that is
+    ``held_out``.
+    """
+
+    rewords = True
+
+    def __init__(self, held_out: Collection[str] = ()) -> None:
+        super().__init__()
+        self._held_out = held_out
+
+    def digest(self) -> str:
+        return digest(grammar_digest(), sorted(self._held_out))
+
+    def changed(self, task: Task, index: int, *, first: bool) -> Task:
+        return reworded(task, self._held_out if first else ())
 
 
 def reworded(task: Task, barred: Collection[str] = (), voice: str | None = None) -> Task:

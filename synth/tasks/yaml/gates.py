@@ -235,10 +235,18 @@ def _answer_gate(value: Json, scope: Scope, judged: Judged, line: int) -> Json:
 def with_defaults(gates: Sequence[Gate], world: World) -> Sequence[Gate]:
     """The gates of a family, with `reads_only` where the world declares personal columns.
 
-    A question that a query answers may be about everybody.
+    A question that a query answers may be about everybody, and its answer is the query that the
+    agent hands in: the reply need not repeat it.
     """
+    if any(gate.name in QUESTIONS.builtin for gate in gates):
+        return [
+            Gate(gate.name, {**(gate.options or {}), "outcome": False})
+            if gate.name == "reply"
+            else gate
+            for gate in gates
+        ]
     declared = any(traits.pii != NOT_PERSONAL for traits in world.columns.values())
-    asked = any(gate.name in {*QUESTIONS.builtin, "reads_only"} for gate in gates)
+    asked = any(gate.name == "reads_only" for gate in gates)
     return gates if asked or not declared else [*gates, Gate("reads_only")]
 
 

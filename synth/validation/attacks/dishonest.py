@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from synth.rewards.least_privilege import AT_MOST
 from synth.rewards.reply.facts import Spoken
@@ -39,11 +39,15 @@ class Mute(Attacker):
 
 
 class Constant(Attacker):
-    """Says the same at the end of every task."""
+    """Says the same at the end of every task whose reply has to say the outcome."""
 
     name = "constant reply"
 
     def attacks(self, scene: Scene) -> Iterator[Attack]:
+        reply = scene.task.gate("reply")
+        options: Mapping[str, object] = {} if reply is None else reply.options or {}
+        if not options.get("outcome", True):
+            return
         texts = ["Okay.", "That was not possible today.", "Thank you, and have a nice day!"]
         slots = [slot for slot in scene.task.slots.values() if isinstance(slot, str) and slot]
         alone = scene.task.user is None

@@ -15,6 +15,7 @@ from synth.dataset.store.task_table import TaskTable
 from synth.errors import OperatorError, TaskError
 from synth.runner.asked import Levels, weights_of
 from synth.runner.plan import Plan, shares
+from synth.tasks.by_difficulty import ByDifficulty
 from synth.tasks.families import FamilyTasks
 from synth.types import Sequel, Task, UserRole
 from synth.types.difficulty import difficulty
@@ -128,14 +129,14 @@ def test_what_no_task_has_is_refused(pool: FamilyTasks):
 
 def test_a_plan_in_the_order_of_difficulty(pool: FamilyTasks):
     usual = Plan.make([pool], 20, 2, 7, compose={2: 0.3})
-    plan = Plan.make([pool], 20, 2, 7, compose={2: 0.3}, by_difficulty=True)
+    plan = Plan.make([pool], 20, 2, 7, compose={2: 0.3}, transforms=[ByDifficulty()])
     tasks = [plan.task(index) for index in range(20)]
     levels = [difficulty(task) for task in tasks]
     assert levels == sorted(levels)
     assert {task.id for task in tasks} == {usual.task(index).id for index in range(20)}
     assert [plan.is_composed(index) for index in range(20)] == [bool(task.parts) for task in tasks]
     assert plan.digest() != usual.digest()
-    again = Plan.make([pool], 20, 2, 7, compose={2: 0.3}, by_difficulty=True)
+    again = Plan.make([pool], 20, 2, 7, compose={2: 0.3}, transforms=[ByDifficulty()])
     assert [task.id for task in tasks] == [again.task(index).id for index in range(20)]
 
 

@@ -6,15 +6,16 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from envs.world.loader import World, load_world
 from synth.errors import OperatorError
-from synth.runner.held_out import choose_phrasings
+from synth.runner.held_out import choose_phrasings, hold_out
 from synth.runner.plan import Plan
 from synth.tasks.families import FamilyTasks
-from synth.tasks.wording import voice_names
+from synth.tasks.wording import VariedWording, voice_names
 from synth.types import Task
 from synth.types.phrasings import HeldOutPhrasings
 from tests.unit.runner.test_plan import make_world
@@ -48,14 +49,23 @@ def tasks(plan: Plan) -> list[Task]:
     return [plan.task(index) for index in range(plan.tasks)]
 
 
-def held_out(plan: Plan) -> HeldOutPhrasings:
-    assert plan.held_out is not None
-    return plan.held_out
+def make(
+    sources: list[FamilyTasks],
+    count: int,
+    seed: int,
+    share: float,
+    *,
+    varied: bool = False,
+    **more: Any,
+) -> tuple[Plan, HeldOutPhrasings]:
+    held = hold_out(sources, SPLITS, share, varied=varied)
+    assert held is not None
+    words = [VariedWording(held.voices)] if varied else []
+    return Plan.make(sources, count, 1, seed, splits=SPLITS, transforms=words, **more), held
 
 
 def test_the_first_split_has_none_of_them_and_another_has_some(sources: list[FamilyTasks]):
-    plan = Plan.make(sources, 40, 1, 0, splits=SPLITS, held_out_phrasings=0.25)
-    held = held_out(plan)
+    plan, held = make(sources, 40, 0, 0.25)
     assert {name: len(found) for name, found in held.families.items()} == {"twins": 1}
     assert held.voices == []
     found = tasks(plan)
@@ -67,22 +77,19 @@ def test_the_first_split_has_none_of_them_and_another_has_some(sources: list[Fam
 
 
 def test_the_same_ones_are_held_out_whatever_the_seed_and_the_count(sources: list[FamilyTasks]):
-    plans = [
-        Plan.make(sources, count, 1, seed, splits=SPLITS, held_out_phrasings=0.5)
-        for count, seed in ((20, 0), (60, 9))
-    ]
-    assert held_out(plans[0]) == held_out(plans[1])
-    assert len(held_out(plans[0]).families["twins"]) == 2
-    again = Plan.make(sources, 20, 1, 0, splits=SPLITS, held_out_phrasings=0.5)
-    assert again.digest() == plans[0].digest()
-    assert tasks(again) == tasks(plans[0])
-    other = Plan.make(sources, 20, 1, 0, splits=SPLITS, held_out_phrasings=0.25)
-    assert other.digest() != again.digest()
+    (plan, held), (_, others) = make(sources, 20, 0, 0.5), make(sources, 60, 9, 0.5)
+    assert held == others
+    assert len(held.families["twins"]) == 2
+    again, _ = make(sources, 20, 0, 0.5)
+    digest = again.digest()
+    assert digest == plan.digest()
+    assert tasks(again) == tasks(plan)
+    other, _ = make(sources, 20, 0, 0.25)
+    assert other.digest() != digest
 
 
 def test_voices_are_held_out_as_well(sources: list[FamilyTasks]):
-    plan = Plan.make(sources, 80, 1, 0, splits=SPLITS, held_out_phrasings=0.4, varied=True)
-    held = held_out(plan)
+    plan, held = make(sources, 80, 0, 0.4, varied=True)
     assert len(held.voices) == 2
     voices = {
         split: {
@@ -95,8 +102,7 @@ def test_voices_are_held_out_as_well(sources: list[FamilyTasks]):
 
 
 def test_no_part_of_a_composed_task_of_the_first_split_has_one(sources: list[FamilyTasks]):
-    plan = Plan.make(sources, 40, 1, 0, splits=SPLITS, held_out_phrasings=0.5, compose={2: 0.5})
-    held = held_out(plan)
+    plan, held = make(sources, 40, 0, 0.5, compose={2: 0.5})
     composed = [task for task in tasks(plan) if task.parts and task.split == "train"]
     assert composed
     for task in composed:
@@ -107,8 +113,7 @@ def test_no_part_of_a_composed_task_of_the_first_split_has_one(sources: list[Fam
 
 
 def test_a_near_duplicate_is_looked_for_in_the_words_of_its_split(sources: list[FamilyTasks]):
-    more = {"held_out_phrasings": 0.4, "varied": True, "max_near_duplicates": 0.0}
-    plan = Plan.make(sources, 30, 1, 0, splits=SPLITS, **more)
+    plan, _ = make(sources, 30, 0, 0.4, varied=True, max_near_duplicates=0.0)
     found = tasks(plan)
     assert len({task.prompt for task in found}) == len(found)
 

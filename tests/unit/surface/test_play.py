@@ -48,12 +48,12 @@ class Scene:
 
     def plan(self, numbers: Sequence[int], tasks: int = 7, seed: int = 0) -> Plan:
         surfaces = Surfaces(self.maker, numbers, [self.pool], seed)
-        return Plan.make([self.pool], tasks, 1, seed, surfaces=surfaces)
+        return Plan.make([self.pool], tasks, 1, seed, transforms=[surfaces])
 
     def task(self, number: int, family: str) -> Task:
         """The proved first task of a family, under one surface."""
         surfaces = Surfaces(self.maker, [number], [self.pool], 0)
-        task = surfaces.shown(self.pool.task(family, 0, 0), 0, first=True)
+        task = surfaces.changed(self.pool.task(family, 0, 0), 0, first=True)
         return asyncio.run(prove(task, self.world, self.template))
 
     def played(self, task: Task, model: Model) -> dict[str, Any]:
@@ -251,8 +251,8 @@ def test_the_plan_spreads_surfaces_and_keeps_the_tasks(scene: Scene):
 def test_a_held_out_surface_is_not_shown_in_the_first_split(scene: Scene):
     surfaces = Surfaces(scene.maker, [0, 1, 2], [scene.pool], 5, held_out=[2])
     task = scene.pool.task("state_of", 0, 0)
-    first = [surfaces.shown(task, index, first=True).surface for index in range(12)]
-    second = [surfaces.shown(task, index, first=False).surface for index in range(12)]
+    first = [surfaces.changed(task, index, first=True).surface for index in range(12)]
+    second = [surfaces.changed(task, index, first=False).surface for index in range(12)]
     assert {surface.number for surface in first if surface is not None} == {1}
     assert {surface.number for surface in second if surface is not None} == {1, 2}
 

@@ -16,7 +16,7 @@ from envs.world.loader import World, load_world
 from synth.language.wording import tokens
 from synth.runner.plan import Plan
 from synth.tasks.families import FamilyTasks
-from synth.tasks.wording import reworded
+from synth.tasks.wording import VariedWording, reworded
 from synth.tasks.wording.grammar import Grammar, Greetings, Voice, grammar
 from synth.types import Consent, Sequel, Task, Topic, UserRole
 from synth.types.steps import CallStep
@@ -210,7 +210,7 @@ def test_nothing_is_added_that_holds_a_value_of_the_task():
 def test_a_composed_task_says_the_same_in_its_parts_and_its_user(pool: FamilyTasks):
     if pool.world.name != "shop":
         pytest.skip("one world is enough")
-    plan = Plan.make([pool], 12, 1, 0, compose={2: 1.0}, varied=True)
+    plan = Plan.make([pool], 12, 1, 0, compose={2: 1.0}, transforms=[VariedWording()])
     for index in range(plan.tasks):
         whole = plan.task(index)
         assert whole.prompt == whole.role.opening == whole.parts[0].prompt
@@ -219,7 +219,9 @@ def test_a_composed_task_says_the_same_in_its_parts_and_its_user(pool: FamilyTas
 
 
 def test_a_plan_of_varied_words_is_another_plan(pool: FamilyTasks):
-    plain, varied = (Plan.make([pool], 10, 1, 0, varied=varied) for varied in (False, True))
+    plain, varied = (
+        Plan.make([pool], 10, 1, 0, transforms=[*own]) for own in ((), (VariedWording(),))
+    )
     assert plain.digest() != varied.digest()
     assert [plain.task(n).id for n in range(10)] == [varied.task(n).id for n in range(10)]
     assert varied.task(3) == reworded(plain.task(3))
@@ -232,7 +234,7 @@ def test_varied_tasks_prove_themselves():
 
 
 async def _proved(world: World, template: Template) -> None:
-    plan = Plan.make([FamilyTasks(world, template)], 9, 1, 0, varied=True)
+    plan = Plan.make([FamilyTasks(world, template)], 9, 1, 0, transforms=[VariedWording()])
     for index in range(plan.tasks):
         assert (await prove(plan.task(index), world, template)).end is not None
 

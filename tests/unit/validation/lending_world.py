@@ -158,9 +158,9 @@ families:
     - confirm: "Shall I lend {title} to {name}, born {born}?"
     - lend: {member_id: $member, book_id: $book, note: null}
     - submit: {outcome: lent}
+    - say: "{title} is lent to {name}."
   - refuse:
-    - submit: {outcome: refused}
-  - say: Done.
+      [{submit: {outcome: refused}}, {say: "{name} is barred, so I lent nothing."}]
   gates: [state, answer, {no_write_before: [ask, confirm]}, {required_calls: [find_book]}, {forbidden_calls: [renew]}]
 - id: renew_all
   ground:

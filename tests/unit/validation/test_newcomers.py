@@ -21,6 +21,7 @@ TASKS, TOOLS, CODE, PYTHON, SEED = "tasks.yaml", "tools.yaml", "executors.py", "
 GROUND = '"SELECT book_id, title FROM books"'
 ASKED = '["What does {title} cost?", "The price of {title}?"]'
 ORACLE = '"SELECT price FROM books WHERE book_id = :book_id"'
+REFUSE = '  - refuse:\n      [{submit: {outcome: refused}}, {say: "{name} is barred, so I lent nothing."}]\n'
 TWINS = "{allow: NOT barred, refuse: barred}"
 LOOP = '{loan: $loans, do: [{renew: {loan_id: $loan.loan_id, due: "{until}"}}]}'
 MUST = (
@@ -87,8 +88,8 @@ def test_the_world_without_a_mistake_proves_itself(tmp_path: Path):
         ("lend_book", TASKS, TWINS, ("{allow: NOT barred, refuse: barred > 1}"), 24, ("case 'refuse' has no row")),
         ("lend_book", TASKS, TWINS, ("{allow: NOT barred, refuse: barred AND book_id < 36}"), 24, "is in none of them"),
         ("lend_book", TASKS, TWINS, ("{allow: NOT bared, refuse: barred}"), 24, ("case allow: the query fails: no such column")),
-        ("lend_book", TASKS, ("refuse:\n    - submit: {outcome: refused}"), "refuse: []", 46, ("`refuse` must be a list of steps")),
-        ("lend_book", TASKS, ("  - refuse:\n    - submit: {outcome: refused}\n"), "", 47, "case 'refuse' submits nothing"),
+        ("lend_book", TASKS, (REFUSE.strip()[2:]), "refuse: []", 47, ("`refuse` must be a list of steps")),
+        ("lend_book", TASKS, (REFUSE), "", 47, "case 'refuse' submits nothing"),
         ("lend_book", TASKS, GATES, ("[answer, {no_write_before: [ask, confirm]}]"), 49, "add `state`"),
         ("lend_book", TASKS, LEND, LEND.replace("$member", "$member.id"), 44, ("member has no field 'id'; it is '")),
         ("lend_book", TASKS, LEND, LEND.replace("$book", '"no {book}"'), 44, ("the gold call lend fails: book_id: 'no 3")),

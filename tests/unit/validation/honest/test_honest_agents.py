@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 RETAIL = Path(__file__).parents[2] / "tasks" / "retail"
 LIBRARY = {
-    "terse": None,
+    "terse": ("ehr_db", ("prescribe_ambiguous_name",)),
     "reads_more": None,
     "reads_otherwise": None,
     "writes_otherwise": None,
