@@ -40,9 +40,8 @@ def read_checks(texts: list[str], dialect: str = "sqlite") -> CheckRules:
     """Read the conditions of check constraints; conditions of several columns are kept as text."""
     rules = CheckRules()
     for text in texts:
-        try:
-            tree = parse(text, dialect)
-        except SqlglotError:
+        tree = parse(text, dialect)
+        if tree is None:
             rules.others.append(text)
             continue
         for part in _parts(tree):
@@ -51,11 +50,14 @@ def read_checks(texts: list[str], dialect: str = "sqlite") -> CheckRules:
     return rules
 
 
-def parse(text: str, dialect: str) -> exp.Expr:
-    """The tree of an expression. At the start of a text, sqlglot takes a column ``lock`` for a
-    command. Raises SqlglotError.
+def parse(text: str, dialect: str) -> exp.Expr | None:
+    """The tree of an expression; None if it has none. At the start of a text, sqlglot takes a
+    column ``lock`` for a command.
     """
-    return sqlglot.parse_one(f"({text}\n)", read=dialect).this
+    try:
+        return sqlglot.parse_one(f"({text}\n)", read=dialect).this
+    except SqlglotError:
+        return None
 
 
 def _parts(tree: exp.Expr) -> Iterator[exp.Expr]:
@@ -144,11 +146,8 @@ def translated(text: str, server: str) -> str | None:
     """A check of SQLite for a server, with all names quoted; None if it uses more than comparisons
     and sums.
     """
-    try:
-        tree = parse(text, "sqlite")
-    except SqlglotError:
-        return None
-    if not all(isinstance(node, PORTABLE) for node in tree.walk()):
+    tree = parse(text, "sqlite")
+    if tree is None or not all(isinstance(node, PORTABLE) for node in tree.walk()):
         return None
     dialect = "postgres" if server == "postgresql" else "mysql"
     return tree.sql(dialect=dialect, identify=True)
@@ -196,16 +195,13 @@ def default(text: str, dialect: str) -> str | None:
 
 def columns_of(text: str) -> set[str]:
     """The columns that a condition of SQLite names; none if it cannot be read."""
-    try:
-        tree = parse(text, "sqlite")
-    except SqlglotError:
-        return set()
-    return {column.name for column in tree.find_all(exp.Column)}
+    tree = parse(text, "sqlite")
+    return set() if tree is None else {column.name for column in tree.find_all(exp.Column)}
 
 
 def qualified(text: str, alias: str) -> str:
     """A condition of SQLite about the row of an alias."""
-    tree = parse(text, "sqlite")
+    tree = sqlglot.parse_one(f"({text})", read="sqlite").this
     for column in tree.find_all(exp.Column):
         column.set("table", exp.to_identifier(alias))
     return tree.sql(dialect="sqlite")
@@ -213,10 +209,10 @@ def qualified(text: str, alias: str) -> str:
 
 def _parsed(text: str, dialect: str) -> exp.Expr | None:
     """The tree of an expression without casts that change nothing, in parentheses."""
-    try:
-        tree: exp.Expr = exp.Paren(this=parse(text, dialect))
-    except SqlglotError:
+    bare = parse(text, dialect)
+    if bare is None:
         return None
+    tree: exp.Expr = exp.Paren(this=bare)
     for node in reversed(list(tree.find_all(exp.Cast, exp.Introducer))):
         bare = node.expression if isinstance(node, exp.Introducer) else _without_cast(node)
         if bare is not None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import sqlalchemy
 from sqlalchemy import Connection, Engine, Inspector
-from sqlalchemy.engine.interfaces import ReflectedColumn, ReflectedForeignKeyConstraint
+from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.exc import SAWarning
 
 from synth.generation.checks import CheckRules, ColumnRules, read_checks
@@ -18,6 +18,7 @@ from synth.generation.live_tables import live_tables
 from synth.generation.names import labels, nouns, quoted, snake
 from synth.generation.roles import FEW, with_roles
 from synth.generation.shape import Cell, ColumnShape, Kind, Link, Shape, TableShape
+from synth.generation.snapshot import LiveTable
 
 SEEN = 400
 """The values of a column that its shape keeps."""
@@ -47,9 +48,9 @@ def reflect(engine: Engine) -> Shape:
     inspector = sqlalchemy.inspect(engine)
     with warnings.catch_warnings(), engine.connect() as db:
         warnings.simplefilter("ignore", SAWarning)  # the account names what is not reflected
-        names = sorted(table.name for table in live_tables(engine))
-        known = nouns(names)
-        tables = {name: _table(name, inspector, db) for name in names}
+        live = sorted(live_tables(engine), key=lambda table: table.name)
+        known = nouns([table.name for table in live])
+        tables = {table.name: _table(table, inspector, db) for table in live}
     shown = {(table.name, column.name) for table in tables.values() for column in table.columns}
     return Shape(
         {
@@ -65,18 +66,20 @@ def reflect(engine: Engine) -> Shape:
     )
 
 
-def _table(name: str, inspector: Inspector, db: Connection) -> TableShape:
-    key = tuple(inspector.get_pk_constraint(name).get("constrained_columns") or ())
+def _table(live: LiveTable, inspector: Inspector, db: Connection) -> TableShape:
+    name = live.name
     rules = read_checks([str(check["sqltext"]) for check in inspector.get_check_constraints(name)])
-    uniques, foreign = _uniques(name, db), inspector.get_foreign_keys(name)
     found = inspector.get_columns(name)
-    linked = {str(column) for one in foreign for column in one["constrained_columns"]}
-    hidden = _hidden(found, {*key, *linked})
+    linked = {column for columns, _, _ in live.links for column in columns}
+    alone = {cs[0]: (cs[0], one, there[0]) for cs, one, there in live.links if len(cs) == 1}
+    hidden = _hidden(found, {*live.key, *linked})
     shown = [column for column in found if column["name"] not in hidden]
     own = {str(column["name"]): str(column["type"]).upper() for column in shown}
-    single = {columns[0] for columns in [*uniques, key] if len(columns) == 1}
-    key = key if own.keys() >= set(key) else ()
+    single = {columns[0] for columns in [*live.uniques, live.key] if len(columns) == 1}
+    key = live.key if own.keys() >= set(live.key) else ()
     label = labels(own)
+    places = {name: place for place, name in enumerate(own)}
+    links = [Link(*link) for link in alone.values() if link[0] in own]
     return TableShape(
         name=name,
         columns=tuple(
@@ -84,11 +87,11 @@ def _table(name: str, inspector: Inspector, db: Connection) -> TableShape:
             for one in shown
         ),
         key=key,
-        links=tuple(link for link in _links(name, inspector) if link.column in own),
-        uniques=uniques,
+        links=tuple(sorted(links, key=lambda link: -places[link.column])),
+        uniques=live.uniques,
         rows=int(db.exec_driver_sql(f"SELECT COUNT(*) FROM {quoted(name)}").scalar_one()),
         partials=_partials(name, inspector),
-        joint=_joint(foreign),
+        joint=frozenset(c for columns, _, _ in live.links if len(columns) > 1 for c in columns),
         generated_key=len(key) == 1 and own[key[0]] == "INTEGER",
         hidden=dict.fromkeys(hidden, "its name says that it is a secret"),
         fillable=all(map(_may_be_left_out, hidden.values())),
@@ -106,43 +109,12 @@ def _hidden(columns: Sequence[ReflectedColumn], named: set[str]) -> dict[str, Re
     }
 
 
-def _joint(foreign: Sequence[ReflectedForeignKeyConstraint]) -> frozenset[str]:
-    """The columns of foreign keys of several columns."""
-    return frozenset(
-        str(column)
-        for one in foreign
-        if len(one["constrained_columns"]) > 1
-        for column in one["constrained_columns"]
-    )
-
-
 def _may_be_left_out(column: ReflectedColumn) -> bool:
     return bool(column.get("nullable", True)) or column.get("default") is not None
 
 
 def _is_number(kind: object) -> bool:
     return isinstance(kind, sqlalchemy.Integer | sqlalchemy.Numeric)
-
-
-def _uniques(name: str, db: Connection) -> tuple[tuple[str, ...], ...]:
-    """The columns of each unique constraint and each unique index of whole columns, by SQLite's
-    own account: SQLAlchemy reads constraints from the text of the table, and names in other
-    letters escape it.
-    """
-    found = db.exec_driver_sql(
-        "SELECT name FROM pragma_index_list(?) WHERE \"unique\" AND origin <> 'pk' AND NOT partial"
-        " ORDER BY seq DESC",
-        (name,),
-    ).scalars()
-    columns = [
-        tuple(
-            db.exec_driver_sql("SELECT name FROM pragma_index_info(?) ORDER BY seqno", (index,))
-            .scalars()
-            .all()
-        )
-        for index in found.all()
-    ]
-    return tuple(dict.fromkeys(one for one in columns if None not in one))
 
 
 def _partials(name: str, inspector: Inspector) -> tuple[tuple[tuple[str, ...], str], ...]:
@@ -154,26 +126,6 @@ def _partials(name: str, inspector: Inspector) -> tuple[tuple[tuple[str, ...], s
         and (where := str(index.get("dialect_options", {}).get("sqlite_where", "")))
     ]
     return tuple(sorted(found))
-
-
-def _links(name: str, inspector: Inspector) -> tuple[Link, ...]:
-    """The foreign keys of one column; the last one where a column has several."""
-    found = {
-        str(key["constrained_columns"][0]): Link(
-            str(key["constrained_columns"][0]), str(key["referred_table"]), _target(key, inspector)
-        )
-        for key in inspector.get_foreign_keys(name)
-        if len(key["constrained_columns"]) == 1
-    }
-    return tuple(found.values())
-
-
-def _target(foreign_key: ReflectedForeignKeyConstraint, inspector: Inspector) -> str:
-    referred = foreign_key["referred_columns"]
-    if referred:
-        return str(referred[0])
-    key = inspector.get_pk_constraint(foreign_key["referred_table"])
-    return str((key.get("constrained_columns") or ["rowid"])[0])
 
 
 def _column(
