@@ -9,6 +9,7 @@ import pytest
 from synth.generation.reflect import reflect
 from synth.generation.source import Extract
 from synth.generation.stored import IN_HEXADECIMAL
+from synth.personal.formats import personal_values
 from tests.cases.test_values_beyond_their_type import server_source
 
 TABLES = """
@@ -47,3 +48,9 @@ def test_tables_with_keys_of_bytes_stay(engine: str, rows: int | None):
     assert [one.name for one in columns if one.outcome == "left out"] == ["goods.picture"]
     changed = {one.name for one in columns if one.why == IN_HEXADECIMAL}
     assert changed >= {"goods.id", "labelled.label_id", "notes.label_id"}
+
+
+def test_digits_within_a_key_are_no_card_number():
+    assert [*personal_values("key 0a112233445566778899aabbccddee0b")] == []
+    found = personal_values("cards 5500000000000004, 4111 1111 1111 1111.")
+    assert [value for _, value in found] == ["5500000000000004", "4111 1111 1111 1111"]
