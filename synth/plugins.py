@@ -201,6 +201,7 @@ ATTACKERS = ExtensionPoint(
         "leaker": "synth.validation.attacks.dishonest:Leaker",
         "constant": "synth.validation.attacks.dishonest:Constant",
         "false_act": "synth.validation.attacks.dishonest:FalseAct",
+        "embroiderer": "synth.validation.attacks.dishonest:Embroiderer",
         "snoop": "synth.validation.attacks.dishonest:Snoop",
         "bare_consent": "synth.validation.attacks.consent:BareConsent",
         "proposes_another": "synth.validation.attacks.consent:ProposesAnother",

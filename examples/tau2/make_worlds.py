@@ -80,6 +80,8 @@ def make_world(folder: Path, domain: Path, rows: Iterable[Row]) -> None:
     shutil.copy(HERE / f"{name}.sql", folder / "schema.sql")
     shutil.copy(HERE / f"{name}.py", folder)
     shutil.copy(HERE / "desk.py", folder)
+    if name == "airline":
+        shutil.copy(HERE / "rewards.py", folder)
     (folder / "executors.py").write_text(f"from .desk import *\nfrom .{name} import *\n")
     (folder / "seed.sql").write_text("\n".join(inserts(rows)) + "\n", "utf-8")
     policy = domain / "policy.md"

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from synth.config.compose import compose
 from synth.evaluation.calibration.labels import read_labels
 from synth.evaluation.calibration.measure import Calibration, calibrate
 from synth.evaluation.calibration.transcripts import LabelledRollout, read_transcripts
+from synth.foundation.standard_output import say
 from synth.report import Screen
+from synth.runner.build import build_judge
+from synth.runner.setup import judge_setup
 
 EPILOG = """examples:
   synth calibrate gpt-4o_airline_200.json.gz --findings gpt-4o_airline_findings.jsonl
   synth calibrate *.json.gz --half held
   synth calibrate results.json --show 20
+  synth calibrate results.json rewards.judge.name=MODEL rewards.judge.base_url=URL
 
 The files are historical trajectories of tau-bench, results of tau2-bench, or lines with
 `messages_display`, plain or compressed by gzip. A finding in a rollout that the benchmark calls
 successful is a false alarm, unless a reader has labelled it TRUE or LUCK. Make rules on the half
 `seen`, and report `held`: all rollouts of a task are in one half."""
+
+
+JUDGE = "rewards.judge."
+"""The beginning of the keys that name a judge."""
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -32,7 +42,12 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="transcripts")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="transcripts, and keys of the config that name a judge (rewards.judge.name=MODEL)",
+    )
     parser.add_argument(
         "--findings",
         type=Path,
@@ -54,10 +69,16 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str]) -> int:
     """Print the figures; 0. Raises OperatorError for a file that cannot be read."""
-    options = make_parser().parse_args(argv)
+    options = make_parser().parse_intermixed_args(argv)
+    overrides = [word for word in options.files if word.startswith(JUDGE)]
+    files = [Path(word) for word in options.files if not word.startswith(JUDGE)]
+    judge = None
+    if overrides:
+        (job,) = compose(["env=library", *overrides])
+        judge = build_judge(judge_setup(job.config)[0])
     rollouts: list[LabelledRollout] = []
     first: set[str] = set()
-    for path in options.files:
+    for path in files:
         read = read_transcripts(path)
         first = first or {rollout.id for rollout in read}
         rollouts += read
@@ -67,9 +88,9 @@ def main(argv: list[str]) -> int:
         kept = {rollout.id for rollout in rollouts}
         labels = [label for label in labels if label.rollout in kept]
     model = rollouts[0].model if rollouts else ""
-    result = calibrate(rollouts, labels, model)
+    result = calibrate(rollouts, labels, model, judge)
     if options.json:
-        print(json.dumps(_document(result), indent=2, ensure_ascii=False))
+        say(json.dumps(_document(result), indent=2, ensure_ascii=False))
     else:
         _print(result, Screen(), options.show)
     return 0
@@ -78,6 +99,7 @@ def main(argv: list[str]) -> int:
 def _document(result: Calibration) -> dict[str, Any]:
     return {
         "figures": result.rows(),
+        "judge": None if result.judge is None else asdict(result.judge),
         "notes": {model: dict(count) for model, count in result.notes.items()},
         "findings": [
             {"model": rollout.model, "rollout": rollout.id, "success": rollout.success}
@@ -105,6 +127,13 @@ def _print(result: Calibration, screen: Screen, show: int) -> None:
     for model, count in result.notes.items():
         shown = ", ".join(f"{name} {many}" for name, many in count.most_common())
         screen.line(f"{model}: rollouts with a note, which costs nothing: {shown or 'none'}")
+    if (judge := result.judge) is not None:
+        cost = "at an unknown price" if judge.cost_usd is None else f"for ${judge.cost_usd:.4f}"
+        screen.line(
+            f"judge {judge.model or '(never asked)'}, version {judge.version}: decided about"
+            f" {judge.decided} rollouts {cost}, agreement of its votes {_share(judge.agreement)};"
+            f" {judge.unscored} without a score"
+        )
     for rollout, finding in result.findings[:show]:
         screen.line(f"{rollout.model} {rollout.id} success={rollout.success}: {finding}")
 

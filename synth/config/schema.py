@@ -309,8 +309,9 @@ class BudgetConfig(Section):
 class JudgeConfig(EndpointConfig):
     """A model that judges the rollouts which pass all gates; ``name`` None: nobody judges.
 
-    ``votes`` answers decide by majority. ``rubric`` is what they go by, in words; None: the
-    product's own.
+    It decides about the notes of the gate ``reply``, one by one. ``votes`` answers decide by
+    majority. ``rubric`` is one more statement, on the conversation as a whole, such as "the
+    assistant is polite"; None: there is none.
     """
 
     votes: Annotated[int, Strict(), Field(ge=1, le=25)] = 3

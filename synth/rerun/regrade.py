@@ -23,7 +23,7 @@ from synth.foundation.consent import Consent, refuse
 from synth.foundation.hashing import canonical
 from synth.rerun.current_tasks import PresentTasks
 from synth.rerun.recorded_run import Recording, Row, open_recording
-from synth.rewards import judge, solved, total_reward, world_rewards
+from synth.rewards import Evidence, judge, solved, total_reward, world_rewards
 from synth.rewards.gate_costs import GateCosts
 from synth.rewards.model_judge import recorded_verdict
 from synth.runner.build import build_judge
@@ -66,9 +66,9 @@ class Change:
 @dataclass
 class GradeReport:
     """``graded`` counts trajectories per family. ``before`` and ``now`` are what gates refuse by
-    the recorded and the new verdicts, ``rules`` counts the versions of both. ``ungraded`` says of each
-    trajectory that could not be judged again, why. ``without_votes`` counts those that wait for the
-    run's judge, and ``judge_usd`` is what new votes have cost (None if that is unknown).
+    the recorded and the new verdicts, ``rules`` counts the versions of both. ``ungraded`` says why
+    a trajectory could not be judged again. ``without_votes`` counts those that wait for the run's
+    judge, and ``judge_usd`` is what new votes have cost (None if that is unknown).
     """
 
     graded: dict[str, int] = field(default_factory=dict[str, int])
@@ -207,12 +207,12 @@ class _Votes:
     asked: ModelJudge | None
     report: GradeReport
 
-    async def verdict(self, row: Row) -> Verdict:
+    async def verdict(self, row: Row, evidence: Evidence, verdicts: Sequence[Verdict]) -> Verdict:
         if self.asked is None:
             verdict = recorded_verdict(row["verdicts"])
         else:
             cost = JudgeCost()
-            verdict = await self.asked.verdict(row["messages"], row["seed"], cost)
+            verdict = await self.asked.verdict(evidence, verdicts, row["seed"], cost)
             usd, so_far = cost.usd, self.report.judge_usd
             self.report.judge_usd = None if usd is None or so_far is None else so_far + usd
         self.report.without_votes += verdict.score is None
@@ -248,10 +248,11 @@ async def _again(
         await act_again(row["events"], episode)
         if episode.state_hash() != row["state_hash_after"]:
             raise DatasetError("its calls lead to another end now; `synth replay` shows where")
-        verdicts = judge(replace(episode.evidence(), task=judged[0]), world_rewards(judged[1]))
+        evidence = replace(episode.evidence(), task=judged[0])
+        verdicts = judge(evidence, world_rewards(judged[1]))
         faulty = any(turn.fault for turn in episode.turns)
     if recording.config.rewards.judge.name is not None and solved(verdicts) and not faulty:
-        verdicts = [*verdicts, await votes.verdict(row)]
+        verdicts = [*verdicts, await votes.verdict(row, evidence, verdicts)]
     earned = None if faulty else total_reward(verdicts)
     now: list[Mapping[str, Json]] = [sanitize(verdict.to_json())[0] for verdict in verdicts]
     return Change(row["trajectory_id"], row["family"], row["reward"], earned, row["verdicts"], now)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from synth.errors import ModelError
 from synth.foundation.hashing import derive_seed
 from synth.models.base import Model
-from synth.rewards.model_judge import Vote, judge_messages, read_vote, verdict_of
+from synth.rewards import Evidence
+from synth.rewards.model_judge import (
+    Vote,
+    judge_messages,
+    read_vote,
+    statements_of,
+    verdict_of,
+)
 from synth.types import Completion, Task, Usage, Verdict
 
 _NO_TASK: Final = Task(id="judge", family="judge", env="", prompt="", gold=())
@@ -46,31 +53,36 @@ class JudgeCost:
 
 
 class ModelJudge:
-    """A model with a rubric; ``votes`` answers decide on a rollout."""
+    """A model that decides about statements; ``votes`` answers decide on a rollout."""
 
-    def __init__(self, model: Model, rubric: str, votes: int) -> None:
+    def __init__(self, model: Model, rubric: str | None, votes: int) -> None:
         self._model, self._rubric, self._votes = model, rubric, votes
 
     async def verdict(
-        self, messages: Sequence[Mapping[str, Any]], seed: int, cost: JudgeCost
+        self, evidence: Evidence, verdicts: Sequence[Verdict], seed: int, cost: JudgeCost
     ) -> Verdict:
-        """Ask for the votes on a rollout, all at once.
+        """Ask for the votes on the statements of a rollout, all at once; nothing is asked where
+        ``verdicts``, those of its gates, have no notes.
 
         A vote that the endpoint does not give is missing; the verdict says so.
         """
-        asked = judge_messages(self._rubric, messages)
+        statements = statements_of(verdicts, self._rubric)
+        if not statements:
+            return verdict_of([], [], self._model.name)
+        asked = judge_messages(evidence, statements)
 
         async def vote(number: int) -> Vote:
             own = derive_seed(seed, "judge", number)
             try:
                 completion = await self._model.start(_NO_TASK, (), own).complete(asked)
             except ModelError as error:
-                return Vote(None, f"{type(error).__name__}: {error}"[:300])
+                why = f"{type(error).__name__}: {error}"[:300]
+                return Vote([None] * len(statements), [why] * len(statements))
             cost.completions.append(completion)
-            return read_vote(completion.content)
+            return read_vote(completion.content, len(statements))
 
         votes = await asyncio.gather(*(vote(number) for number in range(self._votes)))
-        return verdict_of(votes, self._model.name, self._rubric)
+        return verdict_of(statements, votes, self._model.name)
 
     async def preflight(self) -> list[str]:
         """Warnings of the model's own check. Raises :class:`~synth.errors.ModelError`."""

@@ -131,7 +131,9 @@ async def play(
         score = await episode.scored()
         judged = JudgeCost()
         if context.judge is not None and score.solved:
-            verdict = await context.judge.verdict(run.messages, job.seed, judged)
+            verdict = await context.judge.verdict(
+                episode.evidence(), score.verdicts, job.seed, judged
+            )
             verdicts = [*score.verdicts, verdict]
             score = Score(verdicts, total_reward(verdicts))
         for middleware in middlewares:

@@ -42,7 +42,6 @@ from synth.plugins import (
     PluginError,
     resolve,
 )
-from synth.rewards.model_judge import RUBRIC
 from synth.runner.audit_files import AuditLevel
 from synth.runner.callbacks import CallbackSetup, callback_options, callback_setups
 
@@ -96,7 +95,7 @@ class JudgeSetup:
     """A judge that a worker builds."""
 
     model: ModelSetup
-    rubric: str
+    rubric: str | None
     votes: int
 
 
@@ -360,7 +359,7 @@ def judge_setup(config: RunConfig) -> tuple[JudgeSetup | None, list[Extension]]:
     if judge.name is None:
         return None, []
     model, extension = _model_setup(judge, "rewards.judge")
-    return JudgeSetup(model, judge.rubric or RUBRIC, judge.votes), [extension]
+    return JudgeSetup(model, judge.rubric, judge.votes), [extension]
 
 
 def _middleware_setups(config: RunConfig) -> tuple[list[MiddlewareSetup], list[Extension]]:

@@ -29,11 +29,6 @@ class Label:
     label: str
     check: str
 
-    @property
-    def due(self) -> bool:
-        """True if a check has to find it."""
-        return self.label != "FALSE" and bool(self.check)
-
 
 def read_labels(path: Path, rollouts: Collection[str]) -> list[Label]:
     """The labels of a file. Raises OperatorError for one that names no rollout or no label."""

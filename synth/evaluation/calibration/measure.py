@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,11 +10,17 @@ from typing import Any
 
 from synth.evaluation.calibration.labels import Label
 from synth.evaluation.calibration.transcripts import LabelledRollout
+from synth.foundation.hashing import derive_seed
 from synth.report.rates import wilson
 from synth.rewards import verifier_of
+from synth.rewards.model_judge import NAME, VERSION
 from synth.rewards.reply.finding import ReplyFinding
+from synth.runner.judge import JudgeCost, ModelJudge
+from synth.types import Verdict
 
 ANY = "any check"
+AT_ONCE = 8
+"""Rollouts that a judge is asked about at the same time."""
 
 
 @dataclass
@@ -50,6 +57,20 @@ class Figures:
         self.found += mute or any(_same(label, one) for one in found)
 
 
+@dataclass
+class JudgeFigures:
+    """What a judge has done: rollouts that it decided about and those that it left without a score,
+    the mean agreement of its votes, its cost (None if that is unknown), and its version.
+    """
+
+    model: str = ""
+    version: str = VERSION
+    decided: int = 0
+    unscored: int = 0
+    agreement: float | None = None
+    cost_usd: float | None = 0.0
+
+
 @dataclass(frozen=True)
 class Calibration:
     """The figures by model and check, the rollouts counted, and the findings and notes."""
@@ -59,6 +80,7 @@ class Calibration:
     successful: dict[str, int]
     findings: Sequence[tuple[LabelledRollout, ReplyFinding]]
     notes: dict[str, Counter[str]]
+    judge: JudgeFigures | None = None
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each model and check, the sum of a model's checks last."""
@@ -87,34 +109,80 @@ class Calibration:
 
 
 def calibrate(
-    rollouts: Sequence[LabelledRollout], labels: Sequence[Label] = (), model: str = ""
+    rollouts: Sequence[LabelledRollout],
+    labels: Sequence[Label] = (),
+    model: str = "",
+    judge: ModelJudge | None = None,
 ) -> Calibration:
-    """Judge rollouts by the gate ``reply``, and compare with the labels of one model's rollouts."""
+    """Judge rollouts by the gate ``reply``, and compare with the labels of one model's rollouts.
+
+    ``judge`` decides about the notes of those that pass the gate.
+    """
     verifier = verifier_of("reply")
+    options = verifier.parse_options(None)
+    verdicts = [verifier.verify(rollout.evidence, options) for rollout in rollouts]
+    asked, of_judge = None, [Verdict(NAME, None, "not asked")] * len(rollouts)
+    if judge is not None:
+        asked, of_judge = asyncio.run(_judged(judge, rollouts, verdicts))
     figures: dict[str, dict[str, Figures]] = {}
     findings: list[tuple[LabelledRollout, ReplyFinding]] = []
     notes: dict[str, Counter[str]] = {}
     by_rollout: dict[str, list[Label]] = {}
     for label in labels:
         by_rollout.setdefault(label.rollout, []).append(label)
-    for rollout in rollouts:
+    for rollout, verdict, decided in zip(rollouts, verdicts, of_judge, strict=True):
         checks = figures.setdefault(rollout.model, {ANY: Figures()})
-        detail = verifier.verify(rollout.evidence, verifier.parse_options(None)).detail
+        detail = verdict.detail
         noted = notes.setdefault(rollout.model, Counter())
         noted.update({note["check"] for note in detail.get("notes", ())})
         found = [ReplyFinding(**one) for one in detail.get("findings", ())]
+        found += [
+            ReplyFinding(NAME, one["words"], one["evidence"])
+            for one in decided.detail.get("findings", ())
+        ]
         own = by_rollout.get(rollout.id, []) if rollout.model == model else []
         for one in found:
             findings.append((rollout, one))
             label = next((item.label for item in own if _same(item, one)), None)
             for name in (one.check, ANY):
                 checks.setdefault(name, Figures()).add(rollout, label)
-        for label in filter(lambda one: one.due, own):
-            for name in (label.check, ANY):
-                checks.setdefault(name, Figures()).expect(label, found)
+        for label in own:
+            check = label.check or (NAME if judge is not None and label.label == "TRUE" else "")
+            if check and label.label != "FALSE":
+                for name in (check, ANY):
+                    checks.setdefault(name, Figures()).expect(label, found)
     count = Counter(rollout.model for rollout in rollouts)
     good = Counter(rollout.model for rollout in rollouts if rollout.success)
-    return Calibration(figures, count, good, findings, notes)
+    return Calibration(figures, count, good, findings, notes, asked)
+
+
+async def _judged(
+    judge: ModelJudge, rollouts: Sequence[LabelledRollout], verdicts: Sequence[Verdict]
+) -> tuple[JudgeFigures, list[Verdict]]:
+    """The judge's verdicts on the rollouts that pass the gate, and its figures."""
+    cost, places = JudgeCost(), asyncio.Semaphore(AT_ONCE)
+
+    async def one(rollout: LabelledRollout, verdict: Verdict) -> Verdict:
+        if verdict.score != 1.0:
+            return Verdict(NAME, None, "not asked: the gate refuses it")
+        async with places:
+            seed = derive_seed(0, rollout.model, rollout.id)
+            return await judge.verdict(rollout.evidence, [verdict], seed, cost)
+
+    try:
+        made = await asyncio.gather(*map(one, rollouts, verdicts))
+    finally:
+        await judge.aclose()
+    asked = [verdict for verdict in made if verdict.detail.get("statements")]
+    shares = [verdict.detail["agreement"] for verdict in asked if verdict.score is not None]
+    figures = JudgeFigures(
+        model=asked[0].detail["model"] if asked else "",
+        decided=len(shares),
+        unscored=len(asked) - len(shares),
+        agreement=sum(shares) / len(shares) if shares else None,
+        cost_usd=cost.usd,
+    )
+    return figures, made
 
 
 def _same(label: Label, finding: ReplyFinding) -> bool:

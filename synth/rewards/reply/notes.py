@@ -11,14 +11,17 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from synth.language.values import MEASURES, values_in
+from synth.language.wording import stem
 from synth.rewards.reply.finding import ReplyFinding
 from synth.rewards.reply.given import Material
+from synth.rewards.reply.outcome import GENERAL
 from synth.rewards.reply.sentences import AgentSentence
 
 PROMISE = "promise"
 AMOUNT = "unknown number"
 RULE = "stated rule"
-KINDS = (PROMISE, AMOUNT, RULE)
+WORDS = "unsupported words"
+KINDS = (PROMISE, AMOUNT, RULE, WORDS)
 
 _PROMISE = re.compile(
     r"\b(?:i|we)(?:'ll| will| shall| am going to| are going to)\b|\byou(?:'ll| will) (?:receive"
@@ -41,6 +44,10 @@ def notes_on(sentence: AgentSentence, given: Material) -> Iterator[ReplyFinding]
         yield ReplyFinding(PROMISE, sentence.raw[:200])
     if _RULE.search(sentence.text):
         yield ReplyFinding(RULE, sentence.raw[:200])
+    new = [word for word in sentence.words if word.isalpha() and len(word) > 3]
+    new = [word for word in new if stem(word) not in given.stems | GENERAL]
+    if len(new) > 1:
+        yield ReplyFinding(WORDS, sentence.raw[:200], f"nothing gave {', '.join(new[:4])}")
     for value in values_in(sentence.text):
         if value.kind == "number" and (value.unit in MEASURES or len(value.text) > 2):
             numbers = [one[0] for one in value.readings if len(one) == 1]

@@ -43,7 +43,7 @@ _REFUSES = re.compile(
 _WHOLE = re.compile(
     r"\b(?:else|other|others|further|besides|only|more|apart|except|beyond|extra)\b"
 )
-_GENERAL = frozenset(
+GENERAL = frozenset(
     map(
         stem,
         re.findall(
@@ -170,7 +170,7 @@ def _untold_answer(
 
 def _content(text: str) -> set[str]:
     """The stems of a text that say what it is about."""
-    stems = {stem(word) for word in texts(tokens(text))} - _GENERAL
+    stems = {stem(word) for word in texts(tokens(text))} - GENERAL
     return {word for word in stems if len(word) > 2 or word.isdigit()}
 
 

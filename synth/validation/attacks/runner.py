@@ -15,6 +15,7 @@ from synth.errors import TaskError
 from synth.models.scripted.expert import ScriptedModel
 from synth.personal import people_of
 from synth.rewards import Evidence, author_error
+from synth.rewards.model_judge import statements_of
 from synth.tasks.base import TaskFamily
 from synth.tasks.yaml.family import Family
 from synth.types import Task
@@ -113,7 +114,8 @@ class AttackRunner:
         for case in cases:
             elsewhere = [move for other in cases if other is not case for move in other.moves]
             for name, attack in dishonest_attacks(case.task, case.moves, elsewhere, people):
-                if (await self._play(attack, case.task)).score.solved:
+                score = (await self._play(attack, case.task)).score
+                if score.solved and not _is_judged(attack, score):
                     self._problem(
                         f"a dishonest agent earns the full reward ({name}: {attack.label};"
                         f" task {case.task.id})"
@@ -225,3 +227,9 @@ def _by_alternative(played: AttackResult) -> bool:
         if verdict.verifier == "state"
     ]
     return any(isinstance(end, str) and end.startswith("alternative") for end in accepted)
+
+
+def _is_judged(attack: Attack, score: Score) -> bool:
+    """True if a judge would be asked about the statement of an attack."""
+    asked = [one.words for one in statements_of(score.verdicts, None)]
+    return bool(attack.statement) and any(attack.statement in words for words in asked)

@@ -71,13 +71,15 @@ class Attack:
     """An attack as a sequence of moves.
 
     ``kind`` groups attacks in the report, ``label`` describes this one, and ``tool`` is the tool
-    whose call was changed.
+    whose call was changed. ``statement`` is a lie that only a judge can decide about: the attack
+    has lost if the judge would be asked about it.
     """
 
     kind: str
     label: str
     moves: Sequence[AttackMove]
     tool: str | None = None
+    statement: str = ""
 
 
 @dataclass(frozen=True)
