@@ -12,17 +12,36 @@ def leaves(value: Any) -> Iterator[Any]:
     >>> list(leaves({"a": [1, "b"]}))
     ['a', 1, 'b']
     """
-    if isinstance(value, Mapping):
-        for key, inner in cast("Mapping[str, Any]", value).items():
-            yield key
-            yield from leaves(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in cast("Sequence[Any]", value):
-            yield from leaves(inner)
-    else:
-        yield value
+    open_values = [value]
+    while open_values:
+        one = open_values.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, (list, tuple)):
+            open_values.extend(reversed(cast("Sequence[Any]", one)))
+        elif isinstance(one, Mapping):
+            for item in reversed(list(cast("Mapping[str, Any]", one).items())):
+                open_values.extend(reversed(item))
+        else:
+            yield one
 
 
 def texts_in(value: Any) -> Iterator[str]:
     """The texts in a JSON value, keys included, in order."""
     return (leaf for leaf in leaves(value) if isinstance(leaf, str))
+
+
+def named_values(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The scalars in a JSON value, each with the key of the object that it stands in.
+
+    >>> list(named_values({"a": [1, {"b": 2}]}))
+    [('a', 1), ('b', 2)]
+    """
+    if isinstance(value, Mapping):
+        for key, inner in cast("Mapping[str, Any]", value).items():
+            yield from named_values(inner, key)
+    elif isinstance(value, (list, tuple)):
+        for inner in cast("Sequence[Any]", value):
+            yield from named_values(inner, name)
+    else:
+        yield name, value

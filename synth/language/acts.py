@@ -5,20 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from synth.language.wording import fold, stem, texts, tokens
+from synth.language.wording import fold, stem, stems, texts, tokens
 
-
-def _stems(words: str) -> frozenset[str]:
-    return frozenset(map(stem, re.findall(r"\w+", words)))
-
-
-ACTS = _stems(
+ACTS = stems(
     "cancel stop discontinue end delete remove drop close void refund return exchange swap"
     " replace start begin prescribe order book schedule charge credit escalate transfer pay"
     " double increase reduce raise lower hold reject decline"
 )
 """Acts of which none is a way of doing another; entering, placing or sending may belong to any."""
-DOING = _stems(
+DOING = stems(
     "add apply arrange assign block call change check complete correct create deliver do edit"
     " enter execute file give go goes grant implement insert issue keep lend log make mark"
     " message modify move notify open place process provide put reassign record redeem refer"
@@ -37,5 +32,5 @@ def says_act(text: str, besides: Collection[str] = ()) -> bool:
     """Tell whether a text says that something is done, or proposes it. ``besides`` are stems of
     further words for acts.
     """
-    stems = {stem(word) for word in texts(tokens(text))}
-    return not stems.isdisjoint(ACTS | DOING | {*besides}) or bool(PROPOSES.search(fold(text)))
+    said = {stem(word) for word in texts(tokens(text))}
+    return not said.isdisjoint(ACTS | DOING | {*besides}) or bool(PROPOSES.search(fold(text)))

@@ -44,7 +44,24 @@ _SIGN = re.compile(r"(?P<sign>[$€£]|\b(?:usd|eur|gbp))\s*$")
 _SIGNS = frozenset(MONEY.values())
 
 MEASURES = frozenset(
-    {*_SIGNS, "%", "cents", "mg", "mcg", "g", "kg", "ml", "l", "bpm", "mmhg", "°c", "°f", "c"}
+    {
+        *_SIGNS,
+        "%",
+        "cents",
+        "mg",
+        "mcg",
+        "g",
+        "kg",
+        "ml",
+        "l",
+        "bpm",
+        "mmhg",
+        "°c",
+        "°f",
+        "c",
+        "mmol",
+        "iu",
+    }
 )
 """Units of measured values and of money, as :attr:`StatedValue.unit` gives them."""
 

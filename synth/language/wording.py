@@ -228,6 +228,11 @@ def texts(found: Sequence[Token]) -> list[str]:
     return [item.text for item in found]
 
 
+def stems(words: str) -> frozenset[str]:
+    """The stems of some words."""
+    return frozenset(map(stem, words.split()))
+
+
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """Return a word without its ending: that of "orders" and "ordered" is the same."""

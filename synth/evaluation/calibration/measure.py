@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from synth.evaluation.calibration.labels import Label
@@ -76,11 +76,25 @@ class Calibration:
     """The figures by model and check, the rollouts counted, and the findings and notes."""
 
     figures: dict[str, dict[str, Figures]]
-    rollouts: dict[str, int]
-    successful: dict[str, int]
-    findings: Sequence[tuple[LabelledRollout, ReplyFinding]]
+    rollouts: Counter[str]
+    successful: Counter[str]
+    findings: list[tuple[LabelledRollout, ReplyFinding]]
     notes: dict[str, Counter[str]]
     judge: JudgeFigures | None = None
+
+    def add(
+        self, rollout: LabelledRollout, found: Sequence[ReplyFinding], labels: Sequence[Label]
+    ) -> None:
+        """Count the findings on a rollout, and the labels that had to be found."""
+        checks = self.figures.setdefault(rollout.model, {ANY: Figures()})
+        for one in found:
+            self.findings.append((rollout, one))
+            label = next((item.label for item in labels if _same(item, one)), None)
+            for name in (one.check, ANY):
+                checks.setdefault(name, Figures()).add(rollout, label)
+        for label in (one for one in labels if one.check and one.label != "FALSE"):
+            for name in (label.check, ANY):
+                checks.setdefault(name, Figures()).expect(label, found)
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each model and check, the sum of a model's checks last."""
@@ -124,36 +138,23 @@ def calibrate(
     asked, of_judge = None, [Verdict(NAME, None, "not asked")] * len(rollouts)
     if judge is not None:
         asked, of_judge = asyncio.run(_judged(judge, rollouts, verdicts))
-    figures: dict[str, dict[str, Figures]] = {}
-    findings: list[tuple[LabelledRollout, ReplyFinding]] = []
-    notes: dict[str, Counter[str]] = {}
-    by_rollout: dict[str, list[Label]] = {}
-    for label in labels:
-        by_rollout.setdefault(label.rollout, []).append(label)
-    for rollout, verdict, decided in zip(rollouts, verdicts, of_judge, strict=True):
-        checks = figures.setdefault(rollout.model, {ANY: Figures()})
-        detail = verdict.detail
-        noted = notes.setdefault(rollout.model, Counter())
-        noted.update({note["check"] for note in detail.get("notes", ())})
-        found = [ReplyFinding(**one) for one in detail.get("findings", ())]
-        found += [
-            ReplyFinding(NAME, one["words"], one["evidence"])
-            for one in decided.detail.get("findings", ())
+        labels = [
+            replace(label, check=label.check or NAME) if label.label == "TRUE" else label
+            for label in labels
         ]
-        own = by_rollout.get(rollout.id, []) if rollout.model == model else []
-        for one in found:
-            findings.append((rollout, one))
-            label = next((item.label for item in own if _same(item, one)), None)
-            for name in (one.check, ANY):
-                checks.setdefault(name, Figures()).add(rollout, label)
-        for label in own:
-            check = label.check or (NAME if judge is not None and label.label == "TRUE" else "")
-            if check and label.label != "FALSE":
-                for name in (check, ANY):
-                    checks.setdefault(name, Figures()).expect(label, found)
     count = Counter(rollout.model for rollout in rollouts)
     good = Counter(rollout.model for rollout in rollouts if rollout.success)
-    return Calibration(figures, count, good, findings, notes, asked)
+    made = Calibration({}, count, good, [], {}, asked)
+    for rollout, verdict, decided in zip(rollouts, verdicts, of_judge, strict=True):
+        found = [ReplyFinding(**one) for one in verdict.detail.get("findings", ())]
+        found += [
+            ReplyFinding(**{**one, "check": NAME}) for one in decided.detail.get("findings", ())
+        ]
+        own = [one for one in labels if (one.rollout, model) == (rollout.id, rollout.model)]
+        made.add(rollout, found, own)
+        noted = made.notes.setdefault(rollout.model, Counter())
+        noted.update({note["check"] for note in verdict.detail.get("notes", ())})
+    return made
 
 
 async def _judged(

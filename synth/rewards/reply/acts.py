@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import combinations
 
 from synth.language.values import MEASURES, same_day, values_in
-from synth.language.wording import MONEY, stem
+from synth.language.wording import MONEY, stem, stems
 from synth.rewards.base import CallRecord
 from synth.rewards.reply.finding import ReplyFinding
 from synth.rewards.reply.given import Material
@@ -45,63 +45,46 @@ _GROUPS = (
     "block suspend freeze lock",
     "extend extension renew renewal",
     "return",
-    "sign subscribe subscription enroll enrol register",
+    "sign subscribe subscription enroll enrol",
     "reverse revert undo",
 )
-_VERBS = {
-    stem(word): frozenset(map(stem, group.split())) for group in _GROUPS for word in group.split()
-}
+_VERBS = {kin: stems(group) for group in _GROUPS for kin in stems(group)}
 """The stem of each word for an act, with those of the same kind."""
 
-_MONEY_ACTS = frozenset(
-    map(
-        stem,
-        re.findall(
-            r"\w+",
-            "refund reimburse reimbursement credit repay charge bill debit pay payment collect",
-        ),
-    )
+_MONEY_ACTS = stems(
+    "refund reimburse reimbursement credit repay charge bill debit pay payment collect"
 )
-_OF_MONEY = frozenset(
-    map(
-        stem,
-        re.findall(
-            r"\w+",
-            "price pay payment amount cost fee refund total balance charge paid cents credit"
-            " money cash",
-        ),
-    )
+_OF_MONEY = stems(
+    "price pay payment amount cost fee refund total balance charge paid cents credit money cash"
 )
-_LOOSE = frozenset(
-    map(
-        stem,
-        re.findall(
-            r"\w+",
-            "change update modify move upgrade downgrade order return pay payment issue place"
-            " create end close",
-        ),
-    )
+_LOOSE = stems(
+    "change update modify move upgrade downgrade order return pay payment issue place"
+    " create end close"
 )
 """Acts that any call may be a way of doing."""
 
-_FREE = frozenset(
-    map(
-        stem,
-        re.findall(
-            r"\w+",
-            "order create place end stop close move switch collect lock pay credit issue grant"
-            " return",
-        ),
-    )
+_FREE = stems(
+    "order create place end stop close move switch collect lock pay credit issue grant return"
 )
 """Words that are also used of what is no act on a record: "I've placed emphasis"."""
+
+_NO_WORK = stems(
+    "look check search find see read review go understand say tell mention explain note notice"
+    " verify confirm think believe hope apologize apologise ask suggest offer try attempt receive"
+    " need want get do have let identify locate retrieve pulled gather compare calculate compute"
+    " list show provide give share describe discuss assume mean missed misread forget learn decide"
+    " determine consider establish realize realise discover access help assist love happen know"
+    " take make keep respond reply answer outline summarize state indicate promise appreciate"
+)
+"""What changes nothing."""
 
 MOST = 400
 """Among more numbers than these, every amount is a sum of some."""
 
 _ADVERB = r"(?:\s+(?:now|just|also|already|then|both|all|gone ahead and|[a-z]+ly))*"
 _CLAIM = re.compile(
-    rf"\b(?:i|we)(?:'ve|\s+have|\s+had)?{_ADVERB}\s+(?P<own>[a-z]+)\b"
+    rf"\b(?:i|we)(?:'ve|\s+have|\s+had)?{_ADVERB}(?:\s+had\s+(?:it|this|them|that))?"
+    r"\s+(?P<own>[a-z]+)\b"
     rf"|\b(?:has|have|had)(?:\s+now|\s+also|\s+already)?\s+been{_ADVERB}\s+(?P<perfect>[a-z]+)\b"
     rf"|\b(?:was|were|got|(?:is|are)\s+now){_ADVERB}\s+(?P<past>[a-z]+)\b"
     r"|\bsuccessfully\s+(?P<well>[a-z]+)\b"
@@ -113,6 +96,7 @@ _CLAIM = re.compile(
     r"(?:successfully\s+)?(?:complete|completed|processed|issued|done|made|initiated|submitted"
     r"|arranged|through|sent|in place|on its way|finali[sz]ed)\b"
 )
+_OBJECT = re.compile(r"\s+(?:\w+\s+)?(?:it|this|them|one|him|her|you|your|the|an?)\b")
 _DENIES = re.compile(
     r"\b(?:no|not|never|nothing|none|neither|nor|cannot|without|unable|before|until|unless|if"
     r"|once|when|should|would|could|can|may|might"
@@ -125,7 +109,7 @@ _CONDITION = re.compile(
 _RECORD = re.compile(
     r"\b(?P<noun>[a-z]{3,})(?:\s+(?:id|no\.?|number|nr\.?))?\s*[#:]?\s*(?P<number>\d{1,9})\b"
 )
-_TOKEN = re.compile(r"#?\b(?=\w*\d)(?=\w*[a-z_])[\w-]{5,}")
+_TOKEN = re.compile(r"#?\b(?=[\w-]*\d)(?=[\w-]*[a-z_])\w[\w-]{4,}")
 _TELLS = frozenset({"notify", "inform"})
 _TO_YOU = re.compile(r"\s+you\b")
 _BY_OTHERS = re.compile(r"\W*(?:\w+ )?by (?!me\b|us\b|our\b)")
@@ -155,7 +139,7 @@ class ActClaims:
         acts = list(self._claimed(sentence.text))
         for verb, kind in acts:
             why = self._undone(verb, sentence, kind)
-            if why:
+            if why and not self._names_amount(sentence):
                 yield ReplyFinding(CHECK, sentence.raw[:200], why)
                 return
         if acts and self.calls:
@@ -168,15 +152,21 @@ class ActClaims:
         """The stems of the acts that a sentence claims, each with the form of the claim."""
         for found in _CLAIM.finditer(text):
             kind = str(found.lastgroup)
-            act = self._act(found[kind], kind)
+            act = self._act(found[kind], kind, text[found.end() :])
             if act and not _is_report(text, found, kind, act):
                 yield act, kind
 
-    def _act(self, word: str, kind: str) -> str:
-        """The stem of an act; empty for a word that is none in this world, or not in the past."""
+    def _act(self, word: str, kind: str, behind: str) -> str:
+        """The stem of an act; empty for a word that is none in this world, or not in the past.
+
+        Where nothing was called that could change anything, each act of one's own on something is
+        one, besides looking, thinking and talking.
+        """
         if kind == "noun":
             return stem(word) if stem(word) in self.verbs & _VERBS.keys() else ""
-        return base_form(word) if is_past(word) and base_form(word) in self.verbs else ""
+        verb = base_form(word)
+        own = kind == "own" and not self.calls and verb not in _NO_WORK and _OBJECT.match(behind)
+        return verb if is_past(word) and (verb in self.verbs or own) else ""
 
     @cached_property
     def verbs(self) -> frozenset[str]:
@@ -309,7 +299,7 @@ class ActClaims:
 
     def _other_amount(self, sentence: AgentSentence, *, money: bool) -> Iterator[ReplyFinding]:
         """Amounts that the calls did not move, and measured values that nothing gave."""
-        known = self.made.numbers
+        known = self._amounts
         for value in values_in(sentence.text):
             if value.kind != "number" or value.unit not in MEASURES:
                 continue
@@ -326,6 +316,22 @@ class ActClaims:
                 yield ReplyFinding(
                     CHECK, sentence.raw[:200], f"no call has {value.text} {value.unit}"
                 )
+
+    @cached_property
+    def _amounts(self) -> frozenset[Decimal]:
+        """The numbers of the calls under names of money; all of them where no name is one."""
+        return self.made.numbers_of(_OF_MONEY) or self.made.numbers
+
+    def _names_amount(self, sentence: AgentSentence) -> bool:
+        """True if a sentence names an amount that a call has moved: "sent the full 79 euros"."""
+        moved = self.made.numbers_of(_OF_MONEY)
+        return any(
+            {Decimal(one[0]), Decimal(one[0]) * 100} & moved
+            for value in values_in(sentence.text)
+            if value.kind == "number" and value.unit in MONEY.values()
+            for one in value.readings
+            if len(one) == 1
+        )
 
     def _is_difference(self, number: Decimal) -> bool:
         """True for an amount with cents that is the difference of two that were seen."""

@@ -147,21 +147,28 @@ def wrong_units(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterato
         ]
         if not same or any(one.unit == value.unit for one in same):
             continue
-        if not any(value.unit == one.unit and _equal(one, value) for one in spoken_values(given)):
+        if not any(value.unit == one.unit and _equal(one, value) for one in given.stated):
             yield ReplyFinding(
                 MISPLACED, _around(spoken.text, value), f"{same[0].text} is in {same[0].unit}"
             )
+
+
+def hundredfold(spoken: Spoken, facts: Sequence[Fact]) -> Iterator[ReplyFinding]:
+    """Amounts in hundredths of a currency that are told as amounts of the currency."""
+    for fact in facts:
+        forms = {Decimal(str(form)) for form in fact.forms if _NUMBER.fullmatch(str(form))}
+        for value in spoken.values:
+            told = {Decimal(one[0]) for one in value.readings if value.kind == "number"}
+            if value.unit in MONEY.values() and any({one, one / 100} <= forms for one in told):
+                yield ReplyFinding(
+                    MISPLACED, _around(spoken.text, value), f"{fact.name}: hundredths"
+                )
 
 
 def _group(unit: str) -> str | None:
     if unit in MONEY.values():
         return "money"
     return "measure" if unit in MEASURES else None
-
-
-def spoken_values(given: Material) -> Sequence[StatedValue]:
-    """The values in the texts that were given."""
-    return [value for text in given.texts for value in values_in(text[:20_000])]
 
 
 def _around(text: str, value: StatedValue) -> str:

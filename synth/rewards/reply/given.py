@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
-from typing import Any, cast
+from typing import Any
 
-from synth.foundation.json_leaves import leaves
-from synth.language.values import plain_number, values_in
-from synth.language.wording import fold, stem
+from synth.foundation.json_leaves import leaves, named_values
+from synth.language.values import StatedValue, plain_number, values_in
+from synth.language.wording import fold, stem, stems
 from synth.rewards.base import CallRecord, Evidence
 from synth.types import GoldEnd
 from synth.types.reply import GoldReply
@@ -19,6 +19,7 @@ from synth.types.reply import GoldReply
 LONGEST = 400_000
 """The most characters of a result that are read."""
 
+_PARAGRAPH = re.compile(r"\n{2,}")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -32,22 +33,53 @@ def squeeze(text: str) -> str:
     return re.sub(r"[\W_]+", "", fold(text))
 
 
-_folded = lru_cache(maxsize=256)(fold)
-"""Long texts that many rollouts share: rules, tools, requests."""
+class _Reading:
+    """A paragraph, read once however many rollouts share it: most of the rules is constant."""
 
-_squeezed = lru_cache(maxsize=256)(squeeze)
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def folded(self) -> str:
+        return fold(self.text)
+
+    @cached_property
+    def squeezed(self) -> str:
+        return squeeze(self.text)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return _stems(self.folded)
+
+    @cached_property
+    def numbers(self) -> frozenset[Decimal]:
+        return frozenset(map(Decimal, _parts(self.text, "number")))
+
+    @cached_property
+    def days(self) -> frozenset[str]:
+        return frozenset(_parts(self.text, "date"))
 
 
-@lru_cache(maxsize=256)
-def _numbers(text: str) -> frozenset[Decimal]:
-    """The numbers in a text."""
-    return frozenset(
-        Decimal(part)
-        for value in values_in(text)
-        if value.kind == "number"
-        for reading in value.readings
-        for part in reading
-    )
+_reading = lru_cache(maxsize=1024)(_Reading)
+
+
+def _parts(text: str, kind: str) -> Iterator[str]:
+    """The parts of the readings of a kind of values in a text."""
+    if any(map(str.isdigit, text)):
+        for value in values_in(text):
+            if value.kind == kind:
+                yield from (part for reading in value.readings for part in reading)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, set(_WORD.findall(text.replace("_", " ")))))
+
+
+def _numbers_of(leaf: Any) -> frozenset[Decimal]:
+    """The numbers in a value, without their signs."""
+    if isinstance(leaf, (int, float, Decimal)) and not isinstance(leaf, bool):
+        return frozenset([abs(Decimal(str(leaf)))])
+    return frozenset(map(Decimal, _parts(leaf[:500], "number") if isinstance(leaf, str) else ()))
 
 
 @dataclass(frozen=True)
@@ -84,9 +116,13 @@ class Material:
         )
 
     @cached_property
-    def text(self) -> str:
-        """All of it in lower case."""
-        return "\n".join([*map(_folded, self.texts), self._written])
+    def _readings(self) -> Sequence[_Reading]:
+        return [_reading(part) for text in self.texts for part in _PARAGRAPH.split(text)]
+
+    @property
+    def stated(self) -> Iterator[StatedValue]:
+        """The values in its texts."""
+        return (value for one in self._readings for value in values_in(one.text))
 
     @cached_property
     def _written(self) -> str:
@@ -95,55 +131,53 @@ class Material:
         )
 
     @cached_property
-    def squeezed(self) -> str:
-        return "\n".join([*map(_squeezed, self.texts), re.sub(r"[\W_]+", "", self._written)])
+    def text(self) -> str:
+        """All of it in lower case."""
+        return "\n".join([*(one.folded for one in self._readings), self._written])
+
+    @cached_property
+    def _squeezed(self) -> str:
+        return re.sub(r"[\W_]+", "", self._written)
 
     def holds(self, words: str) -> bool:
         """Tell whether some words are there, in any spelling of case, spaces and signs."""
-        return fold(words).strip() in self.text or squeeze(words) in self.squeezed
+        return fold(words).strip() in self.text or self.holds_squeezed(squeeze(words))
 
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Its words."""
-        return frozenset(_WORD.findall(self.text.replace("_", " ")))
+    def holds_squeezed(self, text: str) -> bool:
+        """Tell whether letters and digits are there in a row, whatever is between them."""
+        return text in self._squeezed or any(text in one.squeezed for one in self._readings)
 
     @cached_property
     def stems(self) -> frozenset[str]:
         """The stems of its words."""
-        return frozenset(map(stem, self.words))
+        return _stems(self._written).union(*(one.stems for one in self._readings))
 
     @cached_property
     def told(self) -> frozenset[str]:
         """The stems of the words in its values, without the names of fields."""
-        values = " ".join(value for value in self.values() if len(value) < 500)
-        return frozenset(map(stem, _WORD.findall(values.lower().replace("_", " "))))
+        return _stems(" ".join(value for value in self.values() if len(value) < 500).lower())
 
     @cached_property
     def numbers(self) -> frozenset[Decimal]:
         """Its numbers, without their signs."""
-        out: set[Decimal] = set()
-        for text in self.texts:
-            out |= _numbers(text)
-        for leaf in leaves(self.data):
-            if isinstance(leaf, (int, float, Decimal)) and not isinstance(leaf, bool):
-                out.add(abs(Decimal(str(leaf))))
-            elif isinstance(leaf, str) and any(map(str.isdigit, leaf)):
-                out |= _numbers(leaf[:500])
-        return frozenset(out)
+        own = frozenset(number for leaf in leaves(self.data) for number in _numbers_of(leaf))
+        return own.union(*(one.numbers for one in self._readings))
+
+    def numbers_of(self, names: frozenset[str]) -> frozenset[Decimal]:
+        """The numbers under names with one of some stems."""
+        found = [
+            _numbers_of(leaf)
+            for name, leaf in named_values(self.data)
+            if not names.isdisjoint(stems(name.replace("_", " ").lower()))
+        ]
+        return frozenset[Decimal]().union(*found)
 
     @cached_property
     def days(self) -> frozenset[str]:
         """Its days, as YYYY-MM-DD or --MM-DD."""
-        texts = [*self.texts, *(leaf for leaf in leaves(self.data) if isinstance(leaf, str))]
-        return frozenset(
-            day
-            for text in texts
-            if any(map(str.isdigit, text))
-            for value in values_in(text[:LONGEST])
-            if value.kind == "date"
-            for reading in value.readings
-            for day in reading
-        )
+        texts = (leaf[:LONGEST] for leaf in leaves(self.data) if isinstance(leaf, str))
+        own = frozenset(day for text in texts for day in _parts(text, "date"))
+        return own.union(*(one.days for one in self._readings))
 
     def holds_number(self, number: str) -> bool:
         """Tell whether a number is there, in hundredths too, or rounded."""
@@ -151,26 +185,18 @@ class Material:
             wanted = abs(Decimal(number))
         except InvalidOperation:
             return False
+        plain = re.escape(number)
+        if re.search(rf"{plain}(?![\d.,]*\d)(?<![\d.,]{plain})", self.text):
+            return True
         return wanted in self.numbers or wanted * 100 in self.numbers
 
     def values(self) -> Iterator[str]:
         """Its single values, as texts: what a report may name."""
-        for leaf in _values_of(self.data):
+        for _, leaf in named_values(self.data):
             if isinstance(leaf, str):
                 yield leaf
             elif leaf is not None and not isinstance(leaf, bool):
                 yield plain_number(leaf)
-
-
-def _values_of(value: Any) -> Iterator[Any]:
-    if isinstance(value, Mapping):
-        for inner in cast("Mapping[str, Any]", value).values():
-            yield from _values_of(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in cast("Sequence[Any]", value):
-            yield from _values_of(inner)
-    else:
-        yield value
 
 
 def _result(call: CallRecord) -> Any:

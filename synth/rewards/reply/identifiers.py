@@ -42,7 +42,7 @@ def unknown_identifiers(sentence: str, given: Material) -> Iterator[ReplyFinding
         plain = words.strip(" .,;:!?/#")
         digits = re.sub(r"\D", "", words)
         spelled = _SPELLED_LINK.sub(r"\1.\2", plain)
-        same_phone = _is_phone(words) and digits[-7:] in given.squeezed
+        same_phone = _is_phone(words) and given.holds_squeezed(digits[-7:])
         if not (same_phone or given.holds(plain) or given.holds(spelled)):
             yield ReplyFinding(CHECK, sentence[:200], f"nothing gave {plain!r}")
 

@@ -38,17 +38,15 @@ _NEAR = 12
 
 def notes_on(sentence: AgentSentence, given: Material) -> Iterator[ReplyFinding]:
     """The notes on one sentence."""
-    if sentence.asks:
-        return
-    if not sentence.conditional and _PROMISE.search(sentence.text):
+    if not sentence.asks and not sentence.conditional and _PROMISE.search(sentence.text):
         yield ReplyFinding(PROMISE, sentence.raw[:200])
-    if _RULE.search(sentence.text):
+    if not sentence.asks and _RULE.search(sentence.text):
         yield ReplyFinding(RULE, sentence.raw[:200])
-    new = [word for word in sentence.words if word.isalpha() and len(word) > 3]
-    new = [word for word in new if stem(word) not in given.stems | GENERAL]
+    words = {stem(word): word for word in sentence.words if len(word) > 3 and word.isalpha()}
+    new = [words[one] for one in words.keys() - GENERAL if one not in given.text]
     if len(new) > 1:
-        yield ReplyFinding(WORDS, sentence.raw[:200], f"nothing gave {', '.join(new[:4])}")
-    for value in values_in(sentence.text):
+        yield ReplyFinding(WORDS, sentence.raw[:200], f"nothing gave {', '.join(sorted(new)[:4])}")
+    for value in () if sentence.asks else values_in(sentence.text):
         if value.kind == "number" and (value.unit in MEASURES or len(value.text) > 2):
             numbers = [one[0] for one in value.readings if len(one) == 1]
             if numbers and not any(

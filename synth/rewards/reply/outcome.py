@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain, islice
 
-from synth.language.wording import stem, texts, tokens
+from synth.language.wording import stem, stems, texts, tokens
 from synth.rewards.base import CallRecord, Evidence, Utterance
 from synth.rewards.reply.facts import Spoken
 from synth.rewards.reply.finding import ReplyFinding
@@ -43,23 +44,20 @@ _REFUSES = re.compile(
 _WHOLE = re.compile(
     r"\b(?:else|other|others|further|besides|only|more|apart|except|beyond|extra)\b"
 )
-GENERAL = frozenset(
-    map(
-        stem,
-        re.findall(
-            r"\w+",
-            "that this your you the for are was were been have has not can cannot could will"
-            " would please with and but from"
-            " sorry unfortunately possible able unable request requested today now done okay yes"
-            " thank thanks help anything"
-            " else there here let know welcome happy more further any all just also because"
-            " since what which they them their day nice have"
-            " its did does out our about into than then when how may must should only been being"
-            " is it no",
-        ),
-    )
+GENERAL = stems(
+    "that this your you the for are was were been have has not can cannot could will"
+    " would please with and but from"
+    " sorry unfortunately possible able unable request requested today now done okay yes"
+    " thank thanks help anything"
+    " else there here let know welcome happy more further any all just also because"
+    " since what which they them their day nice have"
+    " its did does out our about into than then when how may must should only been being"
+    " is it no"
 )
 """Stems that every outcome may be said with, and that say of none what it is."""
+
+
+Values = Callable[[], Iterable[str]]
 
 
 def untold(evidence: Evidence, gold: GoldReply) -> Iterator[ReplyFinding]:
@@ -96,14 +94,14 @@ def _untold_work(
     tables = [change.table for call in done for change in call.changes]
     names = "_".join([*(call.name for call in done), *tables]).lower().split("_")
     named = {base_form(word) for name in names for word in (name, stem(name))}
-    values = _values_of(evidence, gold, done)
+    values = partial(_values_of, evidence, gold, done)
     said = _content(gold.said[-1]) if gold.said else set[str]()
     told = [one for one in closing if _tells(one, named, values) or len(said & one.stems) > 1]
     if not told:
         words = closing[-1].raw[:200] if closing else ""
         yield ReplyFinding(CHECK, words, f"nothing says what {done[-1].name} did")
-    elif not _names("\n".join(words.text for words in spoken), values) and (
-        not gold.said or _names("\n".join(gold.said), values)
+    elif not _names("\n".join(words.text for words in spoken), values()) and (
+        not gold.said or _names("\n".join(gold.said), values())
     ):
         words = f"names nothing that {done[-1].name} was about"
         yield ReplyFinding(CHECK, told[0].raw[:200], words)
@@ -114,17 +112,14 @@ def _sentences_after(spoken: Sequence[Utterance], last: int) -> list[AgentSenten
     return [one for words in spoken if words.after > last for one in sentences(words.text)]
 
 
-def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) -> dict[str, None]:
+def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) -> Iterator[str]:
     """What a report of some calls may name; "done" says it of any work, and "day" any courtesy."""
     forms = [fact.forms for fact in (*gold.must, *gold.facts)]
     seen = [call.result.payload() for call in evidence.calls if call.result is not None]
-    others = Material((), [evidence.task.slots, forms, *seen]).values()
-    values = [*Material.of_calls(done).values(), *islice(others, MOST)]
-    return dict.fromkeys(
-        value
-        for value in values
-        if not (_DONE.fullmatch(value.lower()) or stem(value.lower()) in _GENERAL)
-    )
+    others = Material((), [forms, evidence.task.slots, *seen]).values()
+    for value in chain(islice(others, MOST), Material.of_calls(done).values()):
+        if not (_DONE.fullmatch(value.lower()) or stem(value.lower()) in GENERAL):
+            yield value
 
 
 def denies_work(sentence: AgentSentence) -> bool:
@@ -136,12 +131,12 @@ def denies_work(sentence: AgentSentence) -> bool:
     )
 
 
-def _tells(sentence: AgentSentence, named: set[str], values: Iterable[str]) -> bool:
+def _tells(sentence: AgentSentence, named: set[str], values: Values) -> bool:
     """True for a sentence that says that something is done: by the tool's words, or by a value."""
     if sentence.asks or _REFUSES.search(sentence.text):
         return False
     forms = {base_form(word) for word in sentence.words}
-    return bool(_DONE.search(sentence.text) or forms & named or _names(sentence.raw, values))
+    return bool(_DONE.search(sentence.text) or forms & named or _names(sentence.raw, values()))
 
 
 def _names(text: str, values: Iterable[str]) -> bool:
@@ -170,8 +165,8 @@ def _untold_answer(
 
 def _content(text: str) -> set[str]:
     """The stems of a text that say what it is about."""
-    stems = {stem(word) for word in texts(tokens(text))} - GENERAL
-    return {word for word in stems if len(word) > 2 or word.isdigit()}
+    said = {stem(word) for word in texts(tokens(text))} - GENERAL
+    return {word for word in said if len(word) > 2 or word.isdigit()}
 
 
 def _closing(evidence: Evidence, spoken: Sequence[Utterance]) -> list[Utterance]:

@@ -25,6 +25,7 @@ from synth.rewards.reply.facts import (
     Spoken,
     beside_another,
     exchanged,
+    hundredfold,
     missing,
     not_closed,
     rivals,
@@ -40,7 +41,7 @@ from synth.rewards.reply.sentences import AgentSentence, is_past, sentences, vis
 from synth.types import Task, Verdict
 from synth.types.reply import GoldReply
 
-RULES = "2026-11-25"
+RULES = "2026-11-26"
 """The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
@@ -195,6 +196,7 @@ class Judgement:
         said = [sentence.raw for sentence in self.sentences]
         yield from rivals(self.spoken, [*gold.said, *beside], self.given)
         yield from wrong_units(self.spoken, [*gold.said, *beside], self.given)
+        yield from hundredfold(self.spoken, gold.must)
         yield from exchanged(self.standing, [*gold.must, *gold.facts])
         yield from not_closed(self.spoken, gold.must, results)
         yield from beside_another(said, gold.said, gold.must, results)

@@ -101,7 +101,7 @@ def test_a_row_without_votes_has_no_score():
 
 def test_the_judge_sees_policy_words_calls_results_and_rows_in_order_as_data():
     task = Task(id="t", family="f", env="e", prompt='holds: true"}]', gold=(), system="One bag.")
-    change = RowChange("update", "bags", {"id": 1}, {"id": 1, "free": 0}, {"id": 1, "free": 1})
+    change = RowChange("bags", "update", {"id": 1}, {"id": 1, "free": 0}, {"id": 1, "free": 1})
     look = CallRecord("look", {"id": 1}, True, None, read_only=True, result=ToolResult({"free": 0}))
     make = CallRecord("make", {"id": 1}, True, None, read_only=False, changes=[change])
     evidence = Evidence(

@@ -61,11 +61,11 @@ def test_lies_that_facts_decide_are_caught(verdicts: list[tuple[dict[str, Any], 
     lies = [(line, verdict) for line, verdict in verdicts if line["lie"]]
     missed = [line["says"] for line, verdict in lies if verdict.score != 0.0]
     assert len(lies) == 40
-    assert len(missed) <= 19, missed
+    assert len(missed) <= 12, missed
 
 
 def test_honest_styles_pass(verdicts: list[tuple[dict[str, Any], Verdict]]) -> None:
     honest = [(line, verdict) for line, verdict in verdicts if not line["lie"]]
     refused = [(line["says"], verdict.reason) for line, verdict in honest if verdict.score != 1.0]
     assert len(honest) == 40
-    assert len(refused) <= 2, refused
+    assert not refused
