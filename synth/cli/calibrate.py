@@ -70,12 +70,9 @@ def make_parser() -> argparse.ArgumentParser:
 def main(argv: list[str]) -> int:
     """Print the figures; 0. Raises OperatorError for a file that cannot be read."""
     options = make_parser().parse_intermixed_args(argv)
-    overrides = [word for word in options.files if word.startswith(JUDGE)]
     files = [Path(word) for word in options.files if not word.startswith(JUDGE)]
-    judge = None
-    if overrides:
-        (job,) = compose(["env=library", *overrides])
-        judge = build_judge(judge_setup(job.config)[0])
+    (job,) = compose([word for word in options.files if word.startswith(JUDGE)])
+    judge = build_judge(judge_setup(job.config)[0])
     rollouts: list[LabelledRollout] = []
     first: set[str] = set()
     for path in files:

@@ -19,8 +19,8 @@ from envs.json_text import canonical
 from synth.dataset.store.run_info import RunFiles
 from synth.dataset.store.task_table import TaskOrigin, read_origins
 from synth.errors import DatasetError
-from synth.language.near_duplicates import NearDuplicates
-from synth.language.shingles import (
+from synth.foundation.near_duplicates import NearDuplicates
+from synth.foundation.shingles import (
     SHINGLE,
     masked,
     number_of,

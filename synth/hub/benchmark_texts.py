@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
 from synth.dataset.texts import parquet_rows
 from synth.errors import DatasetError, OperatorError
+from synth.foundation.json_leaves import named_values
 
 PARQUET = ".parquet"
 READ = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".csv", ".tsv", ".sql", PARQUET)
@@ -69,18 +69,12 @@ def _strings_of(file: Path) -> Iterator[str]:
 
 def _texts_in(value: object) -> Iterator[str]:
     """The strings in a value; of a string that is a JSON object or array, the strings in that."""
-    if isinstance(value, str):
-        inner = _json(value) if value[:1] in {"{", "["} else None
-        if inner is None:
-            yield value
-        else:
+    for _, leaf in named_values(value):
+        inner = _json(leaf) if isinstance(leaf, str) and leaf[:1] in {"{", "["} else None
+        if inner is not None:
             yield from _texts_in(inner)
-    elif isinstance(value, Mapping):
-        for item in cast("Mapping[str, Any]", value).values():
-            yield from _texts_in(item)
-    elif isinstance(value, list):
-        for item in cast("list[Any]", value):
-            yield from _texts_in(item)
+        elif isinstance(leaf, str):
+            yield leaf
 
 
 def _json(text: str) -> object:

@@ -13,12 +13,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from synth.errors import OperatorError
+from synth.foundation.json_leaves import named_values
+from synth.foundation.near_duplicates import NearDuplicates
+from synth.foundation.shingles import number_of, run_numbers, shingles, words
 from synth.hub.benchmark_texts import BenchmarkText, read_texts
-from synth.language.near_duplicates import NearDuplicates
-from synth.language.shingles import number_of, run_numbers, shingles, words
 
 WORDS = 13
 """Words in a row that count as the same text."""
@@ -138,19 +139,9 @@ def said_in(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if name is not None and message.get("content"):
             counts[name] += 1
             yield f"{name} {counts[name]}", message["content"]
-    for text in _strings(row.get("submitted")):
-        yield "answer", text
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in cast("Mapping[str, Any]", value).values():
-            yield from _strings(item)
-    elif isinstance(value, list):
-        for item in cast("list[Any]", value):
-            yield from _strings(item)
+    for _, leaf in named_values(row.get("submitted")):
+        if isinstance(leaf, str):
+            yield "answer", leaf
 
 
 def overlaps(row: Mapping[str, Any], held: Sequence[Benchmark]) -> list[Overlap]:

@@ -13,20 +13,15 @@ from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 
-from synth.language.wording import MONEY, fold
+from synth.language.wording import MONEY, MONTH, MONTHS, clock_time, fold
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
-)
 _VALUE = re.compile(
     rf"""
       (?P<link>\b(?:https?://|www\.)[^\s<>()"']+)
     | (?P<email>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}})+)
     | (?P<iso>(?<!\d)\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}(?!\d))(?:t(?=\d))?
-    | (?P<dmy>(?<![\d.])\d{{1,2}}(?:st|nd|rd|th|\.)?\s*[\s-](?:of\s+)?{_MONTH}(?:[,\s-]\s*(?:\d{{4}}(?!\d)|'?\d\d(?![\d:.])))?)
-    | (?P<mdy>\b{_MONTH}\s*\d{{1,2}}(?:st|nd|rd|th)?\b(?!\d|[.,:]\d)(?:(?:,\s*|\s+)\d{{4}}(?!\d))?)
+    | (?P<dmy>(?<![\d.])\d{{1,2}}(?:st|nd|rd|th|\.)?\s*[\s-](?:of\s+)?{MONTH}(?:[,\s-]\s*(?:\d{{4}}(?!\d)|'?\d\d(?![\d:.])))?)
+    | (?P<mdy>\b{MONTH}\s*\d{{1,2}}(?:st|nd|rd|th)?\b(?!\d|[.,:]\d)(?:(?:,\s*|\s+)\d{{4}}(?!\d))?)
     | (?P<numeric>(?<![\d./-])\d{{1,2}}(?P<sep>[./-])\d{{1,2}}(?P=sep)(?:\d{{4}}|\d{{2}})(?!\d|[./-]\d))
     | (?P<time>(?<![\d:])(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*[ap]\.?m\b\.?)?|\d{{1,2}}\s*[ap]\.?m\b\.?)(?![\d:]))
     | (?P<number>(?<![\d])(?:\d{{1,3}}(?:[ ']\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*))
@@ -65,38 +60,17 @@ MEASURES = frozenset(
 )
 """Units of measured values and of money, as :attr:`StatedValue.unit` gives them."""
 
-_SMALL = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-]
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_WORD = re.compile(
-    rf"\b(?P<tens>{'|'.join(_TENS)})[\s-](?P<ones>{'|'.join(_SMALL[1:10])})\b|\b(?P<word>{'|'.join({*_SMALL, *_TENS})})\b(?! (?:moment|second|sec|minute)\b)"
+_SMALL = re.findall(
+    r"\w+",
+    "zero one two three four five six seven eight nine ten"
+    " eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty",
 )
+_TENS = re.findall(r"\w+", "twenty thirty forty fifty sixty seventy eighty ninety")
 _SCALES = {"hundred": 100, "thousand": 1000}
 _ONE = "|".join(sorted({*_SMALL, *_TENS}, key=len, reverse=True))
 _SPELLED = re.compile(
     rf"\b(?:{_ONE})(?:(?:\s+and)?[\s-]+(?:{_ONE}|hundred|thousand))*\b"
-    r"(?![\s-]+(?:first|second|third|[a-z]+th)\b)"
+    r"(?![\s-]+(?:first|second|third|[a-z]+th|moment|sec|minute)\b)"
 )
 _NOTHING = re.compile(r"\b(?:no|none|nothing|nobody|not any|sold out|out of stock|empty)\b")
 
@@ -144,7 +118,7 @@ def _values(folded: str) -> Iterator[StatedValue]:
             readings = [item for item in _numbers(raw) if len(item) == 1 or unit not in _SIGNS]
             yield StatedValue(kind, tuple(readings), raw, start, end, unit)
         elif kind == "time":
-            yield StatedValue(kind, ((_time(raw),),), raw, start, end)
+            yield StatedValue(kind, ((clock_time(raw)[:5],),), raw, start, end)
         elif kind in {"link", "email"}:
             yield StatedValue(kind, ((raw.rstrip(".,;:!?"),),), raw, start, end)
         else:
@@ -216,9 +190,9 @@ def _days(kind: str, raw: str) -> list[str]:
         first, second, year = numbers
         year = _century(year) if year < 100 else year
         return _real([(year, first, second), (year, second, first)])
-    name = re.search(rf"{_MONTH}", raw)
+    name = re.search(rf"{MONTH}", raw)
     assert name is not None
-    month = _MONTHS.index(name.group()[:3]) + 1
+    month = MONTHS.index(name.group()[:3]) + 1
     if len(numbers) == 1:
         return [f"--{month:02}-{numbers[0]:02}"] if 1 <= numbers[0] <= 31 else []
     year = _century(numbers[1]) if numbers[1] < 100 else numbers[1]
@@ -239,28 +213,9 @@ def _real(days: Sequence[tuple[int, ...]]) -> list[str]:
     return list(dict.fromkeys(out))
 
 
-def _time(raw: str) -> str:
-    numbers = [int(part) for part in re.findall(r"\d+", raw)]
-    hour, minute = (*numbers, 0)[:2]
-    if half := re.search(r"[ap]", raw):
-        hour = hour % 12 + (12 if half.group() == "p" else 0)
-    return f"{hour:02}:{minute:02}"
-
-
-def number_words(text: str) -> Iterator[tuple[str, int]]:
-    """The numbers up to 99 that a text spells out, each with its place in the folded text; 0 may be
-    "none" or "sold out".
-    """
-    folded = fold(text)
-    for found in _WORD.finditer(folded):
-        if found["tens"]:
-            number = 20 + 10 * _TENS.index(found["tens"]) + _SMALL.index(found["ones"])
-        elif found["word"] in _SMALL:
-            number = _SMALL.index(found["word"])
-        else:
-            number = 20 + 10 * _TENS.index(found["word"])
-        yield str(number), found.start()
-    yield from (("0", found.start()) for found in _NOTHING.finditer(folded))
+def says_nothing(text: str) -> bool:
+    """True for words that stand for the number 0: "none", "sold out"."""
+    return _NOTHING.search(fold(text)) is not None
 
 
 def spelled_numbers(text: str) -> Iterator[StatedValue]:

@@ -16,8 +16,8 @@ from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = (
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
@@ -25,8 +25,8 @@ _TOKEN = re.compile(
     rf"""
       (?P<email>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}})+)
     | (?P<iso>(?<!\d)\d{{4}}-\d{{2}}-\d{{2}}(?!\d))(?:t(?=\d))?
-    | (?P<dmy>(?<![\d.])\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?\s+\d{{4}}(?!\d))
-    | (?P<mdy>{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}(?!\d))
+    | (?P<dmy>(?<![\d.])\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{MONTH},?\s+\d{{4}}(?!\d))
+    | (?P<mdy>{MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}(?!\d))
     | (?P<numeric>(?<![\d./])\d{{1,2}}(?P<sep>[./])\d{{1,2}}(?P=sep)\d{{4}}(?!\d))
     | (?P<time>(?<![\d:])(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*[ap]\.?m\b\.?)?|\d{{1,2}}\s*[ap]\.?m\b\.?)(?![\d:]))
     | (?P<number>\d{{1,3}}(?:,\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)
@@ -35,17 +35,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_PLAIN = str.maketrans(
-    {
-        "\u2019": "'",
-        "\u2018": "'",
-        "\u201c": '"',
-        "\u201d": '"',
-        "\u2011": "-",
-        "\u00ad": None,
-        "\u200b": None,
-    }
-)
+_PLAIN = str.maketrans("\u2019\u2018\u201c\u201d\u2011", "''\"\"-", "\u00ad\u200b")
 MONEY = {
     "$": "$",
     "usd": "$",
@@ -177,7 +167,7 @@ def _values(kind: str, raw: str) -> list[tuple[str, str]]:
     if kind == "email":
         return [(raw, "email")]
     if kind == "time":
-        return [(_time(raw), "time")]
+        return [(clock_time(raw), "time")]
     parts = [int(digits) for digits in re.findall(r"\d+", raw)]
     day = _date(kind, raw, parts)
     return [(day, "date")] if day else [(str(part), "number") for part in parts]
@@ -190,7 +180,7 @@ def _date(kind: str, raw: str, parts: Sequence[int]) -> str | None:
     elif kind in {"dmy", "mdy"}:
         name = re.search(r"[a-z]{3,}", re.sub(r"\d+(?:st|nd|rd|th)?", "", raw))
         assert name is not None
-        (day, year), month = parts, _MONTHS.index(name.group()[:3]) + 1
+        (day, year), month = parts, MONTHS.index(name.group()[:3]) + 1
     else:
         first, second, year = parts
         if "/" in raw and first <= 12 and second <= 12 and first != second:
@@ -202,7 +192,8 @@ def _date(kind: str, raw: str, parts: Sequence[int]) -> str | None:
         return None
 
 
-def _time(raw: str) -> str:
+def clock_time(raw: str) -> str:
+    """The time of a day, as HH:MM or HH:MM:SS."""
     hour, minute, second = (*[int(digits) for digits in re.findall(r"\d+", raw)], 0, 0)[:3]
     if half := re.search(r"[ap]", raw):
         hour = hour % 12 + (12 if half.group() == "p" else 0)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heapreplace
 
-from synth.language.near_duplicates import NearDuplicates
-from synth.language.shingles import number_of, shingles, words
+from synth.foundation.near_duplicates import NearDuplicates
+from synth.foundation.shingles import number_of, shingles, words
 from synth.runner.asked import Levels
 from synth.tasks.base import TaskPool
 from synth.tasks.composition import Composer

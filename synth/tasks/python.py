@@ -18,7 +18,7 @@ family in the notation of tasks.yaml with its slots in the place of ``ground``, 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -26,6 +26,7 @@ from typing import Any, cast
 from envs.ledger import Ledger
 from synth.errors import EmptyFamilyError, TaskError, raise_task_errors
 from synth.foundation.hashing import canonical
+from synth.foundation.json_leaves import named_values
 from synth.tasks.domains import keys_in
 from synth.tasks.pools import ListedFamily, ListedTask
 from synth.tasks.queries import json_value
@@ -87,18 +88,8 @@ def read_function(function: Callable[..., Any], context: ReaderContext) -> Liste
 
 def texts_in(raw: Map) -> str:
     """All texts of a task but those of its slots and its key, one below the other."""
-
-    def inner(value: object) -> Iterator[str]:
-        if isinstance(value, Mapping):
-            for item in cast("Mapping[str, object]", value).values():
-                yield from inner(item)
-        elif isinstance(value, list):
-            for item in cast("list[object]", value):
-                yield from inner(item)
-        elif isinstance(value, str):
-            yield value
-
-    return "\n".join(inner({key: raw[key] for key in raw if key not in {"slots", "key"}}))
+    own = {key: raw[key] for key in raw if key not in {"slots", "key"}}
+    return "\n".join(leaf for _, leaf in named_values(own) if isinstance(leaf, str))
 
 
 class _Function:

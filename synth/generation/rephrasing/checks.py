@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from unicodedata import category
 
 from synth.dataset.sanitize import sanitize
+from synth.foundation.shingles import shingles, words
 from synth.generation.asking.questions import Refusal
-from synth.language.shingles import shingles, words
 from synth.tasks.phrasings import REQUEST, UserPhrasing
 from synth.tasks.wording.masked import literals_in
 from synth.users.scripted.yes_no_words import agrees

@@ -13,39 +13,11 @@ from itertools import combinations
 from synth.language.wording import MONEY, fold, spans, stem, texts, tokens
 
 _SMALL = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "is",
-        "was",
-        "are",
-        "will",
-        "would",
-        "be",
-        "at",
-        "my",
-        "your",
-        "her",
-        "his",
-        "their",
-        "our",
-        "it",
-        "its",
-        "this",
-        "that",
-        "as",
-        "and",
-        "or",
-        "i",
-        "you",
-        "we",
-        "shall",
-        "should",
-        "eur",
-        "usd",
-        "gbp",
-    ]
+    re.findall(
+        r"\w+",
+        "the a an is was are will would be at my your her his their our it its this that as"
+        " and or i you we shall should eur usd gbp",
+    )
 ) | {*MONEY.values()}
 BEFORE, BEHIND = 3, 2
 """The most words before and behind a fact that name its role."""

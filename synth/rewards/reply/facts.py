@@ -13,9 +13,9 @@ from typing import Any, cast
 from synth.language.values import (
     MEASURES,
     StatedValue,
-    number_words,
     plain_number,
     same_day,
+    says_nothing,
     spelled_numbers,
     values_in,
 )
@@ -49,15 +49,14 @@ class Spoken:
 
     @cached_property
     def numbers(self) -> set[str]:
-        spelled = {number for number, _ in number_words(self.text)}
-        given = {
+        nothing = {"0"} if says_nothing(self.text) else set[str]()
+        return nothing | {
             part
             for value in self.values
             if value.kind == "number"
             for reading in value.readings
             for part in reading
         }
-        return spelled | given
 
     @cached_property
     def words(self) -> list[str]:

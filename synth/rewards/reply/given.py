@@ -33,7 +33,7 @@ def squeeze(text: str) -> str:
     return re.sub(r"[\W_]+", "", fold(text))
 
 
-class _Reading:
+class _Paragraph:
     """A paragraph, read once however many rollouts share it: most of the rules is constant."""
 
     def __init__(self, text: str) -> None:
@@ -60,7 +60,7 @@ class _Reading:
         return frozenset(_parts(self.text, "date"))
 
 
-_reading = lru_cache(maxsize=1024)(_Reading)
+_paragraph = lru_cache(maxsize=1024)(_Paragraph)
 
 
 def _parts(text: str, kind: str) -> Iterator[str]:
@@ -116,13 +116,13 @@ class Material:
         )
 
     @cached_property
-    def _readings(self) -> Sequence[_Reading]:
-        return [_reading(part) for text in self.texts for part in _PARAGRAPH.split(text)]
+    def _paragraphs(self) -> Sequence[_Paragraph]:
+        return [_paragraph(part) for text in self.texts for part in _PARAGRAPH.split(text)]
 
     @property
     def stated(self) -> Iterator[StatedValue]:
         """The values in its texts."""
-        return (value for one in self._readings for value in values_in(one.text))
+        return (value for one in self._paragraphs for value in values_in(one.text))
 
     @cached_property
     def _written(self) -> str:
@@ -133,7 +133,7 @@ class Material:
     @cached_property
     def text(self) -> str:
         """All of it in lower case."""
-        return "\n".join([*(one.folded for one in self._readings), self._written])
+        return "\n".join([*(one.folded for one in self._paragraphs), self._written])
 
     @cached_property
     def _squeezed(self) -> str:
@@ -145,12 +145,12 @@ class Material:
 
     def holds_squeezed(self, text: str) -> bool:
         """Tell whether letters and digits are there in a row, whatever is between them."""
-        return text in self._squeezed or any(text in one.squeezed for one in self._readings)
+        return text in self._squeezed or any(text in one.squeezed for one in self._paragraphs)
 
     @cached_property
     def stems(self) -> frozenset[str]:
         """The stems of its words."""
-        return _stems(self._written).union(*(one.stems for one in self._readings))
+        return _stems(self._written).union(*(one.stems for one in self._paragraphs))
 
     @cached_property
     def told(self) -> frozenset[str]:
@@ -161,7 +161,7 @@ class Material:
     def numbers(self) -> frozenset[Decimal]:
         """Its numbers, without their signs."""
         own = frozenset(number for leaf in leaves(self.data) for number in _numbers_of(leaf))
-        return own.union(*(one.numbers for one in self._readings))
+        return own.union(*(one.numbers for one in self._paragraphs))
 
     def numbers_of(self, names: frozenset[str]) -> frozenset[Decimal]:
         """The numbers under names with one of some stems."""
@@ -177,7 +177,7 @@ class Material:
         """Its days, as YYYY-MM-DD or --MM-DD."""
         texts = (leaf[:LONGEST] for leaf in leaves(self.data) if isinstance(leaf, str))
         own = frozenset(day for text in texts for day in _parts(text, "date"))
-        return own.union(*(one.days for one in self._readings))
+        return own.union(*(one.days for one in self._paragraphs))
 
     def holds_number(self, number: str) -> bool:
         """Tell whether a number is there, in hundredths too, or rounded."""

@@ -37,19 +37,27 @@ _NEAR = 12
 
 
 def notes_on(sentence: AgentSentence, given: Material) -> Iterator[ReplyFinding]:
-    """The notes on one sentence."""
-    if not sentence.asks and not sentence.conditional and _PROMISE.search(sentence.text):
-        yield ReplyFinding(PROMISE, sentence.raw[:200])
-    if not sentence.asks and _RULE.search(sentence.text):
-        yield ReplyFinding(RULE, sentence.raw[:200])
-    words = {stem(word): word for word in sentence.words if len(word) > 3 and word.isalpha()}
-    new = [words[one] for one in words.keys() - GENERAL if one not in given.text]
-    if len(new) > 1:
-        yield ReplyFinding(WORDS, sentence.raw[:200], f"nothing gave {', '.join(sorted(new)[:4])}")
-    for value in () if sentence.asks else values_in(sentence.text):
+    """The notes on one sentence; a question has only words without support."""
+    words = sentence.raw[:200]
+    if new := _new_words(sentence, given):
+        yield ReplyFinding(WORDS, words, f"nothing gave {', '.join(new[:4])}")
+    if sentence.asks:
+        return
+    if not sentence.conditional and _PROMISE.search(sentence.text):
+        yield ReplyFinding(PROMISE, words)
+    if _RULE.search(sentence.text):
+        yield ReplyFinding(RULE, words)
+    for value in values_in(sentence.text):
         if value.kind == "number" and (value.unit in MEASURES or len(value.text) > 2):
             numbers = [one[0] for one in value.readings if len(one) == 1]
             if numbers and not any(
                 Decimal(one) <= _NEAR or given.holds_number(one) for one in numbers
             ):
-                yield ReplyFinding(AMOUNT, sentence.raw[:200], f"nothing gave {value.text}")
+                yield ReplyFinding(AMOUNT, words, f"nothing gave {value.text}")
+
+
+def _new_words(sentence: AgentSentence, given: Material) -> list[str]:
+    """Words of more than three letters that nothing gave, if there are several."""
+    words = {stem(word): word for word in sentence.words if len(word) > 3 and word.isalpha()}
+    new = sorted(words[one] for one in words.keys() - GENERAL if one not in given.text)
+    return new if len(new) > 1 else []

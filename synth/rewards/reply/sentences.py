@@ -27,30 +27,14 @@ _CONDITION = re.compile(
     r"|shall i|should i)\b"
 )
 
-IRREGULAR = {
-    "lent": "lend",
-    "sent": "send",
-    "paid": "pay",
-    "made": "make",
-    "kept": "keep",
-    "wrote": "write",
-    "written": "write",
-    "told": "tell",
-    "gave": "give",
-    "given": "give",
-    "took": "take",
-    "taken": "take",
-    "sold": "sell",
-    "bought": "buy",
-    "began": "begin",
-    "begun": "begin",
-    "held": "hold",
-    "found": "find",
-    "did": "do",
-    "done": "do",
-    "put": "put",
-    "set": "set",
-}
+IRREGULAR = dict(
+    re.findall(
+        r"(\w+)=(\w+)",
+        "lent=lend sent=send paid=pay made=make kept=keep wrote=write written=write told=tell"
+        " gave=give given=give took=take taken=take sold=sell bought=buy began=begin"
+        " begun=begin held=hold found=find did=do done=do put=put set=set",
+    )
+)
 """Past forms of verbs that do not end in -ed."""
 
 

@@ -2,7 +2,7 @@
 
 The recorded calls are made again in a fresh sandbox, and have to lead where they led before
 anything is paid for. Then the teacher writes texts turn by turn, and each of them is checked: by
-its form, by what was known at its place (:mod:`synth.rewards.reply.moment`), and, where the gates
+its form, by what was known at its place (:mod:`synth.runner.narration.moment`), and, where the gates
 read it, by the reward. What was written is then played through the runner like any rollout.
 """
 
@@ -20,7 +20,7 @@ from synth.models.replay.model import ReplayedConversation
 from synth.models.replay.records import Record, record_of
 from synth.rewards import Utterance
 from synth.rewards.reply.finding import ReplyFinding
-from synth.rewards.reply.moment import Moment, arguments_of
+from synth.runner.narration.moment import Moment, arguments_of
 from synth.runner.narration.teacher import NO_TASK, RefusedText, Step, Teacher, teacher_messages
 from synth.runner.recorded_calls import act_again
 from synth.runner.rollout import PartialUsage, RolloutContext, cost_of, play

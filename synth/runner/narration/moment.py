@@ -43,49 +43,12 @@ FREE = 12
 """Whole numbers up to this one need no source, unless they measure something."""
 
 _NO_NAMES = frozenset(
-    [
-        "true",
-        "false",
-        "none",
-        "null",
-        "json",
-        "sql",
-        "i",
-        "we",
-        "your",
-        "our",
-        "the",
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "dear",
-        "hello",
-        "hi",
-        "yes",
-        "no",
-        "ok",
-        "okay",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ]
+    re.findall(
+        r"\w+",
+        "true false none null json sql i we your our the mr mrs ms dr dear hello hi yes no ok"
+        " okay monday tuesday wednesday thursday friday saturday sunday january february march"
+        " april may june july august september october november december",
+    )
 )
 """Words with a capital that name nobody."""
 

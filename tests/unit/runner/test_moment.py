@@ -12,7 +12,7 @@ import pytest
 
 from envs.types import RowChange, ToolResult
 from synth.rewards import CallRecord
-from synth.rewards.reply.moment import Moment
+from synth.runner.narration.moment import Moment
 from synth.types import GoldEnd, Message, Task, Topic, UserRole
 from synth.types.checks import Gate
 

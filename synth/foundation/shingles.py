@@ -8,9 +8,10 @@ every process.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import Any, cast
+
+from synth.foundation.json_leaves import named_values
 
 _UNSEPARATED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
 _WORD = re.compile(rf"[{_UNSEPARATED}]|[^\W{_UNSEPARATED}]+")
@@ -47,20 +48,9 @@ def shingles(found: Sequence[str]) -> frozenset[int]:
 
 def masked(found: Sequence[str], slots: object) -> list[str]:
     """The words with each value of ``slots`` (JSON at any depth) replaced by :data:`SLOT`."""
-    values = {tuple(words(text)) for text in _texts(slots)} - {()}
+    leaves = [leaf for _, leaf in named_values(slots) if isinstance(leaf, str | int | float)]
+    values = {tuple(words(str(leaf))) for leaf in leaves if not isinstance(leaf, bool)} - {()}
     text = "".join(f" {word} " for word in found)
     for value in sorted(values, key=lambda value: (-len(value), value)):
         text = text.replace("".join(f" {word} " for word in value), f" {SLOT} ")
     return text.split()
-
-
-def _texts(value: object) -> Iterable[str]:
-    """The strings and numbers in a value, as text."""
-    if isinstance(value, Mapping):
-        for item in cast("Mapping[str, Any]", value).values():
-            yield from _texts(item)
-    elif isinstance(value, list):
-        for item in cast("list[Any]", value):
-            yield from _texts(item)
-    elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield str(value)
