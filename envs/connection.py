@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -65,7 +66,7 @@ def parse_url(text: str) -> sqlalchemy.URL:
         url = sqlalchemy.make_url(text)
     except (ArgumentError, ValueError):
         raise DatabaseConfigError(
-            "not a database URL; write for example postgresql://user@host:5432/database"
+            "not a database URL; write for example postgresql://host:5432/database"
         ) from None
     driver, full = _scheme(url.drivername)
     require_driver(driver)
@@ -286,16 +287,21 @@ def check(engine: sqlalchemy.Engine) -> None:
         TypeError,
         ValueError,
     ) as error:  # PyMySQL raises the latter two for the URL's options
-        cause = getattr(error, "orig", None) or error
-        words = next(
-            (line for line in str(cause).splitlines() if line.strip()), type(cause).__name__
-        )
-        secret = engine.url.password
-        if secret:
-            words = words.replace(str(secret), "***")
-        raise DatabaseConfigError(
-            f"cannot connect to {engine.url.render_as_string(hide_password=True)}: {words}"
-        ) from None
+        shown = engine.url.render_as_string(hide_password=True)
+        words = driver_words(error, engine.url)
+        raise DatabaseConfigError(f"cannot connect to {shown}: {words}") from None
+
+
+def driver_words(error: Exception, url: sqlalchemy.URL) -> str:
+    """The first line of a driver's message, without its number and without what the URL keeps
+    secret.
+    """
+    cause = getattr(error, "orig", None) or error
+    text = cause.args[-1] if isinstance(next(iter(cause.args), None), int) else cause
+    words = next((line for line in str(text).splitlines() if line.strip()), type(cause).__name__)
+    for secret in filter(None, map(str, (url.password or "", *url.query.values()))):
+        words = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", words)
+    return words
 
 
 def connect_args(url: sqlalchemy.URL, timeout_s: float | None = None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from envs.errors import ScriptError, WorldError
+from envs.unreadable import unreadable
 
 _DECLARED = re.compile(
     rb"(?im)^[^\n']*?\bset\s+(?:client_encoding\s*(?:=|to)\s*|names\s+)['\"]?([a-z0-9_-]+)"
@@ -34,7 +35,7 @@ def read_script(path: Path) -> str:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise WorldError(f"cannot be read: {error.strerror}", path) from error
+        raise WorldError(f"cannot be read: {unreadable(error, 'SQL')}", path) from error
     if raw.startswith(_UTF_16):
         raise ScriptError("is UTF-16 (byte offset 0); save it as UTF-8", path, 1)
     try:

@@ -28,6 +28,7 @@ from envs.quoting import quoted
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.sandboxes.sqlite.schema import UndecodableTextError
 from envs.types import Table
+from envs.unreadable import unreadable
 
 FILE = "databases.json"
 
@@ -86,7 +87,8 @@ def read_image(path: Path) -> bytes:
                 path,
             )
     except OSError as error:
-        raise WorldError(f"the database cannot be read: {error.strerror}", path) from None
+        why = unreadable(error, "a SQLite database")
+        raise WorldError(f"the database cannot be read: {why}", path) from None
     if not image.startswith(b"SQLite format 3\0"):
         raise WorldError("this is no SQLite database", path)
     return image

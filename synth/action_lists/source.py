@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from envs.sandboxes.base import Template
+from envs.unreadable import unreadable
 from envs.world.loader import World
 from synth.action_lists.tasks import ListSettings, ListTasks, list_tasks
 from synth.errors import OperatorError, TaskError
@@ -58,7 +59,6 @@ class ActionListSource(TaskSource):
 def _sha256(path: Path) -> str:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
-    except IsADirectoryError:
-        raise OperatorError(f"tasks.path: {path} is a folder; name the JSON file in it") from None
     except OSError as error:
-        raise OperatorError(f"tasks.path: {path} cannot be read: {error.strerror}") from None
+        why = unreadable(error, "a list of tasks")
+        raise OperatorError(f"tasks.path: {path} cannot be read: {why}") from None

@@ -105,7 +105,7 @@ def _as_typed(line: str, overrides: Sequence[str]) -> str:
         key, _, text = override.lstrip("+").partition("=")
         with suppress(ValueError):
             if line.startswith(f"{key}: "):
-                return line.replace(f", not {float(text)!r}", f", not {text}")
+                line = line.replace(f", not {float(text)!r}", f", not {text}")
     return line
 
 

@@ -394,7 +394,7 @@ class RunConfig(Section):
     def world_folder(self) -> str:
         """The name of the folder that a copy of the world is put under."""
         if self.tasks.path is not None and load_task_source(self.tasks.kind).writes_world:
-            return Path(self.tasks.path).name
+            return Path(self.tasks.path).resolve().name
         return self.env.folder
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal, Self
 
 import pyarrow as pa
 
+from envs.unreadable import unreadable
 from synth.dataset.arrow_schema import SCHEMA, empty, error_values
 from synth.dataset.conversions import data_frame, dataset_dict
 from synth.dataset.store.error_row import ErrorRow
@@ -426,4 +427,6 @@ def _segment(path: Path) -> Segment | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise DatasetError(
+            f"{path} cannot be read: {unreadable(error, 'a part of a run')}"
+        ) from error

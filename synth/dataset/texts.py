@@ -9,8 +9,8 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from envs.unreadable import unreadable
 from synth.errors import DatasetError
-from synth.foundation.unreadable import unreadable
 
 _BATCH = 1_024
 

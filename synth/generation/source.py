@@ -20,6 +20,7 @@ from envs.ledger import Ledger
 from envs.sandboxes.attached.access import access_of
 from envs.scripts import split
 from envs.scripts.read import read_script
+from envs.unreadable import unreadable
 from synth.errors import OperatorError
 from synth.generation.fitting_rows import fit
 from synth.generation.live_tables import LiveDatabase, read_database
@@ -276,7 +277,7 @@ def refuse_dump(file: Path) -> None:
         with file.expanduser().open("rb") as opened:
             head = opened.read(_HEAD)
     except OSError as error:
-        raise OperatorError(f"{file} cannot be read: {error.strerror}") from error
+        raise OperatorError(f"{file} cannot be read: {unreadable(error, 'SQL')}") from error
     if head.startswith(b"SQLite format 3\0"):
         raise OperatorError(
             f"{file} is a database of SQLite, and --from takes SQL files: put its URL in a variable"

@@ -12,13 +12,13 @@ from typing import Any, cast
 import yaml
 
 from envs.errors import WorldError
+from envs.unreadable import unreadable
 from envs.world.loader import world_digest
 from synth.config.schema import RunConfig, from_dict
 from synth.dataset.reader import Dataset
 from synth.errors import ConfigProblems, DatasetError, OperatorError
 from synth.foundation.archive import archive_files
 from synth.foundation.shipped import find_world, world_names
-from synth.foundation.unreadable import unreadable
 from synth.hub.contamination import Contamination, benchmarks
 
 SHIPPED_LICENSE = "apache-2.0"

@@ -290,8 +290,13 @@ class Coordinator:
                 await writing
         if self.refuted is not None:
             raise self.refuted
-        for index, message in sorted(self._unproved.items()):
-            self._say(f"left out {plan.task(index).id}: {message}")
+        if self._unproved:
+            account = self.run.account
+            account.found("proof", plan.tasks)
+            account.use("proof", plan.tasks - len(self._unproved))
+            for index, message in sorted(self._unproved.items()):
+                account.leave_out("proof", plan.task(index).id, message)
+                self._say(f"left out {plan.task(index).id}: {message}")
         if left_out := attempts.total():
             self._say(
                 f"{_counted(left_out, 'composed task')} left out, whose requests get in each"

@@ -18,6 +18,7 @@ from typing import Any, cast
 import yaml
 
 from envs.errors import WorldError
+from envs.unreadable import unreadable
 from envs.world.loader import world_digest
 from synth.config.fingerprints import difference, fingerprint
 from synth.config.schema import RunConfig, from_dict, to_yaml
@@ -27,7 +28,6 @@ from synth.dataset.store.run_info import RunFiles, RunInfo
 from synth.dataset.store.shard import open_parquet
 from synth.errors import DatasetError, OperatorError, ResumeRefused
 from synth.foundation.archive import pack_world, unpack_world
-from synth.foundation.unreadable import unreadable
 from synth.runner.prepare import PreparedRun, prepare
 from synth.runner.run_files import CONFIG_FILE, write_whole
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import yaml
 
+from envs.unreadable import unreadable
 from envs.world.loader import World
 from synth.config.fingerprints import difference, fingerprint
 from synth.config.schema import RunConfig, from_dict, to_dict
@@ -63,7 +64,7 @@ def _read(directory: Path) -> dict[str, Any]:
     try:
         raw: Any = yaml.safe_load(file.read_text("utf-8"))
     except yaml.YAMLError as error:
-        raise OperatorError(f"{file} is not valid YAML: {error}") from None
+        raise OperatorError(f"{file}: {unreadable(error, 'valid YAML')}") from None
     if not isinstance(raw, dict):
         raise OperatorError(f"{file} is not the config of a run")
     return cast("dict[str, Any]", raw)

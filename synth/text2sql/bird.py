@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypedDict, cast
 
 from envs.errors import WorldError
+from envs.unreadable import unreadable
 from envs.world.sqlite_files import FILE as DATABASES_FILE
 from envs.world.sqlite_files import DatabaseFile, database_template, read_image
 from synth.errors import OperatorError
@@ -266,7 +267,7 @@ def _entries(file: Path) -> list[object]:
     try:
         raw: Any = json.loads(file.read_bytes().decode("utf-8-sig", "surrogateescape"))
     except ValueError as error:
-        raise OperatorError(f"{file}: not JSON: {error}") from None
+        raise OperatorError(f"{file}: {unreadable(error, 'JSON')}") from None
     if not isinstance(raw, list) or not raw:
         raise OperatorError(f"{file}: must hold a list of questions")
     return cast("list[object]", raw)

@@ -176,3 +176,29 @@ def test_a_set_of_questions_is_asked(asked: tuple[str, str], tmp_path: Path):
     assert "questions-" in shown.stdout, shown.stderr
     again = synth("replay", "out", cwd=tmp_path, env={"THE_DB": url})
     assert again.returncode == 0, again.stdout + again.stderr
+
+
+def test_a_question_whose_gold_fails_its_proof_is_left_out_and_the_others_are_asked(tmp_path: Path):
+    """The plan reads each answer whole; a tool of this run gives three rows at most."""
+    url = sqlite_file(tmp_path)
+    run(url, *(line.format(s="") for line in TABLES))
+    asked = {"few": "name = 'Ada'", "many": "id < 5", "after": "id = 3"}
+    entries = [
+        {
+            "question_id": name,
+            "question": name,
+            "SQL": f"SELECT name FROM customer WHERE {condition}",
+        }
+        for name, condition in asked.items()
+    ]
+    (tmp_path / "set.json").write_text(json.dumps(entries), "utf-8")
+    job = ("run", "database=attached", "database.dsn_env_var=THE_DB", "database.max_rows=3")
+    more = ("tasks=questions", "tasks.path=set.json", "tasks.count=3", "output.dir=out")
+    done = synth(*job, *more, "runtime=inline", cwd=tmp_path, env={"THE_DB": url})
+    assert "the statement gives more than 3 rows" in done.stdout + done.stderr
+    with Dataset.open(tmp_path / "out") as dataset:
+        assert {row["messages"][1]["content"] for row in dataset.rows()} == {"few", "after"}
+    account = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))["account"]
+    (left_out,) = account["entries"]
+    assert left_out["name"].startswith("questions-")
+    assert account["counts"]["proof"] == {"found": 3, "used": 2, "changed": 0, "left_out": 1}

@@ -11,8 +11,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import sqlalchemy
 
-from envs.errors import EnvsError
+from envs.connection import driver_words
+from envs.errors import DatabaseConfigError, EnvsError
+from envs.sandboxes.attached.engine import AttachedOptions
+from envs.sandboxes.attached.template import attach
+from envs.sandboxes.base import DatabaseTarget
 from synth.config.compose import compose
 from synth.errors import ConfigProblems, OperatorError
 from synth.generation.source import from_files
@@ -58,7 +63,9 @@ def test_the_line_is_counted_in_the_file_that_fails(tmp_path: Path):
 def test_what_is_no_script_is_told_apart(tmp_path: Path):
     with pytest.raises(OperatorError, match="is a folder; --from takes SQL files"):
         from_files([tmp_path])
-    with pytest.raises(OperatorError, match=r"none\.sql cannot be read: No such file"):
+    with pytest.raises(
+        OperatorError, match=r"none\.sql cannot be read: there is no such file; check the path"
+    ):
         from_files([tmp_path / "none.sql"])
     with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
         database.execute("CREATE TABLE a (id INT)")
@@ -69,5 +76,22 @@ def test_what_is_no_script_is_told_apart(tmp_path: Path):
 @pytest.mark.parametrize("typed", ["1e10", "1.50", "1e400", "-2.5e0", "5_0.0"])
 def test_a_number_is_named_as_it_was_typed(typed: str):
     with pytest.raises(ConfigProblems) as caught:
-        compose(["env=library", f"tasks.count={typed}"])
+        compose(["env=library", "tasks.count=1", f"tasks.count={typed}"])
     assert str(caught.value).endswith(f"a whole number, not {typed}")
+
+
+def test_the_words_of_a_driver_come_without_its_number_and_keep_their_letters():
+    """A password of one letter was cut out of each word that held it."""
+    url = sqlalchemy.make_url("mysql+pymysql://me:p@127.0.0.1:1/shop")
+    refused = sqlalchemy.exc.OperationalError("", {}, Exception(1049, "port 'p' is closed"))
+    assert driver_words(refused, url) == "port '***' is closed"
+
+
+def test_a_database_that_cannot_be_attached_is_named_as_it_was_typed(tmp_path: Path):
+    (tmp_path / "broken.db").write_bytes(b"SQLite format 3\0broken")
+    target = DatabaseTarget(f"sqlite:///{tmp_path}/broken.db")
+    with pytest.raises(DatabaseConfigError, match=rf"sqlite:///{tmp_path}/broken.db: file is not"):
+        attach(target, AttachedOptions())
+    (tmp_path / "broken.db").write_bytes(b"")
+    with pytest.raises(DatabaseConfigError, match=r"schemas: there is no 'x'; there are main"):
+        attach(target, AttachedOptions(schemas=("x",)))

@@ -110,7 +110,13 @@ class Access:
 
     def places(self, connection: sqlalchemy.Connection) -> Places:
         """The schemas to read."""
-        default = sqlalchemy.inspect(connection).default_schema_name
+        inspector = sqlalchemy.inspect(connection)
+        default, known = inspector.default_schema_name, inspector.get_schema_names()
+        for name in self.schemas:
+            if name not in known:
+                raise DatabaseConfigError(
+                    f"database.options.schemas: there is no {name!r}; there are {', '.join(known)}"
+                )
         near = [None] if not self.schemas or default in self.schemas else []
         return Places(near, [name for name in self.schemas if name != default])
 
@@ -183,7 +189,7 @@ def access_of(address: str, schemas: Sequence[str] = ()) -> Access:
         url = sqlalchemy.make_url(address)
     except (ArgumentError, ValueError):
         raise DatabaseConfigError(
-            "not a database URL; write for example postgresql://user@host:5432/database or"
+            "not a database URL; write for example postgresql://host:5432/database or"
             " duckdb:////data/sales.duckdb"
         ) from None
     own = _OWN.get(url.get_backend_name())

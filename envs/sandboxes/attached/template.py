@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from envs.connection import driver_words
 from envs.errors import DatabaseConfigError, SandboxError
 from envs.processes import Pool
 from envs.sandboxes.attached.access import access_of
@@ -50,7 +51,7 @@ def attach(target: DatabaseTarget, options: AttachedOptions) -> AttachedTemplate
         with engine.connect() as connection:
             relations = read_relations(access, connection)
     except SQLAlchemyError as error:
-        raise DatabaseConfigError(_unreachable(error, engine.url)) from None
+        raise DatabaseConfigError(_unreachable(error, access.url)) from None
     finally:
         engine.dispose()
     if not relations.tables and not relations.views:
@@ -68,12 +69,7 @@ def _shown(url: sqlalchemy.URL) -> str:
 
 
 def _unreachable(error: Exception, url: sqlalchemy.URL) -> str:
-    cause = getattr(error, "orig", None) or error
-    words = next((line for line in str(cause).splitlines() if line.strip()), type(cause).__name__)
-    for secret in (url.password, *map(str, url.query.values())):
-        if secret:
-            words = words.replace(str(secret), "***")
-    return f"cannot read the database {_shown(url)}: {words}"
+    return f"cannot read the database {_shown(url)}: {driver_words(error, url)}"
 
 
 def _unread(sql: str, most: int) -> None:

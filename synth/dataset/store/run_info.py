@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self, cast
 
+from envs.unreadable import unreadable
 from synth.dataset.columns import SCHEMA_VERSION
 from synth.dataset.schema_versions import check_version
 from synth.dataset.store.layout import Layout
@@ -149,7 +150,9 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         raw = json.loads(path.read_bytes())
     except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise DatasetError(
+            f"{path} cannot be read: {unreadable(error, 'a part of a run')}"
+        ) from error
     except ValueError as error:
         raise DatasetError(f"{path} is not JSON: {error}") from error
     if not isinstance(raw, dict):

@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from envs.unreadable import unreadable
 from synth.dataset.arrow_schema import SCHEMA, VERSION_KEY, conform
 from synth.dataset.columns import COLUMNS
 from synth.dataset.schema_versions import check_version
@@ -203,4 +204,6 @@ def file_digest(path: Path) -> str:
         with path.open("rb") as handle:
             return hashlib.file_digest(handle, "sha256").hexdigest()
     except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise DatasetError(
+            f"{path} cannot be read: {unreadable(error, 'a part of a run')}"
+        ) from error

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.unreadable import unreadable
 from synth.errors import OperatorError
 from synth.evaluation.calibration.transcripts import json_lines
 from synth.rewards.reply.acts import CHECK as ACT
@@ -35,7 +36,7 @@ def read_labels(path: Path, rollouts: Collection[str]) -> list[Label]:
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise OperatorError(f"{path}: cannot be read: {error}") from None
+        raise OperatorError(f"{path}: cannot be read: {unreadable(error, 'text')}") from None
     out: list[Label] = []
     for number, raw in json_lines(path, text):
         rollout, label = str(raw.get("rollout", "")), raw.get("label")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from envs.types import ToolResult
+from envs.unreadable import unreadable
 from synth.errors import OperatorError
 from synth.foundation.hashing import digest
 from synth.rewards import CallRecord, Evidence, TurnRecord, Utterance
@@ -61,7 +62,7 @@ def read_transcripts(path: Path) -> list[LabelledRollout]:
         with opened(path, "rt", encoding="utf-8") as file:
             text = file.read()
     except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise OperatorError(f"{path}: cannot be read: {error}") from None
+        raise OperatorError(f"{path}: cannot be read: {unreadable(error, 'text')}") from None
     model = path.name.split(".json")[0]
     if ".jsonl" in path.name:
         return [_displayed(path, line, raw, model) for line, raw in json_lines(path, text)]

@@ -13,12 +13,12 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
+from envs.unreadable import unreadable
 from synth.dataset.exporters.base import Message
 from synth.dataset.exporters.rendering.chat_template import ChatTemplate, generated_parts
 from synth.dataset.exporters.rendering.control_marks import ControlMarks, is_mark, marks_of
 from synth.dataset.exporters.rendering.presets import MARKED, Preset, RenderError
 from synth.errors import OperatorError
-from synth.foundation.unreadable import unreadable
 
 
 class TokenMasks:

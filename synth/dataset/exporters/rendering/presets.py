@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
+from envs.unreadable import unreadable
 from synth.dataset.exporters.row_policy import Calls, Ids
 from synth.errors import OperatorError
 from synth.foundation.suggestions import nearest
-from synth.foundation.unreadable import unreadable
 
 _THINKING: Final = re.compile(r"""\.thinking\b|["']thinking["']""")
 _FOLDER: Final = Path(__file__).parent / "templates"

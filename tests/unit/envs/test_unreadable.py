@@ -1,4 +1,4 @@
-"""Tests for :mod:`synth.foundation.unreadable`."""
+"""Tests for :mod:`envs.unreadable`."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from synth.dataset.exporters.rendering.masks import TokenMasks
 from synth.dataset.exporters.rendering.presets import Preset, find_preset
 from synth.dataset.texts import parquet_rows
 from synth.errors import DatasetError, OperatorError
-from synth.foundation.unreadable import unreadable
+from envs.unreadable import unreadable
 
 
 def error_of(read) -> Exception:
