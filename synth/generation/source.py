@@ -237,6 +237,7 @@ def _load(scripts: Sequence[tuple[str, str]]) -> Engine:
                 " --from reads scripts for SQLite. Load a script for another database there, put"
                 " the URL of that database in a variable and run synth new PATH --dsn-env-var NAME"
             ) from error
+    database.execute("PRAGMA writable_schema = RESET")  # a dump writes virtual tables into it
     raw.commit()
     return engine
 

@@ -40,3 +40,16 @@ def test_the_input_makes_a_world(script: str, tmp_path: Path):
     text.write_text(script, "utf-8")
     check_world(partial(from_url, f"sqlite:///{file}", Extract(), secret=False), file)
     check_world(partial(from_files, [text]), file)
+
+
+def test_a_dump_with_a_virtual_table_makes_a_world(tmp_path: Path):
+    file, text = tmp_path / "live.db", tmp_path / "dump.sql"
+    with closing(sqlite3.connect(file)) as db:
+        db.executescript(
+            "CREATE TABLE notes (note_id INTEGER PRIMARY KEY, title TEXT);"
+            "INSERT INTO notes VALUES (1, 'One'), (2, 'Two');"
+            "CREATE VIRTUAL TABLE search USING fts5(title); INSERT INTO search VALUES ('One');"
+        )
+        own = 'INSERT INTO "search"'  # sqlite3's `.dump` leaves the rows to the shadow tables
+        text.write_text("\n".join(line for line in db.iterdump() if not line.startswith(own)))
+    check_world(partial(from_files, [text]), file)
