@@ -197,13 +197,7 @@ class TableReader:
     def _column(self, raw: ReflectedColumn) -> LiveColumn | None:
         """A column; None if it is left out, which the account says."""
         name, kind = str(raw["name"]), _base(raw["type"])
-        declared, own = _type(kind), Stored()
-        if declared is None and self.engine == "sqlite":
-            declared = self._stored_type(name)
-        elif isinstance(kind, _BYTES) and (name in self.bound or 0 < (kind.length or 0) <= SHORT):
-            declared, own = "TEXT", Hexadecimal(self.engine)
-        elif self.engine == "duckdb" and declared in {"TEXT", "DATE", "DATETIME"}:
-            own = Written("UTC" if getattr(kind, "timezone", False) else None)
+        declared, own = self._read_as(name, kind)
         computed = None
         if "computed" in raw:
             computed = condition(str(raw["computed"]["sqltext"]), self.dialect, self.names)
@@ -232,6 +226,17 @@ class TableReader:
             computed=computed,
             length=None if isinstance(kind, _BYTES) else getattr(raw["type"], "length", None),
         )
+
+    def _read_as(self, name: str, kind: sql.TypeEngine[Any]) -> tuple[str | None, Stored]:
+        """The type that a column has in a world, None if it can have none, and its reading."""
+        declared = _type(kind)
+        if declared is None and self.engine == "sqlite":
+            return self._stored_type(name), Stored()
+        if isinstance(kind, _BYTES) and (name in self.bound or 0 < (kind.length or 0) <= SHORT):
+            return "TEXT", Hexadecimal(self.engine)
+        if self.engine == "duckdb" and declared in {"TEXT", "DATE", "DATETIME"}:
+            return declared, Written("UTC" if getattr(kind, "timezone", False) else None)
+        return declared, Stored()
 
     def _choices(self, raw: ReflectedColumn, name: str) -> tuple[str, ...]:
         """The values of an ENUM, which becomes a check, beside the check of a domain."""

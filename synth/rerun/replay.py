@@ -23,6 +23,7 @@ from synth.foundation.consent import Consent, refuse
 from synth.foundation.hashing import canonical
 from synth.models.emission import read_events
 from synth.rerun.recorded_run import Recording, Row, open_recording
+from synth.rewards.gate_costs import notes_in
 from synth.runner.recorded_calls import again
 from synth.runner.setup import limits_of
 from synth.types import Task
@@ -33,6 +34,10 @@ from synth.users.scripted.user import ScriptedUser
 
 NOT_COMPARED = ("latency_s", "created_at", "executions", "token counts", "what the model said")
 """What a replay cannot or need not repeat."""
+
+UNPINNED = frozenset({"tie", "clock"})
+"""Notes on a question whose query has several right answers, or another one at another time: the
+results of its SQL are not compared, its reward is."""
 
 
 @dataclass
@@ -94,13 +99,18 @@ async def differences(
         lines = _opening_differences(row, opening)
         executed = 0
         acts = _acts_answered(row)
+        unpinned = UNPINNED & {
+            note["check"] for one in row["verdicts"] for note in notes_in(one["detail"])
+        }
+        queries = {tool.name for tool in world.tools if tool.free_sql} if unpinned else set[str]()
         async for event, outcome in again(row["events"], episode):
             if isinstance(event, UserTurnEvent):
                 heard = episode.own_text(episode.said)
                 lines += await _user_differences(event, heard, next(acts, ()), scripted)
             elif outcome is not None:
                 where = f"call {executed} ({event.name}, {outcome.call.id})"
-                problems = _call_differences(row, event, outcome, config.agent.error_style)
+                style = None if event.name in queries else config.agent.error_style
+                problems = _call_differences(row, event, outcome, style)
                 lines += [f"{where}: {problem}" for problem in problems]
                 executed += 1
         return [
@@ -132,14 +142,18 @@ def _recorded_calls(row: Row) -> dict[str, object]:
 
 
 def _call_differences(
-    row: Row, event: ToolResultEvent, outcome: ToolOutcome, style: ErrorStyle
+    row: Row, event: ToolResultEvent, outcome: ToolOutcome, style: ErrorStyle | None
 ) -> list[str]:
-    """Compare one executed call with its message, its tool message and its recorded result."""
+    """Compare one executed call with its message and, unless ``style`` is None, its tool message
+    and its recorded result.
+    """
     call, lines = outcome.call, list[str]()
     function = _recorded_calls(row).get(call.id)
     echo = sanitize(echo_of(call)[0])[0]
     if canonical(echo) != canonical(function):
         lines.append(f"the model emitted {clip(echo)}, the message holds {clip(function)}")
+    if style is None:
+        return lines
     contents = (
         message["content"]
         for message in row["messages"]

@@ -75,8 +75,8 @@ class GateCosts:
 
 
 def notes_in(detail: Raw) -> Sequence[Raw]:
-    """The notes in a verdict's detail, each with ``check``, ``words`` and ``evidence``. The notes of
-    a question are names alone.
+    """The notes in a verdict's detail, each with ``check``, ``words`` and ``evidence``. The notes
+    of a question are names alone.
     """
     return [
         {"check": note, "words": "", "evidence": ""} if isinstance(note, str) else note

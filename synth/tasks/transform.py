@@ -25,7 +25,9 @@ class TaskList:
     order of the plan. ``make`` returns a task for its index, from 0, and an attempt, from 0: a
     composed task that does not prove itself has other parts in the next attempt.
 
-    >>> tasks = TaskList({"train": 3}, lambda index, _: Task(f"t{index}", "f", "library", "Hi.", []))
+    >>> def make(index, attempt):
+    ...     return Task(f"t{index}", "family", "library", "Hello.", [])
+    >>> tasks = TaskList({"train": 3}, make)
     >>> [task.id for task in tasks.chosen([2, 0])]
     ['t2', 't0']
     """

@@ -74,7 +74,7 @@ def _beside(echo: Mapping[str, Any], content: str) -> dict[str, object]:
 
 
 def names_echoed(words: str, messages: Sequence[Message]) -> bool:
-    """True if an endpoint's words name a field that goes back to it only because it came from it."""
+    """True if an endpoint's words name a field that goes back to it because it came from it."""
     echoes = [message.echo for message in messages if isinstance(message, AssistantMessage)]
     return any(
         name in words
