@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 import sqlalchemy
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
+from sqlalchemy.types import NullType
 
 from envs.sandboxes.attached.access import Access, Places
 from envs.types import Column, Table
@@ -78,6 +80,9 @@ def _table(inspector: sqlalchemy.Inspector, name: str, schema: str | None, place
         parent = table if far is None or far in places.near else f"{far}.{table}"
         columns = zip(link["constrained_columns"], link["referred_columns"], strict=False)
         references |= {column: (parent, target) for column, target in columns}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SAWarning)  # such a type is called unknown
+        reflected = inspector.get_columns(name, schema)
     columns = [
         Column(
             column["name"],
@@ -87,12 +92,14 @@ def _table(inspector: sqlalchemy.Inspector, name: str, schema: str | None, place
             references.get(column["name"]),
             column.get("comment") or "",
         )
-        for column in inspector.get_columns(name, schema)
+        for column in reflected
     ]
     return Table(name, tuple(columns), key)
 
 
 def _type(kind: Any, dialect: sqlalchemy.Dialect) -> str:
+    if isinstance(kind, NullType):
+        return "unknown"
     try:
         return str(kind.compile(dialect=dialect))
     except SQLAlchemyError:  # a type that the dialect cannot write

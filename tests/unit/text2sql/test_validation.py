@@ -7,10 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from envs.types import Limits, Pins, ToolResult
+from envs.world.query import QueryResult, ask
+from synth.rewards import Evidence
+from synth.text2sql.attacks import lazy_queries
+from synth.types import Task
+from synth.validation.attacks.steps import ToolStep
 from synth.validation.check import Options
 from synth.validation.report import FamilyReport
 from synth.validation.world import check_world
 from tests.unit.asking_world import FILES, asking_world
+from tests.unit.envs.sandboxes.attached.test_schemas import TABLES, attached, duckdb_of
 
 pytestmark = pytest.mark.slow
 
@@ -103,3 +110,19 @@ def test_answers_that_can_be_known_are_counted(tmp_path: Path):
     assert report.problems == []
     assert report.known_answers == report.tasks > 0
     assert "answer by heart" not in report.agents
+
+
+def test_lazy_queries_read_tables_under_their_whole_name(tmp_path: Path):
+    """There is no table "sales.orders" in quotes, so that no attack on it was played."""
+    look = ToolStep("describe_table", {"table": "sales.orders"})
+    with attached(duckdb_of(tmp_path, *TABLES)) as template, template.open(Pins()) as sandbox:
+        task = Task("t", "f", "e", "p", gold=[])
+        evidence = Evidence(task, (), (), None, template.tables, engine=template.dialect)
+
+        def own(sql: str) -> QueryResult | ToolResult:
+            return ask(sandbox, template.tables, sql, Limits(read_only=True))
+
+        found = lazy_queries([look], QueryResult(("n",), ((7,),)), evidence, own)
+        sent = [one.moves[-1].arguments["sql"] for one in found if one.kind != "no query"]
+        assert len(sent) == 4
+        assert all(isinstance(own(sql), QueryResult) for sql in sent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -158,3 +159,12 @@ def test_words_that_are_no_clock_stay():
             answer = ask(sandbox, template.tables, sql, LIMITS)
             assert isinstance(answer, QueryResult), answer
             assert answer.rows == (("CURRENT_DATE", "today", "now()", "it's now()"),)
+
+
+def test_a_type_that_sqlalchemy_does_not_know_is_told_without_a_warning():
+    with on_server("postgresql") as url, warnings.catch_warnings():
+        run(url, "CREATE TABLE shapes (id INTEGER PRIMARY KEY, outline box)")
+        warnings.simplefilter("error")
+        with attached(url) as template:
+            types = {one.name: one.type for one in template.tables["shapes"].columns}
+    assert types == {"id": "INTEGER", "outline": "unknown"}
