@@ -11,6 +11,7 @@ times a day than the user did.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -275,7 +276,9 @@ class Turn:
             for first, end in reversed(spans(texts(tokens(fact)), rest)):
                 del rest[first:end]
         asked = {stem(found["act"]) for found in _REQUESTED.finditer(fold(self._heard))}
-        return says_act(" ".join(rest), asked)
+        pairs = itertools.pairwise(self._heard.split())
+        names = {stem(fold(one)) for one, two in pairs if one.istitle() and two.istitle()}
+        return says_act(" ".join(rest), asked - names)
 
     def foreign_acts(self, words: Sequence[str]) -> bool:
         """Tell whether the turn names an act of which no other is a way, and that is none of these
