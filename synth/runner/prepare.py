@@ -144,13 +144,7 @@ def prepare(
     account = _account(pools, config)
     varied = tasks.wording == "varied"
     held_out = hold_out(pools, tasks.splits, tasks.held_out_phrasings, varied=varied)
-    surfaces = _surfaces(config, world, names, pools)
-    transforms = [
-        *([VariedWording(held_out.voices if held_out else ())] if varied else []),
-        *([surfaces] if surfaces else []),
-        *([ByDifficulty()] if tasks.order == "difficulty" else []),
-        *own,
-    ]
+    shipped = _shipped_transforms(config, held_out, _surfaces(config, world, names, pools))
     plan = Plan.make(
         pools,
         tasks.count,
@@ -163,7 +157,7 @@ def prepare(
         max_near_duplicates=tasks.max_near_duplicates,
         weights=tasks.weights,
         levels=_levels(tasks.difficulty),
-        transforms=transforms,
+        transforms=[*shipped, *own],
     )
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
     if config.users.kind == "none":
@@ -217,6 +211,18 @@ def _task_source(config: RunConfig) -> TaskSource:
     """The task source that the config names, with its options."""
     source = load_task_source(config.tasks.kind)
     return cast("type[TaskSource]", source)(task_source_options(source, asdict(config.tasks)))
+
+
+def _shipped_transforms(
+    config: RunConfig, held_out: HeldOutPhrasings | None, surfaces: Surfaces | None
+) -> Iterator[TaskTransform]:
+    """The transforms behind keys of ``tasks``: wording, names, order."""
+    if config.tasks.wording == "varied":
+        yield VariedWording(held_out.voices if held_out else ())
+    if surfaces is not None:
+        yield surfaces
+    if config.tasks.order == "difficulty":
+        yield ByDifficulty()
 
 
 def _own_transforms(config: RunConfig) -> list[TaskTransform]:

@@ -28,8 +28,8 @@ class TaskList:
     >>> def make(index, attempt):
     ...     return Task(f"t{index}", "family", "library", "Hello.", [])
     >>> tasks = TaskList({"train": 3}, make)
-    >>> [task.id for task in tasks.chosen([2, 0])]
-    ['t2', 't0']
+    >>> " ".join(task.id for task in tasks.chosen([2, 0]))
+    't2 t0'
     """
 
     splits: Mapping[str, int]

@@ -91,9 +91,7 @@ def _untold_work(
         why = f"{done[-1].name} was called and succeeded"
         yield ReplyFinding("false claim of an act", denied.raw[:200], why)
         return
-    tables = [change.table for call in done for change in call.changes]
-    names = "_".join([*(call.name for call in done), *tables]).lower().split("_")
-    named = {base_form(word) for name in names for word in (name, stem(name))}
+    named = _words_of(done)
     values = partial(_values_of, evidence, gold, done)
     said = _content(gold.said[-1]) if gold.said else set[str]()
     told = [one for one in closing if _tells(one, named, values) or len(said & one.stems) > 1]
@@ -105,6 +103,13 @@ def _untold_work(
     ):
         words = f"names nothing that {done[-1].name} was about"
         yield ReplyFinding(CHECK, told[0].raw[:200], words)
+
+
+def _words_of(done: Sequence[CallRecord]) -> set[str]:
+    """The words of the names of tools and of the tables that they changed, as base forms."""
+    tables = [change.table for call in done for change in call.changes]
+    words = "_".join([*(call.name for call in done), *tables]).lower().split("_")
+    return {base_form(form) for word in words for form in (word, stem(word))}
 
 
 def _sentences_after(spoken: Sequence[Utterance], last: int) -> list[AgentSentence]:
