@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
-from sqlalchemy import Engine, Text, cast, event, func
+from sqlalchemy import ARRAY, Engine, Text, cast, event, func
 from sqlalchemy.types import UserDefinedType
 
 Value = str | int | float | None
@@ -23,9 +22,6 @@ NOT_TEXT = "bytes that are no text are written as U+FFFD"
 ROUNDED = "numbers of more than 15 digits are rounded"
 IN_HEXADECIMAL = "bytes, which are written in hexadecimal"
 NOT_FINITE = "infinite and undefined numbers are written as words"
-
-_NUMBERS = frozenset({"bool", "int2", "int4", "int8", "oid", "float4", "float8", "numeric"})
-"""The types of PostgreSQL whose values stay numbers."""
 
 _TEMPORAL = frozenset({7, 10, 11, 12, 14})
 """PyMySQL's numbers of TIMESTAMP, DATE, TIME, DATETIME and NEWDATE."""
@@ -43,17 +39,22 @@ class Stored(UserDefinedType[Any]):
 
 
 class Written(Stored):
-    """The type of a column of DuckDB that the database itself writes as a text. Its driver knows no
+    """The type of a column that the database itself writes as a text; ``form`` is ``zoned`` for a
+    moment with a zone, ``inet`` for an address, ``list`` for several texts. Drivers know no
     infinite dates.
     """
 
     cache_ok = True
 
-    def __init__(self, zone: str | None = None) -> None:
-        self.zone = zone
+    def __init__(self, form: str = "") -> None:
+        self.form = form
 
     def column_expression(self, colexpr: Any) -> Any:
-        return cast(func.timezone(self.zone, colexpr) if self.zone else colexpr, Text)
+        if self.form == "inet":  # a cast would add the mask of a single host
+            return func.abbrev(colexpr)
+        if self.form == "list":
+            return cast(colexpr, ARRAY(Text))
+        return cast(func.timezone("UTC", colexpr) if self.form == "zoned" else colexpr, Text)
 
 
 class Hexadecimal(Stored):
@@ -124,43 +125,6 @@ def _prepare_sqlite(raw: Any, _: object) -> None:
     raw.text_factory = _text
 
 
-class _AsWritten:
-    """Loads a value of PostgreSQL as the server writes it; psycopg's interface of a loader."""
-
-    format: ClassVar[int] = 0
-
-    def __init__(self, oid: int, context: object = None) -> None:
-        self.oid = oid
-
-    def load(self, data: Any) -> str:
-        return _text(bytes(data))
-
-
-class _WithoutOffset(_AsWritten):
-    """A moment in UTC."""
-
-    def load(self, data: Any) -> str:
-        return super().load(data).removesuffix("+00")
-
-
-class _WithoutPadding(_AsWritten):
-    """A text of fixed length, whose blanks at the end mean nothing."""
-
-    def load(self, data: Any) -> str:
-        return super().load(data).rstrip(" ")
-
-
-def _prepare_postgresql(raw: Any, _: object) -> None:
-    own: Mapping[str, type[_AsWritten]] = {
-        "timestamptz": _WithoutOffset,
-        "bpchar": _WithoutPadding,
-    }
-    raw.adapters.register_loader(0, _AsWritten)
-    for kind in raw.adapters.types:
-        if kind.name not in _NUMBERS:
-            raw.adapters.register_loader(kind.oid, own.get(kind.name, _AsWritten))
-
-
 def _prepare_mariadb(raw: Any, _: object) -> None:
     kept = {kind: read for kind, read in raw.decoders.items() if kind not in _TEMPORAL}
     raw.decoders = {**kept, _BIT: lambda data: int.from_bytes(data, "big")}  # pyright: ignore
@@ -168,7 +132,6 @@ def _prepare_mariadb(raw: Any, _: object) -> None:
 
 _PREPARE = {
     "sqlite": _prepare_sqlite,
-    "postgresql": _prepare_postgresql,
     "mysql": _prepare_mariadb,
     "mariadb": _prepare_mariadb,
 }

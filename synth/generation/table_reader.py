@@ -228,22 +228,28 @@ class TableReader:
         )
 
     def _read_as(self, name: str, kind: sql.TypeEngine[Any]) -> tuple[str | None, Stored]:
-        """The type that a column has in a world, None if it can have none, and its reading."""
+        """The type in SQLite, None for a column that is left out, and how its values are read."""
         declared = _type(kind)
         if declared is None and self.engine == "sqlite":
             return self._stored_type(name), Stored()
         if isinstance(kind, _BYTES) and (name in self.bound or 0 < (kind.length or 0) <= SHORT):
             return "TEXT", Hexadecimal(self.engine)
-        if self.engine == "duckdb" and declared in {"TEXT", "DATE", "DATETIME"}:
-            return declared, Written("UTC" if getattr(kind, "timezone", False) else None)
+        if self.engine in {"duckdb", "postgresql"} and _is_text(kind):
+            zoned = isinstance(kind, sql.DateTime) and kind.timezone
+            several = "list" if hasattr(kind, "item_type") else ""
+            return declared, Written(
+                "zoned" if zoned else "inet" if isinstance(kind, INET) else several
+            )
         return declared, Stored()
 
     def _choices(self, raw: ReflectedColumn, name: str) -> tuple[str, ...]:
         """The values of an ENUM, which becomes a check, beside the check of a domain."""
         kind: sql.TypeEngine[Any] = raw["type"]
-        if isinstance(kind, DOMAIN) and kind.check is not None:
-            self._check(str(kind.check), name)
-        choices = tuple(map(str, getattr(_base(kind), "enums", None) or ()))
+        while isinstance(kind, DOMAIN):
+            if kind.check is not None:
+                self._check(str(kind.check), name)
+            kind = kind.data_type
+        choices = tuple(map(str, getattr(kind, "enums", None) or ()))
         if choices:
             listed = ", ".join("'" + choice.replace("'", "''") + "'" for choice in choices)
             self.checks.append(f"{quoted(name)} IN ({listed})")
@@ -291,8 +297,18 @@ class TableReader:
 
 
 def _base(kind: sql.TypeEngine[Any]) -> sql.TypeEngine[Any]:
-    """The type of the values of a domain."""
-    return kind.data_type if isinstance(kind, DOMAIN) else kind
+    """The type of the values of a domain, which may be one of another domain."""
+    return _base(kind.data_type) if isinstance(kind, DOMAIN) else kind
+
+
+def _is_text(kind: sql.TypeEngine[Any]) -> bool:
+    """True for a type of values that are no numbers, or of lists of them."""
+    return _type(_base(getattr(kind, "item_type", kind))) not in {
+        "BOOLEAN",
+        "INTEGER",
+        "REAL",
+        "NUMERIC",
+    }
 
 
 def _with_choices(columns: Sequence[LiveColumn], checks: list[str]) -> list[LiveColumn]:

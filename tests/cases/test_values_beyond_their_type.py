@@ -44,11 +44,15 @@ SQLITE_ROWS = {
     "plain": [1, 2, 3, 4, 5],
 }
 POSTGRESQL = """
+CREATE DOMAIN low AS integer CHECK (VALUE < 9);
+CREATE DOMAIN lower AS low;
 CREATE TABLE odd (id integer PRIMARY KEY, day date, at timestamptz, price numeric, share float8, took interval,
-  doc jsonb, fixed char(5));
-INSERT INTO odd VALUES (1, 'infinity', '2026-03-01 12:00:00.25+02', 1e400, 'NaN', '1 day 25:00', '{"b": 1, "a": "é"}', 'ab'),
-  (2, '0044-03-15 BC', '-infinity', 12345678901234567.25, '-Infinity', '2 mons', '[1]', 'abcde'),
-  (3, '2026-03-01', '2026-03-01 10:00+00', 12.50, 0.1, NULL, NULL, '');
+  doc jsonb, fixed char(5), host inet, days date[], sums int[], word text COLLATE "C", rank lower);
+INSERT INTO odd VALUES (1, 'infinity', '2026-03-01 12:00:00.25+02', 1e400, 'NaN', '1 day 25:00', '{"b": 1, "a": "é"}', 'ab',
+   NULL, NULL, NULL, 'a', 1),
+  (2, '0044-03-15 BC', '-infinity', 12345678901234567.25, '-Infinity', '2 mons', '[1]', 'abcde',
+   '10.0.0.1', '{infinity,2026-03-01}', '{1,NULL}', 'z', 7),
+  (3, '2026-03-01', '2026-03-01 10:00+00', 12.50, 0.1, NULL, NULL, '', '10.0.0.0/8', '{}', NULL, NULL, NULL);
 """
 POSTGRESQL_ROWS = {
     "day": ["0044-03-15 BC", "2026-03-01"],
@@ -58,6 +62,11 @@ POSTGRESQL_ROWS = {
     "took": ["2 mons", None],
     "doc": ["[1]", None],
     "fixed": ["abcde", ""],
+    "host": ["10.0.0.1", "10.0.0.0/8"],
+    "days": ['["infinity", "2026-03-01"]', "[]"],
+    "sums": ["[1, null]", None],
+    "word": ["z", None],
+    "rank": [7, None],
 }
 MARIADB = """
 SET sql_mode = '';

@@ -26,6 +26,9 @@ SCRIPTS = {
         CREATE TABLE visits (visit_id INTEGER PRIMARY KEY, day DATE REFERENCES days (day));
         INSERT INTO days VALUES ('2024-01-02', 'Epiphany'), ('2024-01-03', 'Wednesday');
         INSERT INTO visits VALUES (1, '2024-01-02'), (2, '2024-01-03');""",
+    "texts that are none, in rows without a key": """
+        CREATE TABLE staff (email TEXT);
+        INSERT INTO staff VALUES (CAST(x'c328' AS TEXT)), (CAST(x'c4' AS TEXT)), ('ok');""",
     "a key to a table that is not there": """
         CREATE TABLE orders (order_id INTEGER PRIMARY KEY, ref INTEGER REFERENCES nowhere (id));
         INSERT INTO orders VALUES (1, NULL), (2, NULL);""",
