@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from synth.config.compose import compose
+from synth.errors import OperatorError
 from synth.evaluation.calibration.labels import read_labels
 from synth.evaluation.calibration.measure import Calibration, calibrate
-from synth.evaluation.calibration.transcripts import LabelledRollout, read_transcripts
+from synth.evaluation.calibration.transcripts import read_transcripts
 from synth.foundation.standard_output import say
 from synth.report import Screen
 from synth.runner.build import build_judge
@@ -73,17 +74,12 @@ def main(argv: list[str]) -> int:
     files = [Path(word) for word in options.files if not word.startswith(JUDGE)]
     (job,) = compose([word for word in options.files if word.startswith(JUDGE)])
     judge = build_judge(judge_setup(job.config)[0])
-    rollouts: list[LabelledRollout] = []
-    first: set[str] = set()
-    for path in files:
-        read = read_transcripts(path)
-        first = first or {rollout.id for rollout in read}
-        rollouts += read
+    if not files:
+        raise OperatorError("no file of transcripts is named")
+    read = [read_transcripts(path) for path in files]
+    rollouts = [one for part in read for one in part if options.half in {"all", one.half}]
+    first = {one.id for one in read[0]}
     labels = [] if options.findings is None else read_labels(options.findings, first)
-    if options.half != "all":
-        rollouts = [rollout for rollout in rollouts if rollout.half == options.half]
-        kept = {rollout.id for rollout in rollouts}
-        labels = [label for label in labels if label.rollout in kept]
     model = rollouts[0].model if rollouts else ""
     result = calibrate(rollouts, labels, model, judge)
     if options.json:

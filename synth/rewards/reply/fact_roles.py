@@ -44,6 +44,8 @@ def exchanged_roles(
     ``gold`` are gold's texts, which show the roles.
     """
     known = {fact: texts(tokens(fact)) for fact in facts if texts(tokens(fact))}
+    if len(known) < 2:
+        return
     right = [_roles(text, known) for text in (*gold, "\n".join(gold))]
     for text in (*said, "\n".join(said)):
         roles = _roles(text, known)

@@ -107,11 +107,11 @@ class Spoken:
         if _NUMBER.fullmatch(value) and not value.startswith("0"):
             return self._number(Decimal(re.sub(r"[,$€£]", "", value)))
         plain = value.replace("_", " ")
-        words = texts(tokens(plain))
-        if spans(words, self.words) or spans([stem(word) for word in words], self.stems):
-            return True
         flat = squeeze(plain)
-        return len(flat) >= 4 and flat in self.squeezed
+        if len(flat) >= 4 and flat in self.squeezed:
+            return True
+        words = texts(tokens(plain))
+        return bool(spans(words, self.words) or spans([stem(word) for word in words], self.stems))
 
 
 def missing(

@@ -126,9 +126,9 @@ class Material:
 
     @cached_property
     def _written(self) -> str:
-        return "\n".join(
-            " ".join(map(str, leaves(item)))[:LONGEST].lower() for item in self.data if item
-        )
+        # The text of a dict or list is made in C; only its quotes need no search.
+        written = "\n".join(str(item)[:LONGEST] for item in self.data if item)
+        return written.replace("\\'", "'").replace("\\n", "\n").lower()
 
     @cached_property
     def text(self) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from synth.language.values import MEASURES, values_in
+from synth.language.values import MEASURES, StatedValue, values_in
 from synth.language.wording import stem
 from synth.rewards.reply.finding import ReplyFinding
 from synth.rewards.reply.given import Material
@@ -48,12 +48,17 @@ def notes_on(sentence: AgentSentence, given: Material) -> Iterator[ReplyFinding]
     if _RULE.search(sentence.text):
         yield ReplyFinding(RULE, words)
     for value in values_in(sentence.text):
-        if value.kind == "number" and (value.unit in MEASURES or len(value.text) > 2):
-            numbers = [one[0] for one in value.readings if len(one) == 1]
-            if numbers and not any(
-                Decimal(one) <= _NEAR or given.holds_number(one) for one in numbers
-            ):
-                yield ReplyFinding(AMOUNT, words, f"nothing gave {value.text}")
+        if _is_unknown(value, given):
+            yield ReplyFinding(AMOUNT, words, f"nothing gave {value.text}")
+
+
+def _is_unknown(value: StatedValue, given: Material) -> bool:
+    """True for a large or measured number that nothing gave."""
+    if value.kind != "number" or not (value.unit in MEASURES or len(value.text) > 2):
+        return False
+    numbers = [one[0] for one in value.readings if len(one) == 1]
+    known = any(Decimal(one) <= _NEAR or given.holds_number(one) for one in numbers)
+    return bool(numbers) and not known
 
 
 def _new_words(sentence: AgentSentence, given: Material) -> list[str]:

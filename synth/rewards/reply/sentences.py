@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from synth.language.wording import fold, stem, texts, tokens
 
@@ -79,10 +80,11 @@ def visible(text: str) -> str:
     return _CALL.sub(" ", _HIDDEN.sub(" ", text))
 
 
-def sentences(text: str) -> list[AgentSentence]:
+@lru_cache(maxsize=256)
+def sentences(text: str) -> Sequence[AgentSentence]:
     """The sentences of a text, in order."""
     whole = _TITLE.sub(r"\1", visible(text))
-    return [AgentSentence(part.strip()) for part in _END.split(whole) if part.strip()]
+    return tuple(AgentSentence(part.strip()) for part in _END.split(whole) if part.strip())
 
 
 def base_form(verb: str) -> str:
