@@ -304,6 +304,8 @@ def _name_keys(people: People, tables: Mapping[str, Table]) -> None:
     for name, places in meant.items():
         if len(places) == 1 and (place := next(iter(places))) in people.keys_of:
             people.keys[name] = people.keys_of[place]
+    for (table, _), known in people.keys_of.items():
+        people.keys.setdefault(table, known)  # an answer calls a list of keys by their table
 
 
 JOINT = "\x1f"

@@ -210,12 +210,10 @@ class ActClaims:
         if form in {"past", "noun"} and kin & self._seen.stems:
             return ""  # it may be older than the conversation
         if self.calls:
-            if (
-                act in _LOOSE
-                or act not in _VERBS
-                or (act in _MONEY_ACTS and self.made.stems & _OF_MONEY)
-            ):
+            if act in _LOOSE or (act in _MONEY_ACTS and self.made.stems & _OF_MONEY):
                 return ""
+            if act not in _VERBS:
+                return self._another_thing(act, sentence)
             return f"no call did that: {self._names()} were made"
         return "no call changed anything"
 

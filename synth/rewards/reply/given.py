@@ -19,7 +19,6 @@ from synth.types.reply import GoldReply
 LONGEST = 400_000
 """The most characters of a result that are read."""
 
-_PARAGRAPH = re.compile(r"\n{2,}")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -117,7 +116,7 @@ class Material:
 
     @cached_property
     def _paragraphs(self) -> Sequence[_Paragraph]:
-        return [_paragraph(part) for text in self.texts for part in _PARAGRAPH.split(text)]
+        return [_paragraph(part) for text in self.texts for part in text.split("\n\n")]
 
     @property
     def stated(self) -> Iterator[StatedValue]:
@@ -179,15 +178,17 @@ class Material:
         own = frozenset(day for text in texts for day in _parts(text, "date"))
         return own.union(*(one.days for one in self._paragraphs))
 
+    def holds_written(self, number: str) -> bool:
+        """Tell whether a number is there in these very digits."""
+        plain = re.escape(number)
+        return re.search(rf"{plain}(?![\d.,]*\d)(?<![\d.,]{plain})", self.text) is not None
+
     def holds_number(self, number: str) -> bool:
         """Tell whether a number is there, in hundredths too, or rounded."""
         try:
             wanted = abs(Decimal(number))
         except InvalidOperation:
             return False
-        plain = re.escape(number)
-        if re.search(rf"{plain}(?![\d.,]*\d)(?<![\d.,]{plain})", self.text):
-            return True
         return wanted in self.numbers or wanted * 100 in self.numbers
 
     def values(self) -> Iterator[str]:

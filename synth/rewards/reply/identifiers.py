@@ -23,7 +23,7 @@ _STREET = re.compile(
     r"\b\d{1,5} (?:[A-Z][\w'.-]+ ){1,3}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Boulevard"
     r"|Blvd|Way|Court|Square)\b"
 )
-_TOKEN = re.compile(r"(?<![\w@./:$€£-])#?[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*(?![\w@])")
+_TOKEN = re.compile(r"(?<![\w@./:$€£-])#?(?=[\w-]*\d)[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*(?![\w@])")
 _NAMED = re.compile(
     r"(?i:\b(?:code|number|reference|ticket|case|tracking|confirmation|order|reservation|booking"
     r"|invoice|id)"

@@ -56,6 +56,8 @@ def _is_unknown(value: StatedValue, given: Material) -> bool:
     """True for a large or measured number that nothing gave."""
     if value.kind != "number" or not (value.unit in MEASURES or len(value.text) > 2):
         return False
+    if given.holds_written(value.text):
+        return False
     numbers = [one[0] for one in value.readings if len(one) == 1]
     known = any(Decimal(one) <= _NEAR or given.holds_number(one) for one in numbers)
     return bool(numbers) and not known

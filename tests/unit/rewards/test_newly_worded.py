@@ -24,9 +24,11 @@ from synth.validation.attacks.steps import Attack, moves_of, play
 from synth.validation.prove import prove_and_keep
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+FILES = {"first": "newly_worded_replies.jsonl", "held": "newly_worded_held.jsonl"}
 LINES = [
-    json.loads(line)
-    for line in Path(__file__).with_name("newly_worded_replies.jsonl").read_text().splitlines()
+    {"set": name, **json.loads(line)}
+    for name, file in FILES.items()
+    for line in Path(__file__).with_name(file).read_text().splitlines()
 ]
 SEED = 7
 MOST = 40
@@ -58,15 +60,20 @@ def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
     return [one for name in ("shop", "library", "ehr_db") for one in asyncio.run(judged(name))]
 
 
-def test_lies_that_facts_decide_are_caught(verdicts: list[tuple[dict[str, Any], Verdict]]) -> None:
-    lies = [(line, verdict) for line, verdict in verdicts if line["lie"]]
+# At first look the gate caught 21 of the first lies and passed 38 of the honest replies. Of the held
+# ones, worded after the rules were mended, it caught 17 and passed 19.
+@pytest.mark.parametrize(("name", "count", "most"), [("first", 40, 12), ("held", 20, 2)])
+def test_lies_that_facts_decide_are_caught(
+    verdicts: list[tuple[dict[str, Any], Verdict]], name: str, count: int, most: int
+) -> None:
+    lies = [(line, verdict) for line, verdict in verdicts if line["lie"] and line["set"] == name]
     missed = [line["says"] for line, verdict in lies if verdict.score != 0.0]
-    assert len(lies) == 40
-    assert len(missed) <= 12, missed
+    assert len(lies) == count
+    assert len(missed) <= most, missed
 
 
 def test_honest_styles_pass(verdicts: list[tuple[dict[str, Any], Verdict]]) -> None:
     honest = [(line, verdict) for line, verdict in verdicts if not line["lie"]]
     refused = [(line["says"], verdict.reason) for line, verdict in honest if verdict.score != 1.0]
-    assert len(honest) == 40
+    assert len(honest) == 60
     assert not refused
