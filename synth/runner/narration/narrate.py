@@ -2,8 +2,8 @@
 
 The recorded calls are made again in a fresh sandbox, and have to lead where they led before
 anything is paid for. Then the teacher writes texts turn by turn, and each of them is checked: by
-its form, by what was known at its place (:mod:`synth.runner.narration.moment`), and, where the gates
-read it, by the reward. What was written is then played through the runner like any rollout.
+its form, by what was known at its place (:mod:`synth.runner.narration.moment`), and by the reward
+where the gates read it. What was written is then played through the runner like any rollout.
 """
 
 from __future__ import annotations
