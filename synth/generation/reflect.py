@@ -71,15 +71,12 @@ def _table(live: LiveTable, inspector: Inspector, db: Connection) -> TableShape:
     rules = read_checks([str(check["sqltext"]) for check in inspector.get_check_constraints(name)])
     found = inspector.get_columns(name)
     linked = {column for columns, _, _ in live.links for column in columns}
-    alone = {cs[0]: (cs[0], one, there[0]) for cs, one, there in live.links if len(cs) == 1}
     hidden = _hidden(found, {*live.key, *linked})
     shown = [column for column in found if column["name"] not in hidden]
     own = {str(column["name"]): str(column["type"]).upper() for column in shown}
     single = {columns[0] for columns in [*live.uniques, live.key] if len(columns) == 1}
     key = live.key if own.keys() >= set(live.key) else ()
     label = labels(own)
-    places = {name: place for place, name in enumerate(own)}
-    links = [Link(*link) for link in alone.values() if link[0] in own]
     return TableShape(
         name=name,
         columns=tuple(
@@ -87,7 +84,7 @@ def _table(live: LiveTable, inspector: Inspector, db: Connection) -> TableShape:
             for one in shown
         ),
         key=key,
-        links=tuple(sorted(links, key=lambda link: -places[link.column])),
+        links=_links(live, [*own]),
         uniques=live.uniques,
         rows=int(db.exec_driver_sql(f"SELECT COUNT(*) FROM {quoted(name)}").scalar_one()),
         partials=_partials(name, inspector),
@@ -96,6 +93,12 @@ def _table(live: LiveTable, inspector: Inspector, db: Connection) -> TableShape:
         hidden=dict.fromkeys(hidden, "its name says that it is a secret"),
         fillable=all(map(_may_be_left_out, hidden.values())),
     )
+
+
+def _links(live: LiveTable, shown: Sequence[str]) -> tuple[Link, ...]:
+    """The foreign keys of one column that is shown; the last one where a column has several."""
+    alone = {columns[0]: (to, there[0]) for columns, to, there in live.links if len(columns) == 1}
+    return tuple(Link(name, *alone[name]) for name in reversed(shown) if name in alone)
 
 
 def _hidden(columns: Sequence[ReflectedColumn], named: set[str]) -> dict[str, ReflectedColumn]:
