@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 # named without its wing. Rooms on one floor never import each other.
 FLOORS: dict[str, list[set[str]]] = {
     "envs": [
-        {"json_text", "errors", "closing", "quoting", "ledger", "session_settings"},
+        {"json_text", "errors", "closing", "quoting", "ledger", "session_settings", "unreadable"},
         {"types", "clock", "plugins"},
         {"metrics", "audit", "connection", "processes", "scripts", "sql_errors"},
         {"sandboxes"},

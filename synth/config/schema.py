@@ -62,9 +62,7 @@ class EnvConfig(Section):
 
     @property
     def folder(self) -> str:
-        """The name of the world's folder. What a seed.py draws follows from it: a copy is put under
-        the same name.
-        """
+        """The name of the world's folder, under which a copy is put: rows call the world so."""
         return Path(self.path or self.name or "world").name
 
 
