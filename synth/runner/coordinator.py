@@ -291,12 +291,7 @@ class Coordinator:
         if self.refuted is not None:
             raise self.refuted
         if self._unproved:
-            account = self.run.account
-            account.found("proof", plan.tasks)
-            account.use("proof", plan.tasks - len(self._unproved))
-            for index, message in sorted(self._unproved.items()):
-                account.leave_out("proof", plan.task(index).id, message)
-                self._say(f"left out {plan.task(index).id}: {message}")
+            self._account_for_unproved()
         if left_out := attempts.total():
             self._say(
                 f"{_counted(left_out, 'composed task')} left out, whose requests get in each"
@@ -304,6 +299,15 @@ class Coordinator:
             )
         if (file := self.directory / TASKS_FILE).exists():
             remember([tasks_part(file, ())])
+
+    def _account_for_unproved(self) -> None:
+        """Name the published tasks that do not prove themselves."""
+        plan, account = self.run.plan, self.run.account
+        account.found("proof", plan.tasks)
+        account.use("proof", plan.tasks - len(self._unproved))
+        for index, message in sorted(self._unproved.items()):
+            account.leave_out("proof", plan.task(index).id, message)
+            self._say(f"left out {plan.task(index).id}: {message}")
 
     async def _play(self, dispatcher: Dispatcher) -> None:
         """Play every job that has no row yet."""

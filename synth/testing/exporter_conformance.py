@@ -69,6 +69,7 @@ def sample_rows() -> list[dict[str, Any]]:
                 "seed": index,
                 "messages": whole,
                 "tools": TOOLS,
+                "middleware_tools": None,
                 "segments": compacted,
                 "reward": float(index % 2),
                 "outcome": "success" if index % 2 else "failure",

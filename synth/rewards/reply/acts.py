@@ -74,6 +74,7 @@ _NO_WORK = stems(
     " need want get do have let identify locate retrieve pulled gather compare calculate compute"
     " list show provide give share describe discuss assume mean missed misread forget learn decide"
     " determine consider establish realize realise discover access help assist love happen know"
+    " passed use type mix confuse misspell mistype assign mistake"
     " take make keep respond reply answer outline summarize state indicate promise appreciate"
 )
 """What changes nothing."""
