@@ -86,6 +86,13 @@ def played_alone(folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {"examples"}
 
 
+def long_ones(home: Path) -> None:
+    with Dataset.open(home / "out" / "ehr") as dataset:
+        rows = list(dataset.rows(["messages"]))
+    assert rows
+    assert all(len(row["messages"][1]["content"].split()) >= 10 for row in rows)
+
+
 EFFECTS: dict[str, Callable[[Path], None]] = {
     "world": solved,
     "tool": boxes_added,
@@ -97,6 +104,7 @@ EFFECTS: dict[str, Callable[[Path], None]] = {
     "honest agent": played_alone,
     "task generator": played_alone,
     "task source": looked_up,
+    "task transform": long_ones,
     "exporter": paired,
     "engine": solved,
     "runtime": solved,
