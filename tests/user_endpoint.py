@@ -7,6 +7,7 @@ to it.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from synth.models.openai.model import OpenAIModel
 from synth.serving.openai_server import serve
 from synth.types import Completion, Usage, UserRole
 from synth.users.scripted.user import ScriptedConversation
+from synth.users.simulated.acts import ACTS_TOOL
 from synth.users.simulated.briefing import END, END_TOOL, Decider
 from synth.users.simulated.user import SimulatedUser
 
@@ -28,16 +30,41 @@ Say = Callable[[Request], Completion | str]
 USAGE = Usage(100, 10)
 
 
-class Player:
-    """Answers each request by ``say``."""
+def classify(request: Request) -> Completion:
+    """States what the last message does, by its first word and the topics of the schema."""
+    text = request["messages"][-1]["content"]
+    act = request["tools"][0]["function"]["parameters"]["properties"]["acts"]["items"]["properties"]
+    names = act["topics"]["items"].get("enum", ())
+    named = dict(re.findall(r"(\w+) \(([^)]*)\)", system(request).rpartition("Topics:")[2]))
+    words = {name: named[name].split(", ") for name in names}
+    asked = [name for name in names if any(word in text.lower() for word in words[name])]
+    tools = act["tools"]["items"]["enum"]
+    if text.startswith("Shall I"):
+        return acts({"kind": "propose", "topics": [], "tools": tools})
+    if "?" in text:
+        return acts({"kind": "ask", "topics": asked, "tools": []})
+    return acts({"kind": "report", "topics": [], "tools": []})
 
-    def __init__(self, say: Say) -> None:
-        self._say = say
+
+def acts(*found: Json) -> Completion:
+    """The call by which a model states acts."""
+    call = ToolCall("c", ACTS_TOOL, json.dumps({"acts": found}))
+    return Completion("", [call], finish_reason="tool_calls", usage=USAGE)
+
+
+class Player:
+    """Answers each request for words by ``say``, and each for the acts of a message by ``hear``."""
+
+    def __init__(self, say: Say, hear: Say = classify) -> None:
+        self._say, self._hear = say, hear
         self.requests: list[dict[str, Json]] = []
+        self.classified: list[dict[str, Json]] = []
 
     async def __call__(self, request: dict[str, Json]) -> Completion:
-        self.requests.append(request)
-        said = self._say(request)
+        tools = [tool["function"]["name"] for tool in request.get("tools", ())]
+        hears = tools == [ACTS_TOOL]
+        (self.classified if hears else self.requests).append(request)
+        said = (self._hear if hears else self._say)(request)
         return Completion(said, usage=USAGE) if isinstance(said, str) else said
 
 

@@ -6,19 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+ActKind = Literal["ask", "propose", "check", "report", "refuse", "work"]
+
 
 @dataclass(frozen=True, slots=True)
 class Act:
     """One act of a turn to the user. The scripted expert states its acts; those of other models are
-    heard in their words.
+    heard in their words, by rules or by a model.
 
     ``ask``: it wants to know the ``topics``. ``propose``: it wants leave to call the ``tools``;
     none named stands for any. ``check``: it asks whether what it says is right. ``report``: it
-    says what it has done or found. ``refuse``: it says that something is not possible.
+    says what it has done or found. ``refuse``: it says that something is not possible. ``work``: it
+    says what it will look up, or greets; nothing is settled.
 
     Example: ``Act("propose", tools=("cancel_order",))``.
     """
 
-    kind: Literal["ask", "propose", "check", "report", "refuse"]
+    kind: ActKind
     topics: Sequence[str] = ()
     tools: Sequence[str] = ()

@@ -37,7 +37,7 @@ from synth.types.steps import (
     TalkStep,
     every_step,
 )
-from synth.users.scripted.restated import Turn
+from synth.users.scripted.proposal import Turn
 from synth.validation.base import validations_of
 from synth.validation.branches import branches_taken
 from synth.validation.gold_reply import Stated, gold_reply

@@ -15,7 +15,6 @@ from itertools import pairwise
 
 from synth.language.wording import Token, fold, spans, stem, texts, tokens
 from synth.types import Topic
-from synth.users.scripted.phrases import EXAMPLES, HOW_MANY
 
 _USUAL = (
     ("dob", "date of birth", "birth date", "birthdate", "birthday", "born", "year of birth"),
@@ -66,6 +65,8 @@ _USUAL = (
 )
 """Names of common things that people ask for; the first of a row or any other stands for all."""
 
+_EXAMPLES = re.compile(r"\b(?:e\.g\b|eg\b|for (?:example|instance)\b|such as\b|like:)[^)?!\n]*")
+_HOW_MANY = re.compile(r"\bhow (?:many|much|often|long|soon)\b")
 _SMALL = frozenset(
     re.findall(
         r"\S+",
@@ -132,11 +133,11 @@ def restates(sentence: str, topic: Topic) -> bool:
     Beside another date, address or code of the kind it only offers a choice, and a question for a
     number does not state one (nor by examples): that is a question.
     """
-    sentence = EXAMPLES.sub("", fold(sentence))
+    sentence = _EXAMPLES.sub("", fold(sentence))
     heard, facts = tokens(sentence), facts_of(topic)
     own = {fact.text for fact in facts}
     if not own <= set(texts(heard)) or (
-        all(fact.kind == "number" for fact in facts) and HOW_MANY.search(sentence)
+        all(fact.kind == "number" for fact in facts) and _HOW_MANY.search(sentence)
     ):
         return False
     words = set(singulars(topic.says))

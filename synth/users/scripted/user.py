@@ -45,23 +45,36 @@ consents. Everything is a function of the role, the seed and the agent's words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from synth.foundation.hashing import derive_seed
-from synth.language.wording import fold
 from synth.models.base import Model
 from synth.plugins import NoOptions, extension
 from synth.types import Consent, UserRole, UserTurn
 from synth.types.acts import Act
 from synth.users.base import User, UserConversation
-from synth.users.scripted.hearing import Sentence, sentences, spoken
-from synth.users.scripted.identity import joined, named_in, strays
-from synth.users.scripted.idle import OFFER, REFUSES, idle
-from synth.users.scripted.phrases import OTHER_OFFER, OTHER_WORDS
-from synth.users.scripted.restated import Turn, contradicted
+from synth.users.scripted.hearing import (
+    Sentence,
+    offers_help,
+    offers_other,
+    refuses,
+    sentences,
+    spoken,
+    statement,
+    wants_other,
+)
+from synth.users.scripted.proposal import (
+    Named,
+    Turn,
+    contradicted,
+    joined,
+    named_in,
+    strays,
+    values_of,
+)
 from synth.users.scripted.topics import about, about_by_value, compares, restates
 
 LONGEST = 12_000
@@ -124,6 +137,10 @@ GO_ON = (
 )
 
 
+_Lacking = Callable[[Turn, Consent], Sequence[str]]
+"""The facts of a condition that a proposal does not state."""
+
+
 class ScriptedUser(User):
     """Plays any role by the rules of this module."""
 
@@ -181,13 +198,19 @@ class ScriptedConversation(UserConversation):
         self.remember(turn)
         return turn
 
-    def decide(self, text: str, acts: Sequence[Act] = ()) -> UserTurn:
-        """Return the user's turn by the rules; call it once for each turn of the agent."""
+    def decide(self, text: str, acts: Sequence[Act] = (), *, heard: bool = False) -> UserTurn:
+        """Return the user's turn by the rules; call it once for each turn of the agent.
+
+        ``acts`` are what the turn does, stated by the agent or ``heard`` by a model; without any,
+        the text is heard by the rules.
+        """
         aloud = spoken(text).strip()
-        if acts:
-            turn = self._answer_acts(aloud, acts)
+        if acts and not heard:
+            turn = self._answer_acts(aloud, acts, self._lacking)
         elif len(aloud) > LONGEST:
             return self._bring_nothing(self._draw(TOO_LONG))
+        elif acts:
+            turn = self._answer_acts(aloud, acts, self._unclear)
         else:
             turn = self._answer(aloud)
         self._heard.append(aloud)
@@ -208,60 +231,89 @@ class ScriptedConversation(UserConversation):
 
     def _answer(self, text: str) -> UserTurn:
         found = sentences(text)
-        asking = [sentence for sentence in found if self._asks(sentence)]
+        refused = refuses(text)
+        asking = [sentence for sentence in found if self._asks(sentence, refused=refused)]
         if not asking:
-            return self._go_on(text)
+            return self._go_on(text, refused=refused)
         turn, agreed = self._weigh(text, found, asking)
         if agreed:
             topics = self._ordered(name for one in turn.asking for name in self._asked_beside(one))
             return self._later_wish("proposed") or self._consent(agreed, topics)
-        if _refuses(text) and not self._topics(turn)[0]:
+        if refused and not self._topics(turn)[0]:
             return self._later_wish("refused") or self._inform(turn)
         return self._inform(turn)
 
-    def _answer_acts(self, text: str, acts: Sequence[Act]) -> UserTurn:
-        """Answer a turn that states its acts; of its text, only the facts of a proposal count."""
+    def _answer_acts(self, text: str, acts: Sequence[Act], lacking: _Lacking) -> UserTurn:
+        """Answer a turn by its acts; of its text, only the facts of a proposal count."""
         kinds = {act.kind for act in acts}
         topics = self._ordered(name for act in acts for name in act.topics)
         if "propose" in kinds:
             tools = {tool for act in acts for tool in act.tools}
-            return self._answer_proposal(text, tools, topics)
+            return self._answer_proposal(Turn(text, self._said), tools, topics, lacking)
         if topics:
-            self._fruitless = self._idle = 0
-            return UserTurn(self._telling(topics, ""), told=topics)
+            return self._tell(topics, "")
         if "ask" in kinds:
             return self._bring_nothing(self._draw(NOTHING_TO_ADD))
         if "check" in kinds:
             return self._be_patient(UserTurn(self._draw(THAT_IS_RIGHT)))
-        refused = self._later_wish("refused") if "refuse" in kinds else None
-        return refused or self._later_wish("done") or UserTurn(ends=True)
+        if "work" in kinds:
+            return self._be_patient(UserTurn(self._draw(GO_ON)))
+        refused = "refuse" in kinds
+        wish = self._later_wish("refused") if refused else None
+        remind = self._remind(text, refused=refused) if lacking == self._unclear else None
+        return wish or remind or self._later_wish("done") or UserTurn(ends=True)
 
     def _answer_proposal(
-        self, text: str, tools: AbstractSet[str], topics: Sequence[str]
+        self, words: Turn, tools: AbstractSet[str], topics: Sequence[str], lacking: _Lacking
     ) -> UserTurn:
-        words = Turn(text)
         about = [
-            consent
+            (consent, lacking(words, consent))
             for consent in self._role.consents
             if not (tools and consent.covers) or not tools.isdisjoint(consent.covers)
         ]
-        agreed = [consent for consent in about if not words.lacking(consent)]
-        if agreed or not self._role.consents:
-            wish = self._later_wish("proposed")
+        agreed = [consent for consent, open_facts in about if not open_facts]
+        if agreed:
+            return self._later_wish("proposed") or self._consent(agreed, topics)
+        if not self._role.consents:
             yes = UserTurn(self._draw(GO_AHEAD), consents=True)
-            return wish or (self._consent(agreed, topics) if agreed else self._be_patient(yes))
-        nearest = min(about, key=lambda one: len(words.lacking(one)), default=self._focus)
-        assert nearest is not None
-        return self._object(words.lacking(nearest), topics)
+            return self._later_wish("proposed") or self._be_patient(yes)
+        nearest, lacks = min(about, key=lambda one: len(one[1]), default=(None, ()))
+        return self._tell(topics, self._objection(words, nearest, lacks), corrects=True)
 
-    def _object(self, lacking: Sequence[str], topics: Sequence[str]) -> UserTurn:
-        """Correct a proposal that lacks facts, by what the user has said already."""
-        earlier = Turn("\n".join(self._messages))
-        known = [fact for fact in lacking if earlier.holds(fact)]
-        more = self._draw(NOT_QUITE).format(", ".join(known)) if known else self._draw(SAY_WHAT)
+    def _lacking(self, words: Turn, consent: Consent) -> Sequence[str]:
+        """The facts that a proposal stated as data does not hold, or beside which it names others
+        that nobody knows.
+        """
+        known = [
+            form
+            for one in self._role.consents
+            for fact in (*one.mentions, *one.if_named)
+            for form in (fact, *one.forms.get(fact, ()))
+        ]
+        return words.lacking(consent) or words.rivalled(consent, [self._said, *known])
+
+    def _tell(self, topics: Sequence[str], more: str, *, corrects: bool = False) -> UserTurn:
+        """Tell topics, and more; a turn that tells nothing tries the user's patience."""
         if not topics:
-            return replace(self._bring_nothing(more), corrects=True)
-        return UserTurn(self._telling(topics, more), told=topics, corrects=True)
+            return replace(self._bring_nothing(more), corrects=corrects)
+        self._fruitless = self._idle = 0
+        return UserTurn(self._telling(topics, more), told=topics, corrects=corrects)
+
+    def _objection(self, words: Turn, consent: Consent | None, lacking: Sequence[str]) -> str:
+        """The answer to a proposal that lacks facts of a condition, by what was said already."""
+        if consent is None or not words.touches(consent.mentions):
+            return self._draw(SAY_WHAT)
+        earlier = Turn(self._said)
+        known = [fact for fact in lacking if earlier.holds(fact)]
+        parts = [self._draw(NOT_QUITE).format(", ".join(known))] if known else []
+        if len(known) < len(lacking) or not known:
+            parts.append(self._draw(SAY_WHAT))
+        return " ".join(parts)
+
+    @property
+    def _said(self) -> str:
+        """All that the user has said so far."""
+        return "\n".join(self._messages)
 
     def _weigh(
         self, text: str, found: Sequence[Sentence], asking: Sequence[Sentence]
@@ -270,9 +322,9 @@ class ScriptedConversation(UserConversation):
         and the conditions that it meets.
         """
         readings: list[tuple[Consent | None, _AgentTurn]] = []
-        for consent in self._role.consents or (None,):
+        for consent in self._open_consents(text) or (None,):
             self._focus = consent
-            now = [sentence for sentence in found if self._asks(sentence)] or asking
+            now = [one for one in found if self._asks(one, refused=refuses(text))] or asking
             readings.append((consent, self._read(text, found, now)))
         agreed = [
             (consent, turn)
@@ -281,6 +333,22 @@ class ScriptedConversation(UserConversation):
         ]
         self._focus, nearest = (agreed or [min(readings, key=_distance)])[0]
         return nearest, [consent for consent, _ in agreed]
+
+    def _open_consents(self, text: str) -> Sequence[Consent]:
+        """The conditions that a proposal may be about: not one that is met already where another
+        one of its tools holds a value of the text too.
+        """
+        named = named_in(text)
+        fresh = [one for one in self._role.consents if one not in self._settled]
+        return [
+            one
+            for one in self._role.consents
+            if one in fresh
+            or not any(
+                one.covers == other.covers and named & values_of(one) & values_of(other)
+                for other in fresh
+            )
+        ]
 
     def _later_wish(self, when: str) -> UserTurn | None:
         """Bring the next of the user's later wishes if its time has come. One for a refusal is
@@ -318,8 +386,8 @@ class ScriptedConversation(UserConversation):
 
     def _read(self, text: str, found: Sequence[Sentence], asking: Sequence[Sentence]) -> _AgentTurn:
         consent = self._focus
-        words = Turn(text, "\n".join(self._messages))
-        unclear = [] if consent is None else self._unclear(words, consent)
+        words = Turn(text, self._said)
+        unclear: Sequence[str] = [] if consent is None else self._unclear(words, consent)
         choice = any(sentence.offers_choice for sentence in found)
         clean = (
             consent is not None
@@ -327,12 +395,12 @@ class ScriptedConversation(UserConversation):
             and not choice
             and self._says_act(consent, words, asking)
             and not words.proposes_nothing
-            and not self._adds(text, consent)
-            and not words.assures("\n".join(self._messages), consent.mentions)
+            and not self._adds(found, consent)
+            and not words.assures(consent.mentions)
             and not any(words.affirms(fact) for fact in consent.never)
         )
         proposed = any(
-            self._proposes(sentence) or (clean and (sentence.points_back or sentence.open))
+            self._proposes(sentence) or (clean and (sentence.bare or sentence.open))
             for sentence in asking
         )
         return _AgentTurn(text, found, asking, words, unclear, choice, clean, proposed)
@@ -347,12 +415,19 @@ class ScriptedConversation(UserConversation):
                 out.append(before.text)
         return "\n".join(out)
 
-    def _adds(self, text: str, consent: Consent) -> bool:
+    def _adds(self, found: Sequence[Sentence], consent: Consent) -> bool:
         """Tell whether the proposal lists a thing that nobody wants beside a wanted one."""
-        lines = [
-            line for line in text.splitlines() if "?" in line or Turn(line).names_act(consent.act)
-        ]
-        return any(joined(line, self._role.consents) for line in lines)
+        known = frozenset[Named]().union(*map(values_of, self._role.consents))
+        for sentence in found:
+            about = [line for line in sentence.lines if "?" in line or self._on(line, consent)]
+            whole = sentence.lines[:1] == tuple(about[:1]) or sentence.confirms_act
+            if joined(sentence.lines if whole else about[:1], consent, known):
+                return True
+        return False
+
+    @staticmethod
+    def _on(line: str, consent: Consent) -> bool:
+        return Turn(line).names_act(consent.act)
 
     def _unclear(self, words: Turn, consent: Consent) -> list[str]:
         """The facts that a proposal does not state: a fact that an earlier turn of the agent has
@@ -377,20 +452,21 @@ class ScriptedConversation(UserConversation):
         )
 
     def _says_act(self, consent: Consent, words: Turn, asking: Sequence[Sentence]) -> bool:
-        """Tell whether a turn proposes the act that the consent is about."""
-        if words.another_act(consent.act):
-            return False
+        """Tell whether a turn proposes the act that the consent is about: it names it where it
+        asks, or else anywhere and no other act there, or has named it before.
+        """
         asked = Turn(self._proposal(words.text, asking))
-        known = [word for one in self._role.consents for word in one.act]
-        if consent.act and consent.covers and not words.names_act(consent.act):
+        own = [word for one in self._role.consents for word in one.act]
+        if own and asked.another_act(own) and not asked.names_act(consent.act[:1]):
+            return False
+        if consent.act and not asked.names_act(consent.act) and not words.names_act(consent.act):
             earlier = Turn("\n".join((*self._messages, *self._heard)))
-            if asked.foreign_acts(()) or not earlier.names_act(consent.act):
+            foreign = asked.another_act(()) if consent.covers else words.another_act(own)
+            if foreign or (consent.covers and not earlier.names_act(consent.act)):
                 return False
-        other = known and asked.foreign_acts(known) and not asked.names_act(consent.act[:1])
         facts = [fact for one in self._role.consents for fact in one.mentions]
-        return not other and (
-            any(sentence.acts or sentence.confirms_act for sentence in asking)
-            or words.says_act(consent.act, facts)
+        return any(sentence.acts or sentence.confirms_act for sentence in asking) or words.says_act(
+            facts
         )
 
     def _consent(self, agreed: Sequence[Consent], topics: Sequence[str]) -> UserTurn:
@@ -417,44 +493,41 @@ class ScriptedConversation(UserConversation):
     def _inform(self, turn: _AgentTurn) -> UserTurn:
         """Tell the topics asked for, and correct a proposal that cannot be agreed to."""
         topics, open_proposal = self._topics(turn)
-        correction = self._correction(turn) if open_proposal else ""
+        correction = ""
+        if open_proposal:
+            unbound = self._draw(AS_ASKED) if self._focus is None else ""
+            correction = unbound or self._objection(turn.words, self._focus, turn.unclear)
         if correction and not any(sentence.for_information for sentence in turn.asking):
             topics = tuple(name for name in topics if name not in self._answered)
-        if topics:
-            self._fruitless = self._idle = 0
-            text = self._telling(topics, correction)
-            return UserTurn(text, told=topics, corrects=bool(correction and turn.unclear))
-        if open_proposal and self._focus is None and not turn.choice:
-            return self._say_yes(turn)
-        return self._answer_without_topic(turn, correction)
-
-    def _answer_without_topic(self, turn: _AgentTurn, correction: str) -> UserTurn:
-        marked = any(sentence.marked for sentence in turn.asking)
-        if not (correction or marked) and idle(turn.text, first=self._first) == "announces":
-            return self._be_patient(UserTurn(self._draw(GO_ON)))
+        if topics or (
+            correction and not (open_proposal and self._focus is None and not turn.choice)
+        ):
+            return self._tell(topics, correction, corrects=bool(correction and turn.unclear))
         if correction:
-            return replace(self._bring_nothing(correction), corrects=bool(turn.unclear))
+            return self._say_yes(turn)
+        marked = any(sentence.marked for sentence in turn.asking)
+        if not marked and statement(turn.text, first=self._first) == "work":
+            return self._be_patient(UserTurn(self._draw(GO_ON)))
         return self._bring_nothing(self._draw(NOTHING_TO_ADD))
 
-    def _go_on(self, text: str) -> UserTurn:
+    def _go_on(self, text: str, *, refused: bool) -> UserTurn:
         """Answer a turn that asks nothing: end the conversation, or let the agent go on."""
-        match idle(text, first=self._first):
-            case "settles":
-                refused = _refuses(text) and self._later_wish("refused")
-                return (
-                    refused or self._remind(text) or self._later_wish("done") or UserTurn(ends=True)
-                )
-            case "announces":
+        match statement(text, first=self._first):
+            case "report":
+                wish = self._later_wish("refused") if refused else None
+                remind = wish or self._remind(text, refused=refused)
+                return remind or self._later_wish("done") or UserTurn(ends=True)
+            case "work":
                 return self._be_patient(UserTurn(self._draw(GO_ON)))
             case "polite":
-                words = AS_ASKED if OFFER.search(fold(text)) else GO_ON
+                words = AS_ASKED if offers_help(text) else GO_ON
                 return self._bring_nothing(self._draw(words))
 
-    def _remind(self, text: str) -> UserTurn | None:
+    def _remind(self, text: str, *, refused: bool) -> UserTurn | None:
         """Come back, once, to the parts of the request of which the agent has said nothing."""
         words = Turn(text)
         unsettled = [one for one in self._role.consents if one not in self._settled]
-        if _refuses(text):
+        if refused:
             only = len(unsettled) == 1
             self._settled += [one for one in unsettled if only or self._concerns(words, one)]
             unsettled = [one for one in unsettled if one not in self._settled]
@@ -472,23 +545,16 @@ class ScriptedConversation(UserConversation):
 
     def _say_yes(self, turn: _AgentTurn) -> UserTurn:
         """Agree to a proposal that no condition binds, unless it contradicts the user's words."""
-        if wrong := contradicted(turn.text, "\n".join(self._messages)):
+        if wrong := contradicted(turn.text, self._said):
             correction = self._draw(NOT_QUITE).format(", ".join(wrong))
             return replace(self._bring_nothing(correction), corrects=True)
         if wish := self._later_wish("proposed"):
             return wish
-        if self._offers_other(turn.text):
+        if offers_other(turn.text) and not wants_other(self._role.opening):
             return self._bring_nothing(self._draw(NO_THANKS))
         acts = any(sentence.acts for sentence in turn.asking)
         words = GO_AHEAD if acts else THAT_IS_RIGHT
         return self._be_patient(UserTurn(self._draw(words), consents=True))
-
-    def _offers_other(self, text: str) -> bool:
-        """Tell whether something is offered in the place of what the user wants; a user who said
-        such words wants just that.
-        """
-        opening = fold(self._role.opening)
-        return OTHER_OFFER.search(fold(text)) is not None and not OTHER_WORDS.search(opening)
 
     def _be_patient(self, turn: UserTurn) -> UserTurn:
         self._idle += 1
@@ -531,7 +597,7 @@ class ScriptedConversation(UserConversation):
         self._fruitless += 1
         return UserTurn(ends=True) if self._fruitless > PATIENCE else UserTurn(text)
 
-    def _asks(self, sentence: Sentence) -> bool:
+    def _asks(self, sentence: Sentence, *, refused: bool) -> bool:
         """Tell whether a sentence wants an answer.
 
         One that puts its request off, or only misses a topic, wants one until the topic is told.
@@ -542,11 +608,11 @@ class ScriptedConversation(UserConversation):
         ):
             return True
         agreement = sentence.for_agreement and (sentence.acts or self._names_fact(sentence))
-        if sentence.put_off and not agreement and not sentence.confirms_act:
+        put_off = sentence.put_off or (refused and named and not sentence.marked)
+        if put_off and not agreement and not sentence.confirms_act:
             return sentence.asks and any(name not in self._answered for name in named)
-        return sentence.asks and not (
-            sentence.checks and not named and not self._names_fact(sentence)
-        )
+        looks = sentence.for_confirmation and not (sentence.marked or sentence.confirms_act)
+        return sentence.asks and bool(not looks or named or self._names_matter(sentence))
 
     def _meant(self, turn: _AgentTurn) -> Iterable[str]:
         """Yield the topics of a turn in which no question names one: those of its other sentences,
@@ -566,6 +632,10 @@ class ScriptedConversation(UserConversation):
             for name in self._unanswered(sentence):
                 if not turn.proposed or name not in self._answered or not binding:
                     yield name
+
+    def _names_matter(self, sentence: Sentence) -> bool:
+        act = () if self._focus is None else self._focus.act
+        return self._names_fact(sentence) or Turn(sentence.text).names_act(act)
 
     def _names_fact(self, sentence: Sentence) -> bool:
         consent, turn = self._focus, Turn(sentence.text)
@@ -637,29 +707,8 @@ class ScriptedConversation(UserConversation):
             part for part in (*(self._role.knows[name].says for name in topics), more) if part
         )
 
-    def _correction(self, turn: _AgentTurn) -> str:
-        """Answer a proposal that cannot be agreed to, with no fact that was not said before."""
-        if self._focus is None:
-            return self._draw(AS_ASKED)
-        earlier = Turn("\n".join(self._messages))
-        known = (
-            [mention for mention in turn.unclear if earlier.holds(mention)]
-            if turn.words.touches(self._focus.mentions)
-            else []
-        )
-        parts = [self._draw(NOT_QUITE).format(", ".join(known))] if known else []
-        if len(known) < len(turn.unclear) or not known:
-            parts.append(self._draw(SAY_WHAT))
-        return " ".join(parts)
-
     def _draw(self, texts: Sequence[str]) -> str:
         return texts[derive_seed(self._seed, len(self._messages)) % len(texts)]
-
-
-def _refuses(text: str) -> bool:
-    """Tell whether a turn refuses something, in plain words or by an offer of something else."""
-    folded = fold(text)
-    return REFUSES.search(folded) is not None or OTHER_OFFER.search(folded) is not None
 
 
 def _distance(reading: tuple[Consent | None, _AgentTurn]) -> tuple[bool, int]:

@@ -17,7 +17,7 @@ from typing import Literal
 
 from synth.language.wording import fold, texts, tokens
 from synth.types import Topic, UserRole
-from synth.users.scripted.restated import Turn
+from synth.users.scripted.proposal import Turn
 from synth.users.scripted.topics import facts_of
 from synth.users.scripted.yes_no_words import agrees, could_agree, declines, denials
 

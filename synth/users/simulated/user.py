@@ -6,12 +6,13 @@ reads it. So the rules of :mod:`synth.users.scripted.user` apply to every turn, 
 ``users.decides`` sets their strength:
 
 ``rules`` (default)
-    The rules decide the move: tell these topics, agree, decline, correct, end. The model gets only
-    that move (a fact that nobody asked for is not even in its prompt) and finds the words. A draft
-    that does not make the move, or does more (:mod:`synth.users.simulated.drafts`), is requested
-    again, ``DRAFTS`` times in all; then the rules' own words are sent. No text of a model can make
-    such a rollout unfair, so all of them are scored, and rewards mean the same as with
-    ``users=scripted``.
+    The model classifies the agent's turn into acts (:mod:`synth.users.simulated.acts`), and the
+    rules decide the move: tell these topics, agree, decline, correct, end. An answer that states
+    no acts, ``DRAFTS`` times, ends the rollout unscored with the fault ``unheard``. Then the model
+    gets only the move (a fact that nobody asked for is not even in its prompt) and finds the words.
+    A draft that does not make the move, or does more (:mod:`synth.users.simulated.drafts`), is
+    requested again, ``DRAFTS`` times in all; then the rules' own words are sent. A yes still needs
+    every fact of the condition in the agent's own text.
 ``model``
     The model has the whole role, decides itself, and ends by a tool call or the line ``[END]``.
     Each draft is compared with the rules' move: it must tell the topics asked for, may tell those
@@ -37,12 +38,13 @@ from synth.errors import ModelError, OperatorError
 from synth.foundation.hashing import derive_seed
 from synth.models.base import Model
 from synth.plugins import extension
-from synth.types import Completion, Task, Usage, UserRole, UserTurn
+from synth.types import Completion, Message, Task, Usage, UserRole, UserTurn
 from synth.types.acts import Act
 from synth.users.base import User, UserConversation
 from synth.users.scripted.hearing import spoken
 from synth.users.scripted.topics import about
 from synth.users.scripted.user import LONGEST, PATIENCE, ScriptedConversation
+from synth.users.simulated.acts import acts_in, acts_tool, instructions
 from synth.users.simulated.briefing import (
     END,
     END_TOOL,
@@ -57,6 +59,7 @@ from synth.users.simulated.drafts import Bounds, Ledger, Problem
 DRAFTS = 3
 """Number of drafts of one turn."""
 
+_UNHEARD = Problem("unheard", "It does not say what the assistant's message does.")
 _NOBODYS = Task(id="", family="", env="", prompt="", gold=())
 """Task with which a model that plays the user is started: it gets no real one."""
 
@@ -114,23 +117,38 @@ class SimulatedConversation(UserConversation):
 
     async def answer(self, text: str, acts: Sequence[Act]) -> UserTurn:
         aloud = spoken(text).strip()
-        due = self._rules.decide(text, acts)
+        spent = _Spent(Usage(), 0.0, [])
+        hears = bool(aloud) and not acts and self._decides == "rules" and len(aloud) <= LONGEST
+        if hears and not (acts := await self._classified(aloud, spent)):
+            return _paid(UserTurn(ends=True, fault="unheard"), spent)
+        due = self._rules.decide(text, acts, heard=hears)
         if due.then is not None:
             own = self._rules.role
             self._role = replace(self._role, consent=own.consent, others=own.others)
         self._ledger.heard.append(aloud[:LONGEST])
-        spent = _Spent(Usage(), 0.0, [])
         if not aloud or len(aloud) > LONGEST or (due.ends and self._decides == "rules"):
             turn = due
         elif self._decides == "rules" or due.then is not None:
             turn = await self._worded(due, spent)
         else:
             turn = await self._decided(due, aloud, spent)
-        turn = replace(turn, usage=spent.usage, cost_usd=spent.cost_usd, discarded=spent.discarded)
+        turn = _paid(turn, spent)
         self._rules.remember(turn)
         self._ledger.said.append(turn.text)
         self._answered.update(turn.told)
         return turn
+
+    async def _classified(self, heard: str, spent: _Spent) -> Sequence[Act]:
+        """Return the acts of the agent's turn; none if the model only answers nonsense."""
+        role = self._rules.role
+        said = self._ledger.said
+        messages = conversation(instructions(role), said, [*self._ledger.heard, heard])
+        for _ in range(DRAFTS):
+            completion = await self._complete(messages, [acts_tool(role)], "acts", spent)
+            if acts := acts_in(completion, role):
+                return acts
+            spent.discarded.append(_discarded(completion.content, [_UNHEARD]))
+        return ()
 
     async def _worded(self, due: UserTurn, spent: _Spent) -> UserTurn:
         """Return the rules' move in the model's words, or in the rules' own."""
@@ -213,13 +231,22 @@ class SimulatedConversation(UserConversation):
     ) -> Completion:
         system = briefing(self._role, self._decides, points, [problem.why for problem in problems])
         messages = conversation(system, self._ledger.said, self._ledger.heard)
-        seed = derive_seed(self._seed, "user", len(self._ledger.heard), len(spent.discarded))
+        return await self._complete(messages, tools, "user", spent)
+
+    async def _complete(
+        self, messages: Sequence[Message], tools: Sequence[object], what: str, spent: _Spent
+    ) -> Completion:
+        seed = derive_seed(self._seed, what, len(self._ledger.heard), len(spent.discarded))
         try:
             completion = await self._model.start(_NOBODYS, tools, seed).complete(messages)
         except ModelError as error:
             raise _of_the_user(error) from None
         spent.add(completion)
         return completion
+
+
+def _paid(turn: UserTurn, spent: _Spent) -> UserTurn:
+    return replace(turn, usage=spent.usage, cost_usd=spent.cost_usd, discarded=spent.discarded)
 
 
 def _of_the_user(error: ModelError) -> ModelError:

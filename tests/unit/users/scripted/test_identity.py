@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from synth.types import Consent, UserRole
-from synth.users.scripted.identity import joined, named_in, strays
+from synth.users.scripted.proposal import joined, named_in, strays, values_of
 from synth.users.scripted.user import THE_REST
 from tests.unit.users.scripted.test_user import hear
 
@@ -77,14 +77,36 @@ def test_who_wants_two_things_does_not_leave_after_one():
 
 def test_values_are_named_by_ids_sums_and_last_digits():
     assert named_in("Pay $1,250.00 with the card ending in 7447 for #W9348897 in May 2024.") == {
-        ("sum", "1250"),
+        ("$", "1250"),
         ("ending", "7447"),
         ("w 7", "w9348897"),
     }
 
 
-def test_a_list_of_one_kind_is_closed():
-    assert joined("M05KNL and XEHM4C", [CANCEL])
-    assert not joined("M05KNL and XEHM4B", [CANCEL, CHANGE])
+@pytest.mark.parametrize(
+    ("lines", "adds"),
+    [
+        (["Shall I cancel M05KNL and XEHM4C?"], True),
+        (["Shall I cancel M05KNL and XEHM4B?"], False),
+        (["I will cancel:", "1. M05KNL, $20", "2. XEHM4C, $30"], True),
+        (["I will cancel:", "1. Trip M05KNL", "   Seats of XEHM4C"], False),
+    ],
+)
+def test_a_list_of_one_kind_is_closed(lines: list[str], adds: bool):
+    known = values_of(CANCEL) | values_of(CHANGE)
+    assert joined(lines, CANCEL, known) is adds
+
+
+def test_another_value_in_the_place_of_a_fact_is_wrong():
     assert strays("HAT110, HAT172", CHANGE) == []
     assert strays("HAT172", CHANGE) == ["HAT110"]
+
+
+def test_a_second_proposal_of_one_tool_is_about_what_is_still_open():
+    first = Consent(["M05KNL"], act=["change"], covers=["change"], if_named=["HAT202"])
+    second = Consent(["M05KNL"], act=["change"], covers=["change"], if_named=["HAT041"])
+    role = UserRole(
+        "Change M05KNL to economy, then to a nonstop flight.", {}, first, others=[second]
+    )
+    texts = ("Shall I change M05KNL, HAT202?", "Change M05KNL from HAT202 to HAT374?")
+    assert [turn.consents for turn in hear(role, *texts)] == [True, False]

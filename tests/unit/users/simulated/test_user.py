@@ -29,7 +29,7 @@ from synth.users.simulated.briefing import END, Decider
 from synth.users.simulated.drafts import Bounds, Ledger
 from synth.users.simulated.user import DRAFTS, SimulatedOptions, SimulatedUser, make
 from tests.unit.users.test_real_talk import talking
-from tests.user_endpoint import USAGE, Player, Say, actor, obedient, simulated
+from tests.user_endpoint import USAGE, Player, Say, actor, acts, obedient, simulated
 
 ROLE = exam_role()
 
@@ -83,15 +83,14 @@ async def test_the_moves_are_those_of_the_scripted_user():
 
 async def test_tokens_and_money_are_counted_draft_by_draft():
     turns = await talk(obedient, ASKS, IS_DONE)
-    assert (turns[0].usage.input_tokens, turns[0].usage.output_tokens) == (
-        USAGE.input_tokens,
-        USAGE.output_tokens,
-    )
-    assert turns[0].cost_usd == pytest.approx(120e-6)
-    assert (turns[1].usage.input_tokens, turns[1].cost_usd) == (None, 0.0), "ending cost nothing"
+    tokens = [(turn.usage.input_tokens, turn.usage.output_tokens) for turn in turns]
+    heard, worded = USAGE, USAGE
+    assert tokens[0] == ((heard + worded).input_tokens, (heard + worded).output_tokens)
+    assert tokens[1] == (heard.input_tokens, heard.output_tokens), "nobody words an end"
+    assert [turn.cost_usd for turn in turns] == [pytest.approx(240e-6), pytest.approx(120e-6)]
     (wordless,) = await talk(lambda _: "", ASKS)
-    assert wordless.usage.input_tokens == DRAFTS * 100
-    assert wordless.cost_usd == pytest.approx(DRAFTS * 120e-6)
+    assert wordless.usage.input_tokens == (1 + DRAFTS) * 100
+    assert wordless.cost_usd == pytest.approx((1 + DRAFTS) * 120e-6)
 
 
 # What is sent
@@ -153,6 +152,69 @@ async def test_a_flood_of_the_agent_is_not_passed_on():
     assert not player.requests
     assert turn.text
     assert not turn.told
+
+
+# What it makes of the agent's turns
+# ------------------------------------------------------------------------------------------
+
+GERMAN = "Soll ich Prednisone 5 mg geben, geboren 1980-05-03?"
+
+
+def states(**act: object) -> Completion:
+    return acts({"topics": [], "tools": [], **act})
+
+
+@pytest.mark.parametrize(
+    ("text", "heard", "outcome"),
+    [
+        ("Wann ist sie geboren?", states(kind="ask", topics=["dob"]), "dob"),
+        (GERMAN, states(kind="propose", tools=["other"]), "agrees"),
+        (GERMAN.replace("5 mg", "50 mg"), states(kind="propose", tools=["other"]), "corrects"),
+        (GERMAN.replace("5 mg", "5 mg or 50 mg"), states(kind="propose"), "corrects"),
+        ("Alles erledigt.", states(kind="report"), "ends"),
+        ("Ich sehe nach.", states(kind="work"), "goes on"),
+        ("Ist das so richtig?", states(kind="check"), "goes on"),
+        (GERMAN, states(kind="report"), "ends"),
+        ("Wann?", Completion('{"acts": [{"kind": "ask", "topics": ["dob"]}]}'), "dob"),
+    ],
+)
+async def test_the_model_says_what_a_turn_does_and_the_rules_decide(
+    text: str, heard: Completion, outcome: str
+):
+    turns, player = await talked(Player(obedient, lambda _: heard), text)
+    turn = turns[0]
+    parts = {
+        "agrees": turn.consents,
+        "corrects": turn.corrects,
+        "ends": turn.ends,
+        "dob": turn.told,
+    }
+    assert [name for name, is_so in parts.items() if is_so] == (
+        [] if outcome == "goes on" else [outcome]
+    )
+    sent = json.dumps(player.classified)
+    assert "1980" not in sent.replace(text, "")
+    assert "7741" not in sent
+
+
+@pytest.mark.parametrize(
+    "heard",
+    [
+        "It asks for the date of birth.",
+        "{}",
+        Completion('{"acts": []}'),
+        states(kind="asks"),
+        states(kind="ask", topics=["weight"]),
+        states(kind="propose", tools=["cancel_order"]),
+        Completion("", [ToolCall("c", "classify_message", "[1")], finish_reason="tool_calls"),
+    ],
+)
+async def test_nonsense_about_a_turn_leaves_the_rollout_unscored(heard: Completion | str):
+    (turn,), player = await talked(Player(obedient, lambda _: heard), ASKS)
+    assert (turn.fault, turn.ends, turn.text) == ("unheard", True, "")
+    assert len(player.classified) == DRAFTS == len(turn.discarded)
+    assert not player.requests
+    assert turn.usage.input_tokens
 
 
 # What goes through
