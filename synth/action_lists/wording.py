@@ -84,7 +84,7 @@ def plain(name: str) -> str:
 
 def proposal(tool: str, arguments: Mapping[str, Any]) -> ConfirmTemplate:
     """The expert's question before a write."""
-    values = "; ".join(f"{plain(name)} {value}" for name, value in _shown(arguments))
+    values = "; ".join(f"{plain(name)} {value}" for name, value in _values(arguments)[:SHOWN])
     about = f": {values}" if values else ""
     return ConfirmTemplate(Phrasing([f"I will {_act(tool)}{about}. Shall I go ahead?"]))
 
@@ -98,13 +98,13 @@ def _act(tool: str) -> str:
     return f"{verb} the {thing}" if article else plain(tool)
 
 
-def _shown(arguments: Mapping[str, Any]) -> Sequence[tuple[str, Any]]:
+def _values(arguments: Mapping[str, Any]) -> Sequence[tuple[str, Any]]:
     found = [
         (name, value)
         for name, value in wanted_leaves(arguments)
         if value is not None and not isinstance(value, bool)
     ]
-    return list(dict.fromkeys(found))[:SHOWN]
+    return list(dict.fromkeys(found))
 
 
 def consent(
@@ -123,7 +123,7 @@ def consent(
     said_facts: list[str] = []
     forms: dict[str, Sequence[str]] = {}
     rivals: dict[str, Sequence[str]] = {}
-    for name, value in _shown(arguments):
+    for name, value in _values(arguments):
         fact, found = str(value), forms_of(name, value, results)
         choices = (properties.get(name) or {}).get("enum")
         if choices is None and not found and len(fact) < 3:

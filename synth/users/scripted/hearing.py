@@ -273,7 +273,7 @@ def statement(text: str, *, first: bool) -> Statement:
     """
     kinds = [_kind(sentence, first=first) for sentence in _sentences(text)]
     said = [kind for kind in kinds if kind != "polite"]
-    return said[-1] if said else "polite" if kinds else "report"
+    return said[-1] if said else kinds[-1] if kinds else "report"
 
 
 def _kind(sentence: Sentence, *, first: bool) -> Statement:

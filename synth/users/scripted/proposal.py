@@ -231,12 +231,18 @@ class Turn:
             for first in _forms_at([stem(word) for word in texts(tokens(item))], stems)
         )
 
-    def another_act(self, words: Sequence[str]) -> bool:
-        """Tell whether the turn names an act of which no other is a way, and none of these
-        words.
+    def another_act(self, words: Sequence[str], own: Sequence[str] = ()) -> bool:
+        """Tell whether the turn names an act of which no other is a way, and that is none of these
+        words, more often than its ``own``.
         """
         stems = [stem(word) for word in texts(tokens(_NOUNS.sub(" ", self._folded)))]
-        return any(_forms_at([act], stems) for act in _STRONG - set(map(stem, words)))
+
+        def named(acts: Collection[str]) -> int:
+            return sum(len(_forms_at([act], stems)) for act in acts)
+
+        mine = set(map(stem, own))
+        often = named(mine & _STRONG or mine)
+        return any(named([act]) > often for act in _STRONG - set(map(stem, words)))
 
     def says_act(self, facts: Sequence[str]) -> bool:
         """Tell whether the turn says what would be done, and does not only string facts

@@ -457,7 +457,7 @@ class ScriptedConversation(UserConversation):
         """
         asked = Turn(self._proposal(words.text, asking))
         own = [word for one in self._role.consents for word in one.act]
-        if own and asked.another_act(own) and not asked.names_act(consent.act[:1]):
+        if own and asked.another_act(own, consent.act):
             return False
         if consent.act and not asked.names_act(consent.act) and not words.names_act(consent.act):
             earlier = Turn("\n".join((*self._messages, *self._heard)))

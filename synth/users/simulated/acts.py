@@ -57,18 +57,19 @@ def instructions(role: UserRole) -> str:
 
 def acts_tool(role: UserRole) -> Mapping[str, Any]:
     """Return the tool whose arguments are the acts, with the names that this role has."""
+    topics: dict[str, Any] = {"type": "string"}
+    if role.knows:
+        topics["enum"] = list(role.knows)
     act = {
         "type": "object",
         "properties": {
             "kind": {"type": "string", "enum": list(get_args(ActKind))},
-            "topics": {"type": "array", "items": {"type": "string", "enum": list(role.knows)}},
+            "topics": {"type": "array", "items": topics},
             "tools": {"type": "array", "items": {"type": "string", "enum": _tools(role)}},
         },
         "required": ["kind", "topics", "tools"],
         "additionalProperties": False,
     }
-    if not role.knows:
-        act["properties"]["topics"]["items"].pop("enum")
     return {
         "type": "function",
         "function": {

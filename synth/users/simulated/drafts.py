@@ -36,6 +36,7 @@ Kind = Literal[
     "invented",
     "answer",
     "ended",
+    "unheard",
 ]
 
 _VALUES = {"number", "date", "time", "email"}
