@@ -271,9 +271,10 @@ def statement(text: str, *, first: bool) -> Statement:
 
     In the agent's ``first`` turn an offer of help is a greeting, later a leave.
     """
-    kinds = [_kind(sentence, first=first) for sentence in _sentences(text)]
-    said = [kind for kind in kinds if kind != "polite"]
-    return said[-1] if said else kinds[-1] if kinds else "report"
+    kinds: list[Statement] = [_kind(sentence, first=first) for sentence in _sentences(text)]
+    said: list[Statement] = [kind for kind in kinds if kind != "polite"]
+    found = said or kinds
+    return found[-1] if found else "report"
 
 
 def _kind(sentence: Sentence, *, first: bool) -> Statement:

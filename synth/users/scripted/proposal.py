@@ -46,9 +46,9 @@ _STRONG = frozenset(
 """Acts of which none is a way of doing another, and which the nouns of a world seldom are."""
 _NO_NOUN = frozenset({"reserv", "place", "order"})
 _NOUNS = re.compile(
-    r"\breturn (?:flight|trip|date|leg)s?|(?:this|that|the|your|my|current) booking|stop-?overs?|(?:non|one|a)[ -]?stop"
+    r"\breturn (?:flight|trip|date|leg)s?|(?:this|that|the|your|my|current) booking|stop-?overs?|\breturn(?= ?[:(])|(?:non|one|a)[ -]?stop"
 )
-_REQUESTED = re.compile(r"(?:^|[.?!:;,]\s+|\b(?:please|to|and|you|me) )([a-z]{3,})")
+_REQUESTED = re.compile(r"(?:^|[.?!:;,]\s+|\bplease )([a-z]{3,})")
 """Verbs of a user's requests."""
 _ARROW = re.compile("\\s*(?:\u2192|\u27a1|[-=]{1,2}>)\ufe0f?\\s*")
 _ID = re.compile(r"(?<![\w$.,-])#?(?:(?=[A-Za-z_]*\d)[A-Za-z0-9_]{5,}|[A-Z]{5,})(?![\w-])")

@@ -331,8 +331,24 @@ class ScriptedConversation(UserConversation):
             for consent, turn in readings
             if consent is not None and turn.clean and turn.proposed
         ]
-        self._focus, nearest = (agreed or [min(readings, key=_distance)])[0]
-        return nearest, [consent for consent, _ in agreed]
+        met = [consent for consent, _ in agreed]
+        wrong = [reading for reading in readings if self._wrong_part(reading, met)]
+        self._focus, nearest = (wrong or agreed or [min(readings, key=_distance)])[0]
+        return nearest, [] if wrong else met
+
+    def _wrong_part(
+        self, reading: tuple[Consent | None, _AgentTurn], met: Sequence[Consent]
+    ) -> bool:
+        """Tell whether a proposal that meets other conditions of a tool names things of this open
+        one too, with another value in the place of a fact: a yes would hold for all its calls.
+        """
+        consent, turn = reading
+        if consent is None or consent in [*met, *self._settled]:
+            return False
+        if all(set(consent.covers).isdisjoint(one.covers) for one in met):
+            return False
+        own = values_of(consent).difference(*map(values_of, met)) & named_in(turn.text)
+        return bool(own and self._misplaced(turn.words, consent))
 
     def _open_consents(self, text: str) -> Sequence[Consent]:
         """The conditions that a proposal may be about: not one that is met already where another
@@ -433,17 +449,22 @@ class ScriptedConversation(UserConversation):
         """The facts that a proposal does not state: a fact that an earlier turn of the agent has
         stated need not be repeated, unless another value stands in its place now.
         """
+        return [
+            fact
+            for fact in words.unclear(consent.mentions, consent.forms)
+            if words.holds_any(fact, consent) or not self._stated_before(fact, consent)
+        ] + self._misplaced(words, consent)
+
+    @staticmethod
+    def _misplaced(words: Turn, consent: Consent) -> list[str]:
+        """The facts in whose place a proposal names another value."""
         wrong = strays(words.text, consent)
         wrong += [
             fact
             for fact, others in consent.rivals.items()
             if not words.holds_any(fact, consent) and any(map(words.affirms, others))
         ]
-        return [
-            fact
-            for fact in words.unclear(consent.mentions, consent.forms)
-            if words.holds_any(fact, consent) or not self._stated_before(fact, consent)
-        ] + list(dict.fromkeys(wrong))
+        return list(dict.fromkeys(wrong))
 
     def _stated_before(self, fact: str, consent: Consent) -> bool:
         values = named_in(" ".join((fact, *consent.forms.get(fact, ()))))
@@ -457,7 +478,9 @@ class ScriptedConversation(UserConversation):
         """
         asked = Turn(self._proposal(words.text, asking))
         own = [word for one in self._role.consents for word in one.act]
-        if own and asked.another_act(own, consent.act):
+        things = values_of(consent)
+        near = Turn("\n".join(line for line in words.text.splitlines() if things & named_in(line)))
+        if own and (asked.another_act(own, consent.act) or near.another_act(own, consent.act)):
             return False
         if consent.act and not asked.names_act(consent.act) and not words.names_act(consent.act):
             earlier = Turn("\n".join((*self._messages, *self._heard)))
