@@ -48,8 +48,6 @@ _NO_NOUN = frozenset({"reserv", "place", "order"})
 _NOUNS = re.compile(
     r"\breturn (?:flight|trip|date|leg)s?|(?:this|that|the|your|my|current) booking|stop-?overs?|\breturn(?= ?[:(])|(?:non|one|a)[ -]?stop"
 )
-_REQUESTED = re.compile(r"(?:^|[.?!:;,]\s+|\bplease )([a-z]{3,})")
-"""Verbs of a user's requests."""
 _ARROW = re.compile("\\s*(?:\u2192|\u27a1|[-=]{1,2}>)\ufe0f?\\s*")
 _ID = re.compile(r"(?<![\w$.,-])#?(?:(?=[A-Za-z_]*\d)[A-Za-z0-9_]{5,}|[A-Z]{5,})(?![\w-])")
 _NUMBERED = re.compile(r"([a-z_]*?)_?(\d+)")
@@ -252,8 +250,7 @@ class Turn:
         for fact in facts:
             for first, end in reversed(spans(texts(tokens(fact)), rest)):
                 del rest[first:end]
-        asked = {stem(verb) for verb in _REQUESTED.findall(fold(self._earlier))}
-        return says_act(" ".join(rest), asked)
+        return says_act(" ".join(rest))
 
     @property
     def proposes_nothing(self) -> bool:
@@ -332,37 +329,37 @@ class Turn:
 
     def _rivalled(self, start: int, end: int, known: Collection[Named]) -> bool:
         """Tell whether another value of a fact's form is beside it, or behind the same word."""
-        own = [index for index in range(start, end) if self._tokens[index].kind in _VALUES]
         forms = {index: form for form, _, index in _measured(self._tokens)}
-        for index in own:
-            mine = forms.get(index, "")
-            for other, token in enumerate(self._tokens):
-                form = forms.get(other, "")
-                if (
-                    token.kind not in _VALUES
-                    or start <= other < end
-                    or token.text == self._words[index]
-                ):
-                    continue
-                if (form, token.text) in known or (form and mine and form != mine):
-                    continue
-                first, second = sorted((index, other))
-                role = self._role(index) if form and form == mine else None
-                if role is not None and role == self._role(other):
-                    return True
-                if self._beside(first, second, bare=not (form and mine)):
-                    return True
-        return False
-
-    def _beside(self, first: int, second: int, *, bare: bool) -> bool:
-        """Tell whether two values have no word between them but a unit, "or", "and", "to"."""
-        last = first if bare or self._tokens[first].kind != "number" else first + 1
-        if last >= second:
-            return False
-        gap = self._folded[self._tokens[last].end : self._tokens[second].start]
-        return _BESIDE.fullmatch(gap.strip(" $\u20ac\u00a3")) is not None and (
-            not bare or gap.strip() in {"-", "/", "to", "or"}
+        values = [index for index, token in enumerate(self._tokens) if token.kind in _VALUES]
+        others = [
+            index
+            for index in values
+            if not start <= index < end and (forms.get(index, ""), self._words[index]) not in known
+        ]
+        return any(
+            self._rivals(mine, other, forms.get(mine, ""), forms.get(other, ""))
+            for mine in values
+            if start <= mine < end
+            for other in others
+            if self._words[mine] != self._words[other]
         )
+
+    def _rivals(self, mine: int, other: int, form: str, other_form: str) -> bool:
+        """Tell whether two values have the same role, or no word between them but a unit, "or",
+        "and", "to".
+        """
+        bare = not (form and other_form)
+        if not bare and form != other_form:
+            return False
+        role = None if bare else self._role(mine)
+        if role is not None and role == self._role(other):
+            return True
+        first, second = sorted((mine, other))
+        last = first if bare or self._tokens[first].kind != "number" else first + 1
+        gap = self._folded[self._tokens[last].end : self._tokens[second].start]
+        if bare:
+            return gap.strip() in {"-", "/", "to", "or"}
+        return last < second and _BESIDE.fullmatch(gap.strip(" $\u20ac\u00a3")) is not None
 
     def _role(self, index: int) -> str | None:
         """Return the word before a value, which names its role; none behind another value."""

@@ -258,10 +258,13 @@ class ScriptedConversation(UserConversation):
             return self._be_patient(UserTurn(self._draw(THAT_IS_RIGHT)))
         if "work" in kinds:
             return self._be_patient(UserTurn(self._draw(GO_ON)))
-        refused = "refuse" in kinds
+        return self._leave(text, refused="refuse" in kinds, reminds=lacking == self._unclear)
+
+    def _leave(self, text: str, *, refused: bool, reminds: bool = True) -> UserTurn:
+        """Answer a report or a refusal: by a later wish, by the rest of the request, or the end."""
         wish = self._later_wish("refused") if refused else None
-        remind = self._remind(text, refused=refused) if lacking == self._unclear else None
-        return wish or remind or self._later_wish("done") or UserTurn(ends=True)
+        remind = wish or (self._remind(text, refused=refused) if reminds else None)
+        return remind or self._later_wish("done") or UserTurn(ends=True)
 
     def _answer_proposal(
         self, words: Turn, tools: AbstractSet[str], topics: Sequence[str], lacking: _Lacking
@@ -333,7 +336,8 @@ class ScriptedConversation(UserConversation):
         ]
         met = [consent for consent, _ in agreed]
         wrong = [reading for reading in readings if self._wrong_part(reading, met)]
-        self._focus, nearest = (wrong or agreed or [min(readings, key=_distance)])[0]
+        best = wrong or agreed or [min(readings, key=_distance)]
+        self._focus, nearest = best[0]
         return nearest, [] if wrong else met
 
     def _wrong_part(
@@ -473,24 +477,31 @@ class ScriptedConversation(UserConversation):
         )
 
     def _says_act(self, consent: Consent, words: Turn, asking: Sequence[Sentence]) -> bool:
-        """Tell whether a turn proposes the act that the consent is about: it names it where it
-        asks, or else anywhere and no other act there, or has named it before.
+        """Tell whether a turn proposes the act that the consent is about, and says what it
+        would do.
         """
         asked = Turn(self._proposal(words.text, asking))
+        if consent.act and self._another_act(consent, words, asked):
+            return False
+        facts = [fact for one in self._role.consents for fact in one.mentions]
+        says = any(sentence.acts or sentence.confirms_act for sentence in asking)
+        return says or words.names_act(consent.act) or words.says_act(facts)
+
+    def _another_act(self, consent: Consent, words: Turn, asked: Turn) -> bool:
+        """Tell whether a proposal is for another act: where it asks or names the things of the
+        consent, or because it names the act nowhere, nor has it before.
+        """
         own = [word for one in self._role.consents for word in one.act]
         things = values_of(consent)
         near = Turn("\n".join(line for line in words.text.splitlines() if things & named_in(line)))
-        if own and (asked.another_act(own, consent.act) or near.another_act(own, consent.act)):
+        if asked.another_act(own, consent.act) or near.another_act(own, consent.act):
+            return True
+        if words.names_act(consent.act):
             return False
-        if consent.act and not asked.names_act(consent.act) and not words.names_act(consent.act):
-            earlier = Turn("\n".join((*self._messages, *self._heard)))
-            foreign = asked.another_act(()) if consent.covers else words.another_act(own)
-            if foreign or (consent.covers and not earlier.names_act(consent.act)):
-                return False
-        facts = [fact for one in self._role.consents for fact in one.mentions]
-        return any(sentence.acts or sentence.confirms_act for sentence in asking) or words.says_act(
-            facts
-        )
+        if not consent.covers:
+            return words.another_act(own)
+        earlier = Turn("\n".join((*self._messages, *self._heard)))
+        return asked.another_act(()) or not earlier.names_act(consent.act)
 
     def _consent(self, agreed: Sequence[Consent], topics: Sequence[str]) -> UserTurn:
         """Agree to a clean proposal that meets some conditions, or decline it; topics asked beside
@@ -515,31 +526,29 @@ class ScriptedConversation(UserConversation):
 
     def _inform(self, turn: _AgentTurn) -> UserTurn:
         """Tell the topics asked for, and correct a proposal that cannot be agreed to."""
-        topics, open_proposal = self._topics(turn)
-        correction = ""
-        if open_proposal:
-            unbound = self._draw(AS_ASKED) if self._focus is None else ""
-            correction = unbound or self._objection(turn.words, self._focus, turn.unclear)
-        if correction and not any(sentence.for_information for sentence in turn.asking):
+        topics, proposed = self._topics(turn)
+        if proposed and not any(sentence.for_information for sentence in turn.asking):
             topics = tuple(name for name in topics if name not in self._answered)
-        if topics or (
-            correction and not (open_proposal and self._focus is None and not turn.choice)
-        ):
-            return self._tell(topics, correction, corrects=bool(correction and turn.unclear))
-        if correction:
+        if proposed and self._focus is None and not (topics or turn.choice):
             return self._say_yes(turn)
+        if proposed or topics:
+            correction = self._correction(turn) if proposed else ""
+            return self._tell(topics, correction, corrects=bool(correction and turn.unclear))
         marked = any(sentence.marked for sentence in turn.asking)
         if not marked and statement(turn.text, first=self._first) == "work":
             return self._be_patient(UserTurn(self._draw(GO_ON)))
         return self._bring_nothing(self._draw(NOTHING_TO_ADD))
 
+    def _correction(self, turn: _AgentTurn) -> str:
+        if self._focus is None:
+            return self._draw(AS_ASKED)
+        return self._objection(turn.words, self._focus, turn.unclear)
+
     def _go_on(self, text: str, *, refused: bool) -> UserTurn:
         """Answer a turn that asks nothing: end the conversation, or let the agent go on."""
         match statement(text, first=self._first):
             case "report":
-                wish = self._later_wish("refused") if refused else None
-                remind = wish or self._remind(text, refused=refused)
-                return remind or self._later_wish("done") or UserTurn(ends=True)
+                return self._leave(text, refused=refused)
             case "work":
                 return self._be_patient(UserTurn(self._draw(GO_ON)))
             case "polite":
@@ -626,16 +635,19 @@ class ScriptedConversation(UserConversation):
         One that puts its request off, or only misses a topic, wants one until the topic is told.
         """
         named = about(sentence.text, self._role.knows)
-        if sentence.lacks and any(
-            name not in self._answered for name in self._unanswered(sentence)
-        ):
+        if sentence.lacks and not self._answered.issuperset(self._unanswered(sentence)):
             return True
-        agreement = sentence.for_agreement and (sentence.acts or self._names_fact(sentence))
+        if not sentence.asks:
+            return False
         put_off = sentence.put_off or (refused and named and not sentence.marked)
-        if put_off and not agreement and not sentence.confirms_act:
-            return sentence.asks and any(name not in self._answered for name in named)
+        if put_off and not self._wants_yes(sentence):
+            return not self._answered.issuperset(named)
         looks = sentence.for_confirmation and not (sentence.marked or sentence.confirms_act)
-        return sentence.asks and bool(not looks or named or self._names_matter(sentence))
+        return not looks or bool(named) or self._names_matter(sentence)
+
+    def _wants_yes(self, sentence: Sentence) -> bool:
+        agreement = sentence.for_agreement and (sentence.acts or self._names_fact(sentence))
+        return agreement or sentence.confirms_act
 
     def _meant(self, turn: _AgentTurn) -> Iterable[str]:
         """Yield the topics of a turn in which no question names one: those of its other sentences,
