@@ -1,46 +1,29 @@
 """The scripted user: answers by rule, without a model.
 
-It reads the agent's words and knows its role, nothing else. The rules, in order, for one turn of
-the agent:
+It knows its role and reads the agent's words, or the acts that the agent states as data or that a
+model heard in them (:class:`synth.types.acts.Act`). Each turn is answered by the first rule that
+fits:
 
-1. Closing words ("Is there anything else?") are no question. A turn that asks nothing ends the
-   conversation if it settles the matter ("Recorded.", "I can't do that.", "Goodbye."); one that
-   announces work ("Let me look that up.") or claims nothing ("Hello!") gets a short reply, and the
-   conversation goes on (see :mod:`synth.users.scripted.idle`). Something that the agent says is
-   missing ("The dose is missing.") counts as asked for until the user has told it; a request that
-   is put off or leads elsewhere ("If you find it, let me know.", "Please check with the desk.")
-   does not ask for topics already told.
-2. A sentence that asks for information, or a plain question, is about each topic of which it holds
-   a word, or else about each topic whose answer holds the same kind of value (a date, an address, a
-   code). The user tells all of them, including those told before. A fact that the sentence only
-   restates is not asked for, unless it is the question ("Is that 3 May 1980?"). If no asking
-   sentence names a topic, the words of the other sentences count ("Which one is it? A birth date
-   would help.").
-3. A question that proposes an act ("Shall I ...?", "Aspirin 5 mg for Ada?", "I'll order it unless
-   you object") is agreed to if its turn restates every mention of the consent cleanly (see
-   :mod:`synth.users.scripted.restated`), proposes no act other than the consent's ``act``, adds no
-   terms of its own ("at half the price"), and names the act if the consent ``covers`` tools; a user
-   who declines declines it. "How would you like to proceed?" after such words is treated alike.
-   The proposal need not ask for a topic whose word it holds, unless it says "or" or the user has no
-   condition of consent. Topics asked in the same turn are told first. Facts in the proposal are not
-   asked for, and a choice ("which one?", "Monday or Tuesday?") is no proposal.
-4. A proposal that lacks a mention is corrected: with the facts that the user has said already, or
-   else by asking to be told exactly what will be done. If it only asks whether something is so or
-   would suit, the user tells the topics concerned instead. A user without a condition says yes to
-   any proposal that contradicts nothing that it said, and leaves a choice to its request.
-5. A question for details that names none ("Could you share the details?") is about all topics. A
-   question about nothing that the user knows is answered so; a turn of more than ``LONGEST``
-   characters is not read. After ``PATIENCE`` consecutive turns that brought the agent neither a
-   topic nor a yes, the next such turn ends the conversation; so does the turn after
-   ``LONG_PATIENCE`` that only announced work or asked for a yes that no condition demands.
+1. A proposal that states every mention of a consent cleanly (see
+   :mod:`synth.users.scripted.proposal`), names its act and adds neither things nor terms of its own
+   is agreed to, or declined by a user who declines. A yes goes to all conditions that a proposal
+   meets, and names the tools that they cover. Topics asked in the same turn are told first.
+2. Topics that the turn asks for are told, those told before too. A sentence is about each topic of
+   which it holds a word, or whose answer has the same kind of value. A fact that it only restates
+   is not asked for, unless it is the question ("Is that 3 May 1980?").
+3. A proposal that lacks a mention is corrected: with facts that the user has said already, or else
+   by asking what exactly will be done. A user without a condition agrees to any proposal that
+   contradicts nothing that it said.
+4. A question about nothing that the user knows is answered so. After ``PATIENCE`` consecutive turns
+   that brought the agent nothing, the next one ends the conversation; so does the turn after
+   ``LONG_PATIENCE`` that only announced work or asked for a yes without need.
+5. A turn that asks nothing (see :mod:`synth.users.scripted.hearing`) ends the conversation if it
+   reports or refuses and no part of the request is open; one that announces work does not.
 
-Of several conditions, a yes goes to all that a proposal meets, and its turn names the tools that
-they cover; a correction is by the nearest. A later wish (``then``) comes in the place of a yes, of
-the end, or once something is refused, which the offer of an alternative says too; with a fresh
-one, a new request, the conversation begins anew for the user.
-
-Text between a model's reasoning tags is not read. The user never ends in a turn that tells or
-consents. Everything is a function of the role, the seed and the agent's words.
+A later wish (``then``) comes in the place of a yes, of the end, or once something is refused; a
+fresh one begins the conversation anew. Text between a model's reasoning tags is not read, nor a
+turn of more than ``LONGEST`` characters. The user never ends in a turn that tells or consents.
+Everything is a function of the role, the seed and the agent's turns.
 """
 
 from __future__ import annotations

@@ -67,6 +67,21 @@ def test_consent_goes_to_the_tools_proposed_and_to_the_facts_named(
     assert not turn.ends
 
 
+@pytest.mark.parametrize(
+    ("text", "agrees"),
+    [
+        ("Geboren 1980-05-03?", True),
+        ("Geboren 1980-05-03, in Jena seit 2020-01-01?", True),
+        ("Geboren 1980-05-03 / 1900-01-01?", False),
+        ("For Ada, born 1980-05-03 or 1900-01-01?", False),
+    ],
+)
+def test_a_second_value_beside_a_fact_gets_no_yes(text: str, agrees: bool):
+    role = UserRole("Book Ada in.", consent=Consent(["1980-05-03"], covers=["book"]))
+    turn = answer(text, Act("propose", tools=["book"]), role=role)
+    assert (turn.consents, turn.corrects) == (agrees, not agrees)
+
+
 def test_what_is_asked_beside_a_proposal_is_told_with_the_yes():
     turn = answer("LP-1", Act("ask", topics=["street"]), Act("propose", tools=["cancel_order"]))
     assert turn.text == "Hafenstr. 21. Yes, cancel it."
