@@ -25,8 +25,8 @@ You read the last message that an assistant wrote to a person, and say what it d
 answer it. Call {tool} once; if you have no tools, answer with its arguments as one JSON object.
 
 A message may do several things:
-- ask: it wants to be told something. `topics`: those of the list that it asks for, none if it asks \
-for something else. A thing that it only mentions or repeats is not asked for.
+- ask: it wants to be told something. `topics`: those of the list that it asks for, none if it \
+asks for something else. A thing that it only mentions or repeats is not asked for.
 - propose: it asks for leave to do something, and says what. `tools`: the tools that do this, \
 "{other}" for another act. A list of facts, a denial or "I only read out" is no proposal.
 - check: it asks whether something is right, done or enough, and proposes nothing.
