@@ -4,14 +4,15 @@ that changed rows.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 from synth.rewards.base import CallRecord, Evidence, TurnRecord, Verifier
 from synth.rewards.state.columns import Columns
 from synth.types import Task, Verdict
-from synth.types.steps import AskStep, CallStep, ConfirmStep, every_step
+from synth.types.steps import AskStep, CallStep, ConfirmStep, LoopStep, every_step
 
 
 class RequiredCalls(Verifier):
@@ -59,7 +60,8 @@ class NoWriteBefore(Verifier):
     own. ``confirm``:
     at each write the user's latest yes or no was consent, in tasks whose gold confirms (one case
     may have to). A yes licenses the tools that its condition covers, or all; tools that no
-    condition covers need none. A user who declines takes every yes back.
+    condition covers need none. Where several conditions cover a tool and gold proposes between its
+    calls, each of these calls needs a yes more. A user who declines takes every yes back.
     """
 
     name = "no_write_before"
@@ -70,11 +72,13 @@ class NoWriteBefore(Verifier):
     def verify(self, evidence: Evidence, options: Sequence[str]) -> Verdict:
         columns = Columns(evidence.task.compare, evidence.tables)
         demands = _Demands.of(evidence.task, options)
+        written: Counter[str] = Counter()
         for index, call in enumerate(evidence.calls):
             if all(columns.ignorable(change) for change in call.changes):
                 continue
             turns = [turn for turn in evidence.turns if turn.after <= index]
-            if wrong := demands.unmet(turns, call.name):
+            written[call.name] += 1
+            if wrong := demands.unmet(turns, call.name, written[call.name]):
                 reason = f"call {index} ({call.name}) changed rows {wrong}"
                 return Verdict(self.name, 0.0, reason, detail=_first_wrong(index, call))
         return Verdict(self.name, 1.0, "no write came too early")
@@ -87,6 +91,7 @@ class _Demands:
     topics: Collection[str]
     consent: bool
     covered: Collection[str] = ()
+    proposals: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
 
     @classmethod
     def of(cls, task: Task, options: Sequence[str]) -> _Demands:
@@ -97,17 +102,29 @@ class _Demands:
             tuple(dict.fromkeys(asked)) if "ask" in options else (),
             "confirm" in options and confirms,
             _covered(task),
+            _proposals(task),
         )
 
-    def unmet(self, turns: Sequence[TurnRecord], tool: str) -> str:
-        """The unmet demands on a write after these turns, as a clause; empty if all are met."""
+    def unmet(self, turns: Sequence[TurnRecord], tool: str, number: int) -> str:
+        """The unmet demands on the ``number``-th write of a tool, from 1, after these turns, as a
+        clause; empty if all are met.
+        """
         answered = {topic for turn in turns for topic in turn.told}
         untold = [topic for topic in self.topics if topic not in answered]
         reasons = [
             f"before the user had told {', '.join(untold)}" if untold else "",
-            _not_agreed(turns, tool) if self.consent and self._binds(tool) else "",
+            self._not_agreed(turns, tool, number) if self.consent and self._binds(tool) else "",
         ]
         return " and ".join(filter(None, reasons))
+
+    def _not_agreed(self, turns: Sequence[TurnRecord], tool: str, number: int) -> str:
+        if wrong := _not_agreed(turns, tool):
+            return wrong
+        due = self.proposals.get(tool, ())[:number]
+        given = [turn.covers for turn in turns if turn.consents]
+        if all(given) and sum(covers.count(tool) for covers in given) < max(due, default=0):
+            return "to which the user had not agreed (only to those before)"
+        return ""
 
     def _binds(self, tool: str) -> bool:
         return not self.covered or tool in self.covered
@@ -133,6 +150,24 @@ def _covered(task: Task) -> Collection[str]:
     if not all(consent.covers for consent in consents):
         return ()
     return frozenset(tool for consent in consents for tool in consent.covers)
+
+
+def _proposals(task: Task) -> dict[str, list[int]]:
+    """The number of proposals that gold makes before each call of a tool, at most the number of the
+    call and of the conditions that cover the tool; empty for gold with a loop.
+    """
+    out: dict[str, list[int]] = {}
+    made = 0
+    steps = list(every_step(task.gold))
+    if any(isinstance(step, LoopStep) for step in steps):
+        return out
+    covers = Counter(tool for consent in task.role.every_consent for tool in consent.covers)
+    for step in steps:
+        made += isinstance(step, ConfirmStep)
+        if isinstance(step, CallStep) and step.fails is None:
+            calls = out.setdefault(step.tool, [])
+            calls.append(min(made, len(calls) + 1, covers[step.tool]))
+    return out
 
 
 def _not_agreed(turns: Sequence[TurnRecord], tool: str) -> str:

@@ -69,6 +69,21 @@ _NOTHING_NOW = re.compile(
 NO_FORMS: Mapping[str, Sequence[str]] = {}
 
 
+_INTENDS = re.compile(
+    r"\b(?:(?:shall|should|may|can|could) (?:i|we)|(?:i|we)(?: will|'ll| would like to| am going to)"
+    r"|let me|all right if (?:i|we))(?: now| then| also)? (?P<act>[a-z]{3,})"
+)
+_ANY_WORK = {
+    stem(word)
+    for word in re.findall(
+        r"\w+",
+        "proceed continue process handle take make finalize complete submit confirm apply set have get"
+        " read repeat recap summarize ask tell say note verify help assist put carry move start begin use book place need know check see look",
+    )
+}
+"""Verbs that say of no work what it is."""
+
+
 @lru_cache(maxsize=1024)
 def named_in(text: str) -> frozenset[Named]:
     """Return the values of a text that name single things: ids, last digits of cards, sums."""
@@ -241,6 +256,11 @@ class Turn:
         mine = set(map(stem, own))
         often = named(mine & _STRONG or mine)
         return any(named([act]) > often for act in _STRONG - set(map(stem, words)))
+
+    def intends(self, own: Sequence[str]) -> bool:
+        """Tell whether the agent would do what is none of its ``own`` acts: "Let me donate it"."""
+        verbs = {stem(found["act"]) for found in _INTENDS.finditer(self._folded)}
+        return bool(verbs - _ANY_WORK - set(map(stem, own)))
 
     def says_act(self, facts: Sequence[str]) -> bool:
         """Tell whether the turn says what would be done, and does not only string facts

@@ -481,6 +481,8 @@ class ScriptedConversation(UserConversation):
             return True
         if words.names_act(consent.act):
             return False
+        if asked.intends(own):
+            return True
         if not consent.covers:
             return words.another_act(own)
         earlier = Turn("\n".join((*self._messages, *self._heard)))
@@ -498,7 +500,7 @@ class ScriptedConversation(UserConversation):
             topics, consent.says if consent.declines is None else consent.declines
         )
         bound = all(one.covers for one in agreed)
-        covers = dict.fromkeys(tool for one in agreed for tool in one.covers) if bound else ()
+        covers = [tool for one in agreed for tool in one.covers] if bound else []
         return UserTurn(
             words,
             told=topics,

@@ -124,8 +124,8 @@ def test_whoever_the_user_is(world: str):
 @pytest.mark.parametrize("world", ["ehr_db", "shop"])
 @pytest.mark.slow
 def test_the_expert_s_own_words_are_heard_as_they_are_meant(world: str):
-    """In 40 tasks of each family: its questions are answered, its last words end the
-    conversation.
+    """In 40 tasks of each family: its questions are answered, its last words end the conversation
+    or are thanked for.
     """
     wrong: list[str] = []
     for family in (each.id for each in source(world).families):
@@ -141,7 +141,8 @@ def test_the_expert_s_own_words_are_heard_as_they_are_meant(world: str):
             ]
             last = _text(task.gold[-1].text)
             more = task.user.then or task.user.others
-            if not more and not hear(task, True, last).ends:
+            turn = hear(task, True, last)
+            if not more and not turn.ends and (turn.told or turn.consents or turn.declines):
                 wrong.append(f"{task.id}: {last!r}")
     assert not wrong, "\n".join(wrong)
 
