@@ -58,7 +58,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class MaskedSample:
-    """What masking gave: the tables, with clean comments; a decision for each column that holds
+    """The result of masking: the tables, with clean comments; a decision for each column that holds
     text or is personal; the kinds of the personal columns.
     """
 

@@ -1,4 +1,4 @@
-"""What gates cost: the rollouts with the right end state that each gate refuses, and why."""
+"""The cost of gates: the rollouts with the right end state that each gate refuses, and why."""
 
 from __future__ import annotations
 

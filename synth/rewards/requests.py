@@ -44,8 +44,8 @@ def _arrivals(evidence: Evidence) -> list[int]:
 
 
 def _request(evidence: Evidence, number: int, first: int, end: int) -> Evidence:
-    """What belongs to a request. It comes before the turn ``first``; the turn ``end - 1``, if there
-    is one, brings the next.
+    """The part of a rollout about a request. It comes before the turn ``first``; the turn
+    ``end - 1``, if there is one, brings the next.
     """
     turns = evidence.turns
     start = turns[first - 1].after if first else 0

@@ -1,4 +1,4 @@
-"""What the config asks of the tasks of a plan: weights of families, and a range of difficulty."""
+"""Demands of the config on the tasks of a plan: weights of families, and a range of difficulty."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Openings:
 
 @dataclass(slots=True)
 class Filters:
-    """What keeps tasks out of a plan: the openings so far (None: near-duplicates are welcome), and
+    """Filters of a plan: the openings so far (None: near-duplicates are welcome), and
     a range of difficulty (None: any). ``outside`` counts the tasks that are not in it.
     """
 

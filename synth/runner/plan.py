@@ -397,7 +397,7 @@ def _shown_words(
 
 
 def _manners(composer: Composer) -> list[object]:
-    """What decides on the words of messages, for a digest; empty if all requests come by turns."""
+    """The rules for words of messages, for a digest; empty if all requests come by turns."""
     manners = list(composer.manners)
     return [] if manners == [*MANNERS["turns"]] else [manners, joints_digest()]
 

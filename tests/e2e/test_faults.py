@@ -4,6 +4,7 @@ where the schedule says.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ def check_retried(rows: list[dict[str, Json]], home: Path, name: str) -> None:
         sum(row["num_tool_calls"] for row in rows),
         sum(len(row["injected_faults"]) for row in rows),
     )
-    assert 0.12 * calls < hits < 0.25 * calls
+    assert abs(hits - 0.2 * calls) < 3 * math.sqrt(0.2 * 0.8 * calls)
     for row in rows:
         results = [each for each in row["events"] if each["event"] == "tool_result"]
         assert [at for at, each in enumerate(results) if "fault" in each] == [
@@ -101,7 +102,7 @@ def test_retries_unseen_by_the_model_heal_the_calls(tmp_path: Path):
     rows = rows_of(tmp_path, "hidden", "tasks.count=20", "model.tool_retries=0", *hidden)
     assert {row["reward"] for row in rows} == {1.0}
     assert sum(row["num_tool_errors"] == 0 for row in rows) > 13
-    assert sum(len(row["injected_faults"]) for row in rows) > 10
+    assert sum(len(row["injected_faults"]) for row in rows) > 5
     assert synth("replay", "hidden", cwd=tmp_path).returncode == 0
 
 

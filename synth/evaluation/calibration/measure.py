@@ -59,7 +59,7 @@ class Figures:
 
 @dataclass
 class JudgeFigures:
-    """What a judge has done: rollouts that it decided about and those that it left without a score,
+    """The work of a judge: rollouts that it decided about and those that it left without a score,
     the mean agreement of its votes, its cost (None if that is unknown), and its version.
     """
 

@@ -152,6 +152,11 @@ class _AgentTurn:
     clean: bool
     proposed: bool
 
+    @property
+    def is_proposal(self) -> bool:
+        """True for a clean proposal."""
+        return self.clean and self.proposed
+
 
 class ScriptedConversation(UserConversation):
     """One rollout's user."""
@@ -312,11 +317,7 @@ class ScriptedConversation(UserConversation):
             self._focus = consent
             now = [one for one in found if self._asks(one, refused=refuses(text))] or asking
             readings.append((consent, self._read(text, found, now)))
-        agreed = [
-            (consent, turn)
-            for consent, turn in readings
-            if consent is not None and turn.clean and turn.proposed
-        ]
+        agreed = [(consent, turn) for consent, turn in readings if consent and turn.is_proposal]
         met = [consent for consent, _ in agreed]
         wrong = [reading for reading in readings if self._wrong_part(reading, met)]
         best = wrong or agreed or [min(readings, key=_distance)]
