@@ -17,7 +17,7 @@ families:
   user:
     says: ["Plan {name} for me."]
     knows: {day: "On {day}, please.", colour: "Any colour but red."}
-    agrees_if: {mentions: ["{name}", "{day}"], says: ["Yes."]}
+    agrees_if: {mentions: ["{name}", "{day}"], act: [plan], says: ["Yes."]}
   gold:
   - find_items: {name: "{name}"}
     save: {found: "$.items[0].name"}
@@ -32,7 +32,7 @@ families:
   cases: {cheap: price < 100, dear: price >= 100}
   user:
     says: ["Plan {name} for {day}, but tell me the price first."]
-    agrees_if: {mentions: ["{name}", "{price}"], says: ["Yes."], declines: {dear: ["No, that is too much."]}}
+    agrees_if: {mentions: ["{name}", "{price}"], act: [plan], says: ["Yes."], declines: {dear: ["No, that is too much."]}}
   gold:
   - find_items: {name: "{name}"}
     save: {cost: "$.items[0].price"}

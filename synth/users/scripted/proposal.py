@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from synth.language.acts import says_act
 from synth.language.wording import MONEY, Token, fold, spans, stem, texts, tokens
+from synth.rewards.reply.sentences import base_form
 from synth.types import Consent
 
 Named = tuple[str, str]
@@ -46,7 +47,7 @@ _STRONG = frozenset(
 """Acts of which none is a way of doing another, and which the nouns of a world seldom are."""
 _NO_NOUN = frozenset({"reserv", "place", "order"})
 _NOUNS = re.compile(
-    r"\breturn (?:flight|trip|date|leg)s?|(?:this|that|the|your|my|current) booking|stop-?overs?|\breturn(?= ?[:(])|(?:non|one|a)[ -]?stop"
+    r"\bno [a-z]+|\breturn (?:flight|trip|date|leg)s?|(?:this|that|the|your|my|current) booking|stop-?overs?|\breturn(?= ?[:(])|(?:non|one|a)[ -]?stop"
 )
 _ARROW = re.compile("\\s*(?:\u2192|\u27a1|[-=]{1,2}>)\ufe0f?\\s*")
 _ID = re.compile(r"(?<![\w$.,-])#?(?:(?=[A-Za-z_]*\d)[A-Za-z0-9_]{5,}|[A-Z]{5,})(?![\w-])")
@@ -237,7 +238,7 @@ class Turn:
         """Tell whether the turn holds a form of one of the words for an act, and not only denied
         unless ``denied`` counts too.
         """
-        stems = [stem(word) for word in self._words]
+        stems = [base_form(word) for word in self._words]
         return any(
             denied or not self._denied(first)
             for item in words
