@@ -17,7 +17,7 @@ _IN_TEXT = {
     "a bank account (IBAN)": re.compile(
         r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b"
     ),
-    "a card number": re.compile(r"(?<![\w.-])(?:\d[ -]?){12,18}\d(?!\w|[.-]\d)"),
+    "a card number": re.compile(r"(?<![\w.-])(?<!\d[ -])(?:\d[ -]?){12,18}\d(?!\w|[.-]\d)"),
 }
 _RESERVED = re.compile(
     r"@(?:[\w.-]+\.)?(?:example(?:\.\w+)?|[\w-]+\.(?:test|invalid|example))$", re.IGNORECASE
