@@ -273,8 +273,11 @@ class ScriptedConversation(UserConversation):
 
     def _lacking(self, words: Turn, consent: Consent) -> Sequence[str]:
         """The facts that a proposal stated as data does not hold, or beside which it names others
-        that nobody knows.
+        that nobody knows; all of them where its words name another act.
         """
+        own = [word for one in self._role.consents for word in one.act]
+        if consent.act and words.another_act(own, consent.act):
+            return consent.mentions
         known = [
             form
             for one in self._role.consents
@@ -415,7 +418,7 @@ class ScriptedConversation(UserConversation):
         """
         found, out = sentences(text), [sentence.text for sentence in asking]
         for before, sentence in pairwise(found):
-            if sentence in asking and len(sentence.text) < 30:
+            if sentence in asking and len(sentence.text) < 32:
                 out.append(before.text)
         return "\n".join(out)
 
