@@ -15,7 +15,7 @@ SQL = (
     ' WHERE seats < 10"'
 )
 OPEN = """\
-    - confirm: "The {room} on 2026-04-01 for the {name} born {born}?"
+    - confirm: "Shall I book the {room} on 2026-04-01 for the {name} born {born}?"
     - book: {member_id: $id, room: "{room}", day: "2026-04-01"}
     - submit: {outcome: booked}
     - say: "The {room} is booked."
