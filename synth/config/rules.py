@@ -23,6 +23,7 @@ from synth.plugins import (
     MIDDLEWARES,
     MODELS,
     RUNTIMES,
+    TASK_TRANSFORMS,
     USERS,
     ExtensionPoint,
     PluginError,
@@ -139,6 +140,7 @@ def _kinds(config: Plain) -> Iterator[Finding]:
         ("tasks.rephrase.kind", MODELS, config["tasks"]["rephrase"]["kind"]),
         ("runtime.kind", RUNTIMES, config["runtime"]["kind"]),
         *(("agent.middleware", MIDDLEWARES, name) for name in config["agent"]["middleware"]),
+        *(("tasks.transforms", TASK_TRANSFORMS, name) for name in config["tasks"]["transforms"]),
         *(("telemetry.callbacks", CALLBACKS, name) for name in config["telemetry"]["callbacks"]),
     )
     for key, point, name in named:

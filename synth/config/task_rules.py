@@ -184,6 +184,16 @@ def _task_source(config: Plain) -> Iterator[Finding]:
         )
 
 
+def _transforms(config: Plain) -> Iterator[Finding]:
+    key, names = "tasks.transforms", config["tasks"]["transforms"]
+    for name in _twice(names):
+        yield (key,), f"{key}: {name!r} is listed twice"
+    for name in config["tasks"]["transform_options"]:
+        if name not in names:
+            options = "tasks.transform_options"
+            yield (options, key), f"{options}.{name}: {key} does not list it"
+
+
 def _twice(items: Sequence[Item]) -> list[Item]:
     """The items that are listed more than once, sorted."""
     return sorted(item for item, count in Counter(items).items() if count > 1)
@@ -198,4 +208,5 @@ TASK_RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
     _held_out_phrasings,
     _rephrase,
     _task_source,
+    _transforms,
 )

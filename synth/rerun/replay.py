@@ -28,6 +28,7 @@ from synth.runner.recorded_calls import again
 from synth.runner.setup import limits_of
 from synth.types import Task
 from synth.types.acts import Act
+from synth.types.checks import CLOCK, TIE
 from synth.types.events import CompletionEvent, ToolResultEvent, UserTurnEvent
 from synth.users.base import UserConversation
 from synth.users.scripted.user import ScriptedUser
@@ -35,9 +36,8 @@ from synth.users.scripted.user import ScriptedUser
 NOT_COMPARED = ("latency_s", "created_at", "executions", "token counts", "what the model said")
 """What a replay cannot or need not repeat."""
 
-UNPINNED = frozenset({"tie", "clock"})
-"""Notes on a question whose query has several right answers, or another one at another time: the
-results of its SQL are not compared, its reward is."""
+UNPINNED = frozenset({TIE, CLOCK})
+"""Notes on a question with which the results of its SQL are not compared, and its reward is."""
 
 
 @dataclass

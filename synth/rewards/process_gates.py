@@ -113,17 +113,18 @@ class _Demands:
         untold = [topic for topic in self.topics if topic not in answered]
         reasons = [
             f"before the user had told {', '.join(untold)}" if untold else "",
-            self._not_agreed(turns, tool, number) if self.consent and self._binds(tool) else "",
+            self._without_yes(turns, tool, number) if self.consent and self._binds(tool) else "",
         ]
         return " and ".join(filter(None, reasons))
 
-    def _not_agreed(self, turns: Sequence[TurnRecord], tool: str, number: int) -> str:
+    def _without_yes(self, turns: Sequence[TurnRecord], tool: str, number: int) -> str:
+        """The reason for which a write of a tool has no yes; empty if it has one."""
         if wrong := _not_agreed(turns, tool):
             return wrong
         due = self.proposals.get(tool, ())[:number]
         given = [turn.covers for turn in turns if turn.consents]
         if all(given) and sum(covers.count(tool) for covers in given) < max(due, default=0):
-            return "to which the user had not agreed (only to those before)"
+            return "to which the user had not agreed (only to earlier calls)"
         return ""
 
     def _binds(self, tool: str) -> bool:

@@ -254,6 +254,11 @@ class Plan:
         """The first task of each block, with their number at the end."""
         return [0, *accumulate(block.tasks for block in self.blocks)]
 
+    @property
+    def chosen(self) -> int:
+        """Number of tasks before the transforms."""
+        return self._starts[-1]
+
     @cached_property
     def _list(self) -> TaskList:
         """The tasks after all transforms."""
@@ -540,11 +545,10 @@ def _names(capacities: Mapping[int, Mapping[str, int]]) -> list[str]:
 
 def _check_some(plan: Plan, levels: Levels | None) -> None:
     """Refuse a range of difficulty that no task has, and transforms that leave no task."""
-    chosen = sum(block.tasks for block in plan.blocks)
-    if levels is not None and not chosen:
+    if levels is not None and not plan.chosen:
         raise OperatorError(f"tasks.difficulty: no task has a difficulty of {levels}")
-    if chosen and not plan.tasks:
-        raise OperatorError(f"tasks.transforms: none of the {chosen} tasks is left")
+    if plan.chosen and not plan.tasks:
+        raise OperatorError(f"tasks.transforms: none of the {plan.chosen} tasks is left")
 
 
 def _check_splits(plan: Plan, supplied: Collection[str]) -> None:

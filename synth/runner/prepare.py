@@ -170,6 +170,7 @@ def prepare(
         *_near_duplicates(plan),
         *_difficulties(config, plan),
         *_shortfalls(plan),
+        *_transformed(plan),
     ]
     return PreparedRun(config, settings, world, plan, notes, home, account, held_out=held_out)
 
@@ -365,6 +366,12 @@ def _difficulties(config: RunConfig, plan: Plan) -> list[str]:
     if not plan.lacking:
         return [found]
     return [f"{found}, and the plan has {plan.tasks} of {plan.tasks + plan.lacking} tasks"]
+
+
+def _transformed(plan: Plan) -> list[str]:
+    """A note on the tasks that transforms left out."""
+    left_out = plan.chosen - plan.tasks
+    return [f"tasks.transforms: {left_out} of {plan.chosen} tasks are left out"] if left_out else []
 
 
 def _shortfalls(plan: Plan) -> list[str]:

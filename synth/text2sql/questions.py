@@ -25,16 +25,13 @@ from synth.text2sql.bird import PublishedQuestion, QuestionsDocument
 from synth.text2sql.question import question_steps
 from synth.text2sql.result_sets import Rules, same_rows
 from synth.text2sql.right_answers import RightAnswers, right_answers, unstable, widths_of
-from synth.types.checks import Gate
+from synth.types.checks import CLOCK, TIE, Gate
 
 LIMITS = Limits(True, 5_000, 10_000, 64_000_000)
 """What a published query may take: what a run's own limits allow unless they are changed."""
 
 QUESTION, DATABASE = "question", "database"
 """Kinds of parts in the account."""
-
-TIE, CLOCK = "tie", "clock"
-"""Tags of questions beside those of :func:`envs.tools.sql.critic.doubts`."""
 
 
 def read_file(context: ReaderContext) -> FileFamilies:

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+TIE, CLOCK = "tie", "clock"
+"""Notes on a question: its query has several right answers, or another one at another time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:

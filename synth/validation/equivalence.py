@@ -64,7 +64,7 @@ def same_process(gold: Evidence, other: Evidence) -> bool:
 
 def _process(evidence: Evidence) -> tuple[object, ...]:
     task, calls = evidence.task, evidence.calls
-    first_write = next((index for index, call in enumerate(calls) if call.changes), len(calls))
+    first_write = next((index for index, call in enumerate(calls) if call.changes), -1)
     turns = [turn for turn in evidence.turns if turn.after <= first_write]
     asked = {topic for step in task.gold if isinstance(step, AskStep) for topic in step.topics}
     answered = asked & {topic for turn in turns for topic in turn.told}

@@ -4,7 +4,6 @@ where the schedule says.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -52,7 +51,7 @@ def check_retried(rows: list[dict[str, Json]], home: Path, name: str) -> None:
         sum(row["num_tool_calls"] for row in rows),
         sum(len(row["injected_faults"]) for row in rows),
     )
-    assert abs(hits - 0.2 * calls) < 3 * math.sqrt(0.2 * 0.8 * calls)
+    assert 0.12 * calls < hits < 0.25 * calls
     for row in rows:
         results = [each for each in row["events"] if each["event"] == "tool_result"]
         assert [at for at, each in enumerate(results) if "fault" in each] == [
@@ -72,7 +71,7 @@ def check_retried(rows: list[dict[str, Json]], home: Path, name: str) -> None:
 def test_an_expert_that_retries_earns_everything_and_one_that_does_not_fails_by_schedule(
     world: str, tmp_path: Path
 ):
-    job = (f"env={world}", "tasks.count=24")
+    job = (f"env={world}", "tasks.count=60")
     patient = rows_of(tmp_path, "patient", *job)
     check_retried(patient, tmp_path, "patient")
     hasty = rows_of(tmp_path, "hasty", *job, "model.tool_retries=0")
@@ -99,10 +98,10 @@ def test_retries_unseen_by_the_model_heal_the_calls(tmp_path: Path):
         "agent.retry.tools=true",
         "agent.retry.first_s=0.001",
     )
-    rows = rows_of(tmp_path, "hidden", "tasks.count=20", "model.tool_retries=0", *hidden)
+    rows = rows_of(tmp_path, "hidden", "tasks.count=40", "model.tool_retries=0", *hidden)
     assert {row["reward"] for row in rows} == {1.0}
-    assert sum(row["num_tool_errors"] == 0 for row in rows) > 13
-    assert sum(len(row["injected_faults"]) for row in rows) > 5
+    assert sum(row["num_tool_errors"] == 0 for row in rows) > 26
+    assert sum(len(row["injected_faults"]) for row in rows) > 20
     assert synth("replay", "hidden", cwd=tmp_path).returncode == 0
 
 

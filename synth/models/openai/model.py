@@ -350,10 +350,11 @@ class OpenAIConversation(Conversation):
         except ModelRefusedRequest as error:
             if not (self._takes_back and names_echoed(error.message, messages)):
                 raise
+        self._takes_back, self._messages = "", []
+        completion = await self.complete(messages, on_delta)
         # The endpoint sends fields that it does not take: none goes back from now on.
-        self._takes_back = self._model.takes_back = ""
-        self._messages = []
-        return await self.complete(messages, on_delta)
+        self._model.takes_back = ""
+        return completion
 
     def _append(self, messages: Sequence[Message]) -> None:
         """Encode the messages that are new since the last call. Messages are compared by identity:

@@ -7,6 +7,7 @@ Canonical tool calls hold their arguments as an object; the wire has a string of
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
@@ -18,6 +19,8 @@ from synth.types.assistant_message import AssistantMessage
 
 _NO_REASONING = " "
 """Sent where a message had no reasoning: who wants the key refuses the empty text."""
+
+_NAME = re.compile(r"\w+")
 
 
 def encode(value: object) -> bytes:
@@ -75,13 +78,14 @@ def _beside(echo: Mapping[str, Any], content: str) -> dict[str, object]:
 
 def names_echoed(words: str, messages: Sequence[Message]) -> bool:
     """True if an endpoint's words name a field that goes back to it because it came from it."""
-    echoes = [message.echo for message in messages if isinstance(message, AssistantMessage)]
-    return any(
-        name in words
-        for echo in echoes
-        for part in (echo.get("message", {}), *echo.get("calls", {}).values())
-        for name in part
-    )
+    names: set[str] = set()
+    for message in messages:
+        echo: Mapping[str, Any] = message.echo if isinstance(message, AssistantMessage) else {}
+        names.update(echo.get("message", {}))
+        calls: Mapping[str, Mapping[str, Any]] = echo.get("calls", {})
+        for call in calls.values():
+            names.update(call, call.get("function", {}))
+    return not (names - {"content", "function"}).isdisjoint(_NAME.findall(words))
 
 
 def encode_message(message: Message, reasoning_key: str | None = None, origin: str = "") -> bytes:

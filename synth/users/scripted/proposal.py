@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from synth.language.acts import says_act
-from synth.language.wording import MONEY, Token, fold, spans, stem, texts, tokens
+from synth.language.wording import MONEY, Token, fold, spans, stem, stems, texts, tokens
 from synth.rewards.reply.sentences import base_form
 from synth.types import Consent
 
@@ -41,13 +41,12 @@ _AUXILIARY = frozenset(
 """Words after an "or" that offers another act, and no other value."""
 _LOOSE = frozenset({"date", "time", "day", "week", "month", "year", *MONEY.values()})
 """Forms of values of which a proposal may name others than the user did."""
-_STRONG = frozenset(
-    map(stem, _WORDS.findall("cancel exchange return transfer book stop discontinue delete"))
-)
+_STRONG = stems("cancel exchange return transfer book stop discontinue delete")
 """Acts of which none is a way of doing another, and which the nouns of a world seldom are."""
 _NO_NOUN = frozenset({"reserv", "place", "order"})
 _NOUNS = re.compile(
-    r"\bno [a-z]+|\breturn (?:flight|trip|date|leg)s?|(?:this|that|the|your|my|current) booking|stop-?overs?|\breturn(?= ?[:(])|(?:non|one|a)[ -]?stop"
+    r"\bno [a-z]+|\breturn (?:flight|trip|date|leg)s?|(?:this|that|the|your|my|current) booking"
+    r"|stop-?overs?|\breturn(?= ?[:(])|(?:non|one|a)[ -]?stop"
 )
 _ARROW = re.compile("\\s*(?:\u2192|\u27a1|[-=]{1,2}>)\ufe0f?\\s*")
 _ID = re.compile(r"(?<![\w$.,-])#?(?:(?=[A-Za-z_]*\d)[A-Za-z0-9_]{5,}|[A-Z]{5,})(?![\w-])")
@@ -69,19 +68,15 @@ _NOTHING_NOW = re.compile(
 """Sentences by which a turn says that it proposes nothing."""
 NO_FORMS: Mapping[str, Sequence[str]] = {}
 
-
 _INTENDS = re.compile(
     r"\b(?:(?:shall|should|may|can|could) (?:i|we)|(?:i|we)(?: will|'ll| would like to| am going to)"
     r"|let me|all right if (?:i|we))(?: now| then| also)? (?P<act>[a-z]{3,})"
 )
-_ANY_WORK = {
-    stem(word)
-    for word in re.findall(
-        r"\w+",
-        "proceed continue process handle take make finalize complete submit confirm apply set have get"
-        " read repeat recap summarize ask tell say note verify help assist put carry move start begin use book place need know check see look",
-    )
-}
+_ANY_WORK = stems(
+    "proceed continue process handle take make finalize complete submit confirm apply set have get"
+    " read repeat recap summarize ask tell say note verify help assist put carry move start begin"
+    " use book place need know check see look"
+)
 """Verbs that say of no work what it is."""
 
 

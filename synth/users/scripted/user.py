@@ -275,7 +275,7 @@ class ScriptedConversation(UserConversation):
         """The facts that a proposal stated as data does not hold, or beside which it names others
         that nobody knows; all of them where its words name another act.
         """
-        own = [word for one in self._role.consents for word in one.act]
+        own = self._own_acts
         if consent.act and words.another_act(own, consent.act):
             return consent.mentions
         known = [
@@ -285,6 +285,11 @@ class ScriptedConversation(UserConversation):
             for form in (fact, *one.forms.get(fact, ()))
         ]
         return words.lacking(consent) or words.rivalled(consent, [self._said, *known])
+
+    @property
+    def _own_acts(self) -> Sequence[str]:
+        """The words for the acts of all conditions."""
+        return [word for one in self._role.consents for word in one.act]
 
     def _tell(self, topics: Sequence[str], more: str, *, corrects: bool = False) -> UserTurn:
         """Tell topics, and more; a turn that tells nothing tries the user's patience."""
@@ -478,7 +483,7 @@ class ScriptedConversation(UserConversation):
         """Tell whether a proposal is for another act: where it asks or names the things of the
         consent, or because it names the act nowhere, nor has it before.
         """
-        own = [word for one in self._role.consents for word in one.act]
+        own = self._own_acts
         things = values_of(consent)
         near = Turn("\n".join(line for line in words.text.splitlines() if things & named_in(line)))
         if asked.another_act(own, consent.act) or near.another_act(own, consent.act):

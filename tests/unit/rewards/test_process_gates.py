@@ -11,7 +11,7 @@ import pytest
 from synth.rewards import CallRecord, Evidence, TurnRecord, blame
 from synth.rewards.process_gates import NoWriteBefore
 from synth.rewards.reply import SaysVerifier, mentions
-from synth.types import GoldEnd, StopReason, Task, Verdict
+from synth.types import Consent, GoldEnd, StopReason, Task, UserRole, Verdict
 from synth.types.steps import AskStep, CallStep, ConfirmStep, LoopStep
 from tests.unit.rewards.desk import Desk
 
@@ -82,6 +82,24 @@ class TestNoWriteBefore:
     )
     def test_consent_comes_first_and_can_be_taken_back(self, turns: list[str], score: float):
         assert no_write_before(*turns, option=["confirm"]).score == score
+
+    @pytest.mark.parametrize(
+        ("turns", "covers", "score"),
+        [
+            (["yes", "w", "yes", "w"], ["write"], 1.0),
+            (["yes", "w"], ["write"], 1.0),
+            (["yes", "w", "w"], ["write"], 0.0),
+            (["yes", "w", "w"], ["write", "write"], 1.0),  # both were read back at once
+        ],
+    )
+    def test_two_conditions_on_one_tool_need_two_yeses(
+        self, turns: list[str], covers: list[str], score: float
+    ):
+        gold = [ConfirmStep("?"), CallStep("write"), ConfirmStep("?"), CallStep("write")]
+        one, two = (Consent([fact], covers=["write"]) for fact in ("a", "b"))
+        seen = played(*turns, gold=gold, user=UserRole("Both.", consent=one, others=[two]))
+        seen = replace(seen, turns=[replace(turn, covers=covers) for turn in seen.turns])
+        assert NoWriteBefore().verify(seen, ["confirm"]).score == score
 
     def test_a_case_without_questions_needs_no_answers(self):
         """The gate is the family's; what this case asks and confirms is what counts."""

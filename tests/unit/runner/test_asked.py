@@ -11,6 +11,7 @@ import pytest
 
 import synth
 from envs.world.loader import load_world
+from synth.config.schema import problems
 from synth.dataset.store.task_table import TaskTable
 from synth.errors import OperatorError, TaskError
 from synth.runner.asked import Levels, weights_of
@@ -117,6 +118,14 @@ def test_a_range_of_difficulty_holds_for_all_tasks(pool: FamilyTasks):
     assert plan.outside > 0
     composed = Plan.make([pool], 8, 1, 7, compose={2: 1.0}, levels=Levels(9))
     assert all(difficulty(composed.task(index)) >= 9 for index in range(composed.tasks))
+
+
+def test_transforms_are_named_once_and_options_belong_to_one_that_is_listed():
+    listed = {"transforms": ["a.b:C", "a.b:C", "nowhere"], "transform_options": {"d.e:F": {}}}
+    lines = "\n".join(problems({"tasks": listed}))
+    assert "tasks.transforms: 'a.b:C' is listed twice" in lines
+    assert "nowhere" in lines
+    assert "tasks.transform_options.d.e:F: tasks.transforms does not list it" in lines
 
 
 def test_what_no_task_has_is_refused(pool: FamilyTasks):
