@@ -21,7 +21,7 @@ FAULTS = (
     "agent.middleware=[faults]",
     "agent.faults.rate=0.2",
     "agent.faults.slow_s=0.001",
-    "seed=9",
+    "seed=2",
 )
 WORLDS = ("ehr_db", "shop")
 
@@ -71,7 +71,7 @@ def check_retried(rows: list[dict[str, Json]], home: Path, name: str) -> None:
 def test_an_expert_that_retries_earns_everything_and_one_that_does_not_fails_by_schedule(
     world: str, tmp_path: Path
 ):
-    job = (f"env={world}", "tasks.count=60")
+    job = (f"env={world}", "tasks.count=24")
     patient = rows_of(tmp_path, "patient", *job)
     check_retried(patient, tmp_path, "patient")
     hasty = rows_of(tmp_path, "hasty", *job, "model.tool_retries=0")
@@ -98,10 +98,10 @@ def test_retries_unseen_by_the_model_heal_the_calls(tmp_path: Path):
         "agent.retry.tools=true",
         "agent.retry.first_s=0.001",
     )
-    rows = rows_of(tmp_path, "hidden", "tasks.count=40", "model.tool_retries=0", *hidden)
+    rows = rows_of(tmp_path, "hidden", "tasks.count=20", "model.tool_retries=0", *hidden)
     assert {row["reward"] for row in rows} == {1.0}
-    assert sum(row["num_tool_errors"] == 0 for row in rows) > 26
-    assert sum(len(row["injected_faults"]) for row in rows) > 20
+    assert sum(row["num_tool_errors"] == 0 for row in rows) > 13
+    assert sum(len(row["injected_faults"]) for row in rows) > 10
     assert synth("replay", "hidden", cwd=tmp_path).returncode == 0
 
 
