@@ -12,49 +12,49 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from synth.api.checking import acheck, check
-    from synth.api.datasets import load
-    from synth.api.episodes import aopen, open  # noqa: A004
-    from synth.api.exporting import aexport, export
-    from synth.api.rerunning import agrade, areplay, grade, replay
-    from synth.api.running import Run, arun, run
-    from synth.config.schema import RunConfig
-    from synth.dataset.exporters.job import ExportReport
-    from synth.dataset.reader import Dataset
-    from synth.dataset.trajectory import Trajectory
+    from synth.config import RunConfig
+    from synth.core.api.checking import acheck, check
+    from synth.core.api.datasets import load
+    from synth.core.api.episodes import aopen, open  # noqa: A004
+    from synth.core.api.rerunning import agrade, areplay, grade, replay
+    from synth.core.api.running import Run, arun, run
+    from synth.core.dataset.reader import Dataset
+    from synth.core.dataset.trajectory import Trajectory
+    from synth.core.rerun.regrade import GradeReport
+    from synth.core.rerun.replay import ReplayReport
+    from synth.core.validation.world import WorldReport
     from synth.episode import Episode, Score
-    from synth.rerun.regrade import GradeReport
-    from synth.rerun.replay import ReplayReport
-    from synth.types import Task
-    from synth.validation.world import WorldReport
+    from synth.ext.exporters.exporting import aexport, export
+    from synth.ext.exporters.job import ExportReport
+    from synth.task import Task
 
     __version__: str
 
 _LAZY = {
-    "Dataset": "synth.dataset.reader",
+    "Dataset": "synth.core.dataset.reader",
     "Episode": "synth.episode",
-    "ExportReport": "synth.dataset.exporters.job",
-    "GradeReport": "synth.rerun.regrade",
-    "ReplayReport": "synth.rerun.replay",
-    "Run": "synth.api.running",
-    "RunConfig": "synth.config.schema",
+    "ExportReport": "synth.ext.exporters.job",
+    "GradeReport": "synth.core.rerun.regrade",
+    "ReplayReport": "synth.core.rerun.replay",
+    "Run": "synth.core.api.running",
+    "RunConfig": "synth.config",
     "Score": "synth.episode",
-    "Task": "synth.types",
-    "Trajectory": "synth.dataset.trajectory",
-    "WorldReport": "synth.validation.world",
-    "acheck": "synth.api.checking",
-    "aexport": "synth.api.exporting",
-    "agrade": "synth.api.rerunning",
-    "aopen": "synth.api.episodes",
-    "areplay": "synth.api.rerunning",
-    "arun": "synth.api.running",
-    "check": "synth.api.checking",
-    "export": "synth.api.exporting",
-    "grade": "synth.api.rerunning",
-    "load": "synth.api.datasets",
-    "open": "synth.api.episodes",
-    "replay": "synth.api.rerunning",
-    "run": "synth.api.running",
+    "Task": "synth.task",
+    "Trajectory": "synth.core.dataset.trajectory",
+    "WorldReport": "synth.core.validation.world",
+    "acheck": "synth.core.api.checking",
+    "aexport": "synth.ext.exporters.exporting",
+    "agrade": "synth.core.api.rerunning",
+    "aopen": "synth.core.api.episodes",
+    "areplay": "synth.core.api.rerunning",
+    "arun": "synth.core.api.running",
+    "check": "synth.core.api.checking",
+    "export": "synth.ext.exporters.exporting",
+    "grade": "synth.core.api.rerunning",
+    "load": "synth.core.api.datasets",
+    "open": "synth.core.api.episodes",
+    "replay": "synth.core.api.rerunning",
+    "run": "synth.core.api.running",
 }
 
 __all__ = [
@@ -89,7 +89,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that ``import synth`` stays light."""
     if name == "__version__":
-        return import_module("synth.foundation.shipped").version()
+        return import_module("synth.core.foundation.shipped").version()
     if name not in _LAZY:
         raise AttributeError(f"module 'synth' has no attribute {name!r}")
     found = getattr(import_module(_LAZY[name]), name)

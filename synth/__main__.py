@@ -16,6 +16,11 @@ from pathlib import Path
 
 from envs.errors import DatabaseConfigError, EnvsError, WorldError
 from envs.plugins import PluginError, resolve
+from synth.core.foundation.collector import THRESHOLDS
+from synth.core.foundation.credentials import redact
+from synth.core.foundation.shipped import version
+from synth.core.foundation.standard_output import keep_for_reports, say, stdout
+from synth.core.foundation.suggestions import hint, nearest
 from synth.errors import (
     ConfigProblems,
     DatasetError,
@@ -24,93 +29,100 @@ from synth.errors import (
     SynthError,
     TaskError,
 )
-from synth.foundation.collector import THRESHOLDS
-from synth.foundation.credentials import redact
-from synth.foundation.shipped import version
-from synth.foundation.standard_output import keep_for_reports, say, stdout
-from synth.foundation.suggestions import hint, nearest
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": (
-        "synth.cli.run",
+        "synth.core.cli.run",
         "make a dataset: a world, a model, tasks (Hydra overrides, -m for a sweep)",
     ),
     "inspect": (
-        "synth.cli.inspect",
+        "synth.core.cli.inspect",
         "show what is in a dataset, also of a run that is going on or was killed",
     ),
     "view": (
-        "synth.cli.view",
+        "synth.ext.view.cli",
         "write a dataset as one HTML page: transcripts beside their row changes, plots",
     ),
     "branch": (
-        "synth.cli.branch",
+        "synth.ext.branching.cli",
         "sample other continuations of recorded rollouts, from the same state",
     ),
     "narrate": (
-        "synth.cli.narrate",
+        "synth.ext.rationales.cli",
         "have a teacher write reasoning and words into recorded rollouts",
     ),
     "eval": (
-        "synth.cli.eval",
+        "synth.ext.evaluation.cli.eval",
         "evaluate a model on held-out tasks, with intervals",
     ),
     "check": (
-        "synth.cli.check",
+        "synth.core.cli.check",
         "prove a world: tools, tasks, gold solutions, verifiers",
     ),
     "draft": (
-        "synth.cli.draft",
+        "synth.ext.authoring.cli.draft",
         "let a model write task families for a world, and prove them",
     ),
     "rephrase": (
-        "synth.cli.rephrase",
+        "synth.ext.authoring.cli.rephrase",
         "let a model write other words for users, and prove them",
     ),
-    "play": ("synth.cli.play", "play a task by hand in the terminal, with the score at the end"),
-    "new": ("synth.cli.new", "write a new world: a copy of the smallest, or one from a database"),
-    "schema": ("synth.cli.schema", "print the JSON Schema of tasks.yaml, for editors"),
+    "play": (
+        "synth.core.cli.play",
+        "play a task by hand in the terminal, with the score at the end",
+    ),
+    "new": (
+        "synth.ext.authoring.cli.new",
+        "write a new world: a copy of the smallest, or one from a database",
+    ),
+    "schema": ("synth.core.cli.schema", "print the JSON Schema of tasks.yaml, for editors"),
     "replay": (
-        "synth.cli.replay",
+        "synth.core.cli.replay",
         "execute a dataset's tool calls again on fresh databases and compare",
     ),
     "grade": (
-        "synth.cli.grade",
+        "synth.core.cli.grade",
         "judge a dataset's trajectories again with the current verifiers and tasks",
     ),
     "calibrate": (
-        "synth.cli.calibrate",
+        "synth.ext.evaluation.cli.calibrate",
         "measure the gate `reply` on transcripts of real models",
     ),
     "reseed": (
-        "synth.cli.reseed",
+        "synth.core.cli.reseed",
         "(re)create a world's database from its schema.sql and seed.sql",
     ),
-    "clean": ("synth.cli.clean", "drop databases, roles and files that dead runs left behind"),
-    "export": ("synth.cli.export", "write a dataset in the format of a trainer"),
+    "clean": ("synth.core.cli.clean", "drop databases, roles and files that dead runs left behind"),
+    "export": ("synth.ext.exporters.cli", "write a dataset in the format of a trainer"),
     "decontaminate": (
-        "synth.cli.decontaminate",
+        "synth.ext.hub.cli.decontaminate",
         "list or leave out the rows that overlap with texts of benchmarks",
     ),
-    "card": ("synth.cli.card", "write the whole card of a run, with a check for contamination"),
-    "push": ("synth.cli.push", "publish a run on the Hugging Face Hub, with its card"),
-    "pull": ("synth.cli.pull", "fetch a published run, to inspect and replay it"),
-    "list": ("synth.cli.extensions", "list worlds, models, users and other extensions"),
-    "completion": ("synth.cli.completion", "print the script that completes commands in a shell"),
+    "card": (
+        "synth.ext.hub.cli.card",
+        "write the whole card of a run, with a check for contamination",
+    ),
+    "push": ("synth.ext.hub.cli.push", "publish a run on the Hugging Face Hub, with its card"),
+    "pull": ("synth.ext.hub.cli.pull", "fetch a published run, to inspect and replay it"),
+    "list": ("synth.core.cli.extensions", "list worlds, models, users and other extensions"),
+    "completion": (
+        "synth.core.cli.completion",
+        "print the script that completes commands in a shell",
+    ),
     "serve-model": (
-        "synth.cli.serve_model",
+        "synth.ext.serving.cli.serve_model",
         "serve the expert, or a recorded run, as an OpenAI-compatible server",
     ),
     "serve-env": (
-        "synth.cli.serve_env",
+        "synth.ext.serving.cli.serve_env",
         "serve a world as an environment over HTTP, for RL trainers",
     ),
     "mcp": (
-        "synth.cli.mcp",
+        "synth.ext.serving.cli.mcp",
         "serve a world over the Model Context Protocol and record players",
     ),
     "serve-agent": (
-        "synth.cli.serve_agent",
+        "synth.ext.serving.cli.serve_agent",
         "watch a model at work in a browser: approve its calls, answer it",
     ),
 }

@@ -37,19 +37,26 @@ from envs.tools.toolbox import Toolbox
 from envs.types import ErrorStyle, Limits, Pins, StateDiff, ToolCall, ToolOutcome, ToolResult
 from envs.world.loader import World
 from envs.world.query import ANSWER_LIMITS, QueryResult, ask
-from synth.agent.assistant_message import parse_assistant_message
-from synth.agent.event_stream import EventStream
-from synth.agent.middleware.base import AgentMiddleware
-from synth.agent.react import ReactAgent
-from synth.agent.rollout_result import AgentLimits
-from synth.agent.state import RolloutIdentity, ToolInfo
-from synth.agent.submit_tool import due_answer, submit_toolbox
-from synth.agent.turn import CalledOffError, ToolInterface
-from synth.dataset.sanitize import sanitize
-from synth.dataset.transcript_html import changes_html, framed, messages_html, text_html
+from synth.agent import ReactAgent
+from synth.core.agent.assistant_message import parse_assistant_message
+from synth.core.agent.event_stream import EventStream
+from synth.core.agent.rollout_result import AgentLimits
+from synth.core.agent.state import RolloutIdentity, ToolInfo
+from synth.core.agent.submit_tool import due_answer, submit_toolbox
+from synth.core.agent.turn import CalledOffError, ToolInterface
+from synth.core.dataset.sanitize import sanitize
+from synth.core.dataset.transcript_html import changes_html, framed, messages_html, text_html
+from synth.core.personal import people_of
+from synth.core.tasks.queries import run_query
+from synth.core.tasks.yaml.words import SUBMIT
+from synth.core.types.acts import Act
+from synth.core.users.none import AbsentUser
+from synth.core.users.scripted.user import ScriptedUser
 from synth.errors import OperatorError, TaskError
-from synth.models.base import Model
-from synth.personal import people_of
+from synth.evidence import Ask, TurnRecord, Utterance
+from synth.ext.renamings import SurfaceLayer, opening_of
+from synth.middleware import AgentMiddleware
+from synth.model import Model
 from synth.rewards import (
     CallRecord,
     Databases,
@@ -60,15 +67,9 @@ from synth.rewards import (
     total_reward,
     world_rewards,
 )
-from synth.rewards.base import Ask, TurnRecord, Utterance
-from synth.surface import SurfaceLayer, opening_of
-from synth.tasks.queries import run_query
-from synth.tasks.yaml.words import SUBMIT
-from synth.types import Message, Task, UserTurn, Verdict
-from synth.types.acts import Act
-from synth.users.base import User, UserConversation
-from synth.users.none import AbsentUser
-from synth.users.scripted.user import ScriptedUser
+from synth.task import Message, Task
+from synth.user import User, UserConversation, UserTurn
+from synth.verdict import Verdict
 
 T = TypeVar("T")
 
@@ -97,7 +98,8 @@ class Episode(Closing):
     ``messages`` begins with the opening and grows by :meth:`step`. ``done`` is true once the
     conversation is over. The task is played with ``user`` under ``seed``, by default with the
     scripted one under the task's own seed; its role is ``task.role``. With
-    :class:`~synth.users.none.AbsentUser`, ``user`` is None afterwards. ``audit`` logs each call.
+    :class:`~synth.core.users.none.AbsentUser`, ``user`` is None afterwards. ``audit`` logs each
+    call.
     """
 
     def __init__(

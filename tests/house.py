@@ -1,6 +1,6 @@
 """The shape of the code base in figures: ``python -m tests.house [--list] [PREFIX ...]``.
 
-Prefixes such as ``synth/tasks`` limit what is counted; ``--list`` shows each finding. The figures
+Prefixes such as ``synth/core/tasks`` limit what is counted; ``--list`` shows each finding. The figures
 are the ones that CONTRIBUTING sets bounds for, and ``tests/test_house.py`` holds the bounds.
 """
 

@@ -16,9 +16,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from synth.config.schema import KEYS
-from synth.runner.plan import Plan
-from synth.types import Task
+from synth.config import KEYS
+from synth.plan import Plan
+from synth.task import Task
 
 ROOT = Path(__file__).parent.parent
 WINGS = ("envs", "synth")

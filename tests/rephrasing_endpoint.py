@@ -10,8 +10,9 @@ from typing import Any
 
 from aiohttp import web
 
-from synth.serving.openai_server import Fault
-from synth.types import Completion, Usage
+from synth.core.types.usage import Usage
+from synth.ext.serving.openai_server import Fault
+from synth.model import Completion
 
 Texts = Mapping[str, object]
 

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from synth.dataset.store.error_row import ErrorRow
-from synth.dataset.store.layout import Layout
-from synth.dataset.store.run_info import RunIdentity
-from synth.dataset.store.wire import encode, to_wire
-from synth.dataset.store.writer import RunWriter
+from synth.core.dataset.store.error_row import ErrorRow
+from synth.core.dataset.store.layout import Layout
+from synth.core.dataset.store.run_info import RunIdentity
+from synth.core.dataset.store.wire import encode, to_wire
+from synth.core.dataset.store.writer import RunWriter
 
 Json = Any
 

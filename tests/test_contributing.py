@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.foundation.shipped import world_names
+from synth.core.foundation.shipped import world_names
 from synth.plugins import EXTENSION_POINTS
 from tests.test_architecture import FLOORS
 
@@ -40,7 +40,7 @@ def test_every_room_is_in_the_table_of_questions():
     folders = {(wing, room) for wing, room in rooms if (ROOT / wing / room).is_dir()}
     missing = {f"{wing}/{room}/" for wing, room in folders if f"`{wing}/{room}/" not in table}
     # Contract tests and the lowest floor answer no question of a newcomer's.
-    assert missing <= {"envs/testing/", "synth/testing/", "synth/foundation/"}
+    assert missing <= {"envs/testing/", "synth/testing/", "synth/core/foundation/"}
 
 
 def test_the_diagram_of_rooms_is_the_floors_of_the_architecture_test():

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from synth.__main__ import COMMANDS
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from tests.documents import README, ROOT, TEXTS, WHOLE, block_with, blocks, links, marked
 from tests.e2e.command import synth
 
@@ -135,8 +135,8 @@ def test_every_contract_of_the_doors_table_exists():
 
 
 def test_every_word_of_the_notation_is_documented():
+    from synth.core.tasks.yaml.models import STEP_WORDS, FamilyModel, TopicModel, UserModel, keys_of
     from synth.plugins import REWARDS
-    from synth.tasks.yaml.models import STEP_WORDS, FamilyModel, TopicModel, UserModel, keys_of
 
     table = (
         TEXTS["docs/reference/tasks-yaml.md"]

@@ -1,7 +1,7 @@
 """Models that play users, behind a real OpenAI-compatible HTTP server on loopback: the good one and
 the bad ones.
 
-Each is a handler of :func:`synth.serving.openai_server.serve`; ``requests`` holds all that was sent
+Each is a handler of :func:`synth.ext.serving.openai_server.serve`; ``requests`` holds all that was sent
 to it.
 """
 
@@ -14,14 +14,16 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from envs.types import ToolCall
-from synth.models.openai.endpoint import Endpoint
-from synth.models.openai.model import OpenAIModel
-from synth.serving.openai_server import serve
-from synth.types import Completion, Usage, UserRole
-from synth.users.scripted.user import ScriptedConversation
-from synth.users.simulated.acts import ACTS_TOOL
-from synth.users.simulated.briefing import END, END_TOOL, Decider
-from synth.users.simulated.user import SimulatedUser
+from synth.core.models.openai.endpoint import Endpoint
+from synth.core.models.openai.model import OpenAIModel
+from synth.core.types.usage import Usage
+from synth.core.users.scripted.user import ScriptedConversation
+from synth.ext.serving.openai_server import serve
+from synth.ext.simulated_user.acts import ACTS_TOOL
+from synth.ext.simulated_user.briefing import END, END_TOOL, Decider
+from synth.ext.simulated_user.user import SimulatedUser
+from synth.model import Completion
+from synth.user import UserRole
 
 Json = Any
 Request = Mapping[str, Json]

@@ -14,11 +14,11 @@ from pydantic import TypeAdapter
 
 import synth
 from synth.__main__ import COMMANDS
-from synth.config.compose import compose
-from synth.config.schema import RunConfig, flat
-from synth.dataset.columns import COLUMNS
+from synth.core.config.compose import compose
+from synth.config import RunConfig, flat
+from synth.core.dataset.columns import COLUMNS
 from synth.plugins import EXTENSION_POINTS
-from synth.tasks.yaml.json_schema import tasks_schema
+from synth.core.tasks.yaml.json_schema import tasks_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 

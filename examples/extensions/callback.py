@@ -2,7 +2,7 @@
 
 import trackio
 
-from synth.telemetry.base import RunCallback
+from synth.core.telemetry.base import RunCallback
 
 
 class Tracked(RunCallback):

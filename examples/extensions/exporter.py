@@ -1,7 +1,7 @@
 """An exporter of questions and last answers: `synth export out/ehr --to extensions.exporter:Pairs`."""
 
-from synth.dataset.exporters.base import Exporter
-from synth.dataset.exporters.files import write_jsonl
+from synth.ext.exporters.base import Exporter
+from synth.ext.exporters.files import write_jsonl
 
 
 class Pairs(Exporter):

@@ -1,7 +1,7 @@
 """Families of a world from `titles.txt`, a title a line; see package/pyproject.toml."""
 
-from synth.tasks.python import read_function
-from synth.tasks.readers import FileFamilies
+from synth.core.tasks.python import read_function
+from synth.core.tasks.readers import FileFamilies
 
 
 def read_file(context):

@@ -1,7 +1,7 @@
 """An honest agent: `synth check library --honest extensions.honest_agent:Recounts`."""
 
-from synth.types.steps import CallStep
-from synth.validation.honest.base import HonestAgent
+from synth.core.types.steps import CallStep
+from synth.core.validation.honest.base import HonestAgent
 
 
 class Recounts(HonestAgent):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from synth.agent.middleware.base import AgentMiddleware, MiddlewareInstance
+from synth.middleware import AgentMiddleware, MiddlewareInstance
 from synth.plugins import extension
 
 

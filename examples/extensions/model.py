@@ -1,7 +1,6 @@
 """A model with one sentence: `synth run model.kind=extensions.model:Terse model.options.words=Hi`."""
 
-from synth.models.base import Conversation, Model
-from synth.types import Completion
+from synth.model import Completion, Conversation, Model
 
 
 class Terse(Model, Conversation):

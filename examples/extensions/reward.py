@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from synth.rewards import Verifier
-from synth.types import Verdict
+from synth.verdict import Verdict
 
 
 @dataclass

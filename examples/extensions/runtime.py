@@ -2,7 +2,7 @@
 
 import sys
 
-from synth.runner.runtimes.inline import InlineRuntime
+from synth.core.runner.runtimes.inline import InlineRuntime
 
 
 class Announced(InlineRuntime):

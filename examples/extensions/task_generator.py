@@ -1,6 +1,6 @@
 """A pattern for `synth new`: `--patterns extensions.task_generator:count_state`."""
 
-from synth.generation.patterns.base import family
+from synth.ext.authoring.patterns.base import family
 
 
 def count_state(sketch):

@@ -2,8 +2,8 @@
 
 from sqlalchemy import text
 
-from synth.tasks.base import TaskSource
-from synth.tasks.families import function_tasks
+from synth.core.tasks.families import function_tasks
+from synth.source import TaskSource
 
 
 class Lookups(TaskSource):

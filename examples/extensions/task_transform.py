@@ -4,7 +4,7 @@
 
 from dataclasses import dataclass
 
-from synth.tasks.transform import TaskTransform
+from synth.transform import TaskTransform
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """A user who tells all at once: `synth run users.kind=extensions.user:Eager`."""
 
-from synth.types import UserTurn
-from synth.users.base import User, UserConversation
+from synth.user import User, UserConversation, UserTurn
 
 
 class Eager(User, UserConversation):

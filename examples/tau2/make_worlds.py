@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from synth.generation.schema_sql import literal
+from synth.ext.authoring.schema_sql import literal
 
 HERE = Path(__file__).parent
 NOW = "2024-05-15T15:00:00"

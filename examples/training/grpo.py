@@ -25,8 +25,8 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast,
 from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
 import synth
-from synth.api.trl import TrlTasks
-from synth.report.rates import wilson
+from synth.core.report.rates import wilson
+from synth.ext.rl.trl import TrlTasks
 
 HERE = Path(__file__).parent
 WORLD = HERE / "hotel"

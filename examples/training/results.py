@@ -9,9 +9,9 @@ from typing import Any
 
 from plan import Study
 
-from synth.dataset.reader import Dataset
-from synth.report.compare import read_samples
-from synth.report.rates import PassTally, difference_interval, sign_flip_p
+from synth.core.dataset.reader import Dataset
+from synth.core.report.compare import read_samples
+from synth.core.report.rates import PassTally, difference_interval, sign_flip_p
 
 Solved = Mapping[str, bool]
 """Which tasks a model solved."""

@@ -1,4 +1,6 @@
-"""Contract tests of :class:`synth.telemetry.base.RunCallback`, on the figures of a small run."""
+"""Contract tests of :class:`synth.core.telemetry.base.RunCallback`, on the figures of a small
+run.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from synth.config.schema import RunConfig, to_dict
-from synth.telemetry.base import (
+from synth.config import RunConfig, to_dict
+from synth.core.telemetry.base import (
     CallbackHome,
     RolloutFailure,
     RolloutFigures,

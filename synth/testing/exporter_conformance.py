@@ -1,4 +1,4 @@
-"""Contract tests of :class:`synth.dataset.exporters.Exporter`, on a few rows of a dataset."""
+"""Contract tests of :class:`synth.ext.exporters.Exporter`, on a few rows of a dataset."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from synth.dataset.columns import BY_NAME
-from synth.dataset.exporters import Example, Exporter, Row
+from synth.core.dataset.columns import BY_NAME
 from synth.errors import DatasetError
+from synth.ext.exporters import Example, Exporter, Row
 
 TOOLS = [
     {

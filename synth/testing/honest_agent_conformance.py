@@ -1,4 +1,6 @@
-"""Contract tests of :class:`synth.validation.honest.base.HonestAgent`, on a world that ships."""
+"""Contract tests of :class:`synth.core.validation.honest.base.HonestAgent`, on a world that
+ships.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,12 @@ from typing import ClassVar
 
 from envs.types import Limits
 from envs.world.loader import load_world
-from synth.foundation.shipped import find_world
-from synth.rewards.base import end_state_gone
-from synth.tasks.families import FamilyTasks
-from synth.validation.honest.base import HonestAgent, ProvedTask
-from synth.validation.honest.runner import HonestResult, play
-from synth.validation.prove import prove_and_keep
+from synth.core.foundation.shipped import find_world
+from synth.core.tasks.families import FamilyTasks
+from synth.core.validation.honest.base import HonestAgent, ProvedTask
+from synth.core.validation.honest.runner import HonestResult, play
+from synth.core.validation.prove import prove_and_keep
+from synth.evidence import end_state_gone
 
 TASKS = 4
 """Tasks of each family that are played."""

@@ -1,4 +1,4 @@
-"""Contract tests of :class:`synth.agent.middleware.base.AgentMiddleware`, on small rollouts."""
+"""Contract tests of :class:`synth.middleware.AgentMiddleware`, on small rollouts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from typing import Any
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
 from envs.types import RowChange, ToolCall, ToolOutcome, ToolResult
-from synth.agent.middleware.base import AgentMiddleware, MiddlewareHome, MiddlewareMaker, start
-from synth.agent.react import ReactAgent
-from synth.agent.rollout_result import AgentLimits, AgentRun
-from synth.agent.state import AgentState, RolloutIdentity, ToolInfo
-from synth.agent.turn import ToolInterface
-from synth.models.base import Conversation, OnDelta
+from synth.agent import ReactAgent
+from synth.core.agent.rollout_result import AgentLimits, AgentRun
+from synth.core.agent.state import AgentState, RolloutIdentity, ToolInfo
+from synth.core.agent.turn import ToolInterface
+from synth.core.types.usage import Usage
+from synth.middleware import AgentMiddleware, MiddlewareHome, MiddlewareMaker, start
+from synth.model import Completion, Conversation, OnDelta
+from synth.task import Message
 from synth.testing.model_conformance import copied
-from synth.types import Completion, Message, Usage
 
 OPENING: Sequence[Message] = (
     {"role": "system", "content": "Keep the book."},

@@ -1,4 +1,4 @@
-"""Contract tests of :class:`synth.models.base.Model`, on a small task."""
+"""Contract tests of :class:`synth.model.Model`, on a small task."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 
 from envs.types import ToolCall, ToolOutcome, ToolResult
-from synth.agent.memory import ConversationMemory
-from synth.models.base import Conversation, Model
-from synth.types import Completion, Delta, Message, Task
-from synth.types.steps import CallStep, ReplyStep
+from synth.core.agent.memory import ConversationMemory
+from synth.core.types.steps import CallStep, ReplyStep
+from synth.model import Completion, Conversation, Delta, Model
+from synth.task import Message, Task
 
 TOOLS: Sequence[object] = (
     {

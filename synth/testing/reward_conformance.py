@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import pytest
 
 from envs.plugins import resolve
+from synth.core.validation.base import GateValidation
 from synth.errors import ConfigProblems
 from synth.rewards import Evidence, Verifier
-from synth.types import Verdict
-from synth.validation.base import GateValidation
+from synth.verdict import Verdict
 
 UNKNOWN_OPTION = "no_such_option"
 

@@ -8,13 +8,13 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from synth.config.schema import from_dict
-from synth.foundation.archive import pack_world
-from synth.foundation.shipped import find_world
-from synth.runner.plan import job
-from synth.runner.prepare import PreparedRun, prepare
-from synth.runner.runtimes.base import Runtime, WorkerHandle
-from synth.runner.worker_messages import Assignment, Delivery
+from synth.config import from_dict
+from synth.core.foundation.archive import pack_world
+from synth.core.foundation.shipped import find_world
+from synth.core.runner.runtimes.base import Runtime, WorkerHandle
+from synth.core.runner.worker_messages import Assignment, Delivery
+from synth.plan import job
+from synth.prepare import PreparedRun, prepare
 
 
 class RuntimeConformance(ABC):

@@ -1,4 +1,4 @@
-"""The promises of :class:`synth.tasks.base.TaskSource` as tests: subclass, name it ``Test...``."""
+"""The promises of :class:`synth.source.TaskSource` as tests: subclass, name it ``Test...``."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 
 from envs.world.loader import World, load_world
 from synth.errors import TaskError
-from synth.tasks.base import TaskPool, TaskSource
-from synth.types import Task
+from synth.source import TaskPool, TaskSource
+from synth.task import Task
 
 LOOKED_AT = 40
 """The number of tasks of each family that are looked at."""

@@ -1,4 +1,4 @@
-"""The promises of :class:`synth.tasks.transform.TaskTransform` as tests: subclass, name it
+"""The promises of :class:`synth.transform.TaskTransform` as tests: subclass, name it
 ``Test...``.
 """
 
@@ -13,12 +13,12 @@ import pytest
 
 from envs.sandboxes.base import Template
 from envs.world.loader import World, load_world
-from synth.foundation.shipped import find_world
-from synth.runner.plan import Plan
-from synth.tasks.families import FamilyTasks
-from synth.tasks.transform import TaskTransform
-from synth.types import Task
-from synth.validation.prove import prove
+from synth.core.foundation.shipped import find_world
+from synth.core.tasks.families import FamilyTasks
+from synth.core.validation.prove import prove
+from synth.plan import Plan
+from synth.task import Task
+from synth.transform import TaskTransform
 
 PLANNED = 12
 """The number of tasks that are given to the transform."""

@@ -1,4 +1,4 @@
-"""Contract tests of :class:`synth.users.base.User`, on a few roles."""
+"""Contract tests of :class:`synth.user.User`, on a few roles."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 
 from synth.testing.model_conformance import copied
-from synth.types import Consent, Topic, UserRole, UserTurn
-from synth.users.base import User
+from synth.user import Consent, Topic, User, UserRole, UserTurn
 
 ASKS = "What is the date of birth?"
 ASKS_ELSE = "What does she weigh?"

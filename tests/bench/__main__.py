@@ -6,7 +6,7 @@ uv run python -m tests.bench
 
 from __future__ import annotations
 
-from synth.runner import event_loop
+from synth.core.runner import event_loop
 from tests.bench import calls, rollouts
 from tests.bench.endpoint import endpoint
 

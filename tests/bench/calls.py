@@ -21,11 +21,11 @@ from typing import Any
 
 import openai
 
-from synth.foundation.collector import THRESHOLDS
-from synth.models.openai.endpoint import Endpoint
-from synth.models.openai.model import OpenAIModel
-from synth.runner import event_loop
-from synth.types import Task
+from synth.core.foundation.collector import THRESHOLDS
+from synth.core.models.openai.endpoint import Endpoint
+from synth.core.models.openai.model import OpenAIModel
+from synth.core.runner import event_loop
+from synth.task import Task
 from tests.bench.endpoint import endpoint
 
 Json = Any

@@ -17,13 +17,14 @@ from typing import Any
 
 from aiohttp import web
 
+from synth.core.models.openai.backoff import Backoff
+from synth.core.models.openai.endpoint import Endpoint
+from synth.core.models.openai.model import OpenAIModel
+from synth.core.runner.rate_limits import Governor, LeasedRateLimiter, Quota
 from synth.errors import ModelError
-from synth.models.openai.backoff import Backoff
-from synth.models.openai.endpoint import Endpoint
-from synth.models.openai.model import OpenAIModel
-from synth.runner.rate_limits import Governor, LeasedRateLimiter, Quota
-from synth.serving.openai_server import Fault, serve
-from synth.types import Completion, Task
+from synth.ext.serving.openai_server import Fault, serve
+from synth.model import Completion
+from synth.task import Task
 
 TASK = Task(id="t", family="f", env="e", prompt="p", gold=[])
 COLLECT_S = 0.25

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import synth
-from synth.dataset.reader import Dataset
-from synth.dataset.variety import variety_table
-from synth.report.summary import summarize
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.variety import variety_table
+from synth.core.report.summary import summarize
 from tests.bench.large_plan import arguments, counts
 
 HOME = Path("outputs/large")

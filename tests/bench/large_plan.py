@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from synth.config.compose import compose
-from synth.dataset.variety import Variety, variety_table
-from synth.foundation.shipped import world_names
-from synth.runner.prepare import prepare
-from synth.types import Task
-from synth.types.steps import CallStep, SubmitStep, every_step
+from synth.core.config.compose import compose
+from synth.core.dataset.variety import Variety, variety_table
+from synth.core.foundation.shipped import world_names
+from synth.core.types.steps import CallStep, SubmitStep, every_step
+from synth.prepare import prepare
+from synth.task import Task
 
 OPTIONS = (
     "tasks.compose={2: 0.3, 3: 0.2}",

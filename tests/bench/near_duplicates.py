@@ -10,10 +10,10 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from synth.config.compose import compose
-from synth.runner.prepare import prepare
-from synth.tasks.yaml.template import text_of
-from synth.types import Task
+from synth.core.config.compose import compose
+from synth.core.tasks.yaml.template import text_of
+from synth.prepare import prepare
+from synth.task import Task
 
 LEAST = 0.8
 """The Jaccard index of three-word sequences from which on a request repeats an earlier one."""

@@ -25,11 +25,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from synth.action_lists.entries import Scenario
-from synth.action_lists.script import script_of
-from synth.action_lists.wording import consent
-from synth.types import Consent, Topic, UserRole, UserTurn
-from synth.users.scripted.user import ScriptedUser
+from synth.core.users.scripted.user import ScriptedUser
+from synth.ext.action_lists.entries import Scenario
+from synth.ext.action_lists.script import script_of
+from synth.ext.action_lists.wording import consent
+from synth.user import Consent, Topic, UserRole, UserTurn
 
 FILES = {
     "gpt-4o_airline_200.json.gz": ("gpt-4o", "airline"),

@@ -30,24 +30,25 @@ import openai
 from envs.types import Limits
 from envs.world.loader import load_world
 from envs.world.template_cache import Templates
-from synth.agent.middleware.base import MiddlewareHome, MiddlewareMaker
-from synth.agent.react import AgentLimits
-from synth.config.telemetry import OtelConfig
-from synth.dataset.store.wire import encode, to_wire
-from synth.foundation.collector import THRESHOLDS
-from synth.foundation.shipped import find_world
-from synth.models.openai.endpoint import Endpoint
-from synth.models.openai.model import OpenAIModel
-from synth.models.scripted.expert import ScriptedModel
-from synth.runner import event_loop
-from synth.runner.plan import Plan
-from synth.runner.rollout import RolloutContext, play
-from synth.serving.completion_json import whole
-from synth.tasks.families import FamilyTasks
-from synth.telemetry.otel.spans import make as make_spans
-from synth.types import Completion, Job, Task
-from synth.users.none import AbsentUser
-from synth.validation.prove import prove
+from synth.agent import AgentLimits
+from synth.core.config.telemetry import OtelConfig
+from synth.core.dataset.store.wire import encode, to_wire
+from synth.core.foundation.collector import THRESHOLDS
+from synth.core.foundation.shipped import find_world
+from synth.core.models.openai.endpoint import Endpoint
+from synth.core.models.openai.model import OpenAIModel
+from synth.core.models.scripted.expert import ScriptedModel
+from synth.core.runner import event_loop
+from synth.core.tasks.families import FamilyTasks
+from synth.core.users.none import AbsentUser
+from synth.core.validation.prove import prove
+from synth.ext.serving.completion_json import whole
+from synth.ext.telemetry.otel.spans import make as make_spans
+from synth.middleware import MiddlewareHome, MiddlewareMaker
+from synth.model import Completion
+from synth.plan import Plan
+from synth.rollout import RolloutContext, play
+from synth.task import Job, Task
 from tests.bench.by_hand import Tool, over_aiohttp, over_openai
 from tests.bench.endpoint import endpoint
 from tests.bench.otlp_sink import otlp_sink

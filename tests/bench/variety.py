@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import synth
-from synth.dataset.variety import Variety
+from synth.core.dataset.variety import Variety
 
 ENDS = ("thanks", "now", "please", "today")
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from synth.cli.view import main as view
+from synth.ext.view.cli import main as view
 from tests.e2e.command import COMMAND, synth
 
 REPEATS = 5

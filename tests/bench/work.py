@@ -26,15 +26,15 @@ from typing import Any
 from envs.types import Limits
 from envs.world.loader import load_world
 from envs.world.template_cache import Templates
-from synth.agent.react import AgentLimits
-from synth.dataset.store.wire import encode, to_wire
-from synth.foundation.shipped import find_world
-from synth.models.scripted.expert import ScriptedModel
-from synth.runner.plan import Plan
-from synth.runner.rollout import RolloutContext, play
-from synth.tasks.families import FamilyTasks
-from synth.types import Job
-from synth.validation.prove import prove
+from synth.agent import AgentLimits
+from synth.core.dataset.store.wire import encode, to_wire
+from synth.core.foundation.shipped import find_world
+from synth.core.models.scripted.expert import ScriptedModel
+from synth.core.tasks.families import FamilyTasks
+from synth.core.validation.prove import prove
+from synth.plan import Plan
+from synth.rollout import RolloutContext, play
+from synth.task import Job
 
 WORLDS = ("ehr_db", "shop")
 TASKS = 60

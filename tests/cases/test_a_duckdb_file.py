@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from synth.errors import OperatorError
-from synth.generation.source import Extract, from_url
+from synth.ext.authoring.source import Extract, from_url
 from tests.drawn.test_new import check_world
 
 SCRIPT = """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from synth.errors import OperatorError
-from synth.generation.source import from_files
+from synth.ext.authoring.source import from_files
 
 FINE = "CREATE TABLE a (id INTEGER PRIMARY KEY);\n-- a comment; with a semicolon\n\n"
 

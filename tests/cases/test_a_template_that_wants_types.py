@@ -11,8 +11,8 @@ import pytest
 
 from envs.tools.tool import Tool
 from envs.types import ToolResult
-from synth.dataset.exporters.rendering.gate import RenderGate
-from synth.dataset.exporters.rendering.presets import Preset
+from synth.ext.exporters.rendering.gate import RenderGate
+from synth.ext.exporters.rendering.presets import Preset
 
 SOURCE = """
 {%- for tool in tools or [] %}{{ tool.function.name }}(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from synth.tasks.yaml.saves import read_result, saved_values
-from synth.validation.check import Options
-from synth.validation.report import FamilyReport
-from synth.validation.world import check_world
+from synth.core.tasks.yaml.saves import read_result, saved_values
+from synth.core.validation.check import Options
+from synth.core.validation.report import FamilyReport
+from synth.core.validation.world import check_world
 
 FILES = {
     "schema.sql": "CREATE TABLE books (book_id INTEGER PRIMARY KEY, title TEXT NOT NULL UNIQUE);",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from synth.generation.checks import condition, default
+from synth.ext.authoring.checks import condition, default
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from tests.cases.strict_endpoint import SIGNED, strict_endpoint
 from tests.e2e.command import synth
 

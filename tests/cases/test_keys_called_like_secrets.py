@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from synth.generation.reflect import reflect
-from synth.generation.source import from_files
-from synth.generation.toolset import tools_of
-from synth.generation.world import make_world
+from synth.ext.authoring.reflect import reflect
+from synth.ext.authoring.source import from_files
+from synth.ext.authoring.toolset import tools_of
+from synth.ext.authoring.world import make_world
 
 SCHEMA = """
 CREATE TABLE token (token INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from synth.generation.reflect import reflect
-from synth.generation.source import Extract
-from synth.generation.stored import IN_HEXADECIMAL
-from synth.personal.formats import personal_values
+from synth.core.personal.formats import personal_values
+from synth.ext.authoring.reflect import reflect
+from synth.ext.authoring.source import Extract
+from synth.ext.authoring.stored import IN_HEXADECIMAL
 from tests.cases.test_values_beyond_their_type import server_source
 
 TABLES = """

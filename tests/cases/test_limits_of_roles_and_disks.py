@@ -15,7 +15,7 @@ from envs.connection import open_engine, parse_url
 from envs.plugins import ENGINES
 from envs.sandboxes.base import DatabaseTarget, find_engine
 from synth.errors import OperatorError
-from synth.generation.folder import new_folder, write_files
+from synth.ext.authoring.folder import new_folder, write_files
 from tests.live_schema import empty_database
 from tests.servers import server
 

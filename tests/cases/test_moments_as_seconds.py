@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from synth.generation.source import from_files
-from synth.generation.world import make_world
+from synth.ext.authoring.source import from_files
+from synth.ext.authoring.world import make_world
 
 SCRIPT = """
 CREATE TABLE shops (

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from envs.world.loader import load_world
-from synth.generation.folder import write_files
-from synth.generation.names import labels, noun_of, nouns, shortened, snake
-from synth.generation.source import from_files
-from synth.generation.world import NewWorld, make_world
-from synth.validation.check import Options
-from synth.validation.report import FamilyReport
-from synth.validation.world import check_world
+from synth.core.validation.check import Options
+from synth.core.validation.report import FamilyReport
+from synth.core.validation.world import check_world
+from synth.ext.authoring.folder import write_files
+from synth.ext.authoring.names import labels, noun_of, nouns, shortened, snake
+from synth.ext.authoring.source import from_files
+from synth.ext.authoring.world import NewWorld, make_world
 
 LONG = "quarterly_inventory_reconciliation_of_regional_distribution_centre_pallets"
 SCHEMA = f"""

@@ -13,8 +13,8 @@ import pytest
 import sqlalchemy
 
 from synth.errors import OperatorError
-from synth.generation.source import Extract, Source, from_files, from_url
-from synth.generation.world import make_world
+from synth.ext.authoring.source import Extract, Source, from_files, from_url
+from synth.ext.authoring.world import make_world
 from tests.live_schema import empty_database
 
 VIRTUAL = """

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from envs.world.loader import load_world
-from synth.personal import People, people_of
+from synth.core.personal import People, people_of
 
 SCHEMA = """
 CREATE TABLE members (

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from envs.types import Column, Table
-from synth.generation.source import Extract, Source, from_url
-from synth.personal import guess_columns
+from synth.core.personal import guess_columns
+from synth.ext.authoring.source import Extract, Source, from_url
 
 SCRIPT = """
 CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT NOT NULL);

@@ -15,7 +15,7 @@ import duckdb
 import pytest
 import sqlalchemy
 
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from tests.e2e.command import synth
 from tests.unit.envs.sandboxes.attached.databases import on_server, run, sqlite_file
 

@@ -13,10 +13,10 @@ from random import Random
 import pytest
 
 from envs.world.made_rows import MadeTable, Serial, When
-from synth.generation.learn import Learned, Unlearnable, fault_of, learn
-from synth.generation.reflect import reflect
-from synth.generation.seed_file import write_seed_file
-from synth.generation.source import from_files
+from synth.ext.authoring.learn import Learned, Unlearnable, fault_of, learn
+from synth.ext.authoring.reflect import reflect
+from synth.ext.authoring.seed_file import write_seed_file
+from synth.ext.authoring.source import from_files
 
 OTHERS = """
 CREATE TABLE clients (client_id INTEGER PRIMARY KEY, title TEXT NOT NULL UNIQUE, fee REAL NOT NULL);

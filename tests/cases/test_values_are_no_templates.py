@@ -8,12 +8,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from synth.generation.folder import write_files
-from synth.generation.source import from_files
-from synth.generation.world import make_world
-from synth.validation.check import Options
-from synth.validation.report import FamilyReport
-from synth.validation.world import check_world
+from synth.core.validation.check import Options
+from synth.core.validation.report import FamilyReport
+from synth.core.validation.world import check_world
+from synth.ext.authoring.folder import write_files
+from synth.ext.authoring.source import from_files
+from synth.ext.authoring.world import make_world
 
 LIBRARY = Path(__file__).parents[2] / "examples" / "library"
 TITLES = {"'Solaris'": "'{title}'", "'Ubik'": "'$member'", "'Walden'": "'5$ {off} :x}'"}

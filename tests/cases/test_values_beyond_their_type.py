@@ -19,10 +19,10 @@ from envs.sandboxes.attached.engine import AttachedOptions
 from envs.sandboxes.attached.template import attach
 from envs.sandboxes.base import DatabaseTarget
 from envs.types import Limits, Pins
-from synth.generation.reflect import reflect
-from synth.generation.source import Extract, Source, from_files, from_url
-from synth.generation.stored import NOT_TEXT, ROUNDED, stored
-from synth.generation.world import make_world
+from synth.ext.authoring.reflect import reflect
+from synth.ext.authoring.source import Extract, Source, from_files, from_url
+from synth.ext.authoring.stored import NOT_TEXT, ROUNDED, stored
+from synth.ext.authoring.world import make_world
 from tests.live_schema import empty_database
 
 SQLITE = """

@@ -18,9 +18,9 @@ from envs.errors import DatabaseConfigError, EnvsError
 from envs.sandboxes.attached.engine import AttachedOptions
 from envs.sandboxes.attached.template import attach
 from envs.sandboxes.base import DatabaseTarget
-from synth.config.compose import compose
+from synth.core.config.compose import compose
 from synth.errors import ConfigProblems, OperatorError
-from synth.generation.source import from_files
+from synth.ext.authoring.source import from_files
 
 SCRIPTS = {
     "unclosed.sql": (

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from synth.cli.export import main
-from synth.dataset.exporters import Exporter, find_exporter
-from synth.dataset.exporters.rendering.presets import find_preset
-from synth.dataset.exporters.tokens import TokenOptions
-from synth.dataset.exporters.trl_sft import TrlSft
 from synth.errors import ConfigProblems, DatasetError, OperatorError
+from synth.ext.exporters import Exporter, find_exporter
+from synth.ext.exporters.cli import main
+from synth.ext.exporters.rendering.presets import find_preset
+from synth.ext.exporters.tokens import TokenOptions
+from synth.ext.exporters.trl_sft import TrlSft
 from synth.plugins import EXPORTERS
 from synth.testing import ExporterConformance
 from tests.sample_rows import all_kinds, write_run
@@ -24,7 +24,7 @@ MODULE = '''
 
 import os
 from dataclasses import dataclass
-from synth.dataset.exporters import Exporter
+from synth.ext.exporters import Exporter
 
 
 class Prompts(Exporter):

@@ -10,25 +10,25 @@ from typing import Any
 
 import pytest
 
-from synth.agent.middleware.base import MiddlewareHome, MiddlewareMaker
-from synth.config.options import load_extension, options_for
-from synth.config.schema import from_dict, problems
+from synth.config import from_dict, problems
+from synth.core.config.options import load_extension, options_for
+from synth.core.runner.build import build_model, build_user
 from synth.errors import ConfigProblems, OperatorError
-from synth.models.base import Model, Sampling
+from synth.middleware import MiddlewareHome, MiddlewareMaker
+from synth.model import Model, Sampling
 from synth.plugins import MIDDLEWARES, MODELS, USERS
-from synth.runner.build import build_model, build_user
-from synth.runner.prepare import prepare
+from synth.prepare import prepare
+from synth.task import Task
 from synth.testing import MiddlewareConformance, ModelConformance, UserConformance
-from synth.types import Task, UserRole
-from synth.users.base import User
+from synth.user import User, UserRole
 from tests.unit import talking_world
 
 MODULE = '''
 from dataclasses import dataclass
 from pydantic import BaseModel
-from synth.agent.middleware.base import AgentMiddleware, MiddlewareInstance
-from synth.models.scripted.expert import ScriptedModel
-from synth.users.scripted.user import ScriptedUser
+from synth.middleware import AgentMiddleware, MiddlewareInstance
+from synth.core.models.scripted.expert import ScriptedModel
+from synth.core.users.scripted.user import ScriptedUser
 
 
 class PatientModel(ScriptedModel):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from synth.agent.middleware.base import MiddlewareHome, MiddlewareMaker
-from synth.config.agent import AgentConfig
+from synth.core.config.agent import AgentConfig
+from synth.middleware import MiddlewareHome, MiddlewareMaker
 from synth.plugins import MIDDLEWARES
 from synth.testing import MiddlewareConformance
 

@@ -9,16 +9,16 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from synth.models.base import Model
-from synth.models.emission import completion_event
-from synth.models.openai.endpoint import Endpoint
-from synth.models.openai.model import OpenAIModel
-from synth.models.replay.model import ReplayModel
-from synth.models.replay.records import Records
-from synth.models.scripted.expert import ScriptedModel
-from synth.serving.openai_server import serve
+from synth.core.models.emission import completion_event
+from synth.core.models.openai.endpoint import Endpoint
+from synth.core.models.openai.model import OpenAIModel
+from synth.core.models.replay.model import ReplayModel
+from synth.core.models.replay.records import Records
+from synth.core.models.scripted.expert import ScriptedModel
+from synth.ext.serving.openai_server import serve
+from synth.model import Model
+from synth.task import Task
 from synth.testing import ModelConformance
-from synth.types import Task
 from tests.e2e.expert_endpoint import Expert
 from tests.sample_rows import row, write_run
 

@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 
 from envs.types import ToolResult
 from envs.world.query import ask
-from synth.personal import People
+from synth.core.personal import People
+from synth.core.types.reply import GoldReply
+from synth.core.types.steps import ConfirmStep
+from synth.evidence import Databases
 from synth.plugins import REWARDS
 from synth.rewards import CallRecord, Evidence, Verifier, verifier_of
-from synth.rewards.base import Databases
+from synth.task import GoldEnd, Task
 from synth.testing import RewardConformance
-from synth.types import GoldEnd, Task, Verdict
-from synth.types.reply import GoldReply
-from synth.types.steps import ConfirmStep
+from synth.verdict import Verdict
 from tests.unit.rewards.desk import Desk
 
 WRITE = "UPDATE orders SET status = 'sent' WHERE order_id = 7"

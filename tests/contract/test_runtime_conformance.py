@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from synth.config.schema import RuntimeConfig
+from synth.config import RuntimeConfig
+from synth.core.runner.runtimes.base import Runtime, make_runtime
+from synth.core.runner.runtimes.inline import InlineRuntime
 from synth.plugins import RUNTIMES
-from synth.runner.runtimes.base import Runtime, make_runtime
-from synth.runner.runtimes.inline import InlineRuntime
 from synth.testing import RuntimeConformance
 
 pytestmark = pytest.mark.slow

@@ -14,9 +14,9 @@ from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.testing import STATEMENTS, SandboxConformance
 from envs.types import ErrorCategory, Limits, RowChange, ToolCall, ToolOutcome
 from envs.world.loader import SUBPROCESS_SERVICE, World, load_world
-from synth.config.schema import RunConfig, from_dict, problems
+from synth.config import RunConfig, from_dict, problems
+from synth.core.runner.setup import database_target
 from synth.errors import ConfigProblems
-from synth.runner.setup import database_target
 from tests.servers import server
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from examples.extensions.task_transform import Long, Options
+from synth.core.tasks.families import FamilyTasks
 from synth.errors import OperatorError
-from synth.runner.plan import Plan
-from synth.surface import SurfaceMaker, Surfaces, answers_of, database_names
-from synth.tasks.by_difficulty import ByDifficulty
-from synth.tasks.families import FamilyTasks
-from synth.tasks.transform import TaskTransform
-from synth.tasks.wording import VariedWording
+from synth.ext.renamings import SurfaceMaker, Surfaces, answers_of, database_names
+from synth.ext.variety.by_difficulty import ByDifficulty
+from synth.ext.variety.wording import VariedWording
+from synth.plan import Plan
 from synth.testing import TaskTransformConformance
+from synth.transform import TaskTransform
 
 
 class TestVariedWording(TaskTransformConformance):

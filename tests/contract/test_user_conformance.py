@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+from synth.core.users.scripted.user import ScriptedUser
 from synth.testing import UserConformance
-from synth.types import UserRole
-from synth.users.base import User
-from synth.users.scripted.user import ScriptedUser
+from synth.user import User, UserRole
 from tests.user_endpoint import Player, actor, obedient, simulated
 
 

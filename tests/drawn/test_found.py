@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.generation.source import Extract, from_files, from_url
+from synth.ext.authoring.source import Extract, from_files, from_url
 from tests.drawn.test_new import check_world
 
 SCRIPTS = {

@@ -13,11 +13,11 @@ from hypothesis import given
 
 from envs.errors import WorldError
 from envs.world.loader import load_world
-from synth.generation.folder import write_files
-from synth.generation.prove import prove
-from synth.generation.source import Extract, Source, from_files, from_url
-from synth.generation.world import DEFAULT_NOW, NewWorld, make_world
-from synth.validation.check import Options
+from synth.core.validation.check import Options
+from synth.ext.authoring.folder import write_files
+from synth.ext.authoring.prove import prove
+from synth.ext.authoring.source import Extract, Source, from_files, from_url
+from synth.ext.authoring.world import DEFAULT_NOW, NewWorld, make_world
 from tests.drawn.account import catalog_counts, check_account
 from tests.drawn.databases import DrawnDatabase, databases, make_sqlite
 from tests.drawn.running import drawn, made_or_refused, sentence

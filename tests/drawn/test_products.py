@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from synth.generation.folder import write_files
-from synth.generation.source import Extract, from_files, from_url
-from synth.generation.world import make_world
-from synth.validation.check import Options
-from synth.validation.world import check_world
+from synth.core.validation.check import Options
+from synth.core.validation.world import check_world
+from synth.ext.authoring.folder import write_files
+from synth.ext.authoring.source import Extract, from_files, from_url
+from synth.ext.authoring.world import make_world
 from tests.drawn.account import catalog_counts, check_account
 
 PRODUCTS = Path(__file__).parents[1] / "schemata" / "products"

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from envs.sandboxes.base import DatabaseTarget, Template
 from envs.world.loader import World, load_world
+from synth.core.tasks.families import FamilyTasks
+from synth.core.validation.prove import prove
 from synth.errors import TaskError
-from synth.tasks.families import FamilyTasks
-from synth.text2sql.attached_questions import QuestionOptions, QuestionSource
-from synth.text2sql.bird import write_bird_world
-from synth.validation.prove import prove
+from synth.ext.text2sql.attached_questions import QuestionOptions, QuestionSource
+from synth.ext.text2sql.bird import write_bird_world
 from tests.drawn.databases import databases, make_sqlite
 from tests.drawn.questions import as_json, question_sets, tables_of
 from tests.drawn.running import drawn, sentence

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.generation.source import Extract, from_url
+from synth.ext.authoring.source import Extract, from_url
 from tests.drawn.databases import databases
 from tests.drawn.material import MARIADB, POSTGRES
 from tests.drawn.questions import as_json, columns_on_server, question_sets

@@ -16,10 +16,10 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from envs.types import RowChange, ToolCall
-from synth.models.base import Conversation
+from synth.core.validation.attacks.steps import Move, SayStep, ToolStep, acts, talk
+from synth.model import Completion, Conversation
 from synth.rewards import Evidence
-from synth.types import Completion, Message, Task
-from synth.validation.attacks.steps import Move, SayStep, ToolStep, acts, talk
+from synth.task import Message, Task
 
 Json = Any
 

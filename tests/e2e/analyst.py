@@ -13,12 +13,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from envs.types import ToolCall
+from synth.core.foundation.hashing import derive_seed
+from synth.core.models.kept_output import READ, kept_in, read_piece
+from synth.core.models.openai.wire import canonical_message
+from synth.core.models.recap import read_request, without_recap
 from synth.errors import ModelRefusedRequest
-from synth.foundation.hashing import derive_seed
-from synth.models.kept_output import READ, kept_in, read_piece
-from synth.models.openai.wire import canonical_message
-from synth.models.recap import read_request, without_recap
-from synth.types import Completion, Message, Task
+from synth.model import Completion
+from synth.task import Message, Task
 
 KINDS = (
     "right",

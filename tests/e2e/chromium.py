@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from synth.cli.view import main
+from synth.ext.view.cli import main
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 

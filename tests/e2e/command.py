@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from synth.dataset.reader import Dataset
-from synth.dataset.store.wire import VOLATILE
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.wire import VOLATILE
 
 COMMAND = [sys.executable, "-m", "synth"]
 

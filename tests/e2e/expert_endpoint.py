@@ -13,11 +13,12 @@ import threading
 from collections.abc import Generator, Iterable
 from typing import Any
 
+from synth.core.models.openai.wire import canonical_message
+from synth.core.models.scripted.expert import ExpertConversation
 from synth.errors import ModelRefusedRequest
-from synth.models.openai.wire import canonical_message
-from synth.models.scripted.expert import ExpertConversation
-from synth.serving.openai_server import FaultHook, Handler, serve
-from synth.types import Completion, Task
+from synth.ext.serving.openai_server import FaultHook, Handler, serve
+from synth.model import Completion
+from synth.task import Task
 
 
 class Expert:

@@ -15,7 +15,7 @@ from typing import Any
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
-from synth.api.trl import TrlTasks
+from synth.ext.rl.trl import TrlTasks
 from tests.e2e.tiny_model import model, tokenizer
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from aiohttp import web
 
-from synth.serving.openai_server import Fault
-from synth.types import Completion
+from synth.ext.serving.openai_server import Fault
+from synth.model import Completion
 from tests.e2e.expert_endpoint import Expert
 
 REFUSED = Fault(

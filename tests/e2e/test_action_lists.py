@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from tests.e2e.command import stable_rows, synth
 
-FOLDER = Path(__file__).parent.parent / "unit" / "action_lists"
+FOLDER = Path(__file__).parent.parent / "unit" / "ext" / "action_lists"
 
 
 @pytest.fixture

@@ -17,16 +17,16 @@ import pytest
 from envs.sandboxes.base import Template
 from envs.types import Limits
 from envs.world.loader import World, load_world
-from synth.agent.react import ReactAgent
-from synth.agent.rollout_result import AgentLimits
+from synth.agent import ReactAgent
+from synth.core.agent.rollout_result import AgentLimits
+from synth.core.foundation.shipped import find_world
+from synth.core.tasks.families import FamilyTasks
+from synth.core.validation.attacks.steps import acts, moves_of, talk
+from synth.core.validation.prove import prove_and_keep
 from synth.episode import Episode
 from synth.errors import ModelError, OperatorError
-from synth.foundation.shipped import find_world
 from synth.rewards import Evidence
-from synth.tasks.families import FamilyTasks
-from synth.types import Task
-from synth.validation.attacks.steps import acts, moves_of, talk
-from synth.validation.prove import prove_and_keep
+from synth.task import Task
 from tests.e2e.adversaries import FORGED, Adversary, Case, Script, Turn, blind, cheats, truly_gold
 
 WORLDS = ("ehr_db", "shop")

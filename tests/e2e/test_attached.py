@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from tests.e2e.command import stable_rows, synth
 from tests.unit.envs.sandboxes.attached.databases import duckdb_file, on_server, run, sqlite_file
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from tests.e2e.command import synth
 from tests.servers import VARIABLES, server
 

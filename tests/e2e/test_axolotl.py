@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from synth.api.exporting import export
-from synth.dataset.exporters.rendering.presets import find_preset
+from synth.ext.exporters.exporting import export
+from synth.ext.exporters.rendering.presets import find_preset
 from tests.documents import block_with
 from tests.e2e.isolated import consume, make_environment
 from tests.e2e.run_with_mistakes import is_trained, play_with_mistakes, successes

@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.dataset.store.task_table import read_tasks
-from synth.types import Task
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.task_table import read_tasks
+from synth.task import Task
 from tests.documents import TEXTS
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import Expert, endpoint

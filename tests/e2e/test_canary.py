@@ -11,21 +11,21 @@ from typing import Any
 import aiohttp
 import pytest
 
-from synth.config.compose import compose
-from synth.dataset.reader import Dataset
-from synth.dataset.texts import stored_texts
-from synth.runner.prepare import prepare
-from synth.serving.agent_server import serve_agent
-from synth.serving.known_rollouts import open_served
-from synth.serving.live.desk import SupervisedSessions
-from synth.serving.live.world import open_live
+from synth.core.config.compose import compose
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.texts import stored_texts
+from synth.ext.serving.agent_server import serve_agent
+from synth.ext.serving.known_rollouts import open_served
+from synth.ext.serving.live.desk import SupervisedSessions
+from synth.ext.serving.live.world import open_live
+from synth.prepare import prepare
 from tests.e2e.command import synth
 from tests.e2e.expert_endpoint import endpoint
 from tests.e2e.test_hub import environment
 from tests.e2e.test_telemetry import KEY, PLAN, ROOT, play
 from tests.hub_stand_in import hub
 from tests.otlp_collector import collector
-from tests.unit.serving.live_world import desk
+from tests.unit.ext.serving.live_world import desk
 
 pytestmark = pytest.mark.slow
 

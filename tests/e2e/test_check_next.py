@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from envs.world.loader import load_world
-from synth.cli.check import main, next_step
+from synth.core.cli.check import main, next_step
+from synth.core.foundation.shipped import examples_dir
 from synth.errors import OperatorError
-from synth.foundation.shipped import examples_dir
 from tests.e2e.command import COMMAND, synth
 
 TOOLS = '''

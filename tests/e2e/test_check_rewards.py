@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from synth.cli.grade import main
-from synth.dataset.reader import Dataset
+from synth.core.cli.grade import main
+from synth.core.dataset.reader import Dataset
 from tests.e2e.command import synth
 from tests.unit import small_world
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.runner.runtimes.ray import lacking_module
+from synth.core.dataset.reader import Dataset
+from synth.core.runner.runtimes.ray import lacking_module
 from tests.documents import ROOT
 from tests.e2e.command import COMMAND
 from tests.e2e.ray_cluster import ClusterProcess, ray_cluster
@@ -33,8 +33,8 @@ WITNESS = """
 import os
 
 import ray
-from synth.models.base import Conversation, Model
-from synth.types import Completion
+from synth.model import Conversation, Model
+from synth.model import Completion
 
 
 class Witness(Model, Conversation):

@@ -18,8 +18,9 @@ import yaml
 from aiohttp import web
 
 from synth.__main__ import main
-from synth.serving.openai_server import Fault
-from synth.types import Completion, Usage
+from synth.core.types.usage import Usage
+from synth.ext.serving.openai_server import Fault
+from synth.model import Completion
 from tests.e2e.expert_endpoint import endpoint
 
 pytestmark = pytest.mark.slow

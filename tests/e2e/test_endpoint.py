@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from synth.dataset.reader import Dataset
-from synth.dataset.store.task_table import TaskTable
-from synth.serving.openai_server import Fault
-from synth.types import Task
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.task_table import TaskTable
+from synth.ext.serving.openai_server import Fault
+from synth.task import Task
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import Expert, endpoint
 

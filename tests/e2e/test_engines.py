@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.dataset.store.task_table import TaskTable
-from synth.types import Task
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.task_table import TaskTable
+from synth.task import Task
 from tests.e2e.command import synth
 from tests.servers import VARIABLES, server
 

@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from synth.api.exporting import export as write
-from synth.dataset.exporters import ExportReport
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
+from synth.ext.exporters import ExportReport
+from synth.ext.exporters.exporting import export as write
 from synth.plugins import EXPORTERS
 from tests.e2e.command import synth
 from tests.tokenizer_file import write_tokenizer

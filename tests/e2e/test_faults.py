@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.models.scripted.expert import GAVE_UP
+from synth.core.dataset.reader import Dataset
+from synth.core.models.scripted.expert import GAVE_UP
 from tests.e2e.command import stable_rows, synth
 from tests.servers import server
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from synth.__main__ import main
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 
 JOB = ("run", "env=library", "tasks.count=6", "users=none", "tasks.kind=families", "runtime=inline")
 FAMILIES = "tasks.families=[lend_book]"

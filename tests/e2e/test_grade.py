@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from synth.cli.grade import main
-from synth.dataset.reader import Dataset
-from synth.foundation.archive import pack_world
+from synth.core.cli.grade import main
+from synth.core.dataset.reader import Dataset
+from synth.core.foundation.archive import pack_world
+from synth.evidence import Evidence, Verifier
 from synth.plugins import REWARDS
-from synth.rewards.base import Evidence, Verifier
-from synth.types import Verdict
+from synth.verdict import Verdict
 from tests.e2e.command import synth
 from tests.unit.validation import talking_world
 

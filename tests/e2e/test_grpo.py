@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.exporters.rendering.presets import find_preset
-from synth.report.rates import wilson
+from synth.core.report.rates import wilson
+from synth.ext.exporters.rendering.presets import find_preset
 from tests.documents import ROOT
 from tests.e2e.isolated import consume, make_environment
 from tests.e2e.test_export_consumers import PACKAGES

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from tests.e2e.command import synth
 from tests.hub_stand_in import TOKEN, Hub, hub
 

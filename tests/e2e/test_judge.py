@@ -8,8 +8,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from synth.rewards.model_judge import VERSION
-from synth.types import Completion, Usage
+from synth.core.types.usage import Usage
+from synth.ext.judge.model_judge import VERSION
+from synth.model import Completion
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import endpoint
 

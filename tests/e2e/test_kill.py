@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from tests.e2e.command import COMMAND, stable_rows, synth
 
 

@@ -13,17 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from synth.config.schema import from_dict
-from synth.dataset.reader import Dataset
-from synth.dataset.store.task_table import TaskTable
+from synth.config import from_dict
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.task_table import TaskTable
+from synth.core.foundation.archive import pack_world
+from synth.core.runner.runtimes.ray import RayOptions, RayRuntime
+from synth.core.runner.worker_messages import Assignment
 from synth.errors import WorkerHeld
-from synth.foundation.archive import pack_world
-from synth.runner.plan import job
-from synth.runner.prepare import prepare
-from synth.runner.runtimes.ray import RayOptions, RayRuntime
-from synth.runner.worker import Worker
-from synth.runner.worker_messages import Assignment
-from synth.types import Task
+from synth.plan import job
+from synth.prepare import prepare
+from synth.task import Task
+from synth.worker import Worker
 from tests.e2e.command import synth
 from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.e2e.misbehaving import Place, interrupt, wait_for_words
@@ -98,10 +98,10 @@ def test_an_interrupt_while_ray_starts_leaves_nothing_behind(place: Place):
 
 SWALLOWING = """
 import os, signal, sys
-import synth.runner.coordinator
+import synth.coordinator
 from synth.__main__ import main
 
-real = synth.runner.coordinator.make_runtime
+real = synth.coordinator.make_runtime
 
 def make_runtime(config):
     runtime = real(config)
@@ -117,7 +117,7 @@ def make_runtime(config):
     runtime.open = swallow
     return runtime
 
-synth.runner.coordinator.make_runtime = make_runtime
+synth.coordinator.make_runtime = make_runtime
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.runner.prepare import PreparedRun
-from synth.serving.live.desk import SupervisedSessions
-from synth.serving.live.recorder import Recorder
-from synth.serving.live.world import open_live
-from synth.serving.mcp.transports import serve_http
+from synth.core.dataset.reader import Dataset
+from synth.ext.serving.live.desk import SupervisedSessions
+from synth.ext.serving.live.recorder import Recorder
+from synth.ext.serving.live.world import open_live
+from synth.ext.serving.mcp.transports import serve_http
+from synth.prepare import PreparedRun
 from tests.e2e.command import synth
 from tests.e2e.test_mcp import TOKEN, client, play, text_of
 from tests.servers import VARIABLES, server
 from tests.unit import talking_world
-from tests.unit.serving.live_world import desk, run_of
+from tests.unit.ext.serving.live_world import desk, run_of
 
 ENGINES = ("postgresql", "mariadb")
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from synth.api.exporting import export
-from synth.dataset.exporters.rendering.presets import find_preset
+from synth.ext.exporters.exporting import export
+from synth.ext.exporters.rendering.presets import find_preset
 from tests.e2e.isolated import consume, make_environment
 from tests.e2e.run_with_mistakes import is_trained, play_with_mistakes, successes
 from tests.sample_rows import asks, call, result, row, says, user, write_run

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.foundation.perturbations import MISTAKE_KINDS
-from synth.models.openai.wire import wire_message
-from synth.rerun.regrade import grade
-from synth.rerun.replay import replay
-from synth.serving.chat_request import check_request
+from synth.core.dataset.reader import Dataset
+from synth.core.foundation.perturbations import MISTAKE_KINDS
+from synth.core.models.openai.wire import wire_message
+from synth.core.rerun.regrade import grade
+from synth.core.rerun.replay import replay
+from synth.ext.serving.chat_request import check_request
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.test_serve_model import differing, serving
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from tests.e2e.command import stable_rows
 from tests.e2e.misbehaving import Place, interrupt, wait_for_words
 from tests.e2e.ray_cluster import ClusterProcess, ray_cluster

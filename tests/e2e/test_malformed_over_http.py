@@ -18,10 +18,10 @@ import pytest
 from aiohttp import web
 
 from envs.types import ToolCall
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from synth.errors import ModelRefusedRequest
-from synth.serving.openai_server import Fault
-from synth.types import Completion
+from synth.ext.serving.openai_server import Fault
+from synth.model import Completion
 from tests.e2e.command import synth
 from tests.e2e.expert_endpoint import endpoint
 from tests.e2e.wire_forms import NO_ROW, Form, forms

@@ -19,13 +19,13 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from synth.cli.mcp import main
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from synth.errors import OperatorError
-from synth.serving.mcp.transports import MAX_BODY, serve_http
+from synth.ext.serving.cli.mcp import main
+from synth.ext.serving.mcp.transports import MAX_BODY, serve_http
 from tests.e2e.command import COMMAND, synth
 from tests.unit import talking_world
-from tests.unit.serving.live_world import Desk, desk, run_of
+from tests.unit.ext.serving.live_world import Desk, desk, run_of
 
 PRICES = {'Lamp "XL"': "9.5", "Chair": "20.0", "Desk": "120.25"}
 TOKEN = "the-token-of-this-test"
@@ -291,6 +291,6 @@ def test_standard_input_has_to_be_a_client(tmp_path: Path):
 
 
 def test_a_missing_sdk_is_one_message(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("synth.cli.mcp.find_module", lambda _: None)
+    monkeypatch.setattr("synth.ext.serving.cli.mcp.find_module", lambda _: None)
     with pytest.raises(OperatorError, match=r"pip install 'synth-worlds\[mcp\]'"):
         main(["library"])

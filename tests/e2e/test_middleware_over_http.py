@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from synth.config.compose import compose
-from synth.dataset.reader import Dataset
-from synth.serving.known_rollouts import open_served
-from synth.serving.openai_server import Fault
-from synth.types import Completion, Usage
+from synth.core.config.compose import compose
+from synth.core.dataset.reader import Dataset
+from synth.core.types.usage import Usage
+from synth.ext.serving.known_rollouts import open_served
+from synth.ext.serving.openai_server import Fault
+from synth.model import Completion
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import endpoint
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.foundation.perturbations import MISTAKE_KINDS
-from synth.models.scripted.mistakes import implied_failure
+from synth.core.dataset.reader import Dataset
+from synth.core.foundation.perturbations import MISTAKE_KINDS
+from synth.core.models.scripted.mistakes import implied_failure
 from tests.e2e.command import stable_rows, synth
 
 Json = Any

@@ -15,9 +15,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.foundation.hashing import derive_seed
-from synth.types import Completion, Usage
+from synth.core.dataset.reader import Dataset
+from synth.core.foundation.hashing import derive_seed
+from synth.core.types.usage import Usage
+from synth.model import Completion
 from tests.documents import TEXTS
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import endpoint

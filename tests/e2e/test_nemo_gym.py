@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 
 from envs.types import ToolCall
-from synth.dataset.store.task_table import TaskTable
-from synth.types import Completion, Task
-from synth.types.reply_tool import REPLY
+from synth.core.dataset.store.task_table import TaskTable
+from synth.core.types.reply_tool import REPLY
+from synth.model import Completion
+from synth.task import Task
 from tests.e2e.command import synth
 from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.e2e.isolated import make_environment, newer_python

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from tests.e2e.command import synth
 from tests.e2e.isolated import make_environment
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy
 
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from tests.documents import ROOT, marked
 from tests.e2e.command import synth
 from tests.servers import server as server_url

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import synth
-from synth.config.compose import compose
-from synth.dataset.store.run_info import RunFiles
+from synth.core.config.compose import compose
+from synth.core.dataset.store.run_info import RunFiles
 from synth.errors import ConfigProblems, DatasetError, OperatorError, ResumeRefused, UntrustedCode
 from tests.e2e.command import stable_rows
 from tests.e2e.command import synth as command

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from synth.config.schema import from_dict
-from synth.dataset.reader import Dataset
-from synth.runner.prepare import prepare
-from synth.types import Task
+from synth.config import from_dict
+from synth.core.dataset.reader import Dataset
+from synth.prepare import prepare
+from synth.task import Task
 from tests.bird_folder import ASKED, bird_folder
 from tests.e2e.analyst import FAILING, KINDS, Analyst, kind_of, spoilt
 from tests.e2e.command import stable_rows, synth

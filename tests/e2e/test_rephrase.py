@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from synth.__main__ import main
-from synth.dataset.reader import Dataset
-from synth.types import Completion
+from synth.core.dataset.reader import Dataset
+from synth.model import Completion
 from tests.e2e.expert_endpoint import endpoint
 from tests.rephrasing_endpoint import Writer, answer, says
 from tests.unit import talking_world

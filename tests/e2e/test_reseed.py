@@ -17,9 +17,9 @@ from envs.connection import connect_args, parse_url
 from envs.errors import DatabaseConfigError, ScriptError, WorldError
 from envs.reseed import APPLICATION_ID, MARKER, ReseedRefused, reseed
 from envs.scripts import run_script
-from synth.cli.reseed import main
+from synth.core.cli.reseed import main
+from synth.core.foundation.shipped import find_world
 from synth.errors import OperatorError
-from synth.foundation.shipped import find_world
 
 SCHEMA = """
 DROP TABLE IF EXISTS items;

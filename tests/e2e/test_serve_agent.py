@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 from envs.types import ToolCall
-from synth.models.base import Conversation, Model, OnDelta
-from synth.serving.agent_server import serve_agent
-from synth.serving.live.desk import SupervisedSessions
-from synth.serving.live.world import open_live
-from synth.types import Completion, Delta, Message, Task
+from synth.ext.serving.agent_server import serve_agent
+from synth.ext.serving.live.desk import SupervisedSessions
+from synth.ext.serving.live.world import open_live
+from synth.model import Completion, Conversation, Delta, Model, OnDelta
+from synth.task import Message, Task
 from tests.e2e.command import COMMAND, synth
 from tests.unit import talking_world
-from tests.unit.serving.live_world import run_of
+from tests.unit.ext.serving.live_world import run_of
 
 TOKEN = "the-token-of-this-test"
 CHROMIUM = next(

@@ -21,9 +21,10 @@ from typing import Any
 import pytest
 
 from envs.types import ToolCall
-from synth.dataset.reader import Dataset
-from synth.foundation.perturbations import MISTAKE_KINDS
-from synth.types import Completion, Usage
+from synth.core.dataset.reader import Dataset
+from synth.core.foundation.perturbations import MISTAKE_KINDS
+from synth.core.types.usage import Usage
+from synth.model import Completion
 from tests.e2e.command import COMMAND, stable_rows, synth
 from tests.e2e.expert_endpoint import endpoint
 

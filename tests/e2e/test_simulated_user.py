@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.dataset.store.task_table import TaskTable
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.task_table import TaskTable
 from synth.errors import ModelError
-from synth.types import Task
+from synth.task import Task
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import endpoint
 from tests.e2e.test_serve_model import differing

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.text2sql.result_sets import Rules, fixed, same_rows
+from synth.core.dataset.reader import Dataset
+from synth.ext.text2sql.result_sets import Rules, fixed, same_rows
 from tests.e2e.command import synth
 from tests.e2e.test_engines import SERVERS, variable
 

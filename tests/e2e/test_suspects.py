@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from envs.world.loader import load_world
-from synth.models.openai.wire import canonical_message
-from synth.models.scripted.expert import ExpertConversation
-from synth.tasks.families import FamilyTasks
-from synth.types import Completion, Task
-from synth.types.steps import CallStep, LoopStep
+from synth.core.models.openai.wire import canonical_message
+from synth.core.models.scripted.expert import ExpertConversation
+from synth.core.tasks.families import FamilyTasks
+from synth.core.types.steps import CallStep, LoopStep
+from synth.model import Completion
+from synth.task import Task
 from tests.e2e.command import synth
 from tests.e2e.expert_endpoint import endpoint
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from synth.config.compose import compose
-from synth.serving.known_rollouts import open_served
+from synth.core.config.compose import compose
+from synth.ext.serving.known_rollouts import open_served
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import endpoint
 from tests.otlp_collector import Collector, attributes, collector

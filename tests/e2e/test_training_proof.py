@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from tests.documents import ROOT
 from tests.e2e.isolated import make_environment
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from synth.core.foundation.consent import agree
+from synth.core.foundation.shipped import examples_dir
+from synth.core.rerun.regrade import grade
+from synth.core.rerun.replay import replay
 from synth.errors import UntrustedCode
-from synth.foundation.consent import agree
-from synth.foundation.shipped import examples_dir
-from synth.rerun.regrade import grade
-from synth.rerun.replay import replay
 from tests.e2e.command import COMMAND, synth
 from tests.unit import small_world
 

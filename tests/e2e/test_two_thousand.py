@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.models.scripted.mistakes import implied_failure
+from synth.core.dataset.reader import Dataset
+from synth.core.models.scripted.mistakes import implied_failure
 from tests.e2e.command import synth
 
 pytestmark = pytest.mark.long

@@ -17,9 +17,9 @@ import pytest
 
 from envs.types import Limits, Pins
 from envs.world.loader import load_world
-from synth.dataset.reader import Dataset
-from synth.dataset.store.task_table import TaskTable
-from synth.foundation.shipped import find_world
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.task_table import TaskTable
+from synth.core.foundation.shipped import find_world
 from tests.documents import marked
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.test_kill import assert_equal_runs, disturbed, rows_so_far, start

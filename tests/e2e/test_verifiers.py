@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.types import Completion
+from synth.core.dataset.reader import Dataset
+from synth.model import Completion
 from tests.e2e.command import synth
 from tests.e2e.expert_endpoint import endpoint
 from tests.e2e.isolated import make_environment

@@ -11,8 +11,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from synth.api.exporting import export
-from synth.dataset.exporters.rendering.presets import find_preset
+from synth.ext.exporters.exporting import export
+from synth.ext.exporters.rendering.presets import find_preset
 from tests.documents import ROOT
 from tests.e2e.command import synth
 from tests.e2e.isolated import consume, make_environment
@@ -39,7 +39,7 @@ def test_verl_trains_on_rewards_of_the_verifiers(python: Path, tmp_path: Path):
     export(tmp_path / "run", "verl", tmp_path / "rows.parquet", options={"agent": "synth"})
     loop = {
         "name": "synth",
-        "_target_": "synth.api.verl.VerlAgentLoop",
+        "_target_": "synth.ext.rl.verl.VerlAgentLoop",
         "run": str(tmp_path / "run"),
     }
     (tmp_path / "loop.yaml").write_text(json.dumps([loop]))

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from synth.cli.view import main
-from synth.view.server import ViewServer
+from synth.ext.view.cli import main
+from synth.ext.view.server import ViewServer
 from tests.e2e import chromium
 from tests.e2e.chromium import opened
 from tests.sample_rows import all_kinds, failed, row, says, user, write_run

@@ -27,7 +27,7 @@ from verl.utils.config import omega_conf_to_dataclass
 from verl.utils.dataset.rl_dataset import collate_fn, get_dataset_class
 from verl.workers.rollout.replica import TokenOutput
 
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from tests.e2e.tiny_model import model, tokenizer
 
 STEPS = 3

@@ -8,11 +8,11 @@ from typing import Any
 
 from rich.console import Console
 
-from synth.config.compose import compose
-from synth.dataset.reader import Dataset
-from synth.dataset.store.wire import VOLATILE
-from synth.runner.coordinator import RunReport
-from synth.runner.launch import launch, resume
+from synth.coordinator import RunReport
+from synth.core.config.compose import compose
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.wire import VOLATILE
+from synth.launch import launch, resume
 
 
 def play(directory: Path, *overrides: str) -> RunReport:

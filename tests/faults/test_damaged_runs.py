@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from synth.errors import DatasetError, ResumeRefused
 from tests.e2e.command import synth
 from tests.faults.promises import promise

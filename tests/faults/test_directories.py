@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.store.run_info import json_bytes
+from synth.core.dataset.store.run_info import json_bytes
 from synth.errors import ResumeRefused
 from tests.e2e.misbehaving import Place
 from tests.faults.promises import promise

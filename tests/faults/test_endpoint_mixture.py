@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.dataset.store.task_table import TaskTable
-from synth.types import Task
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.task_table import TaskTable
+from synth.task import Task
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.faults.promises import promise

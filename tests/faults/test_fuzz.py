@@ -22,14 +22,14 @@ from hypothesis import strategies as st
 from envs.errors import EnvsError
 from envs.scripts.split import split
 from envs.tools.toolbox import parse_arguments
-from synth.agent.repair import repair
-from synth.agent.text_calls import find_calls
-from synth.dataset.reader import Dataset
-from synth.dataset.store.layout import Layout
-from synth.dataset.store.writer import RunWriter
+from synth.core.agent.repair import repair
+from synth.core.agent.text_calls import find_calls
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.layout import Layout
+from synth.core.dataset.store.writer import RunWriter
+from synth.core.tasks.yaml.json_path import extract
+from synth.core.tasks.yaml.source_map import load_yaml
 from synth.errors import DatasetError, TaskError
-from synth.tasks.yaml.json_path import extract
-from synth.tasks.yaml.source_map import load_yaml
 from tests.faults.promises import promise
 from tests.unit.dataset.rows import IDENTITY, row
 

@@ -20,8 +20,9 @@ from typing import Any
 
 import pytest
 
-from synth.dataset.store.task_table import TaskTable
-from synth.types import Completion, Task
+from synth.core.dataset.store.task_table import TaskTable
+from synth.model import Completion
+from synth.task import Task
 from tests.e2e.command import COMMAND, stable_rows, synth
 from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.e2e.test_kill import command_line, group_of, kill_all, rows_so_far

@@ -14,9 +14,9 @@ from statistics import median
 
 import pytest
 
-from synth.config.schema import from_dict
-from synth.dataset.reader import Dataset
-from synth.runner.prepare import prepare
+from synth.config import from_dict
+from synth.core.dataset.reader import Dataset
+from synth.prepare import prepare
 from tests.e2e.command import COMMAND
 from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.faults.promises import promise

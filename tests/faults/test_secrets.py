@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from aiohttp import web
 
-from synth.serving.openai_server import Fault
+from synth.ext.serving.openai_server import Fault
 from tests.e2e.command import synth
 from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.e2e.test_endpoint import tasks_of

@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy
 from sqlalchemy.exc import DBAPIError
 
-from synth.dataset.reader import Dataset
+from synth.core.dataset.reader import Dataset
 from tests.faults.own_server import OwnMariaDB, OwnPostgres, OwnServer, own_server
 from tests.faults.promises import promise
 from tests.faults.runs import go_on, play, stable

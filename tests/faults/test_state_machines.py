@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from synth.dataset.store.journal import ROW, Journal, Segment, frame
-from synth.dataset.store.lock import RunLock, is_held
+from synth.core.dataset.store.journal import ROW, Journal, Segment, frame
+from synth.core.dataset.store.lock import RunLock, is_held
 from synth.errors import ResumeRefused
 from tests.faults.promises import promise
 
@@ -166,7 +166,7 @@ class LockMachine(RuleBasedStateMachine):
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("synth.dataset.store.lock._PAUSE_S", 0.0)
+    monkeypatch.setattr("synth.core.dataset.store.lock._PAUSE_S", 0.0)
 
 
 def run(machine: type[RuleBasedStateMachine], how: settings) -> None:

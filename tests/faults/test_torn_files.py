@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.dataset.store.journal import ROW, Segment, frame
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.journal import ROW, Segment, frame
 from synth.errors import DatasetError
 from tests.faults.promises import promise
 from tests.faults.runs import copy, go_on, play, stable

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import synth
-from synth.api.recorded_tasks import RecordedTasks
+from synth.core.api.recorded_tasks import RecordedTasks
+from synth.core.models.scripted.expert import ExpertConversation
 from synth.errors import DatasetError, OperatorError
-from synth.models.scripted.expert import ExpertConversation
 
 
 @pytest.fixture(scope="module")

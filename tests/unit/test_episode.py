@@ -19,19 +19,20 @@ from envs.sandboxes.base import Template
 from envs.types import Limits, ToolCall, ToolOutcome, ToolResult
 from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
-from synth.agent.rollout_result import AgentLimits
+from synth.core.agent.rollout_result import AgentLimits
+from synth.core.models.scripted.expert import ScriptedModel
+from synth.core.tasks.families import FamilyTasks
+from synth.core.types.steps import ReplyStep
+from synth.core.types.usage import Usage
+from synth.core.users.none import AbsentUser
+from synth.core.users.scripted.user import GO_ON, NOTHING_TO_ADD, ScriptedUser
+from synth.core.validation.prove import prove
 from synth.episode import Episode
 from synth.errors import OperatorError, TaskError
-from synth.models.scripted.expert import ScriptedModel
-from synth.runner.plan import job
-from synth.runner.rollout import RolloutContext, play
-from synth.tasks.families import FamilyTasks
-from synth.types import Message, Task, Usage, UserRole, UserTurn
-from synth.types.steps import ReplyStep
-from synth.users.base import User, UserConversation
-from synth.users.none import AbsentUser
-from synth.users.scripted.user import GO_ON, NOTHING_TO_ADD, ScriptedUser
-from synth.validation.prove import prove
+from synth.plan import job
+from synth.rollout import RolloutContext, play
+from synth.task import Message, Task
+from synth.user import User, UserConversation, UserRole, UserTurn
 from tests.unit import talking_world
 
 

@@ -181,7 +181,7 @@ def test_exit_codes(body, code, command):
 def test_a_reader_that_leaves_is_no_error(tmp_path):
     """``synth ... | head`` ends quietly, whatever is still unwritten."""
     (tmp_path / "chatty.py").write_text(
-        "from synth.foundation.standard_output import stdout\n"
+        "from synth.core.foundation.standard_output import stdout\n"
         "def main(argv):\n    stdout().write('x' * 10_000_000)\n    return 0\n"
     )
     code = (

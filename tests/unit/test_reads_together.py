@@ -16,19 +16,20 @@ from envs.sandboxes.base import DatabaseTarget, Template
 from envs.types import Limits, ToolCall
 from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
-from synth.agent.middleware.base import AgentMiddleware, Execute, MiddlewareInstance, ToolAnswer
-from synth.agent.rollout_result import AgentLimits
-from synth.agent.state import AgentState
-from synth.config.schema import RunConfig
-from synth.dataset.store.wire import decode, encode, to_values, to_wire
+from synth.config import RunConfig
+from synth.core.agent.rollout_result import AgentLimits
+from synth.core.agent.state import AgentState
+from synth.core.dataset.store.wire import decode, encode, to_values, to_wire
+from synth.core.rerun.replay import differences
+from synth.core.tasks.families import FamilyTasks
+from synth.core.validation.prove import prove
 from synth.episode import Episode
-from synth.models.base import Conversation, Model
-from synth.rerun.replay import differences
-from synth.runner.plan import job
-from synth.runner.rollout import RolloutContext, play
-from synth.tasks.families import FamilyTasks
-from synth.types import Completion, StopReason, Task
-from synth.validation.prove import prove
+from synth.middleware import AgentMiddleware, Execute, MiddlewareInstance, ToolAnswer
+from synth.model import Completion, Conversation, Model
+from synth.plan import job
+from synth.rollout import RolloutContext, play
+from synth.task import Task
+from synth.verdict import StopReason
 from tests.servers import server
 from tests.unit import meeting
 from tests.unit.agent.test_react import DONE, Lines

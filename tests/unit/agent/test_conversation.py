@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
-from synth.agent.react import ReactAgent
-from synth.agent.rollout_result import AgentLimits, AgentRun
+from synth.agent import ReactAgent
+from synth.core.agent.rollout_result import AgentLimits, AgentRun
+from synth.core.types.acts import Act
+from synth.core.types.usage import Usage
 from synth.errors import ModelError
-from synth.types import Completion, StopReason, Usage, UserTurn
-from synth.types.acts import Act
+from synth.model import Completion
+from synth.user import UserTurn
+from synth.verdict import StopReason
 from tests.unit.agent.test_react import (
     DONE,
     OPENING,

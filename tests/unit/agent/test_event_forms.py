@@ -11,13 +11,15 @@ from jsonschema import Draft202012Validator
 
 import synth
 from envs.types import RowChange, ToolCall, ToolResult
-from synth.agent import events
-from synth.agent.events import AgentEvent, agent_events_schema
+from synth.core.agent import events
+from synth.core.agent.events import AgentEvent, agent_events_schema
+from synth.core.models.emission import read_events
+from synth.core.types import events as recorded
+from synth.core.types.events import MiddlewareEvent, RecordedEvent, event_from_json, recorded_schema
+from synth.core.types.usage import Usage
 from synth.errors import DatasetError
-from synth.models.emission import read_events
-from synth.types import Completion, Delta, StopReason, Usage, Verdict
-from synth.types import events as recorded
-from synth.types.events import MiddlewareEvent, RecordedEvent, event_from_json, recorded_schema
+from synth.model import Completion, Delta
+from synth.verdict import StopReason, Verdict
 
 CALL = ToolCall("call_0", "find_items", '{"name": "Lamp\\ud800"}')
 CHANGE = RowChange("items", "update", {"item_id": 1}, {"due": None}, {"due": "2026-04-03"})

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from synth.agent import events
-from synth.agent.event_stream import EventStream
-from synth.agent.react import ReactAgent
-from synth.agent.rollout_result import AgentLimits
+from synth.agent import ReactAgent
+from synth.core.agent import events
+from synth.core.agent.event_stream import EventStream
+from synth.core.agent.rollout_result import AgentLimits
 from synth.errors import ModelError
-from synth.models.base import Conversation, OnDelta
-from synth.types import Completion, Delta, Message, StopReason
-from tests.unit.agent.middleware.test_stack import Doorman
+from synth.model import Completion, Conversation, Delta, OnDelta
+from synth.task import Message
+from synth.verdict import StopReason
 from tests.unit.agent.test_react import DONE, OPENING, Lines, calls, dispatch, find
+from tests.unit.agent.test_stack import Doorman
 
 
 class Speaking(Conversation):

@@ -21,18 +21,18 @@ from envs.sandboxes.base import Template
 from envs.types import Limits, ToolCall
 from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
-from synth.agent.memory import RAW_KEY
-from synth.agent.rollout_result import AgentLimits
-from synth.config.schema import RunConfig
-from synth.dataset.arrow_schema import table
-from synth.dataset.store.wire import decode, encode, to_values, to_wire
-from synth.models.base import Conversation, Model, OnDelta
-from synth.rerun.replay import differences
-from synth.runner.plan import job
-from synth.runner.rollout import RolloutContext, play
-from synth.tasks.families import FamilyTasks
-from synth.types import Completion, Message, Task
-from synth.validation.prove import prove
+from synth.config import RunConfig
+from synth.core.agent.memory import RAW_KEY
+from synth.core.agent.rollout_result import AgentLimits
+from synth.core.dataset.arrow_schema import table
+from synth.core.dataset.store.wire import decode, encode, to_values, to_wire
+from synth.core.rerun.replay import differences
+from synth.core.tasks.families import FamilyTasks
+from synth.core.validation.prove import prove
+from synth.model import Completion, Conversation, Model, OnDelta
+from synth.plan import job
+from synth.rollout import RolloutContext, play
+from synth.task import Message, Task
 from tests.unit import small_world
 
 HERE = Path(__file__).parent / "malformed"

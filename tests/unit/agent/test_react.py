@@ -14,12 +14,14 @@ import pytest
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
 from envs.types import ToolCall, ToolOutcome, ToolResult
-from synth.agent.memory import RAW_KEY, UNNAMED
-from synth.agent.react import FIRST_ANSWER_TRIES, ReactAgent
-from synth.agent.rollout_result import AgentLimits, AgentRun
+from synth.agent import FIRST_ANSWER_TRIES, ReactAgent
+from synth.core.agent.memory import RAW_KEY, UNNAMED
+from synth.core.agent.rollout_result import AgentLimits, AgentRun
+from synth.core.types.usage import Usage
 from synth.errors import ContextOverflow, ModelError
-from synth.models.base import MALFORMED, Conversation, OnDelta
-from synth.types import Completion, Message, StopReason, Usage
+from synth.model import MALFORMED, Completion, Conversation, OnDelta
+from synth.task import Message
+from synth.verdict import StopReason
 
 OPENING: list[Message] = [
     {"role": "system", "content": "Be brief."},

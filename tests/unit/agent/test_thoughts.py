@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from synth.models.thoughts import without_thoughts
+from synth.core.models.thoughts import without_thoughts
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ import sqlalchemy
 
 import synth
 from envs.connection import connect_args, parse_url
+from synth.core.models.scripted.expert import ScriptedModel
 from synth.errors import OperatorError
-from synth.models.scripted.expert import ScriptedModel
-from synth.types import Message
+from synth.task import Message
 from tests.documents import block_with
 from tests.servers import VARIABLES, server
 from tests.unit import small_world

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from synth.api.threads import Interrupt, acall, call
+from synth.core.api.threads import Interrupt, acall, call
 
 WAIT_S = 20
 

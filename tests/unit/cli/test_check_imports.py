@@ -42,7 +42,7 @@ def test_a_mistake_is_named_without_imports_that_it_does_not_need(
 
 
 def test_inspect_imports_neither_databases_nor_validation(tmp_path: Path):
-    unneeded = ("sqlalchemy", "hydra", "ray", "synth.validation", "synth.rewards")
+    unneeded = ("sqlalchemy", "hydra", "ray", "synth.core.validation", "synth.rewards")
     code = CODE.replace(repr(UNNEEDED), repr(unneeded))
     done = subprocess.run(
         [sys.executable, "-c", code, "inspect", "no_such_run"],

@@ -19,7 +19,7 @@ KILLED = """
 import os, signal, sys
 from envs.sandboxes.base import DatabaseTarget, find_engine
 from envs.types import Pins
-from synth.foundation.tempdirs import Scratch
+from synth.core.foundation.tempdirs import Scratch
 
 def load(db):
     db.cursor().execute("CREATE TABLE t (id integer PRIMARY KEY)")

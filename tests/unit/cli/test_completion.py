@@ -11,7 +11,7 @@ import time
 import pytest
 
 from synth.__main__ import COMMANDS, main
-from synth.cli.completion import SHELLS
+from synth.core.cli.completion import SHELLS
 from synth.plugins import resolve
 
 BASH = """

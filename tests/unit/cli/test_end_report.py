@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from synth.cli.end_report import conclude
-from synth.dataset.executions import ToolExecutions
-from synth.runner.coordinator import Failure, RunReport
-from synth.runner.totals import Totals
+from synth.coordinator import Failure, RunReport
+from synth.core.cli.end_report import conclude
+from synth.core.dataset.executions import ToolExecutions
+from synth.core.runner.totals import Totals
 
 
 def report(tmp_path: Path, totals: Totals, **changes: Any) -> RunReport:

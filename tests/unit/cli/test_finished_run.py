@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from synth.__main__ import main
-from synth.cli.finished_run import say_if_complete
+from synth.core.cli.finished_run import say_if_complete
 from tests.sample_rows import error_row, row, write_run
 from tests.unit.cli.test_run import imported_by
 
@@ -20,7 +20,7 @@ def test_a_complete_run_is_said_at_once(tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().out.startswith("complete already: 2 of 2 rollouts in ")
     assert main(["run", "--resume", str(run), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["status"] == "complete"
-    assert "synth.runner" not in imported_by("run", "--resume", str(run))
+    assert "synth.launch" not in imported_by("run", "--resume", str(run))
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "gone", "flipped"])

@@ -11,8 +11,8 @@ import pytest
 
 import synth
 from synth.__main__ import main
+from synth.core.foundation.shipped import find_world, version
 from synth.errors import OperatorError
-from synth.foundation.shipped import find_world, version
 
 
 def distribution(folder: Path, name: str, group: str, entry: str, release: str = "1.2") -> None:

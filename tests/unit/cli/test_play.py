@@ -7,8 +7,8 @@ import io
 import pytest
 
 from synth.__main__ import main
-from synth.cli import play
-from synth.cli.play import read_arguments
+from synth.core.cli import play
+from synth.core.cli.play import read_arguments
 from synth.errors import OperatorError
 
 SOLVED = """\

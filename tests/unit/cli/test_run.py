@@ -8,13 +8,13 @@ import pytest
 import yaml
 
 from synth.__main__ import main
-from synth.cli.run import KEYS as MOST_USED
-from synth.cli.run import in_hydras_style
-from synth.config.schema import KEYS
+from synth.config import KEYS
+from synth.core.cli.run import KEYS as MOST_USED
+from synth.core.cli.run import in_hydras_style
 
 pytestmark = pytest.mark.slow
 
-RUNNER = ("ray", "openai", "pyarrow", "sqlalchemy", "duckdb", "faker", "aiohttp", "synth.runner")
+RUNNER = ("ray", "openai", "pyarrow", "sqlalchemy", "duckdb", "faker", "aiohttp", "synth.launch")
 
 
 def imported_by(*words):

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from synth.config.compose import compose, print_config
-from synth.config.schema import from_yaml
+from synth.config import from_yaml
+from synth.core.config.compose import compose, print_config
 from synth.errors import ConfigProblems
 
 pytestmark = pytest.mark.slow

@@ -8,9 +8,9 @@ import shlex
 import pytest
 import yaml
 
-from synth.config.compose import compose
-from synth.config.schema import RunConfig, from_dict
-from synth.foundation.shipped import configs_dir
+from synth.config import RunConfig, from_dict
+from synth.core.config.compose import compose
+from synth.core.foundation.shipped import configs_dir
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from envs.connection import parse_url
-from synth.config.database_target import configured_target
-from synth.config.schema import from_dict, problems
+from synth.config import from_dict, problems
+from synth.core.config.database_target import configured_target
 from synth.errors import OperatorError
 
 DSN = "mariadb://me:geheim1234@db.example/shop?charset=utf8mb4"

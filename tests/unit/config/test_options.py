@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from pydantic import BaseModel, model_validator
 
-from synth.config.options import parse_options
-from synth.config.schema import from_dict
+from synth.config import from_dict
+from synth.core.config.options import parse_options
 from synth.errors import ConfigProblems
-from synth.runner.prepare import prepare
+from synth.prepare import prepare
 
 
 class Choice(BaseModel):

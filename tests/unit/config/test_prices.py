@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from synth.config.prices import CACHED, INPUT, OUTPUT, missing_prices, prices_of
-from synth.config.schema import from_dict, problems
-from synth.models.openai.endpoint import Endpoint
-from synth.runner.setup import resolve_settings
+from synth.config import from_dict, problems
+from synth.core.config.prices import CACHED, INPUT, OUTPUT, missing_prices, prices_of
+from synth.core.models.openai.endpoint import Endpoint
+from synth.core.runner.setup import resolve_settings
 
 
 def section(**keys: object) -> dict[str, object]:

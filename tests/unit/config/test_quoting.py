@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hydra.core.override_parser.types import Quote, QuotedString
 
-from synth.config.quoting import quoted_value
+from synth.core.config.quoting import quoted_value
 
 
 @pytest.mark.parametrize(

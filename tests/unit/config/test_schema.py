@@ -5,8 +5,7 @@ import pickle
 
 import pytest
 
-from synth.config.fingerprints import EXCLUDED, difference, fingerprint
-from synth.config.schema import (
+from synth.config import (
     KEYS,
     RunConfig,
     flat,
@@ -16,6 +15,7 @@ from synth.config.schema import (
     to_dict,
     to_yaml,
 )
+from synth.core.config.fingerprints import EXCLUDED, difference, fingerprint
 from synth.errors import ConfigProblems
 
 PRICES = "model.price_input_usd_per_mtok and model.price_output_usd_per_mtok"

@@ -1,4 +1,4 @@
-"""Tests for :mod:`synth.config.unread`: each key that changes nothing in a run is named."""
+"""Tests for :mod:`synth.core.config.unread`: each key that changes nothing in a run is named."""
 
 import json
 from pathlib import Path
@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synth import run
-from synth.config.compose import compose
-from synth.config.schema import KEYS, RunConfig, flat
-from synth.config.unread import _SWITCHES, unread
-from synth.foundation.shipped import configs_dir
+from synth.config import KEYS, RunConfig, flat
+from synth.core.config.compose import compose
+from synth.core.config.unread import _SWITCHES, unread
+from synth.core.foundation.shipped import configs_dir
 
 NEEDED = {
     "model=openai": ["model.name=m"],

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from synth.dataset.store.error_row import ErrorRow
-from synth.dataset.store.run_info import RunIdentity
-from synth.dataset.store.wire import encode, to_wire
-from synth.foundation.hashing import digest
+from synth.core.dataset.store.error_row import ErrorRow
+from synth.core.dataset.store.run_info import RunIdentity
+from synth.core.dataset.store.wire import encode, to_wire
+from synth.core.foundation.hashing import digest
 
 IDENTITY = RunIdentity("c0ffee", "beef", "f00d", env="ehr_db", model="scripted", seed=7)
 WHEN = datetime(2026, 1, 1, 9, 0, 0, 123456, tzinfo=UTC)

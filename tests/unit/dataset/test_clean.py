@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from envs.json_text import compact
-from synth.dataset.clean import clean_row, safe_text
-from synth.dataset.sanitize import MAX_DEPTH, sanitize
-from synth.dataset.store.wire import to_wire
+from synth.core.dataset.clean import clean_row, safe_text
+from synth.core.dataset.sanitize import MAX_DEPTH, sanitize
+from synth.core.dataset.store.wire import to_wire
 
 texts = st.text(st.characters(codec=None), max_size=6) | st.sampled_from(
     ["\x00", "\ud800", "\\u0000", "9" * 19, "[" * 200]

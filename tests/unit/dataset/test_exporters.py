@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from synth.cli.export import main
-from synth.dataset.exporters import find_exporter
 from synth.errors import DatasetError, OperatorError
+from synth.ext.exporters import find_exporter
+from synth.ext.exporters.cli import main
 from synth.plugins import EXPORTERS
 from tests.sample_rows import all_kinds, asks, call, masked, result, row, says, write_run
 
@@ -196,7 +196,7 @@ def test_trl_trains_segments_as_prompt_and_completion(tmp_path, offline):
 
 def test_an_exporter_says_which_views_it_knows(run, tmp_path, monkeypatch):
     (tmp_path / "plain_exporter.py").write_text(
-        "from synth.dataset.exporters import Exporter\n"
+        "from synth.ext.exporters import Exporter\n"
         "class Plain(Exporter):\n    name, description, suffix = 'plain', 'x', '.txt'\n"
         "    def rows(self, rows): return iter(())\n    def write(self, examples, out): return 0\n"
     )
@@ -276,7 +276,7 @@ def test_a_folder_that_cannot_be_written_is_named(run, tmp_path):
 def test_a_failed_export_leaves_nothing_behind(run, tmp_path, monkeypatch):
     """An exporter that breaks half-way: no file, no temporary one."""
     (tmp_path / "breaks.py").write_text(
-        "from synth.dataset.exporters.openai_jsonl import OpenAIJsonl\n"
+        "from synth.ext.exporters.openai_jsonl import OpenAIJsonl\n"
         "class Breaks(OpenAIJsonl):\n"
         "    def rows(self, rows):\n"
         "        yield next(super().rows(rows))\n"
@@ -295,7 +295,7 @@ def test_a_failed_export_leaves_nothing_behind(run, tmp_path, monkeypatch):
 def test_an_exporter_of_ones_own_is_named_by_its_import_path(run, tmp_path, monkeypatch):
     """It needs no more than the contract, and sees the rows in the order of the plan."""
     (tmp_path / "prompts.py").write_text(
-        "from synth.dataset.exporters import Exporter\n"
+        "from synth.ext.exporters import Exporter\n"
         "class Prompts(Exporter):\n"
         "    name, description, suffix = 'prompts', 'what was asked', '.txt'\n"
         "    columns, min_reward = ('messages',), None\n"

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from synth.dataset.arrow_schema import table
-from synth.dataset.reader import Dataset
-from synth.dataset.store.layout import Layout
-from synth.dataset.store.wire import COLUMNS
-from synth.dataset.store.writer import RunWriter
+from synth.core.dataset.arrow_schema import table
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.layout import Layout
+from synth.core.dataset.store.wire import COLUMNS
+from synth.core.dataset.store.writer import RunWriter
 from synth.errors import DatasetError
 from tests.unit.dataset.rows import IDENTITY, error, messages, row, values
 

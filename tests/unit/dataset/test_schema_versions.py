@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from synth.dataset.columns import SCHEMA_VERSION
-from synth.dataset.reader import Dataset
-from synth.dataset.store.layout import Layout
-from synth.dataset.store.writer import RunWriter
+from synth.core.dataset.columns import SCHEMA_VERSION
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.layout import Layout
+from synth.core.dataset.store.writer import RunWriter
 from synth.errors import DatasetError
 from tests.unit.dataset.rows import IDENTITY, row
 

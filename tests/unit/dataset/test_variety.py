@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import synth
-from synth.config.compose import compose
-from synth.dataset.store.manifest import read_manifest
-from synth.dataset.store.task_table import TaskTable, read_prompts, write_tasks
-from synth.dataset.variety import Variety, variety_table
-from synth.report.summary import summarize
-from synth.runner.prepare import prepare
-from synth.types.difficulty import difficulty, work
+from synth.core.config.compose import compose
+from synth.core.dataset.store.manifest import read_manifest
+from synth.core.dataset.store.task_table import TaskTable, read_prompts, write_tasks
+from synth.core.dataset.variety import Variety, variety_table
+from synth.core.report.summary import summarize
+from synth.core.types.difficulty import difficulty, work
+from synth.prepare import prepare
 from tests.sample_rows import asks, call, row, says, user, write_run
 
 LONG = "Please look up the last visit of {} and tell me whether it was paid in full and by whom"

@@ -13,8 +13,8 @@ from envs.connection import DatabaseConnectionConfig
 from envs.errors import DatabaseConfigError
 from envs.reseed import reseed
 from envs.sandboxes.base import DatabaseTarget, find_engine
-from synth.foundation.shipped import find_world
-from synth.generation.source import Extract, from_url
+from synth.core.foundation.shipped import find_world
+from synth.ext.authoring.source import Extract, from_url
 
 LIMIT_S = 2
 """psycopg waits two seconds at least."""

@@ -9,10 +9,10 @@ import yaml
 from envs.connection import parse_url
 from envs.errors import DatabaseConfigError
 from envs.unreadable import unreadable
-from synth.dataset.exporters.rendering.masks import TokenMasks
-from synth.dataset.exporters.rendering.presets import Preset, find_preset
-from synth.dataset.texts import parquet_rows
+from synth.core.dataset.texts import parquet_rows
 from synth.errors import DatasetError, OperatorError
+from synth.ext.exporters.rendering.masks import TokenMasks
+from synth.ext.exporters.rendering.presets import Preset, find_preset
 
 
 def error_of(read) -> Exception:

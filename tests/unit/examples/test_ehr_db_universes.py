@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from envs.world.loader import World, load_world
-from synth.tasks.families import FamilyTasks
+from synth.core.tasks.families import FamilyTasks
 from tests.unit.examples.alive import plain_database
 from tests.unit.examples.test_ehr_db import FOLDER, INCOHERENT
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.foundation.shipped import configs_dir, examples_dir, find_world
+from synth.core.foundation.shipped import configs_dir, examples_dir, find_world
 from tests.e2e.command import synth
 
 LIBRARY = Path(__file__).parents[3] / "examples" / "library"

@@ -11,12 +11,12 @@ import pytest
 
 from envs.types import Limits
 from envs.world.loader import load_world
+from synth.core.foundation.shipped import find_world
+from synth.core.tasks.families import FamilyTasks
+from synth.core.users.scripted.user import ScriptedUser
+from synth.core.validation.prove import prove
 from synth.episode import Episode
-from synth.foundation.shipped import find_world
-from synth.tasks.families import FamilyTasks
-from synth.types import Task
-from synth.users.scripted.user import ScriptedUser
-from synth.validation.prove import prove
+from synth.task import Task
 
 QUESTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "ehr_db": {

@@ -16,10 +16,10 @@ import pytest
 from envs.sandboxes.base import Template
 from envs.types import Limits
 from envs.world.loader import World, load_world
+from synth.core.tasks.families import FamilyTasks
+from synth.core.validation.prove import prove
 from synth.episode import Episode
-from synth.tasks.families import FamilyTasks
-from synth.types import Task
-from synth.validation.prove import prove
+from synth.task import Task
 
 FOLDER = Path(__file__).parents[3] / "examples" / "shop"
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from envs.types import ToolResult
-from synth.evaluation.calibration.transcripts import read_transcripts
+from synth.ext.evaluation.calibration.transcripts import read_transcripts
 from synth.rewards import CallRecord, Evidence, Utterance
-from synth.types import Task
+from synth.task import Task
 
 ROOT = Path(__file__).parents[3]
 RULES = runpy.run_path(str(ROOT / "examples" / "tau2" / "rewards.py"))

@@ -12,7 +12,7 @@ import zstandard
 
 from envs.errors import WorldError
 from envs.world.loader import world_digest
-from synth.foundation.archive import pack_world, unpack_world
+from synth.core.foundation.archive import pack_world, unpack_world
 
 
 @pytest.fixture

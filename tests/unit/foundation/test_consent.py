@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from synth.errors import UntrustedCode
-from synth.foundation.archive import pack_world
-from synth.foundation.consent import (
+from synth.core.foundation.archive import pack_world
+from synth.core.foundation.consent import (
     CodePart,
     ForeignCode,
     agree,
@@ -24,7 +23,8 @@ from synth.foundation.consent import (
     tasks_part,
     world_part,
 )
-from synth.foundation.shipped import examples_dir
+from synth.core.foundation.shipped import examples_dir
+from synth.errors import UntrustedCode
 from tests.unit import small_world
 
 PLAIN = "extensions/world"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from synth.foundation.credentials import (
+from synth.core.foundation.credentials import (
     HIDDEN,
     Redactor,
     is_secret_key,

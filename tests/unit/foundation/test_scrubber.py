@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from synth.foundation.credentials import HIDDEN
-from synth.foundation.scrubber import ScrubbedStream, Scrubber
+from synth.core.foundation.credentials import HIDDEN
+from synth.core.foundation.scrubber import ScrubbedStream, Scrubber
 
 KEY = 'own"key\\of-the/run é'
 DSN = "postgresql://app:pa%2Fss-w0rd@db.internal:5432/shop"

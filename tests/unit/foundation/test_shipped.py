@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from synth.core.foundation.shipped import configs_dir, find_world, version, world_at, world_names
 from synth.errors import OperatorError
-from synth.foundation.shipped import configs_dir, find_world, version, world_at, world_names
 
 ROOT = Path(__file__).parents[3]
 
@@ -28,7 +28,7 @@ def test_an_installed_wheel_uses_what_it_carries(tmp_path):
     (tmp_path / "synth" / "_shipped" / "examples" / "shop").mkdir(parents=True)
     (tmp_path / "synth" / "_shipped" / "examples" / "shop" / "schema.sql").touch()
     code = (
-        "from synth.foundation.shipped import configs_dir, find_world; from synth.config.compose"
+        "from synth.core.foundation.shipped import configs_dir, find_world; from synth.core.config.compose"
         " import compose; "
         "compose(['experiment=smoke']); print(configs_dir()); print(find_world('shop'))"
     )

@@ -2,8 +2,8 @@
 
 import pytest
 
-from synth.config.schema import KEYS, SECTIONS
-from synth.foundation.suggestions import hint, nearest, nearest_key
+from synth.config import KEYS, SECTIONS
+from synth.core.foundation.suggestions import hint, nearest, nearest_key
 
 
 @pytest.mark.parametrize(

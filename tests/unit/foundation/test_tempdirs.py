@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from synth.foundation.tempdirs import Scratch
+from synth.core.foundation.tempdirs import Scratch
 
 OWNER = (
-    "import sys; from synth.foundation.tempdirs import Scratch; print(Scratch('worker').path,"
+    "import sys; from synth.core.foundation.tempdirs import Scratch; print(Scratch('worker').path,"
     " flush=True); sys.stdin.read()"
 )
 

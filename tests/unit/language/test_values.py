@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from synth.language.values import same_day, says_nothing, spelled_numbers, values_in
+from synth.core.language.values import same_day, says_nothing, spelled_numbers, values_in
 
 FORMS = [
     ("€12.50", "number", {("12.5",)}, "€"),

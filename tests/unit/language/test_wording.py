@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from synth.language.wording import fold, texts, tokens
-from synth.users.scripted.proposal import Turn
+from synth.core.language.wording import fold, texts, tokens
+from synth.core.users.scripted.proposal import Turn
 
 SAME = [
     ("5mg", "5 mg", "5.0 MG", "**5** milligrams"),

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from envs.types import ToolCall
+from synth.core.models.openai.backoff import Backoff
+from synth.core.models.openai.endpoint import Endpoint
+from synth.core.models.openai.model import OpenAIModel
 from synth.errors import ModelError
-from synth.models.base import Conversation, RateLimiter, Sampling
-from synth.models.openai.backoff import Backoff
-from synth.models.openai.endpoint import Endpoint
-from synth.models.openai.model import OpenAIModel
-from synth.serving.openai_server import Fault, serve
-from synth.types import Completion, Message, Task
+from synth.ext.serving.openai_server import Fault, serve
+from synth.model import Completion, Conversation, RateLimiter, Sampling
+from synth.task import Message, Task
 
 KEY = "sk-proj-Secret_0123456789"
 TASK = Task(id="t", family="f", env="e", prompt="p", gold=[])

@@ -10,13 +10,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.models.kept_output import READ, Kept, kept_in, piece, preview, read_piece
-from synth.models.openai.wire import wire_message
-from synth.models.recap import Recap, read_request, summary_request, with_recap, without_recap
-from synth.models.scripted.notes import DONE, Notes, read_notes, remembered
-from synth.serving.chat_request import check_request
-from synth.types import Message
-from synth.types.steps import CallStep
+from synth.core.models.kept_output import READ, Kept, kept_in, piece, preview, read_piece
+from synth.core.models.openai.wire import wire_message
+from synth.core.models.recap import Recap, read_request, summary_request, with_recap, without_recap
+from synth.core.models.scripted.notes import DONE, Notes, read_notes, remembered
+from synth.core.types.steps import CallStep
+from synth.ext.serving.chat_request import check_request
+from synth.task import Message
 
 Json = Any
 SYSTEM: Message = {"role": "system", "content": "Rules."}

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from synth.cli.inspect import main
-from synth.dataset.reader import Dataset
+from synth.core.cli.inspect import main
+from synth.core.dataset.reader import Dataset
+from synth.core.report.compare import compare
 from synth.errors import DatasetError, OperatorError
-from synth.evaluation.pages import comparison_page
-from synth.report.compare import compare
+from synth.ext.evaluation.pages import comparison_page
 from tests.sample_rows import row, unscored, verdict, write_run
 
 LOST = verdict("state", 0.0, "missing: loans")

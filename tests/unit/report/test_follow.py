@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from synth.cli.inspect import main
-from synth.dataset.store.wire import encode, to_wire
-from synth.report.follow import follow
+from synth.core.cli.inspect import main
+from synth.core.dataset.store.wire import encode, to_wire
+from synth.core.report.follow import follow
 from tests.sample_rows import error_row, failed, row, write_run, writing
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from synth.cli.inspect import main
-from synth.dataset.reader import Dataset
+from synth.core.cli.inspect import main
+from synth.core.dataset.reader import Dataset
+from synth.core.report import Screen
+from synth.core.report.summary import summarize
+from synth.core.report.table import next_steps, show_summary
+from synth.core.report.transcript import show_trajectory
 from synth.errors import DatasetError, OperatorError
-from synth.report import Screen
-from synth.report.summary import summarize
-from synth.report.table import next_steps, show_summary
-from synth.report.transcript import show_trajectory
 from tests.sample_rows import all_kinds, error_row, failed, row, unscored, write_run, writing
 
 ROOT = Path(__file__).parents[3]
@@ -327,9 +327,7 @@ def test_a_reader_that_goes_away_is_quiet(run, words):
     """`synth inspect | head -1`: no traceback, exit 0; the listing is far longer than a pipe
     holds.
     """
-    script = (
-        f"import sys; from synth.cli.inspect import main; sys.exit(main({[str(run), *words]!r}))"
-    )
+    script = f"import sys; from synth.core.cli.inspect import main; sys.exit(main({[str(run), *words]!r}))"
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from synth.report.rates import (
+from synth.core.report.rates import (
     PassTally,
     all_of_k,
     bootstrap,

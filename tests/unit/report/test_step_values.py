@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from synth.cli.inspect import main
-from synth.dataset.reader import Dataset
+from synth.core.cli.inspect import main
+from synth.core.dataset.reader import Dataset
+from synth.core.report.rates import wilson
+from synth.core.report.step_values import step_values
 from synth.errors import DatasetError
-from synth.report.rates import wilson
-from synth.report.step_values import step_values
 from tests.sample_rows import row, unscored, write_run
 
 

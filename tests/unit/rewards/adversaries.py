@@ -13,11 +13,11 @@ from typing import Any
 
 from envs.sandboxes.base import Template
 from envs.world.loader import World, load_world
+from synth.core.tasks.families import FamilyTasks
+from synth.core.types.steps import AskStep, CallStep, ConfirmStep, SubmitStep
+from synth.core.validation.prove import prove
 from synth.episode import Episode, Score
-from synth.tasks.families import FamilyTasks
-from synth.types import Task
-from synth.types.steps import AskStep, CallStep, ConfirmStep, SubmitStep
-from synth.validation.prove import prove
+from synth.task import Task
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

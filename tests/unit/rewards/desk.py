@@ -9,10 +9,10 @@ from typing import Any
 
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.types import Limits, Pins
+from synth.core.tasks.queries import run_query
 from synth.errors import TaskError
 from synth.rewards import CallRecord, Evidence, TurnRecord
-from synth.tasks.queries import run_query
-from synth.types import GoldEnd, Task
+from synth.task import GoldEnd, Task
 
 SCRIPT = """
 CREATE TABLE products (product_id INTEGER PRIMARY KEY, name TEXT, colour TEXT, price INTEGER);

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from synth.core.types.steps import AskStep, ConfirmStep
 from synth.episode import Episode
-from synth.types.steps import AskStep, ConfirmStep
 from tests.unit.rewards.adversaries import Place, ask, gold, opened, run, says, unlocked
 
 FAMILIES = {

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from synth.core.rewards.answer import AnswerVerifier, same_answer
+from synth.core.types.checks import Gate
 from synth.plugins import REWARDS
 from synth.rewards import CallRecord, Evidence, judge, solved, total_reward, verifier_of
-from synth.rewards.answer import AnswerVerifier, same_answer
-from synth.types import GoldEnd, Task, Verdict
-from synth.types.checks import Gate
+from synth.task import GoldEnd, Task
+from synth.verdict import Verdict
 
 
 @pytest.mark.parametrize(

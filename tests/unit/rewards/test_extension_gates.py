@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from synth.core.validation.check import Options
+from synth.core.validation.world import check_world
 from synth.errors import TaskError
 from synth.rewards import Evidence, Verifier
-from synth.types import Verdict
-from synth.validation.check import Options
-from synth.validation.world import check_world
+from synth.verdict import Verdict
 from tests.unit import small_world
 
 BRIEF = f"{__name__}:Brief"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from synth.rewards.reply.fact_roles import exchanged_roles, form
+from synth.core.rewards.reply.fact_roles import exchanged_roles, form
 
 GOLD = ["We keep a fee of 3.50 EUR, so you would get 37.20 EUR back for the charger. Shall I?"]
 FACTS = ["charger", "3.50", "37.20"]

@@ -11,14 +11,14 @@ from typing import Any, cast
 from envs.types import Limits
 from envs.world.loader import load_world
 from envs.world.template_cache import Templates
-from synth.agent.react import AgentLimits
-from synth.models.scripted.expert import ScriptedModel
-from synth.rewards.gate_costs import GateCosts
-from synth.runner.rollout import RolloutContext, play
-from synth.tasks.families import FamilyTasks
-from synth.types import Job
-from synth.types.steps import ReplyStep
-from synth.validation.prove import prove
+from synth.agent import AgentLimits
+from synth.core.models.scripted.expert import ScriptedModel
+from synth.core.rewards.gate_costs import GateCosts
+from synth.core.tasks.families import FamilyTasks
+from synth.core.types.steps import ReplyStep
+from synth.core.validation.prove import prove
+from synth.rollout import RolloutContext, play
+from synth.task import Job
 from tests.sample_rows import verdict
 
 SHOP = Path(__file__).parents[3] / "examples" / "shop"

@@ -15,13 +15,13 @@ import pytest
 
 from envs.types import Limits
 from envs.world.loader import load_world
-from synth.foundation.hashing import digest
-from synth.runner.plan import Plan
-from synth.tasks.families import FamilyTasks
-from synth.types import Verdict
-from synth.validation.attacks.base import Scene
-from synth.validation.attacks.steps import Attack, moves_of, play
-from synth.validation.prove import prove_and_keep
+from synth.core.foundation.hashing import digest
+from synth.core.tasks.families import FamilyTasks
+from synth.core.validation.attacks.base import Scene
+from synth.core.validation.attacks.steps import Attack, moves_of, play
+from synth.core.validation.prove import prove_and_keep
+from synth.plan import Plan
+from synth.verdict import Verdict
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 FILES = {"first": "newly_worded_replies.jsonl", "held": "newly_worded_held.jsonl"}

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from synth.core.rewards.process_gates import NoWriteBefore
+from synth.core.rewards.reply import SaysVerifier, mentions
+from synth.core.types.steps import AskStep, CallStep, ConfirmStep, LoopStep
 from synth.rewards import CallRecord, Evidence, TurnRecord, blame
-from synth.rewards.process_gates import NoWriteBefore
-from synth.rewards.reply import SaysVerifier, mentions
-from synth.types import Consent, GoldEnd, StopReason, Task, UserRole, Verdict
-from synth.types.steps import AskStep, CallStep, ConfirmStep, LoopStep
+from synth.task import GoldEnd, Task
+from synth.user import Consent, UserRole
+from synth.verdict import StopReason, Verdict
 from tests.unit.rewards.desk import Desk
 
 WRITE = "UPDATE stock SET quantity = quantity - 1 WHERE product_id = 1"

@@ -13,13 +13,13 @@ import synth
 from envs.sandboxes.base import Template
 from envs.types import Limits
 from envs.world.loader import World, load_world
-from synth.rewards.reply.verifier import RULES, _is_of_two_names
-from synth.tasks.families import FamilyTasks
-from synth.types import Verdict
-from synth.types.checks import Gate
-from synth.validation.attacks.base import Scene
-from synth.validation.attacks.steps import AsideStep, Attack, AttackMove, moves_of, play
-from synth.validation.prove import prove_and_keep
+from synth.core.rewards.reply.verifier import RULES, _is_of_two_names
+from synth.core.tasks.families import FamilyTasks
+from synth.core.types.checks import Gate
+from synth.core.validation.attacks.base import Scene
+from synth.core.validation.attacks.steps import AsideStep, Attack, AttackMove, moves_of, play
+from synth.core.validation.prove import prove_and_keep
+from synth.verdict import Verdict
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

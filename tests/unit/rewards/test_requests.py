@@ -7,10 +7,12 @@ from typing import Any, Literal
 import pytest
 
 from envs.types import RowChange
-from synth.rewards.base import CallRecord, Evidence, TurnRecord, Utterance
-from synth.rewards.reply.given import Material
-from synth.rewards.requests import combined, evidence_of_requests, net_changes
-from synth.types import Sequel, Task, UserRole, Verdict
+from synth.core.rewards.reply.given import Material
+from synth.core.rewards.requests import combined, evidence_of_requests, net_changes
+from synth.evidence import CallRecord, Evidence, TurnRecord, Utterance
+from synth.task import Task
+from synth.user import Sequel, UserRole
+from synth.verdict import Verdict
 
 Row = dict[str, Any] | None
 

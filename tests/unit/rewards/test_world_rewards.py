@@ -11,12 +11,12 @@ import pytest
 import synth
 from envs.errors import WorldError
 from envs.world.loader import load_world
+from synth.core.validation.check import Options
+from synth.core.validation.report import FamilyReport
+from synth.core.validation.world import check_world
 from synth.episode import Score
 from synth.errors import TaskError
 from synth.rewards import world_rewards
-from synth.validation.check import Options
-from synth.validation.report import FamilyReport
-from synth.validation.world import check_world
 from tests.unit import small_world
 
 FIVE_LINES = """\

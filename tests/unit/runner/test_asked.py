@@ -11,16 +11,12 @@ import pytest
 
 import synth
 from envs.world.loader import load_world
-from synth.config.schema import problems
-from synth.dataset.store.task_table import TaskTable
-from synth.errors import OperatorError, TaskError
-from synth.runner.asked import Levels, weights_of
-from synth.runner.plan import Plan, shares
-from synth.tasks.by_difficulty import ByDifficulty
-from synth.tasks.families import FamilyTasks
-from synth.types import Sequel, Task, UserRole
-from synth.types.difficulty import difficulty
-from synth.types.steps import (
+from synth.config import problems
+from synth.core.dataset.store.task_table import TaskTable
+from synth.core.runner.asked import Levels, weights_of
+from synth.core.tasks.families import FamilyTasks
+from synth.core.types.difficulty import difficulty
+from synth.core.types.steps import (
     AskStep,
     BranchStep,
     CallStep,
@@ -30,6 +26,11 @@ from synth.types.steps import (
     SequelStep,
     SubmitStep,
 )
+from synth.errors import OperatorError, TaskError
+from synth.ext.variety.by_difficulty import ByDifficulty
+from synth.plan import Plan, shares
+from synth.task import Task
+from synth.user import Sequel, UserRole
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 CALL, FAILING = CallStep("read", {}), CallStep("write", {}, fails="conflict")

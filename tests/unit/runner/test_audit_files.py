@@ -9,11 +9,11 @@ import pytest
 
 from envs.errors import SandboxError
 from envs.types import ToolCall
-from synth.runner.audit_files import AuditBook
+from synth.core.runner.audit_files import AuditBook
 
 
 def test_a_full_file_is_followed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("synth.runner.audit_files.PART_BYTES", 300)
+    monkeypatch.setattr("synth.core.runner.audit_files.PART_BYTES", 300)
     book = AuditBook("run", "w", "info", tmp_path)
     audit = book.start({"job": 1})
     for at in range(5):

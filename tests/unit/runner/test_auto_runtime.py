@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from synth.config.schema import RuntimeConfig, from_dict
-from synth.runner.prepare import prepare
-from synth.runner.runtimes import auto
-from synth.runner.runtimes.auto import AutoRuntime, choose
-from synth.runner.runtimes.base import Runtime, make_runtime
-from synth.runner.setup import WorkerSetup, Workload
+from synth.config import RuntimeConfig, from_dict
+from synth.core.runner.runtimes import auto
+from synth.core.runner.runtimes.auto import AutoRuntime, choose
+from synth.core.runner.runtimes.base import Runtime, make_runtime
+from synth.core.runner.setup import WorkerSetup, Workload
+from synth.prepare import prepare
 from synth.testing import RuntimeConformance
 
 pytestmark = pytest.mark.slow

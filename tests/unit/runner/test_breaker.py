@@ -4,8 +4,8 @@ completion.
 
 from __future__ import annotations
 
-from synth.runner.breaker import EQUAL_REFUSALS, Breaker
-from synth.runner.worker_messages import Delivery
+from synth.core.runner.breaker import EQUAL_REFUSALS, Breaker
+from synth.core.runner.worker_messages import Delivery
 
 ROW = Delivery(0, "row", stats={"num_turns": 2, "stop_reason": "finished"})
 SILENT = Delivery(0, "row", stats={"num_turns": 0, "stop_reason": "time_budget"})

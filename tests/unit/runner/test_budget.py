@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from synth.config.schema import BudgetConfig
-from synth.runner.budget import FIRST, Budget
-from synth.runner.totals import Totals
+from synth.config import BudgetConfig
+from synth.core.runner.budget import FIRST, Budget
+from synth.core.runner.totals import Totals
 
 
 def cost(tokens: int = 0, usd: float | None = None, turns: int = 1) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
+from synth.core.runner.rate_limits import Grant
+from synth.core.runner.runtimes.base import Runtime, WorkerHandle
+from synth.core.runner.setup import WorkerSetup
+from synth.core.runner.worker_messages import Assignment, Collected, Delivery
+from synth.dispatcher import Dispatcher, StopSignal
 from synth.errors import ModelAuthError, SynthError, WorkerHeld, WorkerLost
-from synth.runner.dispatcher import Dispatcher, StopSignal
-from synth.runner.rate_limits import Grant
-from synth.runner.runtimes.base import Runtime, WorkerHandle
-from synth.runner.setup import WorkerSetup
-from synth.runner.worker_messages import Assignment, Collected, Delivery
 
 CONCURRENCY = 4
 
@@ -297,7 +297,7 @@ class TestDeath:
         self, workers: int, monkeypatch: pytest.MonkeyPatch
     ):
         """As after the loss of a node: its actor waits for another one."""
-        monkeypatch.setattr("synth.runner.dispatcher.ROOM_S", 0.0)
+        monkeypatch.setattr("synth.dispatcher.ROOM_S", 0.0)
         room = asyncio.Event()
         farm = Cramped(room, poison=[3], deaths=1)
         words: list[str] = []
@@ -319,7 +319,7 @@ class TestDeath:
     async def test_an_interrupt_ends_a_run_that_has_no_worker_left(
         self, monkeypatch: pytest.MonkeyPatch
     ):
-        monkeypatch.setattr("synth.runner.dispatcher.ROOM_S", 0.0)
+        monkeypatch.setattr("synth.dispatcher.ROOM_S", 0.0)
         farm = Cramped(asyncio.Event(), poison=[3], deaths=1)
         stop = StopSignal()
         dispatcher = Dispatcher(
@@ -410,8 +410,8 @@ class TestStarting:
         assert (said, farm.alive) == ([], [])
 
     async def test_somebody_is_told_once_that_it_takes_long(self, monkeypatch: pytest.MonkeyPatch):
-        monkeypatch.setattr("synth.runner.dispatcher.COLLECT_S", 0.01)
-        monkeypatch.setattr("synth.runner.dispatcher.PATIENCE_S", 0.02)
+        monkeypatch.setattr("synth.dispatcher.COLLECT_S", 0.01)
+        monkeypatch.setattr("synth.dispatcher.PATIENCE_S", 0.02)
         farm, said = self.Slow(ready=0), []
 
         def waiting() -> None:

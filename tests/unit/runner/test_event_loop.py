@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from synth.runner import event_loop
+from synth.core.runner import event_loop
 
 
 async def loop_name() -> str:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from synth.runner.runtimes import orphans
+from synth.core.runner.runtimes import orphans
 
 DRIVER = """
 import subprocess
-from synth.runner.runtimes.orphans import inherited
+from synth.core.runner.runtimes.orphans import inherited
 
 with inherited():
     helper = subprocess.Popen(["sleep", "60"], start_new_session=True)

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from envs.world.loader import load_world
-from synth.config.compose import compose
+from synth.core.config.compose import compose
+from synth.core.tasks.families import FamilyTasks
+from synth.core.types.families import JOIN
 from synth.errors import OperatorError, TaskError
-from synth.runner.plan import Plan, job, shares, top_up
-from synth.runner.prepare import prepare
-from synth.tasks.families import FamilyTasks
-from synth.types.families import JOIN
+from synth.plan import Plan, job, shares, top_up
+from synth.prepare import prepare
 
 WORLD = {
     "schema.sql": "CREATE TABLE patients (patient_id INTEGER PRIMARY KEY, name TEXT NOT NULL);",

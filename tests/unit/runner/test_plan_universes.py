@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from envs.world.loader import load_world
-from synth.config.schema import from_dict
+from synth.config import from_dict
+from synth.core.tasks.families import FamilyTasks
 from synth.errors import OperatorError
-from synth.runner.plan import Plan, shares
-from synth.runner.prepare import PreparedRun, prepare
-from synth.tasks.families import FamilyTasks
-from synth.types import Task
+from synth.plan import Plan, shares
+from synth.prepare import PreparedRun, prepare
+from synth.task import Task
 from tests.unit.runner.test_plan import SIZES, make_world
 
 SEED = """\

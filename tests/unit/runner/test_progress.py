@@ -8,9 +8,9 @@ import time
 import pytest
 from rich.console import Console
 
-from synth.runner import progress
-from synth.runner.progress import ProgressView, Waiting
-from synth.runner.totals import Totals
+from synth.core.runner import progress
+from synth.core.runner.progress import ProgressView, Waiting
+from synth.core.runner.totals import Totals
 
 
 @pytest.fixture

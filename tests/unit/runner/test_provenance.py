@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from synth.config.fingerprints import fingerprint
-from synth.config.schema import from_dict
+from synth.config import from_dict
+from synth.core.config.fingerprints import fingerprint
+from synth.core.runner.provenance import check_installed, check_unchanged, records
 from synth.errors import OperatorError, ResumeRefused
 from synth.plugins import Extension
-from synth.runner.provenance import check_installed, check_unchanged, records
 
 PYTEST = Extension("model", "mine", "my_models:Mine", "pytest", "0.0.1")
 

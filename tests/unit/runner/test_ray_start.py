@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from synth.core.runner.runtimes import ray as ray_runtime
+from synth.core.runner.runtimes.ray import RayOptions, RayRuntime, worker_resources
 from synth.errors import OperatorError
-from synth.runner.runtimes import ray as ray_runtime
-from synth.runner.runtimes.ray import RayOptions, RayRuntime, worker_resources
 
 SLOW = "The current node timed out during startup. This could happen because some of the raylet"
 

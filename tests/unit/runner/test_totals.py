@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from synth.runner.totals import Totals, stats_of
+from synth.core.runner.totals import Totals, stats_of
 from tests.sample_rows import row, unscored
 
 

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from synth.config.schema import from_dict
-from synth.foundation.archive import pack_world
-from synth.foundation.collector import THRESHOLDS
-from synth.foundation.shipped import find_world
-from synth.runner import worker
-from synth.runner.prepare import prepare
-from synth.runner.worker import Worker
-from synth.runner.worker_messages import Assignment, Delivery
+from synth import worker
+from synth.config import from_dict
+from synth.core.foundation.archive import pack_world
+from synth.core.foundation.collector import THRESHOLDS
+from synth.core.foundation.shipped import find_world
+from synth.core.runner.worker_messages import Assignment, Delivery
+from synth.prepare import prepare
+from synth.worker import Worker
 
 
 async def test_the_garbage_collector_is_as_it_was_once_a_worker_is_closed():

@@ -9,8 +9,8 @@ import pytest
 
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.types import Pins
-from synth.tasks.queries import Queries
-from synth.tasks.yaml.family import TaskFile, read_tasks
+from synth.core.tasks.queries import Queries
+from synth.core.tasks.yaml.family import TaskFile, read_tasks
 
 ROWS = """\
 CREATE TABLE patients (patient_id INTEGER PRIMARY KEY, name TEXT, dob TEXT);

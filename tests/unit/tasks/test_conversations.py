@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from synth.core.tasks.yaml.step_templates import realise
+from synth.core.types.checks import Gate
+from synth.core.types.steps import AskStep
 from synth.errors import TaskError
-from synth.tasks.yaml.step_templates import realise
-from synth.types.checks import Gate
-from synth.types.steps import AskStep
 
 GOOD = """\
 families:

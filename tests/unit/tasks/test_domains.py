@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from synth.tasks.domains import parse_domain
+from synth.core.tasks.domains import parse_domain
 
 
 def nothing(sql: str) -> list[Any]:

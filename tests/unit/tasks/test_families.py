@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from envs.world.loader import load_world
-from synth.tasks.families import FamilyTasks
-from synth.types import Task, UserRole
-from synth.types.checks import Gate
-from synth.types.steps import CallStep
+from synth.core.tasks.families import FamilyTasks
+from synth.core.types.checks import Gate
+from synth.core.types.steps import CallStep
+from synth.task import Task
+from synth.user import UserRole
 from tests.unit.small_world import make
 
 TALK = """\

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from envs.world.loader import load_world
+from synth.core.tasks.families import FamilyTasks
+from synth.core.validation.family_guess import guess_families
+from synth.core.validation.prove import prove
 from synth.episode import Episode
 from synth.errors import TaskError
-from synth.tasks.families import FamilyTasks
-from synth.types import Task
-from synth.validation.family_guess import guess_families
-from synth.validation.prove import prove
+from synth.task import Task
 
 SCHEMA = """\
 CREATE TABLE books (book_id INTEGER PRIMARY KEY, title TEXT NOT NULL, price REAL NOT NULL, colour TEXT NOT NULL);

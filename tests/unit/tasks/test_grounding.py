@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from synth.tasks.domains import Choice, Range
-from synth.tasks.grounding import combination, distinct_sorted, permuted
+from synth.core.tasks.domains import Choice, Range
+from synth.core.tasks.grounding import combination, distinct_sorted, permuted
 
 
 class TestOrder:

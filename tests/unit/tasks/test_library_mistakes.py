@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from envs.world.loader import World, load_world
+from synth.core.tasks.families import FamilyTasks
 from synth.errors import TaskError
-from synth.tasks.families import FamilyTasks
 
 LIBRARY = Path(__file__).parents[3] / "examples" / "library"
 TASKS = (LIBRARY / "tasks.yaml").read_text("utf-8")

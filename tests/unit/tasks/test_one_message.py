@@ -17,24 +17,26 @@ import synth
 from envs.sandboxes.base import Template
 from envs.types import Limits, RowChange
 from envs.world.loader import World, load_world
-from synth.dataset.store.task_table import TaskTable
+from synth.core.dataset.store.task_table import TaskTable
+from synth.core.foundation.hashing import canonical
+from synth.core.rewards.requests import combined, evidence_of_requests
+from synth.core.tasks.families import FamilyTasks
+from synth.core.types.steps import CallStep, NextStep
+from synth.core.validation.attacks.runner import AttackRunner, Case
+from synth.core.validation.attacks.steps import Attack, Move, SayStep, ToolStep, moves_of, play
+from synth.core.validation.honest.runner import HonestRunner
+from synth.core.validation.prove import prove_and_keep
+from synth.core.validation.report import FamilyReport
 from synth.errors import OperatorError, TaskError
-from synth.foundation.hashing import canonical
+from synth.evidence import CallRecord, Evidence, TurnRecord, Utterance
+from synth.ext.variety.composition import compose, fit_in_message
+from synth.ext.variety.wording import message_of, reworded
+from synth.plan import Plan
 from synth.plugins import HONEST_AGENTS
-from synth.rewards.base import CallRecord, Evidence, TurnRecord, Utterance
-from synth.rewards.requests import combined, evidence_of_requests
-from synth.runner.plan import Plan
-from synth.tasks.base import TaskFamily
-from synth.tasks.composition import compose, fit_in_message
-from synth.tasks.families import FamilyTasks
-from synth.tasks.wording import message_of, reworded
-from synth.types import Consent, GoldEnd, Sequel, Task, UserRole, Verdict
-from synth.types.steps import CallStep, NextStep
-from synth.validation.attacks.runner import AttackRunner, Case
-from synth.validation.attacks.steps import Attack, Move, SayStep, ToolStep, moves_of, play
-from synth.validation.honest.runner import HonestRunner
-from synth.validation.prove import prove_and_keep
-from synth.validation.report import FamilyReport
+from synth.source import TaskFamily
+from synth.task import GoldEnd, Task
+from synth.user import Consent, Sequel, UserRole
+from synth.verdict import Verdict
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

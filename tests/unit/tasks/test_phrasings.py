@@ -12,12 +12,12 @@ import pytest
 from envs.sandboxes.base import Template
 from envs.world.files import world_digest
 from envs.world.loader import load_world
+from synth.core.foundation.archive import pack_world, unpack_world
+from synth.core.tasks.families import FamilyTasks
+from synth.core.tasks.phrasings import UserPhrasing, digest_of, read_phrasings
+from synth.core.tasks.yaml.family import Family
+from synth.core.validation.cache import ReportCache
 from synth.errors import TaskError
-from synth.foundation.archive import pack_world, unpack_world
-from synth.tasks.families import FamilyTasks
-from synth.tasks.phrasings import UserPhrasing, digest_of, read_phrasings
-from synth.tasks.yaml.family import Family
-from synth.validation.cache import ReportCache
 from tests.unit import talking_world
 
 LINE = {"family": "price", "texts": {"says": "I need the price of {name}."}}

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from synth.core.tasks.domains import parse_domain
+from synth.core.tasks.grounding import combination, permuted
+from synth.core.tasks.yaml.json_path import extract
+from synth.core.tasks.yaml.scope import Scope
+from synth.core.tasks.yaml.source_map import Map, Seq
+from synth.core.tasks.yaml.step_templates import realise
+from synth.core.tasks.yaml.steps import compile_steps
+from synth.core.tasks.yaml.template import compile_value, fill, names_in, text_of
 from synth.errors import TaskError
-from synth.tasks.domains import parse_domain
-from synth.tasks.grounding import combination, permuted
-from synth.tasks.yaml.json_path import extract
-from synth.tasks.yaml.scope import Scope
-from synth.tasks.yaml.source_map import Map, Seq
-from synth.tasks.yaml.step_templates import realise
-from synth.tasks.yaml.steps import compile_steps
-from synth.tasks.yaml.template import compile_value, fill, names_in, text_of
 from tests.unit.tasks.conftest import TOOLS
 
 many = settings(deadline=None)

@@ -10,9 +10,9 @@ import pytest
 
 from envs.errors import WorldError
 from envs.world.loader import load_world
+from synth.core.tasks.families import FamilyTasks
+from synth.core.validation.prove import prove
 from synth.errors import TaskError
-from synth.tasks.families import FamilyTasks
-from synth.validation.prove import prove
 from tests.unit.small_world import make
 
 TASKS = '''\
@@ -210,7 +210,7 @@ def test_code_that_cannot_be_imported(tmp_path: Path):
 
 def test_more_than_anyone_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A function that never stops yielding is stopped."""
-    monkeypatch.setattr("synth.tasks.python.MOST", 50)
+    monkeypatch.setattr("synth.core.tasks.python.MOST", 50)
     endless: Any = (
         "import itertools\n\ndef one(db):\n    for a in itertools.count():\n       "
         ' yield {"slots": {"a": a}}\n'

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import sqlalchemy
 
+from synth.core.tasks.queries import Queries, binds_of, bound, select
 from synth.errors import TaskError
-from synth.tasks.queries import Queries, binds_of, bound, select
 
 HERE = TaskError("must", "tasks.yaml", 7, "f")
 

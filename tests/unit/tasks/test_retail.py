@@ -12,14 +12,16 @@ from pathlib import Path
 import pytest
 
 from envs.world.loader import World, load_world
+from synth.core.models.scripted.expert import ScriptedModel
+from synth.core.tasks.families import FamilyTasks
+from synth.core.types.steps import ConfirmStep
+from synth.core.validation.check import Options
+from synth.core.validation.prove import prove
+from synth.core.validation.world import check_world
 from synth.episode import Episode
-from synth.models.scripted.expert import ScriptedModel
-from synth.tasks.families import FamilyTasks
-from synth.types import Completion, Message, Task, UserRole
-from synth.types.steps import ConfirmStep
-from synth.validation.check import Options
-from synth.validation.prove import prove
-from synth.validation.world import check_world
+from synth.model import Completion
+from synth.task import Message, Task
+from synth.user import UserRole
 
 pytestmark = pytest.mark.slow
 

@@ -13,16 +13,16 @@ import sqlalchemy
 
 from envs.sandboxes.base import Template
 from envs.world.loader import World, load_world
-from synth.config.schema import RunConfig, from_dict
-from synth.config.task_source import load_task_source, task_source_options
+from synth.config import RunConfig, from_dict
+from synth.core.config.task_source import load_task_source, task_source_options
+from synth.core.foundation.hashing import digest
+from synth.core.tasks.families import FamilySource, function_tasks
 from synth.errors import ConfigProblems, TaskError
-from synth.foundation.hashing import digest
+from synth.ext.text2sql.bird import BirdOptions, BirdSource
 from synth.plugins import FAMILY_READERS, TASK_SOURCES, NoOptions
-from synth.runner.prepare import prepare
-from synth.tasks.base import TaskPool, TaskSource
-from synth.tasks.families import FamilySource, function_tasks
+from synth.prepare import prepare
+from synth.source import TaskPool, TaskSource
 from synth.testing import TaskSourceConformance
-from synth.text2sql.bird import BirdOptions, BirdSource
 from tests.bird_folder import bird_folder
 from tests.unit import small_world
 

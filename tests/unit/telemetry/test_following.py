@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from synth.core.runner.totals import STATS
+from synth.core.telemetry.base import RunCallback, RunStart
+from synth.core.telemetry.following import Callbacks
 from synth.errors import OperatorError
-from synth.runner.totals import STATS
-from synth.telemetry.base import RunCallback, RunStart
-from synth.telemetry.following import Callbacks
 from synth.testing import CallbackConformance
 
 STATS_OF_ONE: dict[str, Any] = dict.fromkeys(STATS) | {

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from synth.types import Task
-from synth.types.checks import AlternativeEnd, ChangeFrame, Gate
+from synth.core.types.checks import AlternativeEnd, ChangeFrame, Gate
+from synth.task import Task
 
 FRAME = {"where": "id = :id", "columns": ["note"], "ops": ["insert", "update"], "at_most": 2}
 END: dict[str, Any] = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.users.scripted.proposal import Turn
+from synth.core.users.scripted.proposal import Turn
 from tests.unit.users.scripted.test_user import WARD, hear
 
 pytestmark = pytest.mark.slow

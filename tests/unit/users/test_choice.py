@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from synth.config.fingerprints import difference
-from synth.config.schema import from_dict, problems
+from synth.config import from_dict, problems
+from synth.core.config.fingerprints import difference
+from synth.core.runner.build import build_user
+from synth.core.runner.rate_limits import LeasedRateLimiter
+from synth.core.users.none import AbsentUser
+from synth.core.users.scripted.user import ScriptedUser
 from synth.errors import OperatorError
-from synth.models.base import Model
-from synth.runner.build import build_user
-from synth.runner.prepare import prepare
-from synth.runner.rate_limits import LeasedRateLimiter
-from synth.users.none import AbsentUser
-from synth.users.scripted.user import ScriptedUser
+from synth.model import Model
+from synth.prepare import prepare
 from tests.unit import small_world, talking_world
 
 

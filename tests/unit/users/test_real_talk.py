@@ -18,11 +18,12 @@ import pytest
 import yaml
 
 from envs.world.loader import load_world
-from synth.foundation.shipped import find_world
-from synth.tasks.families import FamilyTasks
-from synth.types import Task, UserTurn
-from synth.types.steps import AskStep
-from synth.users.scripted.user import NOTHING_TO_ADD, SAY_WHAT, TOO_LONG, ScriptedUser
+from synth.core.foundation.shipped import find_world
+from synth.core.tasks.families import FamilyTasks
+from synth.core.types.steps import AskStep
+from synth.core.users.scripted.user import NOTHING_TO_ADD, SAY_WHAT, TOO_LONG, ScriptedUser
+from synth.task import Task
+from synth.user import UserTurn
 
 TABLES = Path(__file__).parent / "real_talk"
 

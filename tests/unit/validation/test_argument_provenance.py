@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from synth.validation.argument_provenance import appears_in, flat, numbers
+from synth.core.validation.argument_provenance import appears_in, flat, numbers
 
 SEEN = flat(
     "I am yusuf_rossi_9620, mail kim.lee@example.org, order LP-11410, 12.5 kg, mother, 2026-04-01"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from synth.foundation.perturbations import other_fact
-from synth.types import Consent, Task, Topic, UserRole
-from synth.validation.attacks.lazy import CONSTANTS, lazy_agents
-from synth.validation.attacks.mutants import mutants
-from synth.validation.attacks.steps import SayStep, ToolStep
-from synth.validation.check import Options
-from synth.validation.world import check_world
+from synth.core.foundation.perturbations import other_fact
+from synth.core.validation.attacks.lazy import CONSTANTS, lazy_agents
+from synth.core.validation.attacks.mutants import mutants
+from synth.core.validation.attacks.steps import SayStep, ToolStep
+from synth.core.validation.check import Options
+from synth.core.validation.world import check_world
+from synth.task import Task
+from synth.user import Consent, Topic, UserRole
 from tests.unit import small_world
 
 

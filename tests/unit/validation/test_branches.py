@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from synth.validation.check import Options
-from synth.validation.report import FamilyReport
-from synth.validation.world import check_world
+from synth.core.validation.check import Options
+from synth.core.validation.report import FamilyReport
+from synth.core.validation.world import check_world
 from tests.unit.validation import lending_world
 
 pytestmark = pytest.mark.slow

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from envs.world.loader import load_world
+from synth.core.validation import cache, world
+from synth.core.validation.cache import ReportCache
+from synth.core.validation.check import FamilyChecker, Options
+from synth.core.validation.seed_check import check_seed
 from synth.errors import OperatorError, TaskError
-from synth.validation import cache, world
-from synth.validation.cache import ReportCache
-from synth.validation.check import FamilyChecker, Options
-from synth.validation.seed_check import check_seed
 from tests.unit import small_world
 from tests.unit.validation import talking_world
 

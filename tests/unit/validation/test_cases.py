@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from synth.validation.check import Options
-from synth.validation.world import check_world
+from synth.core.validation.check import Options
+from synth.core.validation.world import check_world
 from tests.unit.validation import talking_world
 
 SQL = (

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from synth.rewards.state import verifier as state
-from synth.validation.check import Options
-from synth.validation.report import FamilyReport
-from synth.validation.world import check_world
+from synth.core.rewards.state import verifier as state
+from synth.core.validation.check import Options
+from synth.core.validation.report import FamilyReport
+from synth.core.validation.world import check_world
 from tests.unit.validation import talking_world
 
 pytestmark = pytest.mark.slow

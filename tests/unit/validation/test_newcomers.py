@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from envs.errors import WorldError
+from synth.core.validation.check import Options
+from synth.core.validation.world import check_world
 from synth.errors import TaskError
-from synth.validation.check import Options
-from synth.validation.world import check_world
 from tests.unit.validation import lending_world
 
 pytestmark = pytest.mark.slow

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from synth.core.validation.attacks.mutants import PER_KIND, mutants, spread
+from synth.core.validation.attacks.steps import ToolStep
+from synth.core.validation.check import Options
+from synth.core.validation.report import FamilyReport
+from synth.core.validation.world import check_world
+from synth.evidence import Evidence, Verifier
 from synth.plugins import REWARDS
-from synth.rewards.base import Evidence, Verifier
-from synth.types import Verdict
-from synth.validation.attacks.mutants import PER_KIND, mutants, spread
-from synth.validation.attacks.steps import ToolStep
-from synth.validation.check import Options
-from synth.validation.report import FamilyReport
-from synth.validation.world import check_world
+from synth.verdict import Verdict
 from tests.unit import small_world
 
 pytestmark = pytest.mark.slow

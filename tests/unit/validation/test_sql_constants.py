@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from synth.validation.argument_provenance import constants
+from synth.core.validation.argument_provenance import constants
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from synth.dataset.store.layout import Layout
-from synth.dataset.store.run_info import RunFiles
-from synth.dataset.store.writer import RunWriter
+from synth.core.dataset.store.layout import Layout
+from synth.core.dataset.store.run_info import RunFiles
+from synth.core.dataset.store.writer import RunWriter
 from tests.unit.dataset.rows import IDENTITY, error, row
 
 LAYOUT = Layout((("train", 8), ("test", 3)), 3)

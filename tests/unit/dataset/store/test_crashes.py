@@ -11,9 +11,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from synth.dataset.reader import Dataset
-from synth.dataset.store.run_info import RunFiles
-from synth.dataset.store.writer import STEPS
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.run_info import RunFiles
+from synth.core.dataset.store.writer import STEPS
 from tests.unit.dataset.store.crashing import HOPELESS, LAYOUT, killer, play
 
 pytestmark = pytest.mark.slow

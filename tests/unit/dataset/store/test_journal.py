@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.dataset.store.journal import ROW, Journal, Segment, frame
+from synth.core.dataset.store.journal import ROW, Journal, Segment, frame
 from synth.errors import OperatorError
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.dataset.store.layout import Layout
+from synth.core.dataset.store.layout import Layout
 
 
 def test_files_are_numbered_per_split():

@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from synth.dataset.store.task_table import TaskTable, write_tasks
-from synth.dataset.store.wire import RowError
+from synth.core.dataset.store.task_table import TaskTable, write_tasks
+from synth.core.dataset.store.wire import RowError
+from synth.core.types.steps import ReplyStep
 from synth.errors import DatasetError, OperatorError
-from synth.types import GoldEnd, Task
-from synth.types.steps import ReplyStep
+from synth.task import GoldEnd, Task
 
 TASK = Task(
     id="t0",

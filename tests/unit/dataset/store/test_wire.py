@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.dataset.clean import clean_row
-from synth.dataset.store.wire import (
+from synth.core.dataset.clean import clean_row
+from synth.core.dataset.store.wire import (
     COLUMNS,
     RowError,
     decode,
@@ -200,7 +200,7 @@ def test_sanitize_survives_depth_and_size():
 def test_workers_need_no_pyarrow():
     """The wire and the error row import neither pyarrow nor duckdb."""
     code = (
-        "import sys, synth.dataset.store.wire, synth.dataset.store.error_row; print({'pyarrow',"
+        "import sys, synth.core.dataset.store.wire, synth.core.dataset.store.error_row; print({'pyarrow',"
         " 'duckdb'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,13 +13,13 @@ from typing import Literal
 import pyarrow.parquet as pq
 import pytest
 
-from synth.dataset.arrow_schema import SCHEMA, table
-from synth.dataset.reader import Dataset
-from synth.dataset.store.journal import Journal
-from synth.dataset.store.layout import Layout
-from synth.dataset.store.manifest import read_manifest
-from synth.dataset.store.wire import RowError
-from synth.dataset.store.writer import RunWriter
+from synth.core.dataset.arrow_schema import SCHEMA, table
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.journal import Journal
+from synth.core.dataset.store.layout import Layout
+from synth.core.dataset.store.manifest import read_manifest
+from synth.core.dataset.store.wire import RowError
+from synth.core.dataset.store.writer import RunWriter
 from synth.errors import DatasetError, OperatorError, ResumeRefused
 from tests.unit.dataset.rows import IDENTITY, error, row
 
@@ -292,8 +292,8 @@ def test_another_schema_version_is_refused(tmp_path: Path):
 HOLDER = """
 import sys, time
 from pathlib import Path
-from synth.dataset.store.layout import Layout
-from synth.dataset.store.writer import RunWriter
+from synth.core.dataset.store.layout import Layout
+from synth.core.dataset.store.writer import RunWriter
 from tests.unit.dataset.rows import IDENTITY, row
 writer = RunWriter.create(Path(sys.argv[1]), Layout((("train", 10),), 4), IDENTITY)
 writer.add_row(0, row(0))
@@ -435,8 +435,8 @@ def test_damaged_errors_are_set_aside_and_their_jobs_tried_again(tmp_path: Path)
 FULL_DISK = """
 import json, resource, signal, sys
 from pathlib import Path
-from synth.dataset.store.layout import Layout
-from synth.dataset.store.writer import RunWriter
+from synth.core.dataset.store.layout import Layout
+from synth.core.dataset.store.writer import RunWriter
 from synth.errors import OperatorError
 from tests.unit.dataset.rows import IDENTITY, row
 directory, limit = Path(sys.argv[1]), int(sys.argv[2])

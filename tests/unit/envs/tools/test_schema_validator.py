@@ -14,7 +14,7 @@ from envs.tools.schema_validator import acceptance
 from envs.tools.toolbox import Toolbox, parse_arguments
 from envs.types import ToolCall, ToolResult
 from envs.world.loader import load_world
-from synth.foundation.shipped import find_world
+from synth.core.foundation.shipped import find_world
 
 NAMES = st.sampled_from(["a", "b", "c"])
 NUMBERS = st.integers(-3, 3) | st.sampled_from([0.0, 1.0, 1.5, -0.0, 1e300, 2**70])

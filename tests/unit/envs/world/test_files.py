@@ -11,7 +11,7 @@ from envs.errors import WorldError
 from envs.reseed import reseed
 from envs.types import Pins, ToolCall
 from envs.world.loader import load_world, world_digest, world_files
-from synth.foundation.archive import pack_world, unpack_world
+from synth.core.foundation.archive import pack_world, unpack_world
 
 pytestmark = pytest.mark.slow
 

@@ -7,12 +7,18 @@ from typing import Any
 
 import pytest
 
+from synth.core.foundation.credentials import Redactor
+from synth.core.models.openai.backoff import Backoff
+from synth.core.models.openai.failures import (
+    error_in_body,
+    failure,
+    filtered,
+    read_error,
+    retry_after,
+)
+from synth.core.models.openai.prices import Prices
+from synth.core.types.usage import Usage
 from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
-from synth.foundation.credentials import Redactor
-from synth.models.openai.backoff import Backoff
-from synth.models.openai.failures import error_in_body, failure, filtered, read_error, retry_after
-from synth.models.openai.prices import Prices
-from synth.types import Usage
 
 SECRET = "Xy9-secret-value"
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
-from synth.serving.openai_server import Fault
-from synth.types import Completion
+from synth.ext.serving.openai_server import Fault
+from synth.model import Completion
 from tests.unit.models.conftest import JSON, answer_body, opening, refused, talk
 
 BAD_BODIES = {

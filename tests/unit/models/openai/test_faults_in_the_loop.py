@@ -14,15 +14,17 @@ from typing import Any
 import pytest
 
 import synth
-from synth.agent.react import AgentLimits, AgentRun, ReactAgent
+from synth.agent import AgentLimits, AgentRun, ReactAgent
+from synth.core.models.openai.endpoint import Endpoint
+from synth.core.models.openai.model import OpenAIModel
+from synth.core.models.openai.wire import canonical_message
+from synth.core.models.scripted.expert import ExpertConversation
+from synth.core.types.usage import Usage
 from synth.episode import Episode
 from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
-from synth.models.openai.endpoint import Endpoint
-from synth.models.openai.model import OpenAIModel
-from synth.models.openai.wire import canonical_message
-from synth.models.scripted.expert import ExpertConversation
-from synth.serving.openai_server import serve
-from synth.types import Completion, StopReason, Usage
+from synth.ext.serving.openai_server import serve
+from synth.model import Completion
+from synth.verdict import StopReason
 from tests.unit.models.conftest import AT_ONCE, KEY, answer_body, opening, talk
 
 from .faults import SCENES, SHORT, Scene, called

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from synth.core.models.openai.endpoint import Endpoint
+from synth.core.models.openai.model import OpenAIModel
 from synth.errors import ContextOverflow, ModelAuthError, ModelError
-from synth.models.openai.endpoint import Endpoint
-from synth.models.openai.model import OpenAIModel
-from synth.types import Completion
+from synth.model import Completion
 from tests.unit.models.conftest import KEY, opening, refused, talk
 
 from .faults import GOOD, SCENES, STREAM, End, Scene

@@ -17,9 +17,9 @@ ANSWERS, SIZE = 8, 15_000_000
 
 CLIENT = """
 import asyncio, json, re, sys
-from synth.models.openai.endpoint import Endpoint
-from synth.models.openai.model import OpenAIModel
-from synth.types import Task
+from synth.core.models.openai.endpoint import Endpoint
+from synth.core.models.openai.model import OpenAIModel
+from synth.task import Task
 
 def peak_kib():
     return int(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1])

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from envs.types import ToolCall
-from synth.config.options import options_for
+from synth.core.config.options import options_for
+from synth.core.models.openai.endpoint import Endpoint
+from synth.core.models.openai.factory import make
+from synth.core.models.openai.model import OpenAIConversation, OpenAIModel
+from synth.core.types.usage import Usage
 from synth.errors import ModelAuthError, ModelError, ModelRefusedRequest, OperatorError
-from synth.models.base import Sampling
-from synth.models.openai.endpoint import Endpoint
-from synth.models.openai.factory import make
-from synth.models.openai.model import OpenAIConversation, OpenAIModel
-from synth.serving.openai_server import Fault
-from synth.types import Completion, Usage
+from synth.ext.serving.openai_server import Fault
+from synth.model import Completion, Sampling
 from tests.unit.models.conftest import (
     JSON,
     KEY,

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from synth.agent.memory import ConversationMemory
-from synth.models.emission import completion_event, completion_of
-from synth.models.openai.reply import read_completion
-from synth.models.openai.stream import StreamedAnswer
-from synth.models.openai.wire import wire_message
+from synth.core.agent.memory import ConversationMemory
+from synth.core.models.emission import completion_event, completion_of
+from synth.core.models.openai.reply import read_completion
+from synth.core.models.openai.stream import StreamedAnswer
+from synth.core.models.openai.wire import wire_message
 
 FUNCTION = {"name": "find", "arguments": "{}"}
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from envs.types import ToolCall
-from synth.models.base import MALFORMED, missing_answer
-from synth.models.openai.reply import NotACompletionError, load_body, read_completion
-from synth.types import Completion, Usage
+from synth.core.models.openai.reply import NotACompletionError, load_body, read_completion
+from synth.core.types.usage import Usage
+from synth.model import MALFORMED, Completion, missing_answer
 
 
 def body(message: Any, **choice: Any) -> dict[str, Any]:

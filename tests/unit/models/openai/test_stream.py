@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 
 from envs.types import ToolCall
+from synth.core.models.openai.reply import NotACompletionError, read_completion
+from synth.core.models.openai.sse import EventReader
+from synth.core.models.openai.stream import StreamedAnswer
+from synth.core.types.usage import Usage
 from synth.errors import ContextOverflow, ModelAuthError, ModelError
-from synth.models.openai.reply import NotACompletionError, read_completion
-from synth.models.openai.sse import EventReader
-from synth.models.openai.stream import StreamedAnswer
-from synth.serving.completion_json import chunks, whole
-from synth.serving.openai_server import Fault
-from synth.types import Completion, Delta, Usage
+from synth.ext.serving.completion_json import chunks, whole
+from synth.ext.serving.openai_server import Fault
+from synth.model import Completion, Delta
 from tests.unit.models.conftest import calling, opening, refused, talk
 
 SSE = {"Content-Type": "text/event-stream"}

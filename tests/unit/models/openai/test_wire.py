@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from synth.models.openai.wire import (
+from synth.core.models.openai.wire import (
     canonical_message,
     encode,
     encode_message,
     request_head,
     wire_message,
 )
-from synth.serving.chat_request import check_request
+from synth.ext.serving.chat_request import check_request
 
 
 def test_arguments_leave_as_a_string_and_private_keys_stay() -> None:

@@ -10,10 +10,17 @@ from typing import Any, Literal
 import pytest
 
 from envs.types import ToolCall, ToolOutcome, ToolResult
-from synth.agent.react import ReactAgent
-from synth.agent.rollout_result import AgentLimits, AgentRun
-from synth.config.schema import from_dict
-from synth.dataset.sanitize import sanitize
+from synth.agent import ReactAgent
+from synth.config import from_dict
+from synth.core.agent.rollout_result import AgentLimits, AgentRun
+from synth.core.dataset.sanitize import sanitize
+from synth.core.models.emission import completion_event, completion_of, read_events
+from synth.core.models.openai.wire import wire_message
+from synth.core.models.replay.model import ReplayModel, ReplayOptions, make
+from synth.core.models.replay.records import Records
+from synth.core.runner.setup import model_identity
+from synth.core.types.events import CompletionEvent
+from synth.core.types.usage import Usage
 from synth.errors import (
     ContextOverflow,
     DatasetError,
@@ -21,15 +28,10 @@ from synth.errors import (
     ModelRefusedRequest,
     OperatorError,
 )
-from synth.models.base import Conversation, Sampling, wire_seed
-from synth.models.emission import completion_event, completion_of, read_events
-from synth.models.openai.wire import wire_message
-from synth.models.replay.model import ReplayModel, ReplayOptions, make
-from synth.models.replay.records import Records
-from synth.runner.setup import model_identity
-from synth.serving.recorded_rollouts import RecordedRolloutIndex, RecordedVoice
-from synth.types import Completion, Message, StopReason, Task, Usage
-from synth.types.events import CompletionEvent
+from synth.ext.serving.recorded_rollouts import RecordedRolloutIndex, RecordedVoice
+from synth.model import Completion, Conversation, Sampling, wire_seed
+from synth.task import Message, Task
+from synth.verdict import StopReason
 from tests.sample_rows import row, write_run
 
 Json = Any

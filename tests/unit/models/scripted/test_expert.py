@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from synth.core.models.scripted.expert import ExpertConversation
+from synth.core.types.steps import AskStep, CallStep, ConfirmStep, LoopStep, ReplyStep, SubmitStep
 from synth.errors import TaskError
-from synth.models.scripted.expert import ExpertConversation
-from synth.types import Completion, Message, Task
-from synth.types.steps import AskStep, CallStep, ConfirmStep, LoopStep, ReplyStep, SubmitStep
+from synth.model import Completion
+from synth.task import Message, Task
 
 FOUND = {"items": [{"id": 3, "price": {"amount": 9.5}}, {"id": 4, "price": {"amount": 20}}]}
 

@@ -16,26 +16,32 @@ import pytest
 from envs.types import Limits
 from envs.world.loader import load_world
 from envs.world.template_cache import Templates
-from synth.agent.rollout_result import AgentLimits
-from synth.config.fingerprints import fingerprint
-from synth.config.schema import from_dict
-from synth.errors import ConfigProblems
-from synth.foundation.perturbations import MISTAKE_KINDS
-from synth.models.base import Model, Sampling
-from synth.models.scripted.expert import ExpertConversation, ScriptedModel
-from synth.models.scripted.fallible import (
+from synth.config import from_dict
+from synth.core.agent.rollout_result import AgentLimits
+from synth.core.config.fingerprints import fingerprint
+from synth.core.foundation.perturbations import MISTAKE_KINDS
+from synth.core.models.scripted.expert import ExpertConversation, ScriptedModel
+from synth.core.models.scripted.fallible import (
     FallibleConversation,
     FallibleModel,
     ScriptedOptions,
     make,
 )
-from synth.models.scripted.mistakes import Gold, Slip, draw_slip, implied_failure, surely_differ
-from synth.runner.rollout import RolloutContext, play
-from synth.tasks.families import FamilyTasks
-from synth.types import Job, Task
-from synth.types.checks import AlternativeEnd, Gate
-from synth.types.steps import ConfirmStep
-from synth.validation.prove import prove
+from synth.core.models.scripted.mistakes import (
+    Gold,
+    Slip,
+    draw_slip,
+    implied_failure,
+    surely_differ,
+)
+from synth.core.tasks.families import FamilyTasks
+from synth.core.types.checks import AlternativeEnd, Gate
+from synth.core.types.steps import ConfirmStep
+from synth.core.validation.prove import prove
+from synth.errors import ConfigProblems
+from synth.model import Model, Sampling
+from synth.rollout import RolloutContext, play
+from synth.task import Job, Task
 from tests.unit import small_world
 
 Json = Any

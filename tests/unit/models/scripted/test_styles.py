@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from synth.models.scripted.styles import BESIDE, draw_style
-from synth.types import Completion, GoldEnd, Message, Task
-from synth.types.steps import CallStep, LoopStep, ReplyStep, Step
+from synth.core.models.scripted.styles import BESIDE, draw_style
+from synth.core.types.steps import CallStep, LoopStep, ReplyStep, Step
+from synth.model import Completion
+from synth.task import GoldEnd, Message, Task
 
 
 def call(tool: str, save: dict[str, str] | None = None, **arguments: Any) -> CallStep:

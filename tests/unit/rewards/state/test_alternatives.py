@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from synth.core.rewards.state.verifier import StateVerifier
+from synth.core.types.checks import AlternativeEnd
 from synth.errors import TaskError
-from synth.rewards.base import Evidence
-from synth.rewards.state.verifier import StateVerifier
-from synth.types import Verdict
-from synth.types.checks import AlternativeEnd
+from synth.evidence import Evidence
+from synth.verdict import Verdict
 from tests.unit.rewards.desk import Desk, swap
 
 END: dict[str, Any] = {

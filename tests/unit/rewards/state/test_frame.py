@@ -15,8 +15,8 @@ from sqlalchemy import text
 from envs.connection import connect_args, parse_url
 from envs.sandboxes.row_changes import row_change
 from envs.types import Column, RowChange, Table
-from synth.rewards.state.frame import meeting
-from synth.tasks.queries import select
+from synth.core.rewards.state.frame import meeting
+from synth.core.tasks.queries import select
 
 COLUMNS = ("select", "price", "day", "moment", "done", "seen", "from")
 TYPES = {

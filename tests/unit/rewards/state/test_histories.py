@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.types import Limits, Pins, RowChange, Table
-from synth.rewards.state.matching import Comparison, compare
+from synth.core.rewards.state.matching import Comparison, compare
 from tests.unit.rewards.state.histories import OLD_ROWS, RULES, Life, Story, story
 
 pytestmark = pytest.mark.slow

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from envs.types import Column, RowChange, Table
+from synth.core.rewards.state import matching
+from synth.core.rewards.state.matching import compare
+from synth.core.rewards.state.verifier import StateVerifier
 from synth.rewards import Evidence, total_reward
-from synth.rewards.state import matching
-from synth.rewards.state.matching import compare
-from synth.rewards.state.verifier import StateVerifier
-from synth.types import GoldEnd, Task
+from synth.task import GoldEnd, Task
 
 KEY = Column("id", "INTEGER", nullable=False, primary_key=True)
 GROUP = ("groups", "id")

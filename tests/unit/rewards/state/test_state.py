@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from envs.types import Column, RowChange, Table
-from synth.rewards.base import CallRecord, Evidence
-from synth.rewards.state.columns import Columns
-from synth.rewards.state.matching import compare
-from synth.rewards.state.verifier import StateVerifier, erased
-from synth.types import GoldEnd, Task
+from synth.core.rewards.state.columns import Columns
+from synth.core.rewards.state.matching import compare
+from synth.core.rewards.state.verifier import StateVerifier, erased
+from synth.evidence import CallRecord, Evidence
+from synth.task import GoldEnd, Task
 
 
 def table(name: str, *columns: Column) -> Table:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from synth.rewards.state.verifier import StateVerifier
-from synth.types import Verdict
+from synth.core.rewards.state.verifier import StateVerifier
+from synth.verdict import Verdict
 from tests.unit.rewards.desk import Desk
 
 SHIP = "UPDATE orders SET status = 'shipped' WHERE order_id = 7"

@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 import pytest
 
+from synth.core.runner.rate_limits import Governor, LeasedRateLimiter, Quota
+from synth.core.runner.rate_limits.bucket import BURST_S
+from synth.core.runner.rate_limits.limiter import LEASE_S
+from synth.core.types.usage import Usage
 from synth.errors import ModelError
-from synth.runner.rate_limits import Governor, LeasedRateLimiter, Quota
-from synth.runner.rate_limits.bucket import BURST_S
-from synth.runner.rate_limits.limiter import LEASE_S
-from synth.types import Usage
 from tests.unit.runner.rate_limits.clock import Clock
 
 

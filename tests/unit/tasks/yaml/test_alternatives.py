@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from synth.core.tasks.yaml.gates import realise_gates
+from synth.core.types.checks import Gate
 from synth.errors import TaskError
-from synth.tasks.yaml.gates import realise_gates
-from synth.types.checks import Gate
 
 GOOD = """\
 transient: forbid

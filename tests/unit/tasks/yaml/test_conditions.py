@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from synth.core.tasks.yaml.conditions import all_hold, compile_conditions, filled
+from synth.core.tasks.yaml.scope import Scope
 from synth.errors import TaskError
-from synth.tasks.yaml.conditions import all_hold, compile_conditions, filled
-from synth.tasks.yaml.scope import Scope
 
 SCOPE = Scope("tasks.yaml", "f", slots=frozenset({"genre", "budget"}))
 SLOTS = {"genre": "crime", "budget": 12.5}

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from synth.core.tasks.queries import Queries
+from synth.core.tasks.yaml.family import read_tasks
+from synth.core.types.checks import Gate
 from synth.errors import TaskError
-from synth.tasks.queries import Queries
-from synth.tasks.yaml.family import read_tasks
-from synth.types.checks import Gate
 from tests.unit.tasks.conftest import TOOLS
 
 GOOD = """\

@@ -13,15 +13,15 @@ import pytest
 
 from envs.world.loader import load_world
 from synth.__main__ import main
+from synth.core.foundation.shipped import examples_dir, world_names
+from synth.core.tasks.domains import FAKE_KEYS, KINDS
+from synth.core.tasks.yaml import json_schema as schema_module
+from synth.core.tasks.yaml.json_schema import tasks_schema
+from synth.core.tasks.yaml.models import Domain, FieldType, GateModel, keys_of, words_of
+from synth.core.tasks.yaml.source_map import load_yaml
+from synth.core.tasks.yaml.words import FIELD_TYPES
 from synth.errors import TaskError
-from synth.foundation.shipped import examples_dir, world_names
 from synth.plugins import REWARDS
-from synth.tasks.domains import FAKE_KEYS, KINDS
-from synth.tasks.yaml import json_schema as schema_module
-from synth.tasks.yaml.json_schema import tasks_schema
-from synth.tasks.yaml.models import Domain, FieldType, GateModel, keys_of, words_of
-from synth.tasks.yaml.source_map import load_yaml
-from synth.tasks.yaml.words import FIELD_TYPES
 from tests.unit.tasks.test_conversations import GOOD as TALK
 from tests.unit.tasks.yaml.test_alternatives import GOOD as ENDS
 from tests.unit.tasks.yaml.test_family import GOOD as PLAIN
@@ -45,7 +45,7 @@ def test_the_models_know_every_gate_and_every_kind_of_values():
 
 
 def test_what_ships_is_what_is_built():
-    """Where this fails: synth schema > synth/tasks/yaml/tasks.schema.json."""
+    """Where this fails: synth schema > synth/core/tasks/yaml/tasks.schema.json."""
     assert (
         SHIPPED.read_text("utf-8")
         == json.dumps(tasks_schema(), indent=2, ensure_ascii=False) + "\n"

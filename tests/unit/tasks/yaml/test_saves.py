@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from synth.tasks.yaml.saves import fill_save, saved_values
+from synth.core.tasks.yaml.saves import fill_save, saved_values
 
 ROWS = {
     "rows": [

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import jsonpath
 import pytest
 
+from synth.core.tasks.yaml.json_path import extract
+from synth.core.tasks.yaml.scope import Scope, nearest
+from synth.core.tasks.yaml.source_map import load_yaml
+from synth.core.tasks.yaml.step_templates import CallTemplate, in_case, realise
+from synth.core.tasks.yaml.steps import compile_steps
+from synth.core.types.steps import ReplyStep
 from synth.errors import TaskError
-from synth.tasks.yaml.json_path import extract
-from synth.tasks.yaml.scope import Scope, nearest
-from synth.tasks.yaml.source_map import load_yaml
-from synth.tasks.yaml.step_templates import CallTemplate, in_case, realise
-from synth.tasks.yaml.steps import compile_steps
-from synth.types.steps import ReplyStep
 from tests.unit.tasks.conftest import TOOLS
 
 SCOPE = Scope(

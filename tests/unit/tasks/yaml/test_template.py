@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from synth.tasks.yaml.template import Unknown, compile_value, fill, names_in, rounded, text_of
+from synth.core.tasks.yaml.template import Unknown, compile_value, fill, names_in, rounded, text_of
 
 SLOTS = frozenset({"bpm", "name", "allergies"})
 SAVED = frozenset({"pid", "due"})

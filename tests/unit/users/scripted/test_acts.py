@@ -6,13 +6,15 @@ import asyncio
 
 import pytest
 
-from synth.models.emission import completion_event, completion_of
-from synth.models.scripted.expert import ScriptedModel
-from synth.types import Completion, Consent, Sequel, Task, Topic, UserRole, UserTurn
-from synth.types.acts import Act
-from synth.types.events import event_from_json
-from synth.types.steps import AskStep, CallStep, ConfirmStep, ReplyStep, SequelStep
-from synth.users.scripted.user import NOTHING_TO_ADD, THAT_IS_RIGHT, ScriptedUser
+from synth.core.models.emission import completion_event, completion_of
+from synth.core.models.scripted.expert import ScriptedModel
+from synth.core.types.acts import Act
+from synth.core.types.events import event_from_json
+from synth.core.types.steps import AskStep, CallStep, ConfirmStep, ReplyStep, SequelStep
+from synth.core.users.scripted.user import NOTHING_TO_ADD, THAT_IS_RIGHT, ScriptedUser
+from synth.model import Completion
+from synth.task import Task
+from synth.user import Consent, Sequel, Topic, UserRole, UserTurn
 
 ROLE = UserRole(
     "Cancel LP-1 and send LP-2 to Jena.",

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from synth.types import Consent, UserRole
-from synth.users.scripted.proposal import joined, named_in, strays, values_of
-from synth.users.scripted.user import THE_REST
+from synth.core.users.scripted.proposal import joined, named_in, strays, values_of
+from synth.core.users.scripted.user import THE_REST
+from synth.user import Consent, UserRole
 from tests.unit.users.scripted.test_user import hear
 
 CANCEL = Consent(["M05KNL"], "Yes, cancel it.", act=["cancel"], covers=["cancel_reservation"])

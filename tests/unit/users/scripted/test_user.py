@@ -9,9 +9,8 @@ import dataclasses
 
 import pytest
 
-from synth.types import Consent, Sequel, Topic, UserRole, UserTurn
-from synth.types.acts import Act
-from synth.users.scripted.user import (
+from synth.core.types.acts import Act
+from synth.core.users.scripted.user import (
     AS_ASKED,
     GO_AHEAD,
     GO_ON,
@@ -23,6 +22,7 @@ from synth.users.scripted.user import (
     THAT_IS_RIGHT,
     ScriptedUser,
 )
+from synth.user import Consent, Sequel, Topic, UserRole, UserTurn
 
 WARD = UserRole(
     opening="Start Anna Meier on prednisone, 5 mg daily.",

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from synth.core.validation.check import Options
+from synth.core.validation.honest.base import HonestAgent
+from synth.core.validation.report import FamilyReport
+from synth.core.validation.world import check_world
 from synth.errors import TaskError
 from synth.plugins import HONEST_AGENTS
 from synth.testing import HonestAgentConformance
-from synth.validation.check import Options
-from synth.validation.honest.base import HonestAgent
-from synth.validation.report import FamilyReport
-from synth.validation.world import check_world
 from tests.unit.validation import lending_world
 
 pytestmark = pytest.mark.slow

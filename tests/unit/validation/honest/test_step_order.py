@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from envs.types import RowChange
-from synth.rewards import CallRecord
-from synth.types.steps import CallStep, LoopStep, ReplyStep, Step
-from synth.validation.honest.step_order import (
+from synth.core.types.steps import CallStep, LoopStep, ReplyStep, Step
+from synth.core.validation.honest.step_order import (
     CallKinds,
     overlapping,
     reads_reversed,
     writes_reversed,
 )
+from synth.rewards import CallRecord
 
 KINDS = CallKinds({"find", "list"}, {"book", "pay"})
 ADA = CallStep("find", {"name": "Ada"}, {"ada": "$.id"})

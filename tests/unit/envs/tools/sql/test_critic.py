@@ -22,7 +22,7 @@ from envs.tools.sql.critic import Finding, Relation, criticise
 from envs.tools.toolbox import Toolbox
 from envs.types import Limits, Pins, ToolCall
 from envs.world.loader import load_world
-from synth.foundation.shipped import find_world
+from synth.core.foundation.shipped import find_world
 from tests.unit.envs.tools.sql import valid_sql
 
 TOOLBOX = Toolbox(sql_tools(critic=True))

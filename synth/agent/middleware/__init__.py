@@ -1,3 +1,0 @@
-"""Middlewares: what wraps the calls of a rollout. The contract is
-:mod:`synth.agent.middleware.base`.
-"""

@@ -1,0 +1,522 @@
+"""The config of a run: plain frozen dataclasses, checked as a whole, every problem reported at
+once.
+
+Nothing here knows Hydra: :mod:`synth.core.config.compose` makes the plain dict that
+:func:`from_dict` reads, and a run directory's config.yaml is the same dict again. No secret is ever
+part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast, get_type_hints
+
+import yaml
+from pydantic import BeforeValidator, Field, Strict, TypeAdapter, ValidationError
+
+from synth.core.config.agent import AgentConfig
+from synth.core.config.card import CardConfig
+from synth.core.config.database import DatabaseConfig
+from synth.core.config.messages import key_of, problem_line
+from synth.core.config.rules import RULES, VALUE_RULES, broken_rules, secrets_in
+from synth.core.config.task_source import load_task_source
+from synth.core.config.telemetry import TelemetryConfig
+from synth.core.config.types import (
+    AnyShare,
+    BranchAt,
+    ComposeAs,
+    Composition,
+    Difficulty,
+    MoreThanZero,
+    NotNegative,
+    Positive,
+    Section,
+    Share,
+    Styles,
+    Surfaces,
+    TaskOrder,
+    Text,
+    Universe,
+    Universes,
+    Weights,
+    Wording,
+    alone,
+    one_or_many,
+)
+from synth.core.foundation.credentials import shown
+from synth.core.foundation.perturbations import MistakeKind
+from synth.core.foundation.suggestions import nearest_key
+from synth.errors import ConfigProblems
+from synth.task import NarratedPart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvConfig(Section):
+    """The world: the name of one that ships, or the path of a folder. Exactly one of the two."""
+
+    name: Text | None = None
+    path: Text | None = None
+
+    @property
+    def folder(self) -> str:
+        """The name of the world's folder, under which a copy is put: rows call the world so."""
+        return Path(self.path or self.name or "world").name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointConfig(Section):
+    """A model at an endpoint, and how its answers are drawn; None leaves a parameter to the
+    endpoint.
+
+    ``kind`` is ``openai`` (any compatible endpoint) or ``package.module:attribute``.
+    ``api_key_env`` names the variable that holds the key; None: the endpoint wants none.
+    ``send_seed`` adds the rollout's seed to each request. ``extra_body`` goes into each request as
+    it is. ``stream`` asks for answers in pieces, which are put together again. Prices are in US
+    dollars per million tokens; None: unknown. ``options`` are the options that the kind declares
+    beyond these keys.
+    """
+
+    kind: Text = "openai"
+    name: Text | None = None
+    base_url: Text | None = None
+    api_key_env: Text | None = "OPENAI_API_KEY"
+    temperature: NotNegative | None = None
+    top_p: Share | None = None
+    max_tokens: Positive | None = None
+    send_seed: Annotated[bool, Strict()] = False
+    extra_body: dict[str, Any] = field(default_factory=dict[str, Any])
+    stream: Annotated[bool, Strict()] = False
+    timeout_s: MoreThanZero = 120.0
+    max_retries: Annotated[int, Strict(), Field(ge=0)] = 5
+    price_input_usd_per_mtok: NotNegative | None = None
+    price_output_usd_per_mtok: NotNegative | None = None
+    price_cached_usd_per_mtok: NotNegative | None = None
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConfig(EndpointConfig):
+    """The model of the agent.
+
+    ``kind`` may also be ``scripted`` (the expert that plays the gold solution) or ``replay`` (what
+    was said in the run at ``path``). ``mistakes`` are kinds of mistakes
+    (:mod:`synth.core.models.scripted.mistakes`) of which the scripted expert makes one in a share
+    of ``mistake_rate`` of its rollouts; the others have a ``style``, drawn by these weights (None:
+    all are terse). ``tool_retries`` is how often it makes a call again that
+    failed for a passing reason.
+
+    The rates and the requests at once hold for the run, all workers together. Between
+    ``min_concurrency`` and ``max_concurrency`` (None: the rollouts in flight) the endpoint's
+    capacity is looked for, from ``start_concurrency`` on.
+    """
+
+    kind: Text = "scripted"
+    path: Text | None = None
+    mistakes: Annotated[list[MistakeKind], BeforeValidator(one_or_many)] | None = None
+    mistake_rate: Share = 0.3
+    style: Styles | None = None
+    tool_retries: Annotated[int, Strict(), Field(ge=0)] = 3
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
+    max_concurrency: Positive | None = None
+    min_concurrency: Positive = 1
+    start_concurrency: Positive = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsersConfig(Section):
+    """The user who answers the agent in tasks that have a user: ``scripted`` (by rule),
+    ``simulated`` (a
+    model, ``model``), ``replay`` (who answered in the recorded run at ``path``), ``none`` (such
+    tasks cannot be asked) or ``package.module:attribute``.
+
+    ``decides`` says who decides what a simulated user does: ``rules`` (the scripted user's; the
+    model finds the words) or ``model`` (what it says is held against the rules). See
+    :mod:`synth.ext.simulated_user.user`. ``options`` are the options that the kind declares beyond
+    these keys.
+    """
+
+    kind: Text = "scripted"
+    path: Text | None = None
+    decides: Literal["rules", "model"] = "rules"
+    model: EndpointConfig = field(default_factory=EndpointConfig)
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RephraseConfig(Section):
+    """A model that writes other words for the users of the world's families before a run is
+    planned, as `synth rephrase` does it; ``model`` None: nobody does.
+
+    Each family gets ``count`` phrasings beside its own and is asked about ``attempts`` times at
+    most, ``concurrency`` families at once. What is kept is in the run's archive of its world. The
+    other keys are those of any model at an endpoint.
+    """
+
+    model: Text | None = None
+    kind: Text = "openai"
+    base_url: Text | None = None
+    api_key_env: Text | None = "OPENAI_API_KEY"
+    count: Annotated[int, Strict(), Field(ge=1, le=100)] = 4
+    attempts: Annotated[int, Strict(), Field(ge=1, le=20)] = 3
+    concurrency: Positive = 8
+    temperature: NotNegative | None = None
+    max_tokens: Positive = 8192
+    extra_body: dict[str, Any] = field(default_factory=dict[str, Any])
+    timeout_s: MoreThanZero = 120.0
+    max_retries: Annotated[int, Strict(), Field(ge=0)] = 5
+    price_input_usd_per_mtok: NotNegative | None = None
+    price_output_usd_per_mtok: NotNegative | None = None
+    price_cached_usd_per_mtok: NotNegative | None = None
+
+    @property
+    def endpoint(self) -> EndpointConfig:
+        """The model as other sections describe one."""
+        own = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        own = {key: value for key, value in own.items() if hasattr(EndpointConfig, key)}
+        options = {"max_response_bytes": 2_000_000} if self.kind == "openai" else {}
+        return EndpointConfig(**own, name=self.model, options=options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TasksConfig(Section):
+    """Number of tasks, number of attempts at each, and their families (None: all of the
+    world's).
+
+    ``kind`` names the task source (:data:`synth.plugins.TASK_SOURCES`): ``families`` are those of
+    the world, ``bird`` are questions as BIRD and Spider publish them, ``actions`` are scenarios
+    with the calls that are expected, and ``package.module:Class`` is a source of one's own, whose
+    options are ``options``. ``path`` is the folder or file that a source reads, ``suite`` the
+    number of database subsets on which an answer to a published question has to be right too.
+
+    ``universes`` counts the databases of the world that tasks are about, or lists their numbers:
+    0 is its seed.sql, the others are its seed.py's. ``splits`` gives each of them to one split of
+    the dataset (None: all to ``train``), and ``held_out`` names families that are asked in all
+    splits but the first.
+
+    ``compose`` is the share of tasks in which two or three families are asked one after another,
+    such as ``{2: 0.3, 3: 0.1}`` (None: there are none). ``compose_as`` says how their requests
+    come: by ``turns``, in one ``message``, or ``both``, half of the tasks each.
+    ``max_near_duplicates`` is the largest share of tasks whose opening request is a near-duplicate
+    of one before it (None: any).
+
+    ``surface`` counts the variants of names, beside the world's own, that tasks are shown under, or
+    lists their numbers: 0 is the world's own names. Those of ``held_out_surface`` are shown in all
+    splits but the first.
+
+    ``wording`` says in which words users ask: ``plain`` are those of the task source, ``varied``
+    puts them into many voices by a grammar (:mod:`synth.ext.variety.wording`). ``rephrase`` is a
+    model that writes other words for them. ``held_out_phrasings`` is the share of each family's
+    wordings, and of the voices, that are asked in all splits but the first (None: none).
+
+    ``weights`` map families, by name or pattern, to their share in relation to the others' 1.
+    ``difficulty`` is the range that tasks must have, such as ``{min: 3, max: 9}``
+    (:mod:`synth.core.types.difficulty`). ``order`` is that of the plan: families take ``turns``, or
+    the tasks of each split come by their ``difficulty``.
+
+    ``transforms`` names what changes the planned tasks, in order: an entry point or
+    ``package.module:Class`` (:mod:`synth.transform`), whose options stand in
+    ``transform_options`` under that name.
+    """
+
+    kind: Text = "families"
+    path: Text | None = None
+    suite: Annotated[int, Strict(), Field(ge=0, le=16)] = 3
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    count: Positive = 64
+    samples: Positive = 1
+    families: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
+    universes: Universes = 1
+    splits: dict[Text, Annotated[list[Universe], BeforeValidator(alone)]] | None = None
+    held_out: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
+    compose: Composition | None = None
+    compose_as: ComposeAs = "turns"
+    max_near_duplicates: AnyShare | None = None
+    surface: Surfaces = 0
+    held_out_surface: list[Annotated[int, Strict(), Field(ge=0)]] | None = None
+    wording: Wording = "plain"
+    weights: Weights | None = None
+    difficulty: Difficulty | None = None
+    order: TaskOrder = "turns"
+    held_out_phrasings: Annotated[float, Strict(), Field(gt=0, lt=1)] | None = None
+    rephrase: RephraseConfig = field(default_factory=RephraseConfig)
+    transforms: list[Text] = field(default_factory=list[str])
+    transform_options: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeConfig(Section):
+    """The processes that do the work. ``kind`` is ``auto`` (this process for a job that it ends
+    before Ray has started, else Ray), ``ray``, ``inline`` (this process) or
+    ``package.module:attribute``. ``workers`` None: one per CPU; ``concurrency`` counts rollouts in
+    flight per worker.
+
+    ``resources`` are set aside for each Ray worker (``{CPU: 2, GPU: 0.5}``), ``runtime_env`` is
+    Ray's, for the whole job.
+
+    ``max_attempts`` is the number of tries before an infrastructure error of a job becomes
+    terminal. The breaker pauses the run when ``breaker_rate`` of the last ``breaker_window``
+    rollouts were broken by infrastructure.
+    """
+
+    kind: Text = "auto"
+    address: Text | None = None
+    workers: Positive | None = None
+    concurrency: Positive = 32
+    max_attempts: Positive = 3
+    breaker_window: Positive = 40
+    breaker_rate: Share = 0.9
+    resources: dict[str, NotNegative] = field(default_factory=dict[str, float])
+    runtime_env: dict[str, Any] = field(default_factory=dict[str, Any])
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputConfig(Section):
+    """Place of the run directory: ``dir`` itself, or (None) a new directory under ``root``.
+
+    ``upload`` is where its files are sent when the run ends, a folder of a filesystem that Arrow or
+    fsspec knows: ``s3://bucket/runs/ehr``. None: nowhere.
+    """
+
+    dir: Text | None = None
+    root: Text = "outputs"
+    rows_per_shard: Positive = 1_024
+    upload: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetConfig(Section):
+    """Limits on what the run may spend before it drains, as a valid partial dataset; None: no
+    limit.
+
+    Dollars, tokens and turns are those of all its sessions, the models of user and judge included;
+    ``minutes`` are those of each session.
+    """
+
+    usd: MoreThanZero | None = None
+    tokens: Positive | None = None
+    turns: Positive | None = None
+    minutes: MoreThanZero | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeConfig(EndpointConfig):
+    """A model that judges the rollouts which pass all gates; ``name`` None: nobody judges.
+
+    It decides about the notes of the gate ``reply``, one by one. ``votes`` answers decide by
+    majority. ``rubric`` is one more statement, on the conversation as a whole, such as "the
+    assistant is polite"; None: there is none.
+    """
+
+    votes: Annotated[int, Strict(), Field(ge=1, le=25)] = 3
+    rubric: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewardsConfig(Section):
+    """What judges a rollout beside the gates of its task and the world's rewards.py."""
+
+    judge: JudgeConfig = field(default_factory=JudgeConfig)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchConfig(Section):
+    """The recorded run whose rollouts are branched, as `synth branch` does it; ``path`` None: the
+    rollouts begin at their beginning.
+
+    ``at`` is ``first_wrong``, ``each_write``, ``each_turn`` or the number of a turn, from 0.
+    ``where`` is an SQL condition over the columns of the recorded rows (None: all). The tasks and
+    the world are those of the recorded run; ``tasks.samples`` counts the branches at each turn.
+    """
+
+    path: Text | None = None
+    at: BranchAt = "first_wrong"
+    where: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NarrateConfig(Section):
+    """The recorded run into whose rollouts a teacher writes texts, as `synth narrate` does it;
+    ``path`` None: the rollouts are those of the model. The teacher is the section ``model``.
+
+    ``where`` is an SQL condition over the columns of the recorded rows (None: all); only rows that
+    succeeded are narrated. ``write`` lists the texts: ``reasoning``, ``words`` beside calls and the
+    last ``reply``. A text is asked for ``tries`` times at most. ``tasks.count`` is the number of
+    rows.
+    """
+
+    path: Text | None = None
+    where: Text | None = None
+    write: Annotated[list[NarratedPart], BeforeValidator(one_or_many), Field(min_length=1)] = field(
+        default_factory=lambda: list[NarratedPart](("reasoning", "words"))
+    )
+    tries: Annotated[int, Strict(), Field(ge=1, le=10)] = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig(Section):
+    """Everything that a run is told.
+
+    ``preflight`` asks an endpoint for its list of models and for one short answer to the first
+    prompt, with its tools, before anything else is paid for. With False nothing is asked before the
+    first rollout.
+    """
+
+    seed: Annotated[int, Strict(), Field(ge=0, lt=2**63)] = 0
+    preflight: Annotated[bool, Strict()] = True
+    env: EnvConfig = field(default_factory=EnvConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    database: DatabaseConfig = field(default_factory=DatabaseConfig)
+    agent: AgentConfig = field(default_factory=AgentConfig)
+    users: UsersConfig = field(default_factory=UsersConfig)
+    rewards: RewardsConfig = field(default_factory=RewardsConfig)
+    tasks: TasksConfig = field(default_factory=TasksConfig)
+    branch: BranchConfig = field(default_factory=BranchConfig)
+    narrate: NarrateConfig = field(default_factory=NarrateConfig)
+    runtime: RuntimeConfig = field(default_factory=RuntimeConfig)
+    output: OutputConfig = field(default_factory=OutputConfig)
+    budget: BudgetConfig = field(default_factory=BudgetConfig)
+    telemetry: TelemetryConfig = field(default_factory=TelemetryConfig)
+    card: CardConfig = field(default_factory=CardConfig)
+
+    @property
+    def recording(self) -> str | None:
+        """The directory of the recorded run whose rollouts this one branches or narrates."""
+        return self.branch.path or self.narrate.path
+
+    @property
+    def world_folder(self) -> str:
+        """The name of the folder that a copy of the world is put under."""
+        if self.tasks.path is not None and load_task_source(self.tasks.kind).writes_world:
+            return Path(self.tasks.path).resolve().name
+        return self.env.folder
+
+
+FREE = (
+    "model.extra_body",
+    "model.options",
+    "users.model.extra_body",
+    "users.model.options",
+    "rewards.judge.extra_body",
+    "rewards.judge.options",
+    "users.options",
+    "database.options",
+    "database.connection.options",
+    "tasks.splits",
+    "tasks.weights",
+    "tasks.difficulty",
+    "tasks.options",
+    "tasks.transform_options",
+    "tasks.rephrase.extra_body",
+    "agent.options",
+    "runtime.options",
+    "runtime.resources",
+    "runtime.runtime_env",
+    "telemetry.options",
+)
+"""Keys below which names are free: fields of a request, names of splits, options of extensions."""
+
+
+def _leaves(section: type, prefix: str = "") -> Iterator[str]:
+    hints = get_type_hints(section)
+    for entry in fields(cast("Any", section)):
+        if is_dataclass(hints[entry.name]):
+            yield from _leaves(hints[entry.name], f"{prefix}{entry.name}.")
+        else:
+            yield prefix + entry.name
+
+
+KEYS = tuple(_leaves(RunConfig))
+"""Every dotted key that a config may hold, in order."""
+
+SECTIONS = tuple(
+    dict.fromkeys(key[:index] for key in KEYS for index in range(len(key)) if key[index] == ".")
+)
+
+_ADAPTER = TypeAdapter(RunConfig)
+
+
+def _without(raw: Mapping[str, Any], path: tuple[int | str, ...]) -> dict[str, Any]:
+    head, *rest = path
+    inner = raw.get(cast("str", head))
+    kept = {key: value for key, value in raw.items() if key != head}
+    if rest and isinstance(inner, Mapping):
+        kept[cast("str", head)] = _without(cast("Mapping[str, Any]", inner), tuple(rest))
+    return kept
+
+
+def problems(raw: Mapping[str, Any], *, rules: bool = True, installed: bool = True) -> list[str]:
+    """Every problem of a plain config dict, one line each; none when :func:`from_dict` accepts it.
+
+    ``rules=False`` leaves out the rules between keys, for a config that is known to be incomplete;
+    ``installed=False`` leaves out all rules, for a config whose extensions may be missing here.
+    """
+    if not isinstance(cast("object", raw), Mapping):
+        return [f"a config is a mapping of sections, not {shown('', raw)}"]
+    hidden = secrets_in(raw)
+    lines = list(hidden.values())
+    bad = set(hidden)
+    usable: dict[str, Any] = dict(raw)
+    try:
+        config = _ADAPTER.validate_python(usable)
+    except ValidationError as error:
+        # What is wrong is taken out and the rest looked at, so that rules between sound keys are
+        # reported as well.
+        for detail in error.errors(include_url=False):
+            if key_of(detail) not in hidden:
+                lines.append(problem_line(detail, known=(*KEYS, *SECTIONS)))
+            bad.add(key_of(detail))
+            if detail["type"] == "unexpected_keyword_argument":
+                # The key that was probably meant is not missing: it is misspelt, and that has been
+                # said.
+                bad.add(nearest_key(key_of(detail), (*KEYS, *SECTIONS)) or key_of(detail))
+            usable = _without(usable, detail["loc"])
+        config = _ADAPTER.validate_python(usable)
+    kept = (RULES if rules else VALUE_RULES) if installed else ()
+    lines += broken_rules(to_dict(config), bad, kept)
+    return lines
+
+
+def from_dict(raw: Mapping[str, Any], *, installed: bool = True) -> RunConfig:
+    """The config that a plain dict describes; absent keys take their defaults.
+
+    With ``installed=False`` the extensions that it names need not be installed. Raises
+    ConfigProblems with all problems.
+    """
+    if lines := problems(raw, installed=installed):
+        raise ConfigProblems(lines)
+    return _ADAPTER.validate_python(dict(raw))
+
+
+def to_dict(config: RunConfig) -> dict[str, Any]:
+    """The plain dict that :func:`from_dict` reads back: strings, numbers, lists and dicts only."""
+    return asdict(config)
+
+
+def to_yaml(config: RunConfig) -> str:
+    """The text of a run directory's config.yaml."""
+    return yaml.safe_dump(to_dict(config), sort_keys=False, allow_unicode=True)
+
+
+def from_yaml(text: str) -> RunConfig:
+    """The config that :func:`to_yaml` wrote. Raises ConfigProblems, also where the text is no
+    YAML.
+    """
+    try:
+        raw = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigProblems([f"the config is no YAML: {' '.join(str(error).split())}"]) from error
+    return from_dict(raw)
+
+
+def flat(config: RunConfig) -> dict[str, Any]:
+    """The config as dotted keys, in the order of :data:`KEYS`; each of :data:`FREE` stays one
+    value.
+    """
+    plain: Any = to_dict(config)
+    return {key: reduce(getitem, key.split("."), plain) for key in KEYS}

@@ -1,0 +1,194 @@
+"""A task in your hands: no Hydra, no Ray, no model."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import threading
+from collections import OrderedDict
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from envs.sandboxes.base import DatabaseTarget, Template, find_engine
+from envs.types import Limits
+from envs.world.loader import World, load_world
+from envs.world.template_cache import Templates
+from synth.core.api.threads import acall, call
+from synth.core.config.database_target import KINDS, Kind, engine_of, target_of
+from synth.core.config.types import MOST_SURFACES
+from synth.core.foundation.shipped import find_world
+from synth.core.foundation.suggestions import hint, nearest
+from synth.core.tasks.families import FamilyTasks
+from synth.core.validation.prove import prove
+from synth.episode import Episode
+from synth.errors import OperatorError
+from synth.ext.renamings import SurfaceMaker, Surfaces, answers_of, database_names
+from synth.plan import Plan
+from synth.rewards import check_reward_families
+from synth.task import Task
+from synth.transform import TaskTransform
+
+WORLDS = 4
+"""Worlds on a server whose templates stay there for the next episode; a template takes seconds to
+build.
+"""
+
+_lock = threading.Lock()
+_kept: OrderedDict[tuple[Any, ...], Templates] = OrderedDict()
+
+
+def open(  # noqa: A001
+    world: str | Path,
+    family: str | None = None,
+    index: int = 0,
+    seed: int = 0,
+    universe: int = 0,
+    *,
+    database: str = "sqlite",
+    dsn_env_var: str | None = None,
+    sandbox: Kind = "pooled",
+    surface: int = 0,
+) -> Episode:
+    """An episode on the ``index``-th task of a world (a shipped name or a folder), or of one of its
+    families.
+
+    Families take turns, as in a run's plan; ``universe`` 0 is the world's seed.sql, any other is
+    made by its seed.py. ``surface`` is the variant of names that the player is shown, 0 for the
+    world's own. ``database`` is an engine's name, such as ``sqlite``, ``postgres`` or
+    ``mariadb``; ``dsn_env_var`` and ``sandbox`` are a run's ``database.dsn_env_var`` and
+    ``database.sandbox``. A template on a server is used again by the next episode, and dropped when
+    the process ends.
+
+    The task is proved first, so that the episode can be scored. Close the episode, or use it as a
+    context manager. Raises :class:`OperatorError` for an index past the last task, for a database
+    that there is not and for a variable that is not set, and what
+    :func:`envs.world.loader.load_world`, :meth:`envs.world.loader.World.template` and
+    :func:`synth.core.validation.prove.prove` raise.
+    """
+    if type(surface) is not int or not 0 <= surface <= MOST_SURFACES:
+        raise OperatorError(f"surface: {surface!r} is no whole number from 0 to {MOST_SURFACES}")
+    engine = engine_of(database, "database")
+    if sandbox not in KINDS:
+        raise OperatorError(
+            f"sandbox: {sandbox!r} is none of {', '.join(KINDS)}{hint(nearest(sandbox, KINDS))}"
+        )
+    place = target_of(engine, dsn_env_var, sandbox, "dsn_env_var")
+    loaded = load_world(find_world(str(world)))
+    with ExitStack() as held:
+        if find_engine(engine).needs_server:
+            template = _on_server(loaded, engine, universe, place, held)
+        else:
+            template = loaded.template(engine, universe)
+        task = _proved(loaded, template, family, index, seed, universe, surface)
+        return OpenedEpisode(task, loaded, template, held.pop_all())
+
+
+async def aopen(
+    world: str | Path,
+    family: str | None = None,
+    index: int = 0,
+    seed: int = 0,
+    universe: int = 0,
+    *,
+    database: str = "sqlite",
+    dsn_env_var: str | None = None,
+    sandbox: Kind = "pooled",
+    surface: int = 0,
+) -> Episode:
+    """Open an episode in a thread of its own; arguments and errors are those of :func:`open`."""
+    return await acall(
+        lambda _: open(
+            world,
+            family,
+            index,
+            seed,
+            universe,
+            database=database,
+            dsn_env_var=dsn_env_var,
+            sandbox=sandbox,
+            surface=surface,
+        )
+    )
+
+
+class OpenedEpisode(Episode):
+    """An episode that lets go of its template when it is closed."""
+
+    def __init__(
+        self,
+        task: Task,
+        world: World,
+        template: Template,
+        held: ExitStack,
+        limits: Limits | None = None,
+    ) -> None:
+        self._held = held
+        try:
+            super().__init__(task, world, template, limits or Limits())
+        except BaseException:
+            held.close()
+            raise
+
+    def close(self) -> None:
+        super().close()
+        self._held.close()
+
+
+def _on_server(
+    world: World, engine: str, universe: int, place: DatabaseTarget, held: ExitStack
+) -> Template:
+    """The template of a universe, which stays until ``held`` is closed, and beyond for who comes
+    next.
+    """
+    with _lock:
+        key = (str(world.path), world.digest, engine, place.url, place.kind)
+        templates = _kept.get(key) or _kept.setdefault(
+            key, Templates(world, engine, keep=1, place=place)
+        )
+        _kept.move_to_end(key)
+        using = templates.use(universe)
+        template = using.__enter__()
+        held.callback(_let_go, using)
+        for old in [key for key, templates in _kept.items() if not templates.busy][
+            : max(0, len(_kept) - WORLDS)
+        ]:
+            _kept.pop(old).close()
+        return template
+
+
+def _let_go(using: Any) -> None:
+    with _lock:
+        using.__exit__(None, None, None)
+
+
+@atexit.register
+def close_templates() -> None:
+    """Drop what was built on servers. Episodes that are open break."""
+    with _lock:
+        while _kept:
+            _kept.popitem()[1].close()
+
+
+def _proved(
+    world: World,
+    template: Template,
+    family: str | None,
+    index: int,
+    seed: int,
+    universe: int,
+    surface: int,
+) -> Task:
+    source = FamilyTasks(world, template, [family] if family else None, universe)
+    check_reward_families(world, source.all_families)
+    shown: list[TaskTransform] = []
+    if surface:
+        maker = SurfaceMaker(world, database_names(template), answers_of([source], seed))
+        shown.append(Surfaces(maker, [surface], [source], seed))
+    count = sum(source.capacity(item.id) for item in source.families)
+    plan = Plan.make([source], count, 1, seed, transforms=shown)
+    if not 0 <= index < plan.tasks:
+        raise OperatorError(
+            f"there is no task {index}: they are numbered from 0 to {plan.tasks - 1}"
+        )
+    return call(lambda _: asyncio.run(prove(plan.task(index), world, template)))

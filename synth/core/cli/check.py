@@ -1,0 +1,447 @@
+"""``synth check``: a world proves itself."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from typing import get_args
+
+from envs.errors import EnvsError
+from envs.sandboxes.base import DatabaseTarget, find_engine
+from envs.world.files import world_digest
+from envs.world.loader import World, load_world
+from synth.core.cli.list_findings import conclude_list, print_finding
+from synth.core.cli.suspects import show_suspects
+from synth.core.config.database_target import engine_of, target_of
+from synth.core.config.quoting import quoted_value
+from synth.core.config.types import Wording
+from synth.core.foundation.shipped import configs_dir, examples_dir, find_world, version
+from synth.core.foundation.standard_output import say
+from synth.core.models.openai.endpoint import Endpoint
+from synth.core.report import Screen
+from synth.core.validation.cache import ReportCache
+from synth.core.validation.check import FamilyChecker, Options
+from synth.core.validation.report import FamilyReport
+from synth.core.validation.world import WorldReport, check_world
+from synth.errors import OperatorError, SynthError
+from synth.ext.action_lists.list_check import TaskFinding, check_list
+from synth.ext.action_lists.tasks import ListSettings
+from synth.model import Sampling
+from synth.plugins import HONEST_AGENTS, MODELS
+
+EPILOG = """example:
+  synth check ehr_db
+  synth check path/to/my_world --families record_heart_rate --json
+  synth check ehr_db --show record_heart_rate:reads_more
+  synth check path/to/my_world --tasks-file tasks.json --json
+  synth check shop --model gpt-4.1-mini --samples 8
+  synth check shop --database postgres --dsn-env-var MY_DATABASE_URL
+
+A family that proved itself is not proved again until the world or this software changes;
+--no-cache proves it all the same."""
+
+
+WATCH_S = 0.3
+"""Seconds between two looks at the world's files."""
+
+
+def main(argv: list[str]) -> int:
+    """Check one world; 0 when every family proves itself, 1 when one does not."""
+    arguments = make_parser().parse_args(argv)
+    if not arguments.json:
+        print(f"synth {version()}: checking {arguments.world}", file=sys.stderr, flush=True)
+    watches = arguments.watch and arguments.tasks_file is None
+    return _watch(arguments) if watches else _check(arguments)
+
+
+def _watch(arguments: argparse.Namespace) -> int:
+    """Check the world after each change of its files, until Ctrl-C."""
+    folder, screen = find_world(arguments.world), Screen()
+    while True:
+        checked = world_digest(folder)
+        try:
+            _check(arguments)
+        except (SynthError, EnvsError) as error:
+            screen.line(f"error: {error}", "bold red")
+        screen.line(f"watching {folder}; Ctrl-C ends")
+        while world_digest(folder) == checked:
+            time.sleep(WATCH_S)
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    world = load_world(find_world(arguments.world))
+    options = _options(arguments, world)
+    screen = Screen()
+    if arguments.tasks_file is not None:
+        return _check_list(world, options, arguments, screen)
+    if arguments.show is not None:
+        return _show(world, options, arguments.show, screen)
+    if arguments.model is not None:
+        return _sample(world, options, arguments, screen)
+
+    def done(report: FamilyReport) -> None:
+        if not arguments.json:
+            _print(report, screen)
+
+    changes = find_engine(options.engine).attaches  # its rows are part of no key
+    cache = None if arguments.no_cache or changes else ReportCache(world, options.key)
+    started = time.monotonic()
+    workers = arguments.workers or os.cpu_count() or 1
+    said = f"proving the families of {world.name}"
+    with nullcontext() if arguments.json else screen.working(said):
+        report = check_world(world.path, options, done, workers, cache)
+    if arguments.json:
+        _dump(world, options, report)
+    else:
+        names = None if options.families is None else list(options.families)
+        _conclude(world, names, report, time.monotonic() - started, screen, _overrides(arguments))
+    return 0 if report.ok else 1
+
+
+def _options(arguments: argparse.Namespace, world: World) -> Options:
+    if arguments.universes is not None and arguments.universes > 1 and not world.universes:
+        raise OperatorError(
+            f"--universes {arguments.universes}: {world.name} has no"
+            " seed.py, hence one universe only"
+        )
+    none = "--families names no family; leave it out to check all of them"
+    names = None if arguments.families is None else _names(arguments.families, none)
+    return Options(
+        families=None if names is None else tuple(names),
+        per_case=arguments.tasks,
+        universes=arguments.universes or (2 if world.universes else 1),
+        engine=engine_of(arguments.database, "--database"),
+        place=_place(arguments),
+        honest=_honest(arguments.honest),
+        varied=arguments.wording == "varied",
+    )
+
+
+def _honest(text: str | None) -> tuple[str, ...]:
+    """The names of the honest agents to play: by default all that are installed."""
+    if text is None:
+        return tuple(extension.name for extension in HONEST_AGENTS.all())
+    names = _names(text, "--honest names no agent; leave it out to play all of them")
+    return tuple(HONEST_AGENTS.find(name).name for name in names)
+
+
+def _place(arguments: argparse.Namespace) -> DatabaseTarget:
+    engine = engine_of(arguments.database, "--database")
+    return target_of(engine, arguments.dsn_env_var, arguments.sandbox, "--dsn-env-var")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = argparse.ArgumentParser(
+        prog="synth check",
+        description="Prove a world's task families: gold works and is reachable, laziness and"
+        " mistakes cost reward.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "world", metavar="WORLD", help="a world's folder, or the name of one that ships"
+    )
+    parser.add_argument(
+        "--tasks-file",
+        metavar="FILE",
+        help="check a list of scenarios with expected calls instead, task by task",
+    )
+    parser.add_argument(
+        "--consent",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="of --tasks-file: the writes that wait for the user's yes (default: as the world's"
+        " policy or the scenario wants it)",
+    )
+    parser.add_argument("--families", metavar="A,B", help="only these, separated by commas")
+    parser.add_argument(
+        "--tasks",
+        type=_positive,
+        default=4,
+        metavar="N",
+        help="tasks to prove per case of a family (default: 4)",
+    )
+    parser.add_argument(
+        "--universes",
+        type=_positive,
+        metavar="N",
+        help="universes to prove, from number 0 (default: 2 where the world has a seed.py)",
+    )
+    parser.add_argument(
+        "--database",
+        metavar="ENGINE",
+        default="sqlite",
+        help="sqlite (the default), postgres, mariadb, or an engine of your own",
+    )
+    parser.add_argument(
+        "--dsn-env-var",
+        metavar="NAME",
+        help="the variable that holds the URL of the database's server",
+    )
+    parser.add_argument(
+        "--sandbox",
+        choices=("pooled", "cloned"),
+        default="pooled",
+        help="of a server (default: pooled)",
+    )
+    parser.add_argument(
+        "--workers", type=_positive, metavar="N", help="processes (default: one per CPU)"
+    )
+    parser.add_argument(
+        "--no-cache", action="store_true", help="prove again what proved itself before"
+    )
+    parser.add_argument(
+        "--honest",
+        metavar="A,B",
+        help="only these honest agents, by name or package.module:Class (default: all installed)",
+    )
+    parser.add_argument(
+        "--wording",
+        choices=get_args(Wording),
+        default="plain",
+        help="the words in which users ask, as tasks.wording of a run (default: plain)",
+    )
+    parser.add_argument(
+        "--show",
+        metavar="FAMILY:AGENT",
+        help="print the rollout of an honest agent (terse) or a kind of attack ('drop write'): the"
+        " first that fails the check, or else the first",
+    )
+    parser.add_argument(
+        "--model",
+        metavar="NAME",
+        help="play samples of a model instead, and show ends on which several agree that are not"
+        " gold's: the likeliest faults of the author",
+    )
+    parser.add_argument(
+        "--base-url", metavar="URL", help="the model's OpenAI-compatible endpoint (default: OpenAI)"
+    )
+    parser.add_argument(
+        "--api-key-env",
+        metavar="NAME",
+        default="OPENAI_API_KEY",
+        help="the variable that holds the endpoint's key (default: OPENAI_API_KEY)",
+    )
+    parser.add_argument(
+        "--samples", type=_positive, default=4, metavar="K", help="samples per task (default: 4)"
+    )
+    parser.add_argument(
+        "--watch", action="store_true", help="check again after each change of the world's files"
+    )
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    return parser
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return int(text)
+
+
+def _dump(world: World, options: Options, report: WorldReport) -> None:
+    document = {
+        "world": world.name,
+        "digest": world.digest,
+        "ok": report.ok,
+        "universes": options.universes,
+        "seed_problem": report.seed,
+        "notes": report.notes,
+        "personal_columns": report.personal,
+        "family_guess": None if report.guess is None else report.guess.to_json(),
+        "families": [family.to_json() for family in report.families],
+    }
+    say(json.dumps(document, indent=2))
+
+
+def _overrides(arguments: argparse.Namespace) -> list[str]:
+    """The overrides by which a run asks the same tasks of the same server."""
+    out: list[str] = []
+    if arguments.database != "sqlite":
+        shipped = (configs_dir() / "database" / f"{arguments.database}.yaml").is_file()
+        out.append(f"database{'' if shipped else '.engine'}={arguments.database}")
+    if arguments.dsn_env_var is not None:
+        out.append(f"database.dsn_env_var={arguments.dsn_env_var}")
+    if arguments.wording != "plain":
+        out.append(f"tasks.wording={arguments.wording}")
+    return out
+
+
+def _conclude(
+    world: World,
+    names: list[str] | None,
+    report: WorldReport,
+    seconds: float,
+    screen: Screen,
+    on: Sequence[str],
+) -> None:
+    total = sum(family.capacity for family in report.families)
+    bad = [family.family for family in report.families if not family.ok]
+    if report.seed is not None:
+        bad.append("seed.py")
+        screen.parts([("FAIL", "bold red"), (" seed.py", "")])
+        screen.line(report.seed, indent=5)
+    for note in report.notes:
+        screen.line(f"note: {note}", "yellow")
+    if report.personal:
+        screen.line(f"personal columns: {', '.join(report.personal)}")
+    if (guess := report.guess) is not None:
+        screen.line(
+            f"family guessed from the tools shown in {guess.by_tools:.0%} of {guess.tasks} tasks,"
+            f" from the request in {guess.by_request:.0%} (chance {guess.chance:.0%})"
+        )
+    proved = (
+        "1 family proves itself"
+        if len(report.families) == 1
+        else f"{len(report.families)} families prove themselves"
+    )
+    verdict = proved if report.ok else f"not proved: {', '.join(bad)}"
+    screen.line()
+    if report.uncached is not None:
+        screen.line(
+            f"warning: nothing could be remembered for the next time: {report.uncached}", "yellow"
+        )
+    capacity = f"capacity {total:,} {'task' if total == 1 else 'tasks'}"
+    if known := sum(family.known_answers for family in report.families):
+        screen.line(
+            f"warning: {known} of the proved tasks have an answer that can be known by heart: no"
+            " further database has another one",
+            "yellow",
+        )
+    screen.line(f"{world.name} {world.digest}: {verdict}; {capacity}. ({seconds:.1f} s)")
+    if report.ok:
+        screen.line(f"Next: {next_step(world, names, total, on)}")
+
+
+def next_step(world: World, families: list[str] | None, total: int, on: Sequence[str] = ()) -> str:
+    """The run that a proved world is ready for, to be pasted into a shell: never more tasks than
+    there are.
+    """
+    shipped = world.path == (examples_dir() / world.name).resolve()
+    words = [f"env={world.name}" if shipped else f"env.path={quoted_value(str(world.path))}"]
+    if families is not None:
+        words.append(f"tasks.families=[{','.join(families)}]")
+    return shlex.join(["synth", "run", *words, *on, f"tasks.count={min(total, 100)}"])
+
+
+def _names(text: str, none: str) -> list[str]:
+    names = [name for part in text.split(",") if (name := part.strip())]
+    if not names:
+        raise OperatorError(none)
+    return names
+
+
+def _print(report: FamilyReport, screen: Screen) -> None:
+    mark, style = ("ok  ", "green") if report.ok else ("FAIL", "bold red")
+    other = f"{len(report.other_ends)} other right ends, {len(report.surviving)} surviving"
+    parts = [
+        f"{report.tasks} tasks proved of {report.capacity:,}",
+        f"lazy agents caught: {', '.join(report.agents) or 'none'}",
+        f"mutants: {_total(report.killed)} killed, {_total(report.equivalent)} equivalent, {other}",
+        _honest_part(report),
+    ]
+    if report.gold_scores:
+        scores = ", ".join(f"{name} {score:.3g}" for name, score in report.gold_scores.items())
+        parts.insert(1, f"lowest scores of gold: {scores}")
+    if report.known_answers:
+        parts.append(f"{report.known_answers} tasks with an answer that can be known by heart")
+    cached = " (cached)" if report.cached else ""
+    screen.parts([(mark, style), (f" {report.family}: {'; '.join(parts)}{cached}", "")])
+    surviving = (f"surviving {item}" for item in report.surviving)
+    for line in [*report.problems, *surviving, *report.honest_lost]:
+        screen.line(line, indent=5)
+    notes = list(report.notes)
+    if report.ok and not any((report.killed, report.equivalent, report.other_ends)):
+        notes.append(
+            "no mutant applies: only what the agent says is judged; `answer` would be, too"
+        )
+    for note in notes:
+        screen.line(f"note: {note}", "yellow", indent=5)
+
+
+_FOR_FAMILIES = ("families", "universes", "show", "model", "watch")
+"""Options that say nothing about a list of tasks."""
+
+
+def _check_list(
+    world: World, options: Options, arguments: argparse.Namespace, screen: Screen
+) -> int:
+    """Print the findings on a list of tasks; 1 if a task is not proved."""
+    if spare := [name for name in _FOR_FAMILIES if getattr(arguments, name)]:
+        raise OperatorError(
+            f"--{spare[0]} is about a world's families; leave it out with --tasks-file"
+        )
+    settings = ListSettings.of(arguments.tasks_file, arguments.consent)
+
+    def done(finding: TaskFinding) -> None:
+        if not arguments.json:
+            print_finding(finding, screen)
+
+    started = time.monotonic()
+    said = f"proving the tasks of {settings.path.name} in {world.name}"
+    with nullcontext() if arguments.json else screen.working(said):
+        report = check_list(world.path, settings, replace(options, universes=1), done)
+    if arguments.json:
+        document = {"world": world.name, "digest": world.digest, **report.to_json()}
+        say(json.dumps(document, indent=2, ensure_ascii=False))
+    else:
+        conclude_list(world, report, time.monotonic() - started, screen)
+    return 0 if report.ok else 1
+
+
+def _sample(world: World, options: Options, arguments: argparse.Namespace, screen: Screen) -> int:
+    """Print the suspects among gold solutions; 0, as they are hints."""
+    key = os.environ.get(arguments.api_key_env)
+    if not key and arguments.base_url is None:
+        raise OperatorError(f"${arguments.api_key_env}, which holds the model's key, is not set")
+    endpoint = Endpoint(arguments.model, arguments.base_url)
+    model = MODELS.load("openai")(endpoint, Sampling(), key or None)
+    with closing(FamilyChecker(world.path, options)) as checker:
+        report = checker.sample(model, arguments.samples)
+    show_suspects(report, screen, as_json=arguments.json)
+    return 0
+
+
+def _show(world: World, options: Options, wanted: str, screen: Screen) -> int:
+    """Print one rollout of an agent; 1 if it is a finding: an honest agent's that loses, or an
+    attacker's that wins.
+    """
+    family, _, agent = wanted.partition(":")
+    if not agent:
+        raise OperatorError(f"--show {wanted}: write FAMILY:AGENT, such as {family}:terse")
+    with closing(FamilyChecker(world.path, replace(options, families=(family,)))) as checker:
+        rollouts = checker.show(family, agent)
+    if not rollouts:
+        screen.line(f"{agent} makes no difference to the tasks of {family}")
+        return 0
+    honest = agent in options.honest or ":" in agent
+    found = [rollout for rollout in rollouts if rollout.solved != honest]
+    rollout = (found or rollouts)[0]
+    screen.line(f"{rollout.agent} on task {rollout.task}: {'won' if rollout.solved else 'lost'}")
+    for line in rollout.transcript:
+        screen.line(line, indent=2)
+    for title, lines in (("missing", rollout.missing), ("besides gold", rollout.besides)):
+        for line in lines:
+            screen.line(f"{title}: {line}", "yellow", indent=2)
+    for line in rollout.verdicts:
+        screen.line(f"verdict {line}", indent=2)
+    screen.line(f"{len(found)} of {len(rollouts)} such rollouts are findings")
+    return 1 if found else 0
+
+
+def _honest_part(report: FamilyReport) -> str:
+    line = f"honest agents: {len(report.honest_winners)} of {len(report.honest_played)} won"
+    excepted = len(report.honest_excepted)
+    return f"{line} ({excepted} excepted)" if excepted else line
+
+
+def _total(counter: Counter[str]) -> int:
+    return sum(counter.values())

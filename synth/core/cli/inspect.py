@@ -1,0 +1,273 @@
+"""``synth inspect``: what is in a dataset, also of a run that is going on or was killed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.several import open_datasets
+from synth.core.dataset.store.wire import COLUMNS, to_values
+from synth.core.foundation.standard_output import stdout
+from synth.core.foundation.suggestions import hint, nearest
+from synth.core.report import Screen
+from synth.core.report.compare import compare
+from synth.core.report.compare_table import LISTED, show_comparison
+from synth.core.report.follow import follow
+from synth.core.report.follow_lines import print_events, show_news
+from synth.core.report.json_output import print_document, print_json
+from synth.core.report.pager import paged
+from synth.core.report.step_values import show_step_values, step_values
+from synth.core.report.summary import summarize
+from synth.core.report.table import LISTING, show_errors, show_listing, show_summary
+from synth.core.report.transcript import show_error, show_trajectory
+from synth.errors import DatasetError, OperatorError
+from synth.plugins import resolve
+
+_EXAMPLES = """\
+examples:
+  synth inspect out/ehr                                   counts, rewards, tools, errors, cost
+  synth inspect out/ehr --limit 10                        the first ten, one line each
+  synth inspect out/ehr --failed                          one line per row that failed, and why
+  synth inspect out/ehr --where "family = 'x' AND num_turns > 8" --columns trajectory_id,reward
+  synth inspect out/ehr --where "true ORDER BY latency_s DESC" --limit 5
+  synth inspect out/ehr --show 3f9a                       one trajectory, by id or job index
+  synth inspect --compare out/teacher out/student         which tasks flipped, and why
+  synth inspect out/ehr --follow                          the rows of a run as they come
+  synth inspect out/ehr --suspect                         where samples agree against gold
+  synth inspect out/ehr out/branches --values             what branched states are worth
+  synth inspect out/ehr out/shop                          several runs as one
+  synth inspect out/ehr --json | jq .rewards              the same for a script
+"""
+
+
+ROWS = 50
+"""How many rows a list has unless ``--limit`` says otherwise."""
+
+
+def main(argv: list[str]) -> int:
+    """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
+    prints.
+    """
+    parser = make_parser()
+    options = parser.parse_args(argv)
+    lists = (options.failed, options.columns is not None, options.limit is not None)
+    if options.show is not None and any(lists):
+        parser.error(
+            "--show prints one trajectory as a whole; --failed, --columns and --limit are for lists"
+        )
+    if options.compare and len(options.path) != 2:
+        raise OperatorError(f"--compare takes two runs, not {len(options.path)}")
+    if options.follow and len(options.path) != 1:
+        raise OperatorError(f"--follow takes one run, not {len(options.path)}")
+    if options.limit is not None and options.limit < 0:
+        raise OperatorError(f"--limit is a number of rows, or 0 for all, not {options.limit}")
+    for name, text in (
+        ("--show", options.show),
+        ("--where", options.where),
+        ("--columns", options.columns),
+    ):
+        if text is not None and not text.strip(" ,"):
+            raise OperatorError(f"{name} is empty; see `synth inspect --help`")
+    try:
+        if options.compare:
+            _compare(options)
+        elif options.follow:
+            _follow(options.path[0], as_json=options.json)
+        else:
+            _inspect(options, listed=any(lists))
+        stdout().flush()
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough. Nothing may be flushed into the closed pipe at
+        # exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout().fileno())
+    return 0
+
+
+def _inspect(options: argparse.Namespace, *, listed: bool) -> None:
+    with open_datasets(options.path) as dataset:
+        if options.suspect:
+            found = resolve("synth.core.cli.recorded_suspects:suspects_of")(dataset, options.path)
+            show = resolve("synth.core.cli.suspects:show_suspects")
+            show(found, Screen(), as_json=options.json)
+        elif options.values:
+            values = step_values(dataset)
+            print_document(
+                values, lambda screen: show_step_values(screen, values), as_json=options.json
+            )
+        elif options.show is not None:
+            _show(dataset, options.show, options)
+        elif options.where is not None or listed:
+            _list(dataset, options)
+        else:
+            _summary(dataset, as_json=options.json)
+
+
+def _summary(dataset: Dataset, *, as_json: bool) -> None:
+    summary = summarize(dataset)
+    print_document(summary, lambda screen: show_summary(screen, summary), as_json=as_json)
+
+
+def _compare(options: argparse.Namespace) -> None:
+    with Dataset.open(options.path[0]) as first, Dataset.open(options.path[1]) as second:
+        document = compare(first, second)
+    limit = LISTED if options.limit is None else options.limit
+    print_document(
+        document, lambda screen: show_comparison(screen, document, limit), as_json=options.json
+    )
+
+
+def _follow(path: Path, *, as_json: bool) -> None:
+    if as_json:
+        print_events(path)
+        return
+    screen = Screen()
+    for news in follow(path):
+        show_news(screen, news)
+        stdout().flush()
+    with Dataset.open(path) as dataset:
+        screen.line()
+        _summary(dataset, as_json=False)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = argparse.ArgumentParser(
+        prog="synth inspect",
+        description="Show what is in a dataset: a run's directory (finished, going on or killed)"
+        " or Parquet files.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "path",
+        type=Path,
+        nargs="+",
+        metavar="PATH",
+        help="a run's directory, a .parquet file or a folder of them; several are read as one",
+    )
+    view = parser.add_mutually_exclusive_group()
+    view.add_argument(
+        "--where",
+        metavar="SQL",
+        help="list the rows that meet a condition over the dataset's columns",
+    )
+    view.add_argument(
+        "--show",
+        metavar="ID",
+        help="print one trajectory: its id, the start of it, or its job index",
+    )
+    parser.add_argument(
+        "--failed",
+        action="store_true",
+        help="list the rows that failed, and the rollouts that broke and have none",
+    )
+    parser.add_argument(
+        "--limit", type=int, metavar="N", help=f"rows to list; 0 for all (default: {ROWS})"
+    )
+    parser.add_argument(
+        "--columns", metavar="A,B", help="the columns to list instead of the usual ones"
+    )
+    view.add_argument(
+        "--suspect",
+        action="store_true",
+        help="pass rates of families, and tasks in which several samples agree on an end that is"
+        " not gold's: the likeliest faults of the tasks' author",
+    )
+    view.add_argument(
+        "--values",
+        action="store_true",
+        help="the mean reward of the branches of each state that `synth branch` went on from, with"
+        " its interval",
+    )
+    view.add_argument(
+        "--compare",
+        action="store_true",
+        help="two runs of the same tasks: pass rates, a paired test, the samples that flipped",
+    )
+    view.add_argument(
+        "--follow",
+        action="store_true",
+        help="print the rows of a run as they come, until it ends, and then its summary",
+    )
+    parser.add_argument(
+        "--no-pager", action="store_true", help="with --show: print past the end of the screen"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+def _list(dataset: Dataset, options: argparse.Namespace) -> None:
+    columns = _columns(options.columns) if options.columns else LISTING
+    limit = ROWS if options.limit is None else options.limit
+    read = list(dict.fromkeys((*columns, "outcome")))
+    found: Iterable[Mapping[str, object]]
+    if options.where is not None:
+        # in the order that the condition may ask for with ORDER BY
+        found = map(to_values, dataset.query(options.where, read).to_pylist())
+    else:
+        found = dataset.rows(read)
+    rows: list[Mapping[str, object]] = []
+    matching = 0
+    for row in found:
+        if not options.failed or row["outcome"] == "failure":
+            matching += 1
+            if not limit or matching <= limit:
+                rows.append({name: row[name] for name in columns})
+    document: dict[str, object] = {"matching": matching, "rows": rows}
+    broken: list[dict[str, object]] = []
+    if options.failed and options.where is None:
+        broken = dataset.errors()
+        document["errors"] = broken
+
+    def show(screen: Screen) -> None:
+        show_listing(screen, rows, columns, matching)
+        show_errors(screen, broken, limit)
+
+    print_document(document, show, as_json=options.json)
+
+
+def _columns(text: str) -> tuple[str, ...]:
+    known = [column.name for column in COLUMNS]
+    names = tuple(name for part in text.split(",") if (name := part.strip()))
+    wrong = [
+        f"no column is called {name!r}{hint(nearest(name, known))}"
+        for name in names
+        if name not in known
+    ]
+    if wrong or not names:
+        raise OperatorError("\n".join([*wrong, f"the columns are {', '.join(known)}"]))
+    return names
+
+
+def _show(dataset: Dataset, wanted: str, options: argparse.Namespace) -> None:
+    """A trajectory, or what broke one: a job's index names exactly one of them, so it is looked up
+    there first.
+    """
+    error = _broken(dataset, lambda error: str(error["job_index"]) == wanted)
+    if error is None:
+        try:
+            row = dataset.find(wanted)
+        except DatasetError:
+            error = _broken(dataset, lambda error: str(error["trajectory_id"]).startswith(wanted))
+            if error is None:
+                raise
+        else:
+            if options.json:
+                print_json(row)
+                return
+            with paged(wanted=not options.no_pager) as screen:
+                show_trajectory(screen, row)
+            return
+    broken = error
+    print_document(broken, lambda screen: show_error(screen, broken), as_json=options.json)
+
+
+def _broken(
+    dataset: Dataset, wanted: Callable[[Mapping[str, object]], bool]
+) -> Mapping[str, object] | None:
+    """The only rollout of that kind that infrastructure broke."""
+    found = [error for error in dataset.errors() if wanted(error)]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,129 @@
+"""Launching of the jobs of one command line, one after the other, and going on with a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+
+from envs.errors import EnvsError
+from synth.config import RunConfig
+from synth.coordinator import RunReport
+from synth.core.cli.consent_question import consent_by
+from synth.core.cli.end_report import conclude, exit_code
+from synth.core.cli.sweep_table import show_points
+from synth.core.config.compose import Composed
+from synth.core.config.overrides import plain_changes
+from synth.core.dataset.reader import Dataset
+from synth.core.foundation.consent import Consent, refuse
+from synth.core.foundation.credentials import redact
+from synth.core.foundation.tempdirs import Scratch
+from synth.core.report import Screen
+from synth.core.report.transcript import show_error, show_trajectory
+from synth.errors import ConfigProblems, OperatorError, SynthError
+from synth.launch import launch, resume
+from synth.prepare import prepare
+
+INTERRUPTED = 130
+
+
+def start(jobs: Sequence[Composed], *, as_json: bool) -> int:
+    """Launch one job, or a sweep. Returns the exit code."""
+    console = Console(stderr=True, highlight=False)
+    if len(jobs) == 1:
+        return _launch(jobs[0].config, console, as_json=as_json)
+    return _sweep(jobs, console, as_json=as_json)
+
+
+def go_on(directory: Path, overrides: Sequence[str], *, trust: bool, as_json: bool) -> int:
+    """Go on with a run. Returns the exit code."""
+    console = Console(stderr=True, highlight=False)
+    report = resume(directory, plain_changes(overrides), console, consent_by(trust))
+    return conclude(report, as_json=as_json)
+
+
+def preview(jobs: Sequence[Composed], count: int) -> int:
+    """Play a few rollouts in this process and print them; nothing is kept. Returns the exit code.
+
+    Raises :class:`OperatorError` for a sweep.
+    """
+    if len(jobs) != 1:
+        raise OperatorError("--preview shows rollouts of one job: leave out -m")
+    config, console = jobs[0].config, Console(stderr=True, highlight=False)
+    with Scratch("preview") as home:
+        report = launched(_small(config, count, home.path / "run"), console)
+        screen = Screen()
+        with Dataset.open(report.directory) as dataset:
+            for row in dataset.rows():
+                show_trajectory(screen, row)
+                screen.line()
+            for error in dataset.errors():
+                show_error(screen, error)
+    totals = report.totals
+    cost = f", cost {totals.cost()}" if totals.tokens else ""
+    screen.line(f"{totals.rows} of {report.planned} rollouts{cost}; nothing was kept")
+    return 0 if totals.rows else 1
+
+
+def _small(config: RunConfig, count: int, directory: Path) -> RunConfig:
+    """The config of a few rollouts in this process."""
+    tasks = replace(
+        config.tasks,
+        count=min(count, config.tasks.count),
+        samples=1,
+        splits=None,
+        held_out=None,
+        held_out_phrasings=None,
+        rephrase=replace(config.tasks.rephrase, model=None),
+    )
+    runtime = replace(config.runtime, kind="inline", address=None, workers=None, options={})
+    output = replace(config.output, dir=str(directory))
+    return replace(config, tasks=tasks, runtime=runtime, output=output)
+
+
+def launched(config: RunConfig, console: Console, consent: Consent = refuse) -> RunReport:
+    """Launch one job whose progress goes to ``console``. ``consent`` is that of
+    :func:`~synth.launch.launch`.
+    """
+    return launch(config, console, consent=consent)
+
+
+def _launch(config: RunConfig, console: Console, *, as_json: bool) -> int:
+    return conclude(launched(config, console), as_json=as_json)
+
+
+def _sweep(jobs: Sequence[Composed], console: Console, *, as_json: bool) -> int:
+    """One job after the other. What can be known before is found before the first; one that fails
+    does not stop the rest. At the end a table shows all points.
+    """
+    problems: list[str] = []
+    for composed in jobs:
+        try:
+            prepare(composed.config)
+        except (SynthError, EnvsError) as error:
+            problems.append(f"{composed.directory}: {error}")
+    if problems:
+        raise ConfigProblems(problems)
+    reports: list[RunReport | None] = []
+    for composed in jobs:
+        console.print(f"[{composed.directory}]", markup=False)
+        try:
+            report = launched(composed.config, console)
+        except OperatorError:
+            raise
+        except (SynthError, EnvsError) as error:
+            console.print(redact(f"error: {error}"), markup=False, soft_wrap=True)
+            reports.append(None)
+            continue
+        conclude(report, as_json=as_json)
+        reports.append(report)
+        if exit_code(report) == INTERRUPTED:
+            return INTERRUPTED
+    if not as_json:
+        show_points([composed.overrides for composed in jobs], reports)
+    failed = [job.directory for job, done in zip(jobs, reports, strict=True) if done is None]
+    if failed:
+        raise SynthError(f"{len(failed)} of {len(jobs)} jobs failed: {', '.join(failed)}")
+    return max(exit_code(report) for report in reports if report is not None)

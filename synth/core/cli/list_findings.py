@@ -1,0 +1,53 @@
+"""The findings on a list of tasks, as `synth check --tasks-file` prints them."""
+
+from __future__ import annotations
+
+import shlex
+
+from envs.world.loader import World
+from synth.core.config.quoting import quoted_value
+from synth.core.foundation.shipped import examples_dir
+from synth.core.report import Screen
+from synth.ext.action_lists.list_check import ListReport, TaskFinding
+
+
+def print_finding(finding: TaskFinding, screen: Screen) -> None:
+    """Print one task: proved, or the reasons."""
+    if finding.kind is None:
+        report = finding.report
+        parts = "" if report is None else _proof(finding)
+        screen.parts([("ok  ", "green"), (f" {finding.id}: proved{parts}", "")])
+    else:
+        screen.parts([("FAIL", "bold red"), (f" {finding.id} {finding.kind}", "")])
+    for reason in finding.reasons:
+        screen.line(reason, indent=5)
+    for reason in finding.useless_reads:
+        screen.line(f"left out of gold: {reason}", indent=5)
+
+
+def _proof(finding: TaskFinding) -> str:
+    facts = finding.to_json()
+    return (
+        f"; {facts['mutants_killed']} mutants killed, {facts['mutants_equivalent']} equivalent;"
+        f" honest agents: {facts['honest_agents_won']} won"
+    )
+
+
+def conclude_list(world: World, report: ListReport, seconds: float, screen: Screen) -> None:
+    """Print the totals by reason, and the run that the proved tasks are ready for."""
+    screen.line()
+    for kind, count in report.totals.items():
+        screen.line(f"{count:5}  {kind}")
+    if report.useless_reads:
+        screen.line(f"{report.useless_reads:5}  was judged without reads that no agent could make")
+    count = len(report.findings)
+    screen.line(
+        f"{report.file}: {report.proved} of {count} tasks prove themselves in {world.name}"
+        f" {world.digest} ({seconds:.1f} s)"
+    )
+    if report.proved:
+        shipped = world.path == (examples_dir() / world.name).resolve()
+        env = f"env={world.name}" if shipped else f"env.path={quoted_value(str(world.path))}"
+        path = f"tasks.path={quoted_value(report.file)}"
+        words = ["synth", "run", env, "tasks=actions", path, f"tasks.count={report.proved}"]
+        screen.line(f"Next: {shlex.join(words)}")

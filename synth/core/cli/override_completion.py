@@ -1,0 +1,92 @@
+"""Completions of Hydra overrides: keys of the config, choices of its groups, values of its keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from synth.config import KEYS, RunConfig
+from synth.core.foundation.shipped import world_names
+from synth.plugins import (
+    CALLBACKS,
+    ENGINES,
+    MIDDLEWARES,
+    MODELS,
+    RUNTIMES,
+    TASK_SOURCES,
+    USERS,
+    WORLDS,
+    ExtensionPoint,
+)
+
+_EXTENSIONS: dict[str, ExtensionPoint] = {
+    "env.name": WORLDS,
+    "model.kind": MODELS,
+    "users.kind": USERS,
+    "users.model.kind": MODELS,
+    "rewards.judge.kind": MODELS,
+    "database.engine": ENGINES,
+    "tasks.kind": TASK_SOURCES,
+    "runtime.kind": RUNTIMES,
+    "agent.middleware": MIDDLEWARES,
+    "telemetry.callbacks": CALLBACKS,
+}
+"""The keys whose values are names of extensions."""
+
+_LAST_VALUE = re.compile(r"(.*[,\[])?")
+"""What stands before the value that is being typed: ``model=openai,`` or ``[logging,``."""
+
+
+def completions(prefix: str, folders: Sequence[Path]) -> list[str]:
+    """The overrides that ``prefix`` may become.
+
+    ``folders`` hold config groups, a folder of YAML files each. An empty prefix is completed to
+    groups and to keys of no section only, as there are some 200 keys.
+    """
+    groups = _groups(folders)
+    key, equals, value = prefix.partition("=")
+    if not equals:
+        keys = KEYS if prefix else [name for name in KEYS if "." not in name]
+        return [f"{name}=" for name in sorted({*groups, *keys})]
+    before = _LAST_VALUE.match(value)
+    head = f"{key}={before[0] if before is not None else ''}"
+    return [f"{head}{choice}" for choice in (groups.get(key) or sorted(set(_values(key))))]
+
+
+def _groups(folders: Iterable[Path]) -> dict[str, list[str]]:
+    """The choices of each config group."""
+    found: dict[str, set[str]] = {}
+    for folder in folders:
+        for file in folder.glob("*/*.yaml"):
+            found.setdefault(file.parent.name, set()).add(file.stem)
+    return {group: sorted(names) for group, names in found.items()}
+
+
+def _values(key: str) -> Iterator[str]:
+    """The values that a key takes, where they can be listed."""
+    if key not in KEYS:
+        return
+    if key == "env.name":
+        yield from world_names()
+    if key in _EXTENSIONS:
+        yield from (extension.name for extension in _EXTENSIONS[key].all())
+    kind: Any = RunConfig
+    for name in key.split("."):
+        kind = get_type_hints(kind)[name]
+    yield from _choices(kind)
+
+
+def _choices(kind: Any) -> Iterator[str]:
+    """The texts of the booleans and literals in a type."""
+    if kind is bool:
+        yield from ("false", "true")
+    elif kind is NoneType:
+        yield "null"
+    elif get_origin(kind) is Literal:
+        yield from map(str, get_args(kind))
+    else:
+        for inner in get_args(kind):
+            yield from _choices(inner)

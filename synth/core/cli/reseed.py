@@ -1,0 +1,121 @@
+"""``synth reseed``: (re)create a world's database."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from envs.connection import driver_of, parse_url
+from envs.reseed import ReseedReport, reseed
+from synth.core.config.compose import compose
+from synth.core.config.database_target import configured_target
+from synth.core.foundation.shipped import find_world
+from synth.core.foundation.standard_output import stdout
+from synth.errors import OperatorError
+from synth.plugins import ENGINES
+
+_EXAMPLES = """\
+examples:
+  synth reseed ehr_db                                  builds ./ehr_db.sqlite
+  synth reseed path/to/world --out /tmp/shop.sqlite
+  synth reseed shop --universe 3                       builds ./shop_3.sqlite from its seed.py
+  synth reseed ehr_db --url postgresql://me@localhost/scratch
+  synth reseed ehr_db database=postgres database.dsn_env_var=MY_DATABASE_URL
+  synth reseed ehr_db database=mariadb database.connection.host=db.example \\
+    database.connection.user=me database.connection.password_env_var=DB_PASSWORD \\
+    database.connection.database=scratch
+"""
+
+
+def main(argv: list[str]) -> int:
+    """Run the command; returns 0. Raises OperatorError or EnvsError, which the dispatcher
+    prints.
+    """
+    options = make_parser().parse_args(argv)
+    report = reseed(
+        find_world(options.world),
+        url=_url(options),
+        out=options.out,
+        force=options.force,
+        universe=options.universe,
+    )
+    stdout().write(json.dumps(asdict(report), indent=2) + "\n" if options.json else _words(report))
+    return 0
+
+
+def _url(options: argparse.Namespace) -> str | None:
+    """The server's URL: of ``--url``, or of the overrides of a run's section ``database``."""
+    overrides: list[str] = options.overrides
+    if not overrides:
+        return options.url
+    other = [word for word in overrides if not word.startswith(("database=", "database."))]
+    if other or options.url or options.out:
+        words = f"{other[0]}: reseed takes" if other else "give --url, --out or"
+        raise OperatorError(f"{words} overrides of `database`, as `synth run` does")
+    database = compose(overrides)[0].config.database
+    url = configured_target(database).url
+    if url is None:
+        raise OperatorError(
+            "database: which server? set database.dsn_env_var, or database.connection.host and"
+            " .database; a SQLite file is named with --out"
+        )
+    if driver_of(parse_url(url)) != getattr(ENGINES.load(database.engine), "driver", None):
+        raise OperatorError(f"database.dsn_env_var: the URL is not one of {database.engine}")
+    return url
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = argparse.ArgumentParser(
+        prog="synth reseed",
+        description="(Re)create a world's database from its schema.sql and seed.sql (or"
+        " seed.py).\n\n"
+        "Only what an earlier reseed made is replaced: a file that bears synth's application_id,"
+        " or the tables that\n"
+        "_synth_reseed lists on a server. Other tables and other databases are never touched.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "world", metavar="WORLD", help="a shipped world's name, or a world's folder"
+    )
+    parser.add_argument(
+        "overrides",
+        metavar="database.KEY=VALUE",
+        nargs="*",
+        help="a server as a run's config describes it",
+    )
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument(
+        "--url",
+        help="a database on a server (postgresql://, mysql://, mariadb://), or sqlite:///FILE",
+    )
+    place.add_argument("--out", type=Path, metavar="FILE", help="default: WORLD.sqlite, right here")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="also replace tables of the same name that synth did not make",
+    )
+    parser.add_argument(
+        "--universe",
+        type=int,
+        default=0,
+        metavar="N",
+        help="the rows that seed.py makes for this number, as a file",
+    )
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    return parser
+
+
+def _words(report: ReseedReport) -> str:
+    width = max(len(name) for name in report.rows) if report.rows else 0
+    lines = [f"{'replaced' if report.replaced else 'created'} {report.world} in {report.where}"]
+    lines += [
+        f"  {name:<{width}}  {count:>7,} row{'' if count == 1 else 's'}"
+        for name, count in report.rows.items()
+    ]
+    total = sum(report.rows.values())
+    lines += [f"{len(report.rows)} tables, {total:,} rows. Open it with: {report.open_with}"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,32 @@
+"""The card part of the config: what a dataset's card says that no run can know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from synth.core.config.types import Section, Text, one_or_many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardConfig(Section):
+    """Declarations for the card of the dataset, and for `synth push`, which refuses what is not
+    declared.
+
+    ``license`` is that of the data, ``teacher_license`` says under which terms the model's words
+    may be published (not needed for the scripted expert), ``world_license`` is for a world whose
+    world.yaml has none: names as the Hub knows them (``cc-by-4.0``). ``language`` are ISO 639
+    codes. ``limits`` is a paragraph on known limits, ``citation`` an entry in BibTeX.
+    """
+
+    license: Text | None = None
+    teacher_license: Text | None = None
+    world_license: Text | None = None
+    language: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] = field(
+        default_factory=lambda: ["en"]
+    )
+    pretty_name: Text | None = None
+    limits: Text | None = None
+    citation: Text | None = None

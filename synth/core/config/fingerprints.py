@@ -1,0 +1,147 @@
+"""The part of a config that determines the data: what a resume may not change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from synth.config import KEYS, RunConfig, flat
+from synth.core.foundation.hashing import digest
+from synth.plugins import Extension
+
+FINGERPRINT_VERSION = 1
+"""Raised whenever the same config starts to mean other data."""
+
+_EXCLUDED = {
+    "preflight": "asks before the first rollout; no row holds its answer",
+    "env.path": (
+        "a world may be moved: its digest, checked beside the fingerprint, says whether it"
+        " is the same"
+    ),
+    "model.base_url": "a server may move to another host or port; model.name says what it serves",
+    "model.path": "a recording may be moved; each job finds its own in it, by task and seed",
+    "users.path": "a recording may be moved; each job finds its own in it, by task and seed",
+    "branch.path": "a recording may be moved; the plan's digest says whether it is the same",
+    "narrate.path": "a recording may be moved; the plan's digest says whether it is the same",
+    "model.api_key_env": "who pays does not change what is said",
+    "model.timeout_s": (
+        "decides when a request is given up and tried again, never what an answer is"
+    ),
+    "model.max_retries": "decides how patient a request is, never what an answer is",
+    "model.requests_per_minute": "decides when an endpoint is asked, never what an answer is",
+    "model.tokens_per_minute": "decides when an endpoint is asked, never what an answer is",
+    "model.max_concurrency": "decides when an endpoint is asked, never what an answer is",
+    "model.min_concurrency": "decides when an endpoint is asked, never what an answer is",
+    "model.start_concurrency": "decides when an endpoint is asked, never what an answer is",
+    "model.stream": "decides how an answer travels, never what it is",
+    "model.price_input_usd_per_mtok": "decides what a token is said to cost, not which token it is",
+    "model.price_output_usd_per_mtok": (
+        "decides what a token is said to cost, not which token it is"
+    ),
+    "model.price_cached_usd_per_mtok": (
+        "decides what a token is said to cost, not which token it is"
+    ),
+    "agent.approval.price_input_usd_per_mtok": (
+        "decides what a token is said to cost, not which token it is"
+    ),
+    "agent.approval.price_output_usd_per_mtok": (
+        "decides what a token is said to cost, not which token it is"
+    ),
+    "agent.logging.level": "a log is not part of the data",
+    "agent.logging.contents": "a log is not part of the data",
+    "agent.logging.max_mb": "a log is not part of the data",
+    "tasks.rephrase.concurrency": "decides when families are asked about, never what is kept",
+    "database.dsn_env_var": "a server may be reached by another address",
+    "database.connection.driver": "says again what database.engine says",
+    "database.connection.host": "a server may be reached by another address",
+    "database.connection.port": "a server may be reached by another address",
+    "database.connection.user": "who asks does not change what is answered",
+    "database.connection.password_env_var": "who asks does not change what is answered",
+    "database.connection.database": "sandboxes are databases of their own",
+    "database.connection.options": "decides how a server is reached",
+    "database.connection.connect_timeout_s": "decides how long a server is waited for",
+    "database.connection.pool_size": "decides how many sandboxes wait for further rollouts",
+    "database.audit": "a log is not part of the data",
+    "database.audit_level": "a log is not part of the data",
+    "database.sandbox": "decides what becomes of a sandbox, not what happens in it",
+    "agent.retry.max_retries": "decides how patient a request is, never what an answer is",
+    "agent.retry.first_s": "decides how patient a request is, never what an answer is",
+    "agent.retry.longest_s": "decides how patient a request is, never what an answer is",
+    "agent.retry.total_s": "decides how patient a request is, never what an answer is",
+    "runtime.kind": "where a job runs is not part of its result",
+    "runtime.options": "where a job runs is not part of its result",
+    "runtime.resources": "where a job runs is not part of its result",
+    "runtime.runtime_env": "where a job runs is not part of its result",
+    "runtime.address": "where a job runs is not part of its result",
+    "runtime.workers": "the data is the same with any number of workers",
+    "runtime.concurrency": "the data is the same with any number of rollouts in flight",
+    "runtime.max_attempts": (
+        "decides when a broken job is given up, and a resume may be more patient"
+    ),
+    "runtime.breaker_window": "decides when a run pauses, not what it makes",
+    "runtime.breaker_rate": "decides when a run pauses, not what it makes",
+    "output.dir": "a run directory may be moved",
+    "output.root": "a run directory may be moved",
+    "output.upload": "a copy of the data is the same data",
+    "budget.usd": "a run that was drained goes on with a higher budget",
+    "budget.tokens": "a run that was drained goes on with a higher budget",
+    "budget.turns": "a run that was drained goes on with a higher budget",
+    "budget.minutes": "a run that was drained goes on with a higher budget",
+}
+EXCLUDED: dict[str, str] = (
+    _EXCLUDED
+    | {f"users.{key}": why for key, why in _EXCLUDED.items() if f"users.{key}" in KEYS}
+    | {
+        f"{section}.{name}": why
+        for section in ("rewards.judge", "tasks.rephrase")
+        for key, why in _EXCLUDED.items()
+        if (name := key.removeprefix("model.")) != key and f"{section}.{name}" in KEYS
+    }
+    | {key: "telemetry is not part of the data" for key in KEYS if key.startswith("telemetry.")}
+    | {key: "a card describes the data" for key in KEYS if key.startswith("card.")}
+)
+"""The keys that may differ between a run and its resume, each with the reason."""
+
+
+def fingerprint(
+    config: RunConfig, extensions: Iterable[Extension] = ()
+) -> tuple[str, dict[str, Any]]:
+    """A digest of what determines the data, and the dotted keys and values that went into it.
+
+    ``extensions`` are those that the config names: data changes with the version of a distribution
+    that provides one.
+    """
+    kept = {key: value for key, value in flat(config).items() if key not in EXCLUDED}
+    if config.tasks.splits is not None:
+        # Their order counts, and a digest does not see that of a mapping.
+        kept["tasks.splits"] = [[name, sorted(own)] for name, own in config.tasks.splits.items()]
+    kept["agent.middleware"] = [name for name in config.agent.middleware if name != "logging"]
+    releases = sorted(
+        {
+            (extension.kind, extension.name, extension.distribution, extension.version)
+            for extension in extensions
+            if extension.distribution
+        }
+    )
+    if releases:
+        kept["extensions"] = [list(release) for release in releases]
+    return digest(FINGERPRINT_VERSION, kept), kept
+
+
+def difference(old: RunConfig, new: RunConfig) -> list[str]:
+    """One line per fingerprinted key that differs: ``tasks.count: 500 -> 600``."""
+    before, after = fingerprint(old)[1], fingerprint(new)[1]
+    return [
+        f"{key}: {_plain(before[key])} -> {_plain(after[key])}"
+        for key in before
+        if not _same(before[key], after[key])
+    ]
+
+
+def _plain(value: Any) -> str:
+    return "null" if value is None else str(value)
+
+
+def _same(left: Any, right: Any) -> bool:
+    # As the digest sees it: 1 and True, or 1 and 1.0, are not the same JSON.
+    return digest(left) == digest(right)

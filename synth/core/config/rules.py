@@ -1,0 +1,469 @@
+"""Rules between the keys of a config, and values that none of them may hold.
+
+These rules read the plain dict, so that :mod:`synth.config` can stay a description of its
+shape.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, cast
+from urllib.parse import parse_qsl, urlsplit
+
+from synth.core.config.database_rules import database_rule
+from synth.core.config.prices import missing_prices
+from synth.core.config.task_rules import TASK_RULES
+from synth.core.config.types import Finding, Plain
+from synth.core.foundation.credentials import ADVICE, is_secret_key, is_variable_name, looks_secret
+from synth.plugins import (
+    CALLBACKS,
+    MIDDLEWARES,
+    MODELS,
+    RUNTIMES,
+    TASK_TRANSFORMS,
+    USERS,
+    ExtensionPoint,
+    PluginError,
+)
+
+_MODEL_SECTIONS = ("model", "users.model", "rewards.judge", "tasks.rephrase")
+"""The sections that describe a model."""
+NAMES_OF_VARIABLES = frozenset(
+    {
+        *(f"{section}.api_key_env" for section in _MODEL_SECTIONS),
+        "agent.approval.api_key_env",
+        "database.dsn_env_var",
+        "database.connection.password_env_var",
+        "telemetry.otel.headers_env",
+    }
+)
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_OURS = {
+    "model": "name",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "max_tokens": "max_tokens",
+    "messages": None,
+    "tools": None,
+    "stream": None,
+    "stream_options": None,
+    "n": None,
+}
+"""Fields of a request that are not extra: where each is set, or None where the rollout sets it."""
+
+
+_URLS = frozenset(
+    {
+        *(f"{section}.base_url" for section in _MODEL_SECTIONS),
+        "telemetry.otel.endpoint",
+        "output.upload",
+    }
+)
+
+
+def _models(config: Plain) -> Iterator[tuple[str, Plain]]:
+    """The sections that describe a model, each with its name."""
+    rephrase = config["tasks"]["rephrase"]
+    named = {**rephrase, "name": rephrase["model"]}
+    models = (config["model"], config["users"]["model"], config["rewards"]["judge"], named)
+    yield from zip(_MODEL_SECTIONS, models, strict=True)
+
+
+def walk(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Every leaf below a value, with its dotted key; an empty list or mapping is a leaf."""
+    if isinstance(value, Mapping) and value:
+        for name, inner in cast("Mapping[Any, Any]", value).items():
+            yield from walk(inner, f"{key}.{name}" if key else str(name))
+    elif isinstance(value, list) and value:
+        for index, inner in enumerate(cast("list[Any]", value)):
+            yield from walk(inner, f"{key}.{index}")
+    else:
+        yield key, value
+
+
+def secrets_in(raw: Plain) -> dict[str, str]:
+    """The keys that hold what looks like a secret, each with a line that explains and does not show
+    it.
+    """
+    found: dict[str, str] = {}
+    for key, value in walk(raw):
+        filled = value is not None and value != "" and value is not False
+        if key in NAMES_OF_VARIABLES:
+            if isinstance(value, str) and value and not is_variable_name(value):
+                found[key] = (
+                    f"{key}: takes the name of an environment variable, and this is none: {ADVICE}"
+                )
+        elif filled and is_secret_key(key):
+            found[key] = f"{key}: no secret belongs in a config: {ADVICE}"
+        elif isinstance(value, str) and looks_secret(value):
+            found[key] = f"{key}: this looks like a secret: {ADVICE}"
+        elif key in _URLS and isinstance(value, str) and _url_holds_secret(value):
+            found[key] = f"{key}: the URL holds a user, a password or a key: {ADVICE}"
+    return found
+
+
+def _url_holds_secret(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # no URL at all; said elsewhere, but a user and a password may stand in it
+        return "@" in url
+    named = any(
+        is_secret_key(name) or name.lower() in {"key", "sig"} for name, _ in parse_qsl(parts.query)
+    )
+    # In Azure's URLs the name before the @ is a container's.
+    return ("@" in parts.netloc and parts.scheme not in {"abfs", "abfss"}) or named
+
+
+def _world(config: Plain) -> Iterator[Finding]:
+    env = config["env"]
+    keys = ("env.name", "env.path")
+    if env["name"] is None and env["path"] is None:
+        yield (
+            keys,
+            "env: no world: give env.name (one that ships) or env.path (a folder of your own)",
+        )
+    if env["name"] is not None and env["path"] is not None:
+        both = f"env.name is {env['name']!r} and env.path is {env['path']!r}"
+        yield keys, f"env: which world? {both}; set the one that is not meant to null"
+
+
+def _kinds(config: Plain) -> Iterator[Finding]:
+    """Every extension that a section names has to exist; nothing is imported to find that out."""
+    named = (
+        ("model.kind", MODELS, config["model"]["kind"]),
+        ("users.kind", USERS, config["users"]["kind"]),
+        ("users.model.kind", MODELS, config["users"]["model"]["kind"]),
+        ("rewards.judge.kind", MODELS, config["rewards"]["judge"]["kind"]),
+        ("tasks.rephrase.kind", MODELS, config["tasks"]["rephrase"]["kind"]),
+        ("runtime.kind", RUNTIMES, config["runtime"]["kind"]),
+        *(("agent.middleware", MIDDLEWARES, name) for name in config["agent"]["middleware"]),
+        *(("tasks.transforms", TASK_TRANSFORMS, name) for name in config["tasks"]["transforms"]),
+        *(("telemetry.callbacks", CALLBACKS, name) for name in config["telemetry"]["callbacks"]),
+    )
+    for key, point, name in named:
+        if (problem := _unknown(point, name)) is not None:
+            yield (key,), f"{key}: {problem}"
+    model = config["users"]["model"]["kind"]
+    if model in {"scripted", "replay"}:
+        key = "users.model.kind"
+        yield (key,), f"{key}: the {model} model plays agents only; use users=scripted or openai"
+    judge = config["rewards"]["judge"]["kind"]
+    if judge in {"scripted", "replay"}:
+        key = "rewards.judge.kind"
+        yield (key,), f"{key}: the {judge} model plays agents only; a judge is asked at an endpoint"
+    writer = config["tasks"]["rephrase"]["kind"]
+    if writer in {"scripted", "replay"}:
+        key = "tasks.rephrase.kind"
+        yield (key,), f"{key}: the {writer} model plays agents only, and writes no words of users"
+
+
+def _unknown(point: ExtensionPoint, name: str) -> str | None:
+    if ":" in name and _DOTTED.fullmatch(name) is None:
+        return f"{name!r} is not of the form package.module:attribute"
+    try:
+        point.find(name)
+    except PluginError as error:
+        return str(error)
+    return None
+
+
+def _endpoint(config: Plain) -> Iterator[Finding]:
+    model, user = config["model"], config["users"]
+    if model["kind"] == "openai" and model["name"] is None:
+        yield (
+            ("model.kind", "model.name"),
+            "model.name: model=openai needs the name of a model, as in model.name=gpt-4.1-mini",
+        )
+    if (
+        user["kind"] == "simulated"
+        and user["model"]["kind"] == "openai"
+        and user["model"]["name"] is None
+    ):
+        yield (
+            ("users.kind", "users.model.kind", "users.model.name"),
+            (
+                "users.model.name: users=simulated needs the name of a model, as in"
+                " users.model.name=gpt-4.1-mini"
+            ),
+        )
+    for section, item in _models(config):
+        url: str | None = item["base_url"]
+        if url is not None and not _is_url(url):
+            key = f"{section}.base_url"
+            yield (key,), f"{key}: must be a URL such as http://127.0.0.1:8000/v1, not {url!r}"
+
+
+def _recording(config: Plain) -> Iterator[Finding]:
+    kind, path = config["model"]["kind"], config["model"]["path"]
+    keys = ("model.kind", "model.path")
+    if kind == "replay" and path is None:
+        yield (
+            keys,
+            (
+                "model.path: model=replay needs the directory of a recorded run, as in"
+                " model.path=out/ehr"
+            ),
+        )
+    if kind in {"scripted", "openai"} and path is not None:
+        yield (
+            keys,
+            f"model.path: only model=replay plays a recorded run back, and the model is {kind}",
+        )
+    user, heard = config["users"]["kind"], config["users"]["path"]
+    keys = ("users.kind", "users.path")
+    if user == "replay" and heard is None:
+        yield (
+            keys,
+            (
+                "users.path: users=replay needs the directory of a recorded run, as in"
+                " users.path=out/ehr"
+            ),
+        )
+    if user in {"scripted", "simulated", "none"} and heard is not None:
+        yield (
+            keys,
+            f"users.path: only users=replay plays a recorded user back, and the user is {user}",
+        )
+
+
+def _is_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a bracket left open, a port that is no number
+        return False
+
+
+def _extra_body(config: Plain) -> Iterator[Finding]:
+    for section, model in _models(config):
+        key, body = f"{section}.extra_body", model["extra_body"]
+        for name in sorted(set(body) & set(_OURS)):
+            place = f"set {section}.{_OURS[name]} instead" if _OURS[name] else "the rollout sets it"
+            yield (f"{key}.{name}",), f"{key}.{name}: this is not extra: {place}"
+        for place, why in _not_json(body, key):
+            yield (place,), f"{place}: {why} cannot be written as JSON"
+
+
+def _not_json(value: Any, key: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, inner in cast("Mapping[Any, Any]", value).items():
+            if not isinstance(name, str):
+                yield f"{key}.{name}", f"a key that is no text ({name!r})"
+            yield from _not_json(inner, f"{key}.{name}")
+    elif isinstance(value, list):
+        for index, inner in enumerate(cast("list[Any]", value)):
+            yield from _not_json(inner, f"{key}.{index}")
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield key, str(value)
+    elif value is not None and not isinstance(value, bool | int | float | str):
+        yield key, f"a value of type {type(cast('object', value)).__name__}"
+
+
+def _mistakes(config: Plain) -> Iterator[Finding]:
+    model = config["model"]
+    kinds: list[str] = model["mistakes"] or []
+    for name in sorted({name for name in kinds if kinds.count(name) > 1}):
+        yield ("model.mistakes",), f"model.mistakes: {name!r} is listed twice"
+    if kinds and model["kind"] != "scripted":
+        keys = ("model.kind", "model.mistakes")
+        yield (
+            keys,
+            (
+                "model.mistakes: only the scripted expert makes mistakes when told to;"
+                f" {model['kind']} makes its own"
+            ),
+        )
+    if model["style"] and model["kind"] != "scripted":
+        yield (
+            ("model.kind", "model.style"),
+            f"model.style: the scripted expert's; {model['kind']} has its own",
+        )
+
+
+def _middleware(config: Plain) -> Iterator[Finding]:
+    agent = config["agent"]
+    key, names = "agent.middleware", agent["middleware"]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield (key,), f"{key}: {name!r} is listed twice"
+    for name in agent["options"]:
+        if name in MIDDLEWARES.builtin:
+            yield ("agent.options", key), f"agent.options.{name}: set agent.{name}.*"
+        elif name not in names:
+            yield (
+                ("agent.options", key),
+                f"agent.options.{name}: agent.middleware does not list it",
+            )
+
+
+def _options(config: Plain) -> Iterator[Finding]:
+    """Options of extensions travel as JSON."""
+    sections = (
+        "model",
+        "users",
+        "users.model",
+        "rewards.judge",
+        "tasks",
+        "database",
+        "database.connection",
+        "runtime",
+        "agent",
+        "telemetry",
+    )
+    for section in sections:
+        value: Any = config
+        for name in section.split("."):
+            value = value[name]
+        for key, problem in _not_json(value["options"], f"{section}.options"):
+            yield (key,), f"{key}: {problem} cannot be written as JSON"
+
+
+def _callbacks(config: Plain) -> Iterator[Finding]:
+    """Each callback is named once, and options belong to one that is named."""
+    telemetry = config["telemetry"]
+    names: list[str] = telemetry["callbacks"]
+    key = "telemetry.callbacks"
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield (key,), f"{key}: {name!r} is listed twice"
+    for name in telemetry["options"]:
+        if name in CALLBACKS.builtin:
+            yield ("telemetry.options",), f"telemetry.options.{name}: set telemetry.{name}.*"
+        elif name not in names:
+            yield (
+                ("telemetry.options", key),
+                f"telemetry.options.{name}: {key} does not list it",
+            )
+    endpoint: str | None = telemetry["otel"]["endpoint"]
+    if endpoint is not None and not endpoint.startswith(("http://", "https://")):
+        yield (
+            ("telemetry.otel.endpoint",),
+            f"telemetry.otel.endpoint: starts with http:// or https://, not {endpoint!r}",
+        )
+
+
+def _context(config: Plain) -> Iterator[Finding]:
+    agent = config["agent"]
+    compaction, offload = agent["compaction"], agent["offload"]
+    sizes = ("agent.compaction.context_window", "agent.compaction.threshold_tokens")
+    if "compaction" in agent["middleware"] and all(
+        compaction[key.rpartition(".")[2]] is None for key in sizes
+    ):
+        yield (
+            ("agent.middleware", *sizes),
+            f"agent.compaction: how long is too long? set {sizes[0]} (the model's) or {sizes[1]}",
+        )
+    shown = offload["head_chars"] + offload["tail_chars"]
+    if shown > offload["max_chars"]:
+        yield (
+            ("agent.offload.head_chars", "agent.offload.tail_chars", "agent.offload.max_chars"),
+            (
+                f"agent.offload: head_chars and tail_chars are {shown} together, more than"
+                f" max_chars ({offload['max_chars']})"
+            ),
+        )
+
+
+def _approval(config: Plain) -> Iterator[Finding]:
+    approval = config["agent"]["approval"]
+    callback, key = approval["callback"], "agent.approval.callback"
+    if callback is not None and _DOTTED.fullmatch(callback) is None:
+        yield (key,), f"{key}: must be package.module:attribute, not {callback!r}"
+    if callback is not None and approval["model"] is not None:
+        yield (key, "agent.approval.model"), f"{key}: who decides? agent.approval.model is set too"
+
+
+def _cost(config: Plain) -> Iterator[Finding]:
+    model = config["model"]
+    if config["agent"]["max_cost_usd"] is None or model["kind"] != "openai":
+        return
+    if missing := [f"model.{name}" for name in missing_prices(model, model["name"])]:
+        yield (
+            ("agent.max_cost_usd", "model.kind", *missing),
+            _unpriced("agent.max_cost_usd", model["name"], missing),
+        )
+
+
+def _unpriced(key: str, name: str | None, missing: Sequence[str]) -> str:
+    unknown = "" if name is None else f", and those of {name!r} at this address are not known"
+    return f"{key}: cannot be kept without prices{unknown}: set {' and '.join(missing)}"
+
+
+def _asks(section: str, config: Plain) -> bool:
+    """True if the model of a section is asked in this run."""
+    if section == "users.model":
+        return config["users"]["kind"] == "simulated"
+    if section == "tasks.rephrase":
+        return config["tasks"]["rephrase"]["model"] is not None
+    return section == "model" or config["rewards"]["judge"]["name"] is not None
+
+
+def _budget(config: Plain) -> Iterator[Finding]:
+    if config["budget"]["usd"] is None:
+        return
+    approval = config["agent"]["approval"]
+    asks = [
+        (
+            section,
+            model,
+            model["name"],
+            model["kind"] == "openai" and _asks(section, config),
+        )
+        for section, model in _models(config)
+    ]
+    approves = "approval" in config["agent"]["middleware"] and approval["model"] is not None
+    for section, model, name, asked in (
+        *asks,
+        ("agent.approval", approval, approval["model"], approves),
+    ):
+        missing = [f"{section}.{key}" for key in missing_prices(model, name)] if asked else []
+        if missing:
+            yield (
+                ("budget.usd", "users.kind", f"{section}.kind", *missing),
+                _unpriced("budget.usd", name, missing),
+            )
+
+
+def _concurrency(config: Plain) -> Iterator[Finding]:
+    model = config["model"]
+    least, most = model["min_concurrency"], model["max_concurrency"]
+    if most is not None and least > most:
+        keys = ("model.min_concurrency", "model.max_concurrency")
+        yield (
+            keys,
+            f"model.min_concurrency: is {least}, which is more than model.max_concurrency={most}",
+        )
+
+
+RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
+    _world, _kinds, _endpoint, database_rule, _recording, _extra_body, _mistakes, _middleware,
+    _options, _callbacks,
+    _approval, _context, _cost, _concurrency, _budget,
+    *TASK_RULES,
+)  # fmt: skip
+VALUE_RULES = (_kinds, _options)
+"""Rules about single values; they hold for an incomplete config as well."""
+
+
+def broken_rules(
+    config: Plain,
+    bad: AbstractSet[str],
+    rules: Sequence[Callable[[Plain], Iterator[Finding]]] = RULES,
+) -> list[str]:
+    """The lines of every rule that a complete config breaks, except where a key it looked at is
+    ``bad`` anyhow.
+    """
+
+    def is_bad(key: str) -> bool:
+        return any(
+            key == other or key.startswith(f"{other}.") or other.startswith(f"{key}.")
+            for other in bad
+        )
+
+    return [
+        line
+        for rule in rules
+        for keys, line in rule(config)
+        if not any(is_bad(key) for key in keys)
+    ]

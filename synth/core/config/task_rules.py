@@ -1,0 +1,212 @@
+"""Rules between the keys of the config's section ``tasks``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from synth.core.config.task_source import load_task_source
+from synth.core.config.types import Finding, Plain
+from synth.core.foundation.suggestions import hint, nearest
+from synth.plugins import PluginError
+
+Item = TypeVar("Item", str, int)
+
+_SPLIT = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+"""The names that `datasets` takes; it keeps `all` for itself."""
+
+
+def _families(config: Plain) -> Iterator[Finding]:
+    families: list[str] = config["tasks"]["families"] or []
+    for name in _twice(families):
+        yield ("tasks.families",), f"tasks.families: {name!r} is listed twice"
+
+
+def _splits(config: Plain) -> Iterator[Finding]:
+    """A universe is listed once and belongs to one split; a split has a name and a universe."""
+    tasks = config["tasks"]
+    universes: int | list[int] = tasks["universes"]
+    listed = [] if isinstance(universes, int) else universes
+    for universe in _twice(listed):
+        yield ("tasks.universes",), f"tasks.universes: {universe} is listed twice"
+    splits: dict[str, list[int]] | None = tasks["splits"]
+    if splits is None:
+        return
+    if not splits:
+        yield (
+            ("tasks.splits",),
+            "tasks.splits: names no split; null makes all of it the split train",
+        )
+    for name, own in splits.items():
+        if not _SPLIT.fullmatch(name) or name == "all":
+            why = (
+                "means all of them"
+                if name == "all"
+                else "must be a letter, then up to 63 letters, digits or _"
+            )
+            yield ("tasks.splits",), f"tasks.splits.{name}: the name of a split {why}"
+        if not own:
+            yield (
+                ("tasks.splits",),
+                f"tasks.splits.{name}: has no universe; give it some or leave it out",
+            )
+    yield from _split_universes(splits, universes)
+
+
+def _split_universes(
+    splits: Mapping[str, list[int]], universes: int | list[int]
+) -> Iterator[Finding]:
+    given = [universe for own in splits.values() for universe in own]
+    for universe in _twice(given):
+        places = [name for name, own in splits.items() for _ in range(own.count(universe))]
+        yield (
+            ("tasks.splits",),
+            f"tasks.splits: universe {universe} is given twice, to {' and '.join(places)}",
+        )
+    both = ("tasks.splits", "tasks.universes")
+    if isinstance(universes, int):
+        shown, known = str(universes), set(range(universes))
+        there = f"with tasks.universes={shown} they are numbered from 0 to {universes - 1}"
+    else:
+        shown, known = f"[{','.join(map(str, universes))}]", set(universes)
+        there = f"tasks.universes={shown} lists those that there are"
+    for universe in sorted(set(given) - known):
+        yield both, f"tasks.splits: there is no universe {universe}; {there}"
+    if splits and (missing := sorted(known - set(given))):
+        first = ", ".join(map(str, missing[:8])) + (", ..." if len(missing) > 8 else "")
+        word = "universe" if len(missing) == 1 else "universes"
+        yield both, f"tasks.splits: {word} {first} of tasks.universes={shown} belong to no split"
+
+
+def _held_out(config: Plain) -> Iterator[Finding]:
+    tasks = config["tasks"]
+    held: list[str] = tasks["held_out"] or []
+    for name in _twice(held):
+        yield ("tasks.held_out",), f"tasks.held_out: {name!r} is listed twice"
+    if held and len(tasks["splits"] or ()) < 2:
+        example = "'tasks.splits={train:[0,1,2],test:[3]}' with tasks.universes=4"
+        keys = ("tasks.held_out", "tasks.splits")
+        yield (
+            keys,
+            (
+                "tasks.held_out: held out from the first split, for which there must be a second:"
+                f" {example}"
+            ),
+        )
+    families: list[str] | None = tasks["families"]
+    for name in dict.fromkeys(held) if families else ():
+        if name not in (families or ()):
+            near = hint(nearest(name, families or ()))
+            yield (
+                ("tasks.held_out", "tasks.families"),
+                f"tasks.held_out: {name!r} is not in tasks.families{near}",
+            )
+
+
+def surface_numbers(surface: int | list[int]) -> Sequence[int]:
+    """The variants that ``tasks.surface`` names; 0 is the world's own."""
+    return range(surface + 1) if isinstance(surface, int) else surface
+
+
+def _surfaces(config: Plain) -> Iterator[Finding]:
+    """A variant is listed once, and may be held out of a first split, which is left another."""
+    tasks = config["tasks"]
+    numbers = surface_numbers(tasks["surface"])
+    held: list[int] = tasks["held_out_surface"] or []
+    for key, listed in (("surface", list(numbers)), ("held_out_surface", held)):
+        for number in _twice(listed):
+            yield (f"tasks.{key}",), f"tasks.{key}: {number} is listed twice"
+    keys = ("tasks.held_out_surface", "tasks.surface")
+    for number in sorted(set(held) - set(numbers)):
+        yield keys, f"tasks.held_out_surface: {number} is not among the variants of tasks.surface"
+    if held and not set(numbers) - set(held):
+        yield keys, "tasks.held_out_surface: leaves the first split none; hold out fewer"
+    if held and len(tasks["splits"] or ()) < 2:
+        message = (
+            "tasks.held_out_surface: held out from the first split, for which there must be a"
+            " second: 'tasks.splits={train:[0,1,2],test:[3]}' with tasks.universes=4"
+        )
+        yield ("tasks.held_out_surface", "tasks.splits"), message
+
+
+def _rules_on_tools(config: Plain) -> Iterator[Finding]:
+    """Rules of the approver name tools by the world's own names."""
+    agent = config["agent"]
+    renamed = any(surface_numbers(config["tasks"]["surface"]))
+    for rule in ("allow", "deny"):
+        key = f"agent.approval.{rule}"
+        if renamed and agent["approval"][rule] and "approval" in agent["middleware"]:
+            message = f"{key}: names tools of the world, and tasks.surface renames them; drop one"
+            yield ("tasks.surface", key), message
+
+
+def _held_out_phrasings(config: Plain) -> Iterator[Finding]:
+    tasks = config["tasks"]
+    if tasks["held_out_phrasings"] is not None and len(tasks["splits"] or ()) < 2:
+        message = (
+            "tasks.held_out_phrasings: held out from the first split, for which there must be a"
+            " second: 'tasks.splits={train:[0,1,2],test:[3]}' with tasks.universes=4"
+        )
+        yield ("tasks.held_out_phrasings", "tasks.splits"), message
+
+
+def _rephrase(config: Plain) -> Iterator[Finding]:
+    """Other words are written for the families of a world's tasks.yaml."""
+    tasks = config["tasks"]
+    if tasks["rephrase"]["model"] is not None and tasks["kind"] != "families":
+        message = (
+            "tasks.rephrase.model: writes other words for families of a world's tasks.yaml, not for"
+            f" tasks={tasks['kind']}; set it to null"
+        )
+        yield ("tasks.rephrase.model", "tasks.kind"), message
+
+
+def _task_source(config: Plain) -> Iterator[Finding]:
+    tasks = config["tasks"]
+    kind, path = tasks["kind"], tasks["path"]
+    try:
+        source = load_task_source(kind)
+    except PluginError as error:
+        yield ("tasks.kind",), f"tasks.kind: {error}"
+        return
+    keys = ("tasks.kind", "tasks.path")
+    if source.path_is and path is None:
+        yield keys, f"tasks.path: tasks={kind} needs {source.path_is}"
+        return
+    if not source.path_is and path is not None:
+        yield keys, f"tasks.path: tasks={kind} reads no path; leave it null"
+    if source.makes_universes and (tasks["universes"] != 1 or tasks["splits"]):
+        yield (
+            ("tasks.kind", "tasks.universes", "tasks.splits"),
+            f"tasks.universes, tasks.splits: not with tasks={kind}, which makes its own universes",
+        )
+
+
+def _transforms(config: Plain) -> Iterator[Finding]:
+    key, names = "tasks.transforms", config["tasks"]["transforms"]
+    for name in _twice(names):
+        yield (key,), f"{key}: {name!r} is listed twice"
+    for name in config["tasks"]["transform_options"]:
+        if name not in names:
+            options = "tasks.transform_options"
+            yield (options, key), f"{options}.{name}: {key} does not list it"
+
+
+def _twice(items: Sequence[Item]) -> list[Item]:
+    """The items that are listed more than once, sorted."""
+    return sorted(item for item, count in Counter(items).items() if count > 1)
+
+
+TASK_RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
+    _families,
+    _splits,
+    _held_out,
+    _surfaces,
+    _rules_on_tools,
+    _held_out_phrasings,
+    _rephrase,
+    _task_source,
+    _transforms,
+)

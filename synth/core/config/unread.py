@@ -1,0 +1,129 @@
+"""The keys of a config that differ from their defaults, and those among them that nobody reads.
+
+What a kind reads is what it declares: the fields of its ``Options``. A key that another kind of
+the same extension point declares is not read by this one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from envs.ledger import Ledger
+from synth.config import KEYS, RunConfig, flat
+from synth.core.config.options import option_names
+from synth.plugins import (
+    CALLBACKS,
+    ENGINES,
+    MIDDLEWARES,
+    MODELS,
+    RUNTIMES,
+    TASK_SOURCES,
+    USERS,
+    ExtensionPoint,
+    PluginError,
+)
+
+OVERRIDE = "override"
+"""The kind of the entries in an account."""
+
+_KINDS: Mapping[str, ExtensionPoint] = {
+    "model": MODELS,
+    "users": USERS,
+    "users.model": MODELS,
+    "rewards.judge": MODELS,
+    "tasks.rephrase": MODELS,
+    "tasks": TASK_SOURCES,
+    "runtime": RUNTIMES,
+}
+"""The sections whose key ``kind`` names an extension."""
+
+_SWITCHES: Mapping[str, str] = {
+    "branch": "branch.path",
+    "narrate": "narrate.path",
+    "rewards.judge": "rewards.judge.name",
+    "tasks.rephrase": "tasks.rephrase.model",
+    "model.mistake_rate": "model.mistakes",
+    "tasks.compose_as": "tasks.compose",
+    "database.audit_level": "database.audit",
+}
+"""For a key or a section, the key without which nobody reads it."""
+
+
+def unread(config: RunConfig, *, talks: bool = True) -> Ledger:
+    """Return the account of the keys that differ from their defaults. ``talks`` is False if no task
+    of the run has a user.
+    """
+    values, usual = flat(config), flat(RunConfig())
+    given = [key for key in KEYS if values[key] != usual[key]]
+    reasons = list(_reasons(config, values, given))
+    if not talks:
+        reasons.insert(0, ("users", "no task of this run has a user"))
+    account = Ledger()
+    account.found(OVERRIDE, len(given))
+    for key in given:
+        why = next((why for part, why in reasons if _within(key, part)), None)
+        if why is None:
+            account.use(OVERRIDE)
+        else:
+            account.leave_out(OVERRIDE, key, why)
+    return account
+
+
+def _within(key: str, part: str) -> bool:
+    return key == part or key.startswith(f"{part}.")
+
+
+def _reasons(
+    config: RunConfig, values: Mapping[str, Any], given: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Sections and keys of those ``given`` that nobody reads, each with the reason."""
+    for part, switch in _SWITCHES.items():
+        if not values[switch]:
+            yield part, f"{switch} is not set"
+    parts = (("agent", MIDDLEWARES, "middleware"), ("telemetry", CALLBACKS, "callbacks"))
+    for section, point, listing in parts:
+        for name in point.builtin:
+            if name not in values[f"{section}.{listing}"]:
+                yield f"{section}.{name}", f"{section}.{listing} does not list {name}"
+    if not getattr(ENGINES.load(config.database.engine), "needs_server", True):
+        yield "database.connection", f"database={config.database.engine} has no server"
+    for section, point in _KINDS.items():
+        asked = [key for key in given if _within(key, section)]
+        if asked:
+            yield from _of_kind(section, point, values, asked)
+
+
+def _of_kind(
+    section: str, point: ExtensionPoint, values: Mapping[str, Any], given: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """What the extension that a section names does not read of the keys ``given`` there."""
+    name = values[f"{section}.kind"]
+    factory = point.load(name)
+    own = option_names(factory)
+    if own is None:
+        return
+    if getattr(factory, "asks_model", True) is False:
+        yield f"{section}.model", f"{section}={name} asks no model"
+    idle = not getattr(factory, "asks_endpoint", True)
+    ignored: tuple[str, ...] = getattr(factory, "ignores", ())
+    for key in given:
+        head, _, last = key.rpartition(".")
+        if head != section or last in {"kind", "options"}:
+            continue
+        if last in ignored or last not in own:
+            readers = [
+                f"{section}={other}"
+                for other in point.builtin
+                if other != name and last in _declared(point, other)
+            ]
+            if last in ignored or idle or readers:
+                why = f"{section}={name} {'asks no endpoint' if idle else 'does not read it'}"
+                yield key, f"{why}; see {', '.join(readers)}".removesuffix("; see ")
+
+
+def _declared(point: ExtensionPoint, name: str) -> list[str]:
+    with contextlib.suppress(PluginError):  # a package of another kind is not installed
+        return option_names(point.load(name)) or []
+    return []

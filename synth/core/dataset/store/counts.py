@@ -1,0 +1,135 @@
+"""Counts of a dataset for its manifest, taken from the files themselves."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from synth.core.dataset.executions import ToolExecutions
+from synth.core.dataset.statistics import RowStatistics, all_statistics
+from synth.core.dataset.store.layout import Layout
+from synth.core.dataset.variety import Variety
+from synth.core.types.families import folded
+
+_SUMS: Final = (
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "user_cost_usd",
+    "approver_cost_usd",
+    "judge_cost_usd",
+)
+
+COUNTED_COLUMNS: Final = (
+    "job_index",
+    "task_id",
+    "messages",
+    "family",
+    "outcome",
+    "stop_reason",
+    "reward",
+    "verdicts",
+    *_SUMS,
+    "executions",
+    "provider_fields",
+)
+"""The columns that :meth:`RunCounts.add_row` reads."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    rows: int = 0
+    errors: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+    scored: int = 0
+    reward: float = 0.0
+    sums: dict[str, float] = field(default_factory=dict[str, float])
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "rows": self.rows,
+            "errors": self.errors,
+            "outcomes": dict(sorted(self.outcomes.items())),
+            "mean_reward": self.reward / self.scored if self.scored else None,
+            **{name: self.sums.get(name) for name in _SUMS},
+        }
+
+
+@dataclass(slots=True)
+class RunCounts:
+    """Counts of rows and errors. A sum covers the rows in which the number is known; it is null if
+    there are none. Composed tasks are one family for each number of requests.
+    """
+
+    layout: Layout
+    total: _Tally = field(default_factory=_Tally)
+    splits: dict[str, _Tally] = field(default_factory=dict[str, _Tally])
+    families: dict[str, _Tally] = field(default_factory=dict[str, _Tally])
+    stop_reasons: Counter[str] = field(default_factory=Counter[str])
+    error_types: Counter[str] = field(default_factory=Counter[str])
+    terminal_errors: int = 0
+    statistics: dict[str, RowStatistics] = field(default_factory=all_statistics)
+    executed: ToolExecutions = field(default_factory=ToolExecutions)
+    provider_fields: Counter[str] = field(default_factory=Counter[str])
+    left_out: Counter[str] = field(default_factory=Counter[str])
+    variety: Variety = field(default_factory=Variety)
+
+    def add_row(self, row: dict[str, Any]) -> None:
+        self.stop_reasons[row["stop_reason"]] += 1
+        for statistics in self.statistics.values():
+            statistics.add(row["verdicts"])
+        self.executed.add(row["executions"])
+        for text in row["provider_fields"] or ():
+            turn: dict[str, Any] = json.loads(text)
+            self.provider_fields.update(turn.keys() - {"left_out"})
+            self.left_out.update(turn.get("left_out", ()))
+        self.variety.add(row["task_id"], row["messages"], row["family"])
+        for tally in self._parts(row):
+            tally.rows += 1
+            tally.outcomes[row["outcome"]] += 1
+            if row["reward"] is not None:
+                tally.scored += 1
+                tally.reward += row["reward"]
+            for name in _SUMS:
+                if row[name] is not None:
+                    tally.sums[name] = tally.sums.get(name, 0) + row[name]
+
+    def add_error(self, row: dict[str, Any]) -> None:
+        self.error_types[row["error_type"]] += 1
+        self.terminal_errors += bool(row["terminal"])
+        for tally in self._parts(row):
+            tally.errors += 1
+
+    def _parts(self, row: dict[str, Any]) -> tuple[_Tally, ...]:
+        split = self.splits.setdefault(self.layout.split_of(row["job_index"]), _Tally())
+        return self.total, split, self.families.setdefault(folded(row["family"]), _Tally())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return ``counts`` of the manifest; ``missing`` jobs have neither a row nor an error."""
+        total, jobs = self.total.to_json(), self.layout.jobs
+        sizes = self.layout.splits
+        return {
+            "jobs": jobs,
+            **total,
+            "terminal_errors": self.terminal_errors,
+            "missing": jobs - self.total.rows - self.total.errors,
+            "stop_reasons": dict(sorted(self.stop_reasons.items())),
+            "error_types": dict(sorted(self.error_types.items())),
+            "splits": {
+                name: {"jobs": size, **self.splits.get(name, _Tally()).to_json()}
+                for name, size in sizes
+            },
+            "families": {name: tally.to_json() for name, tally in sorted(self.families.items())},
+            "tools": self.executed.to_json(),
+            "provider_fields": {
+                "kept": dict(sorted(self.provider_fields.items())),
+                "left_out": dict(sorted(self.left_out.items())),
+            },
+            **{
+                name: figures
+                for name, statistics in self.statistics.items()
+                if (figures := statistics.to_json())
+            },
+        }

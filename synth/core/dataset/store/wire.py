@@ -1,0 +1,300 @@
+"""The wire form of a finished rollout: bytes that a worker sends and the journal stores.
+
+Layout: ``job_index`` (int64), length of the header (uint32), the header (a JSON list with one entry
+per column, in which JSON texts are replaced by their length in bytes), then those texts one after
+the other. Nothing is escaped twice, and nothing is executed while reading. The module does not
+import pyarrow, so workers do not need it.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import Any, Final, NoReturn, cast
+
+from envs.json_text import compact
+from synth.core.dataset.clean import CleanRow, SafeText
+from synth.core.dataset.columns import (
+    BY_NAME,
+    COLUMNS,
+    JSON_COLUMNS,
+    LATE,
+    SCHEMA_VERSION,
+    VOLATILE,
+    Col,
+    Kind,
+)
+from synth.core.dataset.sanitize import INT64, sanitize
+from synth.errors import DatasetError, SynthError
+
+__all__ = [
+    "COLUMNS",
+    "JSON_COLUMNS",
+    "SCHEMA_VERSION",
+    "VOLATILE",
+    "Col",
+    "RowError",
+    "decode",
+    "encode",
+    "job_index",
+    "json_text",
+    "sanitize",
+    "to_values",
+    "to_wire",
+]
+
+Json = Any
+
+_HEAD: Final = struct.Struct("<qI")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_INT32: Final = range(-(2**31), 2**31)
+
+
+class RowError(SynthError):
+    """A row that does not fit the columns: a bug in its producer. ``column`` is empty if the whole
+    row is concerned.
+    """
+
+    def __init__(self, message: str, column: str = "") -> None:
+        super().__init__(message, column)
+        self.message = message
+        self.column = column
+
+    def __str__(self) -> str:
+        return f"column {self.column}: {self.message}" if self.column else self.message
+
+
+def json_text(value: Json) -> str:
+    """Encode a value as compact JSON in the order of its keys.
+
+    Raises :class:`RowError` for values that are not JSON, NaN included.
+    """
+    try:
+        return compact(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RowError(f"not JSON: {error}") from error
+
+
+def to_wire(row: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the row with its JSON columns as text: the inverse of :func:`to_values`. None stays
+    None.
+    """
+    out = dict(row)
+    clean = row if isinstance(row, CleanRow) else None
+    for name in JSON_COLUMNS:
+        value = out.get(name)
+        if value is None:
+            continue
+        listed = BY_NAME[name].kind == "list<json>"
+        if clean is not None and clean.is_checked(name):
+            texts = clean.texts(name)
+            if texts is None:
+                texts = [SafeText(json_text(item)) for item in (value if listed else [value])]
+            out[name] = texts if listed else texts[0]
+        else:
+            out[name] = [json_text(item) for item in value] if listed else json_text(value)
+    return out
+
+
+def to_values(row: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the row with its JSON columns as Python values."""
+    out = dict(row)
+    for name in JSON_COLUMNS:
+        value = out.get(name)
+        if value is not None:
+            listed = BY_NAME[name].kind == "list<json>"
+            out[name] = [json.loads(item) for item in value] if listed else json.loads(value)
+    return out
+
+
+def _refuse(word: str) -> NoReturn:
+    raise RowError(f"{word} is not JSON")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > 18 and (len(digits) > 20 or int(digits) not in INT64):
+        raise RowError(f"integer past 64 bits: {digits[:40]}")
+    return 0
+
+
+def _decimal(digits: str) -> float:
+    value = float(digits)
+    if value in {float("inf"), float("-inf")}:
+        raise RowError(f"number past 64 bits: {digits[:40]}")
+    return value
+
+
+_strict = json.JSONDecoder(parse_int=_whole, parse_float=_decimal, parse_constant=_refuse)
+
+
+def _has_surrogate(value: Json) -> bool:
+    if isinstance(value, str):
+        return any("\ud800" <= char <= "\udfff" for char in value)
+    if isinstance(value, dict):
+        pairs = cast("dict[str, Json]", value)
+        return any(map(_has_surrogate, chain(pairs, pairs.values())))
+    return isinstance(value, list) and any(map(_has_surrogate, cast("list[Json]", value)))
+
+
+def _json_blob(text: object) -> bytes:
+    """Encode a JSON text as UTF-8 after parsing it once: a text that no reader can parse would
+    spoil a whole shard.
+    """
+    if not isinstance(text, str):
+        raise RowError(f"must be JSON text, not {type(text).__name__}")
+    if isinstance(text, SafeText):
+        return text.encode()
+    try:
+        value = _strict.decode(text)
+        if ("\\ud" in text or "\\uD" in text) and _has_surrogate(value):
+            raise RowError("lone surrogate")
+        return text.encode()
+    except json.JSONDecodeError as error:
+        raise RowError(f"not JSON: {error}") from error
+    except RecursionError as error:
+        raise RowError("nested too deeply") from error
+    except UnicodeEncodeError as error:
+        raise RowError("lone surrogate") from error
+
+
+def _string(value: object) -> str:
+    if not isinstance(value, str):
+        raise RowError(f"must be a string, not {type(value).__name__}")
+    return str(value)
+
+
+def _integer(value: object, bounds: range) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise RowError(f"must be an integer, not {type(value).__name__}")
+    if value not in bounds:
+        raise RowError("integer out of range")
+    return int(value)
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise RowError(f"must be a number, not {type(value).__name__}")
+    number = float(value)
+    if number - number != 0:
+        raise RowError(f"{number} is not finite")
+    return number
+
+
+def _bool(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise RowError(f"must be true or false, not {type(value).__name__}")
+    return value
+
+
+def _moment(value: object) -> int:
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return (value - _EPOCH) // _MICROSECOND
+    raise RowError("must be a datetime with a time zone")
+
+
+def _list(value: object) -> Sequence[Json]:
+    if not isinstance(value, (list, tuple)):
+        raise RowError(f"must be a list, not {type(value).__name__}")
+    return cast("Sequence[Json]", value)
+
+
+_ENCODERS: Final[Mapping[Kind, Callable[[Json], Json]]] = {
+    "str": _string,
+    "int32": lambda value: _integer(value, _INT32),
+    "int64": lambda value: _integer(value, INT64),
+    "float64": _number,
+    "bool": _bool,
+    "timestamp": _moment,
+    "list<str>": lambda value: [_string(item) for item in _list(value)],
+    "list<list<int32>>": lambda value: [
+        [_integer(item, _INT32) for item in _list(row)] for row in _list(value)
+    ],
+    "list<list<float64>>": lambda value: [
+        [_number(item) for item in _list(row)] for row in _list(value)
+    ],
+}
+
+
+def _header_entry(col: Col, value: Json, blobs: list[bytes]) -> Json:
+    """Return the entry of a value in the header, and append its JSON texts to ``blobs``."""
+    if value is None:
+        if not col.null:
+            raise RowError("must not be null")
+        return None
+    if col.kind == "json":
+        blobs.append(_json_blob(value))
+        return len(blobs[-1])
+    if col.kind == "list<json>":
+        texts = [_json_blob(item) for item in _list(value)]
+        blobs.extend(texts)
+        return [len(text) for text in texts]
+    return _ENCODERS[col.kind](value)
+
+
+def encode(row: Mapping[str, Json]) -> bytes:
+    """Encode a row whose JSON columns are JSON texts (see :func:`to_wire`) and whose times are
+    aware datetimes.
+
+    A nullable column may be missing. Raises :class:`RowError` for an unknown or missing column, a
+    wrong type, NaN, text that is not JSON, and values that break readers: lone surrogates and
+    integers past 64 bits (:func:`sanitize` replaces those).
+    """
+    unknown = row.keys() - BY_NAME.keys()
+    if unknown:
+        raise RowError(f"unknown columns: {', '.join(sorted(unknown))}")
+    header: list[Json] = []
+    blobs: list[bytes] = []
+    for col in COLUMNS:
+        if col.name not in row and not col.null:
+            raise RowError("is missing", col.name)
+        try:
+            header.append(_header_entry(col, row.get(col.name), blobs))
+        except RowError as error:
+            raise RowError(error.message, col.name) from error
+    try:
+        head = compact(header).encode()
+    except UnicodeEncodeError as error:
+        raise RowError("lone surrogate in a text column") from error
+    return b"".join((_HEAD.pack(row["job_index"], len(head)), head, *blobs))
+
+
+def job_index(data: bytes) -> int:
+    """Return the job of an encoded row without decoding it."""
+    return int(_HEAD.unpack_from(data)[0])
+
+
+def decode(data: bytes) -> dict[str, Json]:
+    """Decode a row: all columns are present, JSON columns are texts.
+
+    Raises :class:`~synth.errors.DatasetError` for anything that is not an encoded row.
+    """
+    try:
+        size = int(_HEAD.unpack_from(data)[1])
+        position = _HEAD.size + size
+        header = cast("list[Json]", json.loads(data[_HEAD.size : position]))
+        row: dict[str, Json] = {}
+        if 0 < (missing := len(COLUMNS) - len(header)) <= len(LATE):
+            header += [None] * missing
+        for col, entry in zip(COLUMNS, header, strict=True):
+            if entry is None:
+                row[col.name] = None
+            elif col.kind == "json":
+                row[col.name] = data[position : position + entry].decode()
+                position += entry
+            elif col.kind == "list<json>":
+                texts: list[str] = []
+                for length in entry:
+                    texts.append(data[position : position + length].decode())
+                    position += length
+                row[col.name] = texts
+            else:
+                row[col.name] = _EPOCH + entry * _MICROSECOND if col.kind == "timestamp" else entry
+    except (struct.error, ValueError, TypeError, OverflowError) as error:
+        raise DatasetError(f"not an encoded row: {error}") from error
+    if position != len(data):
+        raise DatasetError("not an encoded row: its length does not fit its header")
+    return row

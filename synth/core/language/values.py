@@ -1,0 +1,258 @@
+"""The values that a text states: numbers, dates, times, e-mail addresses and links, in any form.
+
+A value may have several readings: "1.250" is 1250 or 1.25, "03/05/2026" is in March or in May.
+English month names; both decimal signs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import lru_cache
+
+from synth.core.language.wording import MONEY, MONTH, MONTHS, clock_time, fold
+
+_VALUE = re.compile(
+    rf"""
+      (?P<link>\b(?:https?://|www\.)[^\s<>()"']+)
+    | (?P<email>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}})+)
+    | (?P<iso>(?<!\d)\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}(?!\d))(?:t(?=\d))?
+    | (?P<dmy>(?<![\d.])\d{{1,2}}(?:st|nd|rd|th|\.)?\s*[\s-](?:of\s+)?{MONTH}(?:[,\s-]\s*(?:\d{{4}}(?!\d)|'?\d\d(?![\d:.])))?)
+    | (?P<mdy>\b{MONTH}\s*\d{{1,2}}(?:st|nd|rd|th)?\b(?!\d|[.,:]\d)(?:(?:,\s*|\s+)\d{{4}}(?!\d))?)
+    | (?P<numeric>(?<![\d./-])\d{{1,2}}(?P<sep>[./-])\d{{1,2}}(?P=sep)(?:\d{{4}}|\d{{2}})(?!\d|[./-]\d))
+    | (?P<time>(?<![\d:])(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*[ap]\.?m\b\.?)?|\d{{1,2}}\s*[ap]\.?m\b\.?)(?![\d:]))
+    | (?P<number>(?<![\d])(?:\d{{1,3}}(?:[ ']\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*))
+    """,
+    re.VERBOSE,
+)
+_ENDING = re.compile(r"(?:st|nd|rd|th)\b")
+_COUNTS = re.compile(r"\s*(?:[a-z%$€£]|[.:]\d)")
+_NEXT_DAY = re.compile(
+    r"\s*(?:,|,?\s*(?:and|or|to|through|until)\b|-|\u2013|&)\s*(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?"
+)
+_UNIT = re.compile(r"\s*(?P<unit>[^\W\d_]+|[%$€£]|°\s*[cf]?)")
+_SIGN = re.compile(r"(?P<sign>[$€£]|\b(?:usd|eur|gbp))\s*$")
+
+_SIGNS = frozenset(MONEY.values())
+
+MEASURES = frozenset(
+    {
+        *_SIGNS,
+        "%",
+        "cents",
+        "mg",
+        "mcg",
+        "g",
+        "kg",
+        "ml",
+        "l",
+        "bpm",
+        "mmhg",
+        "°c",
+        "°f",
+        "c",
+        "mmol",
+        "iu",
+    }
+)
+"""Units of measured values and of money, as :attr:`StatedValue.unit` gives them."""
+
+_SMALL = re.findall(
+    r"\w+",
+    "zero one two three four five six seven eight nine ten"
+    " eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty",
+)
+_TENS = re.findall(r"\w+", "twenty thirty forty fifty sixty seventy eighty ninety")
+_SCALES = {"hundred": 100, "thousand": 1000}
+_ONE = "|".join(sorted({*_SMALL, *_TENS}, key=len, reverse=True))
+_SPELLED = re.compile(
+    rf"\b(?:{_ONE})(?:(?:\s+and)?[\s-]+(?:{_ONE}|hundred|thousand))*\b"
+    r"(?![\s-]+(?:first|second|third|[a-z]+th|moment|sec|minute)\b)"
+)
+_NOTHING = re.compile(r"\b(?:no|none|nothing|nobody|not any|sold out|out of stock|empty)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class StatedValue:
+    """A value in a text.
+
+    ``kind``: number, date, time, email or link. ``readings`` are what it may stand for; each is one
+    number or several ("12,15" is 12.15 or 12 and 15), a day as YYYY-MM-DD or --MM-DD, a time as
+    HH:MM. ``unit`` is the word beside a number, a currency by its sign, ``start`` its place in the
+    folded text.
+    """
+
+    kind: str
+    readings: tuple[tuple[str, ...], ...]
+    text: str
+    start: int
+    end: int
+    unit: str = ""
+
+
+@lru_cache(maxsize=4096)
+def values_in(text: str) -> Sequence[StatedValue]:
+    """The values of a text, in order."""
+    return tuple(_values(fold(text)))
+
+
+def _values(folded: str) -> Iterator[StatedValue]:
+    month, after = "", 0
+    for found in _VALUE.finditer(folded):
+        kind, raw = str(found.lastgroup), found.group()
+        if found["numeric"]:
+            kind = "numeric"
+        start, end = found.span()
+        if kind in {"mdy", "dmy"}:
+            month, after = raw, end
+        elif kind == "number" and month and _is_next_day(folded, after, end):
+            after = _ordinal(folded, end)  # "May 19th and 20th": the month belongs to both
+            if days := _day_of(month, raw):
+                yield StatedValue("date", days, raw, start, after)
+                continue
+        if kind == "number":
+            unit = _unit(folded, start, end)
+            readings = [item for item in _numbers(raw) if len(item) == 1 or unit not in _SIGNS]
+            yield StatedValue(kind, tuple(readings), raw, start, end, unit)
+        elif kind == "time":
+            yield StatedValue(kind, ((clock_time(raw)[:5],),), raw, start, end)
+        elif kind in {"link", "email"}:
+            yield StatedValue(kind, ((raw.rstrip(".,;:!?"),),), raw, start, end)
+        else:
+            days = tuple((day,) for day in _days(kind, raw))
+            parts = tuple(str(int(part)) for part in re.findall(r"\d+", raw))
+            yield StatedValue("date" if days else "number", days or (parts,), raw, start, end)
+
+
+def _day_of(month: str, number: str) -> tuple[tuple[str, ...], ...]:
+    """The readings of a day by its number, in the month of a day such as "May 19th"."""
+    day = re.sub(r"(?<!\d)\d{1,2}(?!\d)", number, month, count=1)
+    return tuple((item,) for item in _days("mdy", day))
+
+
+def _is_next_day(folded: str, after: int, end: int) -> bool:
+    """True for a number behind a day, which ends at ``after``, that is a day of the same month."""
+    stop = _ordinal(folded, end)
+    counts = stop == end and _COUNTS.match(folded, end) is not None
+    return not counts and _NEXT_DAY.fullmatch(folded, after, stop) is not None
+
+
+def _ordinal(folded: str, end: int) -> int:
+    """The end of the ending of an ordinal number that ends here: "20th"."""
+    found = _ENDING.match(folded, end)
+    return end if found is None else found.end()
+
+
+def _unit(folded: str, start: int, end: int) -> str:
+    before = _SIGN.search(folded[max(0, start - 6) : start])
+    if before is not None:
+        return MONEY.get(before["sign"], before["sign"])
+    after = _UNIT.match(folded, end)
+    if after is None:
+        return ""
+    unit = after["unit"].replace(" ", "")
+    return MONEY.get(unit.removesuffix("s"), unit)
+
+
+def _numbers(raw: str) -> Iterator[tuple[str, ...]]:
+    """The readings of a number: with a decimal sign, with signs of thousands, as a list."""
+    plain = raw.replace(" ", "").replace("'", "")
+    signs = re.findall(r"[.,]", plain)
+    if not signs:
+        yield (plain_number(plain),)
+        if plain != raw:
+            yield tuple(plain_number(part) for part in re.split(r"[ ']", raw))
+        return
+    last = plain.rfind(signs[-1])
+    whole, rest = re.sub(r"[.,]", "", plain[:last]), plain[last + 1 :]
+    if len(signs) == 1 or (len(set(signs)) == 2 and signs.count(signs[-1]) == 1):
+        yield (plain_number(f"{whole}.{rest}"),)
+    if all(len(part) == 3 for part in re.split(r"[.,]", plain)[1:]):
+        yield (plain_number(whole + rest),)
+    if set(signs) == {","}:
+        yield tuple(plain_number(part) for part in plain.split(","))
+
+
+def plain_number(raw: object) -> str:
+    """A number in one form: "5.0" is 5."""
+    value = Decimal(str(raw))
+    return format(value.normalize(), "f") if value else "0"
+
+
+def _days(kind: str, raw: str) -> list[str]:
+    numbers = [int(part) for part in re.findall(r"\d+", raw)]
+    if kind == "iso":
+        return _real([tuple(numbers)])
+    if kind == "numeric":
+        first, second, year = numbers
+        year = _century(year) if year < 100 else year
+        return _real([(year, first, second), (year, second, first)])
+    name = re.search(rf"{MONTH}", raw)
+    assert name is not None
+    month = MONTHS.index(name.group()[:3]) + 1
+    if len(numbers) == 1:
+        return [f"--{month:02}-{numbers[0]:02}"] if 1 <= numbers[0] <= 31 else []
+    year = _century(numbers[1]) if numbers[1] < 100 else numbers[1]
+    return _real([(year, month, numbers[0])])
+
+
+def _century(year: int) -> int:
+    return 2000 + year if year < 70 else 1900 + year
+
+
+def _real(days: Sequence[tuple[int, ...]]) -> list[str]:
+    out: list[str] = []
+    for year, month, day in days:
+        try:
+            out.append(date(year, month, day).isoformat())
+        except ValueError:
+            continue
+    return list(dict.fromkeys(out))
+
+
+def says_nothing(text: str) -> bool:
+    """True for words that stand for the number 0: "none", "sold out"."""
+    return _NOTHING.search(fold(text)) is not None
+
+
+def spelled_numbers(text: str) -> Iterator[StatedValue]:
+    """The numbers that a text spells out, such as "nine hundred and eighty-seven euros"; years in
+    two parts and ordinals are none.
+    """
+    folded = fold(text)
+    for found in _SPELLED.finditer(folded):
+        number = _spelled(re.findall(r"[a-z]+", found.group()))
+        if number is not None:
+            start, end = found.span()
+            unit = _unit(folded, start, end)
+            yield StatedValue("number", ((str(number),),), found.group(), start, end, unit)
+
+
+def _spelled(words: Sequence[str]) -> int | None:
+    """The number of its words; None if they are no single number."""
+    whole, part, room = 0, 0, 1000
+    for word in words:
+        if word == "and":
+            continue
+        if word in _SCALES:
+            if not part:
+                return None
+            if word == "hundred":
+                part, room = part * 100, 100
+            else:
+                whole, part, room = (whole + part) * _SCALES[word], 0, 1000
+            continue
+        tens = word in _TENS and word not in _SMALL
+        value = 20 + 10 * _TENS.index(word) if word in _TENS else _SMALL.index(word)
+        if value >= room:
+            return None
+        part, room = part + value, 10 if tens or value == 20 else 1
+    return whole + part
+
+
+def same_day(stated: str, day: str) -> bool:
+    """Compare a stated day, which may lack its year, with a day."""
+    return stated == day or (stated.startswith("--") and day[4:] == stated[1:])

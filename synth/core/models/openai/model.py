@@ -1,0 +1,381 @@
+"""The model behind an OpenAI-compatible endpoint.
+
+Each message is encoded once; the body of a request joins the encoded messages. Retries, the
+deadline, the cap on answers and the classification of failures are decided here and not by the
+``openai`` package. No key gets into an error: errors are raised outside of ``except`` blocks, so
+that no chained exception carries a request's headers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import replace
+from typing import TypeVar
+
+from synth.core.foundation.credentials import Redactor, public_url
+from synth.core.foundation.hashing import digest
+from synth.core.models.openai.endpoint import Endpoint
+from synth.core.models.openai.exchange import ExchangeError, Exchanger, Reply, split_address
+from synth.core.models.openai.failures import error_in_body, failure, filtered, read_error
+from synth.core.models.openai.listing import listing_warnings
+from synth.core.models.openai.reply import NotACompletionError, load_body, read_completion
+from synth.core.models.openai.request_template import RequestTemplate
+from synth.core.models.openai.stream import StreamedAnswer
+from synth.core.models.openai.wire import encode, encode_message, names_echoed, request_head
+from synth.errors import ModelError, ModelRefusedRequest, OperatorError
+from synth.model import Completion, Conversation, Model, OnDelta, RateLimiter, Sampling, wire_seed
+from synth.task import Message, Task
+
+_Result = TypeVar("_Result")
+
+_RESERVED = frozenset({"messages", "tools", "model", "stream", "n"})
+_BYTES_PER_TOKEN = 4  # a rule of thumb, for the rate limiter
+_EVENT = b"data:"
+_STREAM = b',"stream":true'
+PROBE_TOKENS = 16
+"""Output tokens of the answer to a probe, at most."""
+
+_ABOUT_THE_CAP = re.compile(r"max_(?:completion_|output_)?tokens|output limit", re.IGNORECASE)
+_STREAM_USAGE = b',"stream_options":{"include_usage":true}'
+
+
+class OpenAIModel(Model):
+    """One model of one endpoint, shared by all the rollouts of a worker.
+
+    ``api_key`` None sends no authorization at all: no variable of the environment fills it in.
+    ``limiter`` decides when an attempt may be made (None: at once).
+
+    Raises OperatorError for an address, a key, a proxy or an ``extra_body`` that cannot work.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        sampling: Sampling | None = None,
+        api_key: str | None = None,
+        limiter: RateLimiter | None = None,
+    ) -> None:
+        self.name = endpoint.name
+        self.options = endpoint
+        self.limiter = limiter
+        self._sampling = sampling or Sampling()
+        self._prices = endpoint.prices
+        if reserved := sorted(_RESERVED & self._sampling.extra_body.keys()):
+            raise OperatorError(
+                f"model.extra_body must not set {', '.join(reserved)}: the pipeline sets it"
+            )
+        api_key = _checked_key(api_key)
+        headers = dict(endpoint.headers)
+        address, query = split_address(endpoint.base_url)
+        self._template = RequestTemplate(endpoint.name, address, query, api_key, headers)
+        base_url = str(self._template.base_url)
+        self.endpoint = public_url(base_url)
+        self._url = f"{self.endpoint}/chat/completions"
+        self.origin = digest(self.endpoint, self.name, length=12)
+        self.takes_back = self.origin
+        self._http = Exchanger(
+            base_url,
+            timeout_s=endpoint.timeout_s,
+            max_response_bytes=endpoint.max_response_bytes,
+            max_connections=endpoint.max_connections,
+        )
+        self._redact = Redactor(
+            [
+                api_key or "",
+                *self._template.secrets,
+                *headers.values(),
+                *query.values(),
+                *self._http.proxy_secrets,
+            ]
+        )
+        self._max_tokens_key = endpoint.max_tokens_key or self._template.max_tokens_key
+        usage = b"" if "stream_options" in self._sampling.extra_body else _STREAM_USAGE
+        self._stream_ending = b"]" + _STREAM + usage + b"}"
+        self._encoded_tools: tuple[list[object], bytes | None] | None = None
+
+    def __repr__(self) -> str:
+        return f"OpenAIModel({self.name!r}, {self.endpoint!r})"
+
+    async def preflight(self) -> list[str]:
+        """Request the list of models: it tests address and key and costs no tokens.
+
+        Raises ModelError if nothing serves there, ModelAuthError if the key is not accepted.
+        """
+        url = f"{self.endpoint}/models"
+        try:
+            reply = await self._retrying(
+                self._list_models, min(1, self.options.max_retries), nullcontext
+            )
+        except ModelError as error:
+            if error.status is not None:
+                raise
+            problem = error
+        else:
+            return listing_warnings(url, self.endpoint, self.name, reply)
+        advice = (
+            "is the endpoint running, is model.base_url right, does a proxy or firewall stand"
+            " between?"
+        )
+        raise ModelError(f"{problem.message} ({advice})", problem.retryable)
+
+    async def _list_models(self) -> Reply:
+        problem = None
+        try:
+            reply = await self._http.exchange(await self._template.models(), None)
+        except ExchangeError as error:
+            problem = error
+        else:
+            status = reply.status
+            if 300 <= status < 400 or status in (401, 402, 403) or status in (500, 502, 503, 504):
+                raise failure(
+                    f"{self.endpoint}/models", status, reply.headers, reply.body, self._redact
+                )
+            return reply
+        raise self._no_answer(f"{self.endpoint}/models", problem)
+
+    async def probe(
+        self, task: Task, tools: Sequence[object], messages: Sequence[Message], seed: int
+    ) -> Completion | None:
+        body = b",".join(encode_message(message) for message in messages)
+        capped = self._capped()
+        try:
+            return await self.ask(self._head(capped, tools, seed) + body, 0, retries=0)
+        except ModelRefusedRequest as error:
+            problem = error
+        if capped is not self._sampling and _ABOUT_THE_CAP.search(problem.message):
+            # The limit is ours: some models take another parameter, or need more room to think.
+            return await self.ask(self._head(self._sampling, tools, seed) + body, 0, retries=0)
+        raise problem
+
+    def _capped(self) -> Sampling:
+        """The sampling of a probe: its answer is short, unless the user limits it by a field of
+        their own.
+        """
+        sampling = self._sampling
+        own = sampling.max_tokens
+        if any("tokens" in name for name in sampling.extra_body) or (own and own <= PROBE_TOKENS):
+            return sampling
+        return replace(sampling, max_tokens=PROBE_TOKENS)
+
+    def start(self, task: Task, tools: Sequence[object], seed: int) -> Conversation:
+        return OpenAIConversation(self, self._head(self._sampling, tools, seed))
+
+    def _head(self, sampling: Sampling, tools: Sequence[object], seed: int) -> bytes:
+        """The body of a request up to its messages."""
+        chosen = wire_seed(seed) if self.options.send_seed else sampling.seed
+        named: dict[str, object] = {
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            self._max_tokens_key: sampling.max_tokens,
+            "seed": chosen,
+        }
+        parameters = {
+            "model": self.name,
+            **{key: value for key, value in named.items() if value is not None},
+        }
+        return request_head(parameters | dict(sampling.extra_body), self._tools_bytes(tools))
+
+    def _tools_bytes(self, tools: Sequence[object]) -> bytes | None:
+        """Return the encoded tools. All rollouts of a family pass equal lists, so the last one is
+        kept.
+        """
+        given = list(tools)
+        if self._encoded_tools is None or self._encoded_tools[0] != given:
+            self._encoded_tools = (given, encode(given) if given else None)
+        return self._encoded_tools[1]
+
+    async def ask(
+        self,
+        opening: bytes,
+        first_call: int,
+        on_delta: OnDelta | None = None,
+        retries: int | None = None,
+    ) -> Completion:
+        """Send a request. ``opening`` is its body up to the end of the messages.
+
+        ``first_call`` numbers calls that come without an id. ``retries`` counts further attempts
+        (None: as the options say).
+        """
+        streams = self.options.stream or on_delta is not None
+        body = opening + (self._stream_ending if streams else b"]}")
+
+        limiter = self.limiter
+
+        async def once() -> Completion:
+            streamed = StreamedAnswer(on_delta) if streams else None
+            try:
+                completion = self._read(await self._exchange(body, streamed), streamed, first_call)
+            except ModelError as error:
+                if limiter is not None:
+                    limiter.report(error, error.retry_after_s)
+                raise
+            if limiter is not None:
+                limiter.report(None, None, completion.usage)
+            return completion
+
+        tokens = len(body) // _BYTES_PER_TOKEN + (self._sampling.max_tokens or 0)
+        return await self._retrying(
+            once,
+            self.options.max_retries if retries is None else retries,
+            nullcontext if limiter is None else lambda: limiter.slot(tokens),
+        )
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+        await self._template.aclose()
+
+    async def _retrying(
+        self,
+        once: Callable[[], Awaitable[_Result]],
+        most: int,
+        slot: Callable[[], AbstractAsyncContextManager[None]],
+    ) -> _Result:
+        """Make attempts, each inside of a slot, until one succeeds, none can, or ``most`` more were
+        made.
+        """
+        attempt = 0
+        while True:
+            async with slot():
+                try:
+                    return await once()
+                except ModelError as error:
+                    problem = error
+            if not problem.retryable or attempt >= most:
+                raise problem
+            wait = self.options.backoff.wait_s(attempt, problem.retry_after_s)
+            if wait is None:
+                raise problem
+            await asyncio.sleep(wait)
+            attempt += 1
+
+    async def _exchange(self, body: bytes, streamed: StreamedAnswer | None) -> Reply:
+        """Make one attempt and return the reply of any status. Raises ModelError if no complete
+        answer came.
+        """
+        try:
+            return await self._http.exchange(
+                await self._template.completions(),
+                body,
+                None if streamed is None else streamed.feed,
+            )
+        except ExchangeError as error:
+            problem = error
+        except NotACompletionError as error:  # a stream that cannot be read on
+            problem = ExchangeError(f"sent {error}")
+        if streamed is not None and streamed.settled:
+            return Reply(200, {}, b"")  # all that matters had come
+        raise self._no_answer(self._url, problem)
+
+    def _no_answer(self, url: str, problem: ExchangeError) -> ModelError:
+        return ModelError(f"{url} {self._redact.excerpt(problem.reason, 300)}", problem.retryable)
+
+    def _failure(self, status: int, reply: Reply, body: bytes) -> ModelError:
+        echoed = self.options.echo_reasoning
+        return failure(self._url, status, reply.headers, body, self._redact, echoed)
+
+    def _read(self, reply: Reply, streamed: StreamedAnswer | None, first_call: int) -> Completion:
+        if not 200 <= reply.status < 300:
+            body_error = read_error(reply.body)
+            if filtered(reply.status, body_error):
+                words = self._redact.excerpt(body_error.message)
+                return Completion(
+                    refusal=words, finish_reason="content_filter", provider={"error": words}
+                )
+            raise self._failure(reply.status, reply, reply.body)
+        try:
+            if streamed is None and reply.body.lstrip().startswith(
+                _EVENT
+            ):  # streamed, though nobody asked for that
+                streamed = StreamedAnswer()
+                streamed.feed(reply.body)
+            body = load_body(reply.body) if streamed is None else streamed.body()
+            status = error_in_body(body)
+            completion = read_completion(body, first_call, self.origin) if status is None else None
+        except NotACompletionError as error:
+            problem = str(error)
+        except RecursionError:
+            problem = "JSON that is nested too deeply"
+        else:
+            if completion is not None:
+                prices = self._prices
+                return (
+                    completion
+                    if prices is None
+                    else replace(completion, cost_usd=prices.cost(completion.usage))
+                )
+            said_in_body = reply.body if streamed is None else encode(body)
+            raise self._failure(status or reply.status, reply, said_in_body)
+        shown = self._redact.excerpt(read_error(reply.body).message)
+        raise ModelError(
+            f"{self._url} answered HTTP {reply.status} with {self._redact.excerpt(problem)}"
+            + (f": {shown}" if shown else ""),
+            True,
+            reply.status,
+        )
+
+
+def _checked_key(api_key: str | None) -> str | None:
+    """Strip the key; an empty one is none. Raises :class:`OperatorError` for control characters."""
+    stripped = (api_key or "").strip() or None
+    if stripped is not None and not stripped.isprintable():
+        raise OperatorError(
+            "the model's API key holds characters that no key has: a line break, or the like"
+        )
+    return stripped
+
+
+class OpenAIConversation(Conversation):
+    """One rollout's requests. It keeps each message's bytes, so that a call encodes only new
+    messages.
+    """
+
+    def __init__(self, model: OpenAIModel, head: bytes) -> None:
+        self._model = model
+        self._head = head
+        self._takes_back = model.takes_back
+        self._messages: list[Message] = []
+        self._encoded: list[bytes] = []
+        self._calls: list[int] = []
+
+    async def complete(
+        self, messages: Sequence[Message], on_delta: OnDelta | None = None
+    ) -> Completion:
+        self._append(messages)
+        body = self._head + b",".join(self._encoded)
+        try:
+            return await self._model.ask(body, sum(self._calls), on_delta)
+        except ModelRefusedRequest as error:
+            if not (self._takes_back and names_echoed(error.message, messages)):
+                raise
+        self._takes_back, self._messages = "", []
+        completion = await self.complete(messages, on_delta)
+        # The endpoint sends fields that it does not take: none goes back from now on.
+        self._model.takes_back = ""
+        return completion
+
+    def _append(self, messages: Sequence[Message]) -> None:
+        """Encode the messages that are new since the last call. Messages are compared by identity:
+        they are never changed in place.
+        """
+        known, options = 0, self._model.options
+        for old, new in zip(self._messages, messages, strict=False):
+            if old is not new:
+                break
+            known += 1
+        del self._messages[known:], self._encoded[known:], self._calls[known:]
+        for index, message in enumerate(messages[known:], known):
+            try:
+                encoded = encode_message(message, options.echo_reasoning, self._takes_back)
+            except (KeyError, TypeError, ValueError) as error:
+                problem = f"{type(error).__name__}: {error}"
+            else:
+                self._messages.append(message)
+                self._encoded.append(encoded)
+                self._calls.append(len(message.get("tool_calls") or ()))
+                continue
+            raise ModelRefusedRequest(
+                f"message {index} of the conversation cannot be sent ({problem})", False
+            )

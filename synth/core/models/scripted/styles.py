@@ -1,0 +1,241 @@
+"""Manners in which the scripted expert plays gold. Each earns the full reward.
+
+``terse``
+    Calls without a word, as gold has them.
+``narrating``
+    Words beside each call: what comes next.
+``parallel``
+    Neighbouring reads in one turn, those of a loop too, as far as none needs what another brings.
+``verifying``
+    After a write, the last read before it once more; after a loop that writes, once.
+
+Which calls write is known from the proof of the task. A style's name is in ``provider_fields`` of
+the first turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from random import Random
+from types import MappingProxyType
+from typing import Final, cast
+
+from envs.sql_errors import tells_of_transient
+from envs.types import ToolCall
+from synth.core.config.types import Style
+from synth.core.foundation.hashing import derive_seed
+from synth.core.models.scripted.expert import (
+    RETRIES,
+    ExpertConversation,
+    Play,
+    ScriptedModel,
+    failed,
+)
+from synth.core.tasks.yaml.template import names_in
+from synth.core.types.steps import Action, CallStep, LoopStep, Step
+from synth.model import Completion
+from synth.task import Task
+
+BESIDE: Final = (
+    "Let me look into that.",
+    "First I am going to call {}.",
+    "Next I will use {}.",
+    "One moment, please.",
+    "I have the record. Now I'll go on with {}.",
+    "Working on it: {} is next.",
+)
+"""Words that claim nothing; braces stand for the tool."""
+
+MOST_AT_ONCE: Final = 8
+"""The most calls in one turn."""
+
+Request = tuple[CallStep, Mapping[str, object]]
+"""A call step with its filled arguments."""
+
+
+class StyledConversation(ExpertConversation):
+    """The expert in a manner of its own. ``seed`` draws its words."""
+
+    style: Style = "terse"
+
+    def __init__(self, task: Task, retries: int | None, seed: int) -> None:
+        self._dice = Random(derive_seed("words", seed))
+        self._said = False
+        end = task.end
+        self._writes = frozenset(() if end is None else end.writes)
+        self._gold_calls: int = 0
+        super().__init__(task, retries)
+
+    def _turn(self, *calls: ToolCall) -> Completion:
+        completion = super()._turn(*calls)
+        if self._said:
+            return completion
+        self._said = True
+        return replace(completion, provider={"style": self.style})
+
+    def _act(self, step: Action, names: dict[str, object]) -> Play:
+        index, self._gold_calls = self._gold_calls, self._gold_calls + 1
+        yield from self._played(index, step, names)
+
+    def _played(self, index: int, step: Action, names: dict[str, object]) -> Play:
+        """Make gold's call number ``index``."""
+        yield from super()._act(step, names)
+
+
+class Narrating(StyledConversation):
+    """Says beside each call what comes next."""
+
+    style = "narrating"
+
+    def _attempt(
+        self, step: Action, tool: str, arguments: Mapping[str, object]
+    ) -> Generator[Completion, str, str]:
+        words = self._dice.choice(BESIDE).format(tool.replace("_", " "))
+        self._spoken = f"{self._spoken}\n\n{words}".strip()
+        return (yield from super()._attempt(step, tool, arguments))
+
+
+class Verifying(StyledConversation):
+    """Makes the last read before a write once more after it; after a loop that writes, once."""
+
+    style = "verifying"
+    _last: tuple[Action, str, Mapping[str, object]] | None = None
+    _due: tuple[Action, str, Mapping[str, object]] | None = None
+    _loops = 0
+
+    def _steps(self, steps: Sequence[Step], names: dict[str, object]) -> Play:
+        for step in steps:
+            loop = isinstance(step, LoopStep)
+            self._loops += loop
+            yield from super()._steps([step], names)
+            self._loops -= loop
+            if self._due is not None and not self._loops:
+                due, self._due = self._due, None
+                yield from self._tried(*due)
+
+    def _played(self, index: int, step: Action, names: dict[str, object]) -> Play:
+        tool, arguments = self._request(step, names)
+        content = yield from self._call(step, tool, arguments)
+        self._save(step, content, names)
+        if failed(content):
+            return
+        if index in self._writes:
+            self._due = self._last
+        elif isinstance(step, CallStep):
+            self._last = replace(step, save={}), tool, arguments
+
+
+class Parallel(StyledConversation):
+    """Makes neighbouring reads in one turn."""
+
+    style = "parallel"
+
+    def _steps(self, steps: Sequence[Step], names: dict[str, object]) -> Play:
+        for group in _groups(steps):
+            if len(group) > 1 and self._only_read(len(group)):
+                yield from self._together([(cast("CallStep", step), names) for step in group])
+            elif isinstance(group[0], LoopStep) and self._loop_reads(group[0], names):
+                yield from self._together(self._rounds(group[0], names))
+            else:
+                for step in group:
+                    yield from super()._steps([step], names)
+
+    def _rounds(
+        self, loop: LoopStep, names: dict[str, object]
+    ) -> list[tuple[CallStep, dict[str, object]]]:
+        over = cast("list[object]", self._fill(loop.over, names))
+        step = cast("CallStep", loop.steps[0])
+        return [(step, names | {loop.name: item}) for item in self._items(over)]
+
+    def _loop_reads(self, loop: LoopStep, names: dict[str, object]) -> bool:
+        """True for a loop of one call whose calls all read."""
+        over = self._fill(loop.over, names)
+        if len(loop.steps) != 1 or not _joins(loop.steps[0]) or not isinstance(over, list):
+            return False
+        return self._only_read(len(cast("list[object]", over)))
+
+    def _only_read(self, count: int) -> bool:
+        """True if gold's next calls change no row."""
+        following = range(self._gold_calls, self._gold_calls + count)
+        return count > 1 and self._writes.isdisjoint(following)
+
+    def _together(self, wanted: Sequence[tuple[CallStep, dict[str, object]]]) -> Play:
+        """Make calls in as few turns as may be, and save from their results."""
+        self._gold_calls += len(wanted)
+        for start in range(0, len(wanted), MOST_AT_ONCE):
+            part = wanted[start : start + MOST_AT_ONCE]
+            contents = yield from self._at_once([(s, self._request(s, n)[1]) for s, n in part])
+            for (step, names), content in zip(part, contents, strict=True):
+                whole = (yield from self._whole(content)) if step.save else content
+                self._save(step, whole, names)
+
+    def _at_once(self, requests: Sequence[Request]) -> Generator[Completion, str, list[str]]:
+        """Make calls in one turn. Returns the texts of their results, in order."""
+        first = len(self.steps)
+        calls = [
+            ToolCall.of(step.tool, dict(arguments), f"call_{first + index}")
+            for index, (step, arguments) in enumerate(requests)
+        ]
+        turn = self._turn(*calls)
+        contents: list[str] = []
+        for step, _ in requests:  # one answer after the other, each to its own step
+            self.steps.append(step)
+            contents.append((yield turn))
+        for index, (step, arguments) in enumerate(requests):
+            if self._retries and tells_of_transient(contents[index]):
+                contents[index] = yield from self._tried(step, step.tool, arguments)
+        return contents
+
+
+def _joins(step: Step) -> bool:
+    return isinstance(step, CallStep) and step.fails is None
+
+
+def _groups(steps: Sequence[Step]) -> Iterator[list[Step]]:
+    """Runs of calls of which none needs what an earlier one of its run saves; other steps alone."""
+    for joins, run in groupby(steps, _joins):
+        if not joins:
+            yield from ([step] for step in run)
+            continue
+        group: list[CallStep] = []
+        for step in cast("Iterator[CallStep]", run):
+            saved = {name for earlier in group for name in earlier.save}
+            if saved & (names_in(dict(step.arguments), "$") | set(step.save)):
+                yield [*group]
+                group = []
+            group.append(step)
+        yield [*group]
+
+
+KINDS: Final[Mapping[str, type[StyledConversation]]] = {
+    kind.style: kind for kind in (StyledConversation, Narrating, Parallel, Verifying)
+}
+
+
+def draw_style(weights: Mapping[str, float], seed: int) -> type[StyledConversation]:
+    """The manner of one rollout, a function of its seed."""
+    names = sorted(weights)
+    dice = Random(derive_seed("style", seed))
+    return KINDS[dice.choices(names, [weights[name] for name in names])[0]]
+
+
+NO_STYLES: Final[Mapping[str, float]] = MappingProxyType({})
+
+
+class StyledModel(ScriptedModel):
+    """The expert whose manner is drawn for each rollout, by these weights; without any it is the
+    plain expert.
+    """
+
+    def __init__(
+        self, styles: Mapping[str, float], name: str = "scripted", retries: int | None = RETRIES
+    ) -> None:
+        super().__init__(name, retries)
+        self._styles = styles
+
+    def start(self, task: Task, tools: Sequence[object], seed: int) -> ExpertConversation:
+        if not self._styles:
+            return super().start(task, tools, seed)
+        return draw_style(self._styles, seed)(task, self.retries, seed)

@@ -1,0 +1,363 @@
+"""Tables of a dataset: its summary, and a listing of its rows."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from synth.core.dataset.variety import variety_table
+from synth.core.report.gates_table import show_gates
+from synth.core.report.histogram import Histogram
+from synth.core.report.screen import Screen, json_line, safe_line
+
+LISTING = ("trajectory_id", "family", "reward", "stop_reason", "verdicts")
+"""The default columns of a listing."""
+_REASON = "reason"  # heading of the verdicts in a listing
+
+_STATUS = {
+    "complete": ("complete", "green"),
+    "partial": ("partial: the run was stopped early", "yellow"),
+    "running": ("running: another process is writing it", "cyan"),
+    "interrupted": ("interrupted: the run was killed", "yellow"),
+}
+
+
+def show_summary(screen: Screen, summary: Mapping[str, Any]) -> None:
+    """Print the result of :func:`~synth.core.report.summary.summarize`, and the next commands."""
+    text, style = _STATUS[summary["status"]]
+    if summary["status"] == "complete" and not summary["sealed"]:
+        text, style = "Parquet files without a manifest", ""
+    screen.parts([(summary["path"], "bold"), ("  ", ""), (text, style)])
+    for warning in summary["warnings"]:
+        screen.line(f"warning: {warning}", "yellow")
+    screen.table(("", ""), _overview(summary))
+    _spreads(screen, summary)
+    if varied := variety_table(summary["variety"]):
+        screen.heading("Variety")
+        screen.table(("", ""), varied)
+    _variants(screen, summary)
+    if len(summary["splits"]) > 1:
+        screen.heading("Splits")
+        _parts(screen, "split", summary["splits"])
+    if summary["families"]:
+        screen.heading("Families")
+        _parts(screen, "family", summary["families"])
+    if summary["sql"]:
+        screen.heading("Questions")
+        _questions(screen, summary["sql"])
+    if summary["gates"]:
+        screen.heading("Refused although the end state is right")
+        show_gates(screen, summary["gates"])
+    if summary["tools"]:
+        screen.heading("Tools")
+        _tools(screen, summary["tools"], summary["executions"])
+    if summary["error_categories"]:
+        screen.heading("Tool errors by category")
+        screen.table(
+            ("", ""),
+            [(name, str(n)) for name, n in summary["error_categories"].items()],
+            right=(1,),
+        )
+    if summary["infrastructure_errors"]:
+        screen.heading("Infrastructure errors (not in the data)")
+        rows = [
+            (e["type"], str(e["count"]), str(e["terminal"]), e["message"])
+            for e in summary["infrastructure_errors"]
+        ]
+        screen.table(("type", "jobs", "given up", "example"), rows, right=(1, 2))
+    screen.heading("Next")
+    for command in next_steps(summary):
+        screen.line(command, indent=2)
+
+
+def next_steps(summary: Mapping[str, Any]) -> list[str]:
+    """Return the commands that are useful next."""
+    path = shlex.join(summary["paths"])
+    steps: list[str] = []
+    retryable = any(
+        entry["count"] > entry["terminal"] for entry in summary["infrastructure_errors"]
+    )
+    alone = len(summary["paths"]) == 1
+    stopped = summary["status"] in {"partial", "interrupted"}
+    if alone and (stopped or (summary["status"] == "complete" and retryable)):
+        steps.append(f"synth run --resume {path}")
+    if summary["failed_example"]:
+        steps += [
+            f"synth inspect {path} --failed",
+            f"synth inspect {path} --show {summary['failed_example']}",
+        ]
+    elif summary["example"]:
+        steps.append(f"synth inspect {path} --show {summary['example']}")
+    if summary["status"] == "complete" and summary["rewards"]["successes"]:
+        steps.append(f"synth export {path} --to trl-sft")
+    return steps or [f"synth inspect {path}"]
+
+
+def show_listing(
+    screen: Screen, rows: Sequence[Mapping[str, Any]], columns: Sequence[str], matching: int
+) -> None:
+    """Print one line per row; ``matching`` is the total number of matching rows."""
+    if not matching:
+        screen.line("no such rows", "dim")
+        return
+    header = [_REASON if name == "verdicts" and columns == LISTING else name for name in columns]
+    table = [
+        [
+            reason_of(row["verdicts"]) if head == _REASON else cell(row[name])
+            for name, head in zip(columns, header, strict=True)
+        ]
+        for row in rows
+    ]
+    screen.columns([header, *table])
+    if matching > len(rows):
+        screen.line(f"{len(rows)} of {matching} rows; --limit 0 shows all", "dim")
+
+
+def show_errors(screen: Screen, errors: Sequence[Mapping[str, Any]], limit: int) -> None:
+    """Print the rollouts that broke, one per line, at most ``limit`` (0: all); nothing without
+    any.
+    """
+    if not errors:
+        return
+    screen.heading(f"{len(errors):,} rollouts broke and have no row")
+    listed = errors[:limit] if limit else errors
+    screen.table(
+        ("job_index", "family", "error_type", "message"),
+        [
+            (
+                str(error["job_index"]),
+                error["family"],
+                error["error_type"],
+                safe_line(error["message"]),
+            )
+            for error in listed
+        ],
+        right=(0,),
+    )
+    if len(listed) < len(errors):
+        screen.line(f"and {len(errors) - len(listed):,} more (--limit 0 lists all)")
+
+
+def reason_of(verdicts: Iterable[Mapping[str, Any]]) -> str:
+    """Return the reason why a row lacks the full reward: the first verdict with a score below 1 or
+    without a score.
+    """
+    for verdict in verdicts:
+        if verdict["score"] is None or verdict["score"] < 1:
+            return f"{verdict['verifier']}: {verdict['reason']}"
+    return ""
+
+
+def cell(value: object) -> str:
+    """Format a value of any column on one line; null is empty."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return json_line(value)
+
+
+def _overview(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+    rewards, jobs = summary["rewards"], summary["jobs"]
+    errors = sum(entry["count"] for entry in summary["infrastructure_errors"])
+    rows = f"{summary['rows']}" if jobs is None else f"{summary['rows']} of {jobs} jobs"
+    if errors:
+        rows += f", {errors} infrastructure error{'s' if errors != 1 else ''}"
+    out = [("rows", rows)]
+    if rewards["scored"]:
+        mean = (
+            f"mean {rewards['mean']:.3f}, {rewards['successes']} of {rewards['scored']} successful"
+        )
+        out.append(
+            ("reward", mean + (f", {rewards['unscored']} unscored" if rewards["unscored"] else ""))
+        )
+    if summary["pass"] is not None:
+        out.append(("passed", _rate(summary["pass"])))
+    named = {
+        "outcome": "outcomes",
+        "stop reason": "stop_reasons",
+        "world": "envs",
+        "model": "models",
+    }
+    named |= {"user model": "user_models"}
+    out += [(label, _counts(summary[key])) for label, key in named.items() if summary[key]]
+    if summary["rows"]:
+        out += [
+            ("tokens", _tokens(summary["tokens"], summary["rows"])),
+            ("cost", _cost(summary["cost_usd"], summary)),
+        ]
+        if summary["user_models"]:
+            out.append(("user's cost", _cost(summary["user"]["cost_usd"], summary)))
+        if summary["approver"]["input_tokens"]["known_rows"]:
+            out.append(("approver's cost", _cost(summary["approver"]["cost_usd"], summary)))
+    if latency := cast("dict[str, float] | None", summary["latency_s"]):
+        out.append(
+            ("latency", ", ".join(f"{name} {_seconds(value)}" for name, value in latency.items()))
+        )
+    return out
+
+
+def _parts(screen: Screen, kind: str, parts: Iterable[Mapping[str, Any]]) -> None:
+    """Print a table of the families or splits."""
+    header = (kind, "rows", "reward", "passed", "95%", "turns", "calls", "tool errors", "excluded")
+    rows = [
+        (
+            part[kind],
+            str(part["rows"]),
+            _number(part["mean_reward"], ".3f"),
+            *_passed(part["pass"]),
+            _number(part["mean_turns"], ".1f"),
+            _number(part["mean_tool_calls"], ".1f"),
+            str(part["tool_errors"]),
+            str(part["infrastructure_errors"] + part["unscored"]),
+        )
+        for part in parts
+    ]
+    if all(row[-1] == "0" for row in rows):
+        header, rows = header[:-1], [row[:-1] for row in rows]
+    screen.table(header, rows, right=range(1, len(header)))
+
+
+def _passed(figures: Mapping[str, Any] | None) -> tuple[str, str]:
+    """The pass rate and its interval."""
+    if figures is None:
+        return "-", "-"
+    low, high = figures["interval"]
+    return f"{figures['rate']:.0%}", f"{low:.0%} to {high:.0%}"
+
+
+def _rate(figures: Mapping[str, Any]) -> str:
+    low, high = figures["interval"]
+    return f"{figures['rate']:.1%} (95%: {low:.1%} to {high:.1%})"
+
+
+def _samples(screen: Screen, figures: Mapping[str, Any]) -> None:
+    """Print pass@k (one of k samples passes) and all@k (all of them do)."""
+    header = ("k", *figures["pass_at"])
+    rows = [
+        (name, *(f"{value:.1%}" for value in figures[key].values()))
+        for name, key in (("pass@k", "pass_at"), ("all@k", "all_of"))
+    ]
+    screen.table(header, rows, right=range(1, len(header)))
+
+
+def _variants(screen: Screen, summary: Mapping[str, Any]) -> None:
+    """Print the figures of surfaces and wordings, where there are several."""
+    if [part["surface"] for part in summary["surfaces"]] not in ([], ["0"]):
+        screen.heading("Surfaces (0: the world's own names)")
+        _parts(screen, "surface", summary["surfaces"])
+    if summary["phrasings"]:
+        screen.heading("Wordings (held out: not in the first split)")
+        _parts(screen, "phrasing", summary["phrasings"])
+
+
+def _spreads(screen: Screen, summary: Mapping[str, Any]) -> None:
+    """Print pass@k where tasks have several samples, and the distributions that vary."""
+    if (figures := summary["pass"]) is not None and figures["samples"] > figures["tasks"]:
+        screen.heading("Samples")
+        _samples(screen, figures)
+    if varied := _varied(summary["distributions"]):
+        screen.heading("Distributions")
+        _distributions(screen, varied)
+
+
+def _varied(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The distributions of more than one value."""
+    return {name: spread for name, spread in found.items() if len(spread["counts"]) > 1}
+
+
+def _distributions(screen: Screen, found: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print a small histogram of each column."""
+    header = ("", "least", "", "most", "median", "p90")
+    rows = [
+        (
+            name,
+            f"{spread['edges'][0]:,.4g}",
+            Histogram(spread["edges"], spread["counts"]).blocks(),
+            *(f"{spread[figure]:,.4g}" for figure in ("max", "p50", "p90")),
+        )
+        for name, spread in found.items()
+    ]
+    screen.table(header, rows, right=(1, 4, 5))
+
+
+def _questions(screen: Screen, levels: Iterable[Mapping[str, Any]]) -> None:
+    """Print the accuracy of the answers, by difficulty."""
+    header = ("difficulty", "questions", "execution accuracy", "on all databases", "soft F1")
+    rows = [
+        (
+            level["difficulty"],
+            str(level["questions"]),
+            f"{level['execution_accuracy']:.1%}",
+            f"{level['suite_accuracy']:.1%}",
+            f"{level['f1']:.3f}",
+        )
+        for level in levels
+    ]
+    screen.table(header, rows, right=range(1, len(header)))
+
+
+def _tools(
+    screen: Screen, tools: Iterable[Mapping[str, Any]], executions: Mapping[str, Any]
+) -> None:
+    """Print calls and errors of each tool, and its execution times if they were recorded."""
+    header = (
+        "tool",
+        "calls",
+        "errors",
+        "error rate",
+        *(("mean", "min", "p50", "p95", "max") if executions else ()),
+    )
+    rows = [
+        (
+            tool["tool"],
+            str(tool["calls"]),
+            str(tool["errors"]),
+            f"{tool['error_rate']:.1%}",
+            *(_times(executions.get(tool["tool"])) if executions else ()),
+        )
+        for tool in tools
+    ]
+    screen.table(header, rows, right=range(1, len(header)))
+
+
+def _times(metrics: Mapping[str, Any] | None) -> list[str]:
+    names = ("mean_ms", "min_ms", "p50_ms", "p95_ms", "max_ms")
+    values = [None if metrics is None else metrics.get(name) for name in names]
+    return ["-" if value is None else _seconds(value / 1000) for value in values]
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _tokens(tokens: Mapping[str, Any], rows: int) -> str:
+    known = {name: part for name, part in tokens.items() if part["total"] is not None}
+    if not known:
+        return "unknown"
+    text = ", ".join(f"{name} {part['total']:,.0f}" for name, part in known.items())
+    return text + _partly(min(part["known_rows"] for part in known.values()), rows)
+
+
+def _cost(part: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
+    if part["total"] is None:
+        return "unknown"
+    return f"${part['total']:,.4f}" + _partly(part["known_rows"], summary["rows"])
+
+
+def _partly(known: int, rows: int) -> str:
+    return "" if known == rows else f" (known for {known} of {rows} rows)"
+
+
+def _seconds(value: float) -> str:
+    return f"{value * 1000:.1f} ms" if value < 1 else f"{value:.1f} s"

@@ -1,0 +1,271 @@
+"""Recorded trajectories judged again, by the verifiers of today and without a model.
+
+By default the tasks are those that the run directory holds, so that what changed is the verifiers.
+With a world, they are that world's present tasks about the same slots: its gates, its rules, its
+gold, proved anew on the recorded data.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from envs.errors import EnvsError
+from envs.world.loader import World
+from synth.core.dataset.store.wire import sanitize
+from synth.core.foundation.consent import Consent, refuse
+from synth.core.foundation.hashing import canonical
+from synth.core.rerun.current_tasks import PresentTasks
+from synth.core.rerun.recorded_run import Recording, Row, open_recording
+from synth.core.rewards.gate_costs import GateCosts
+from synth.core.runner.build import build_judge
+from synth.core.runner.recorded_calls import act_again
+from synth.core.runner.setup import judge_setup
+from synth.core.validation.prove import prove
+from synth.episode import Episode
+from synth.errors import DatasetError, OperatorError, TaskError
+from synth.ext.judge.endpoint_judge import JudgeCost, ModelJudge
+from synth.ext.judge.model_judge import recorded_verdict
+from synth.rewards import Evidence, judge, solved, total_reward, world_rewards
+from synth.task import Task
+from synth.verdict import Verdict
+
+Json = Any
+Verdicts = Sequence[Mapping[str, Json]]
+
+
+@dataclass(frozen=True)
+class Change:
+    """The verdicts on a trajectory as they were recorded, and as they are now."""
+
+    trajectory_id: str
+    family: str
+    old_reward: float | None
+    new_reward: float | None
+    old_verdicts: Verdicts
+    new_verdicts: Verdicts
+
+    @property
+    def of_reward(self) -> bool:
+        return self.old_reward != self.new_reward
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "trajectory_id": self.trajectory_id,
+            "family": self.family,
+            "old_reward": self.old_reward,
+            "new_reward": self.new_reward,
+            "old_verdicts": list(self.old_verdicts),
+            "new_verdicts": list(self.new_verdicts),
+        }
+
+
+@dataclass
+class GradeReport:
+    """``graded`` counts trajectories per family. ``before`` and ``now`` are what gates refuse by
+    the recorded and the new verdicts, ``rules`` counts the versions of both. ``ungraded`` says why
+    a trajectory could not be judged again. ``without_votes`` counts those that wait for the run's
+    judge, and ``judge_usd`` is what new votes have cost (None if that is unknown).
+    """
+
+    graded: dict[str, int] = field(default_factory=dict[str, int])
+    before: GateCosts = field(default_factory=GateCosts)
+    now: GateCosts = field(default_factory=GateCosts)
+    rules: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    changes: list[Change] = field(default_factory=list[Change])
+    ungraded: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    without_votes: int = 0
+    judge_usd: float | None = 0.0
+
+    def add(self, change: Change) -> None:
+        """Count a trajectory that was judged again."""
+        self.graded[change.family] = self.graded.get(change.family, 0) + 1
+        self.before.add(change.old_verdicts)
+        self.now.add(change.new_verdicts)
+        self.rules[_rules(change.old_verdicts), _rules(change.new_verdicts)] += 1
+        if change.of_reward or _findings(change.old_verdicts) != _findings(change.new_verdicts):
+            self.changes.append(change)
+
+    @property
+    def rewards_changed(self) -> list[Change]:
+        return [change for change in self.changes if change.of_reward]
+
+    @property
+    def same(self) -> bool:
+        return not self.rewards_changed and not self.ungraded
+
+    def to_json(self) -> dict[str, Json]:
+        changed = [item.family for item in self.rewards_changed]
+        lost = [item["family"] for item in self.ungraded]
+        names = sorted({*self.graded, *lost})
+        return {
+            "trajectories": sum(self.graded.values()) + len(self.ungraded),
+            "rewards_changed": len(changed),
+            "without_votes": self.without_votes,
+            "judge_usd": self.judge_usd,
+            "families": [
+                {
+                    "family": name,
+                    "graded": self.graded.get(name, 0),
+                    "rewards_changed": changed.count(name),
+                    "not_graded": lost.count(name),
+                }
+                for name in names
+            ],
+            "rules": [
+                {"before": before, "now": now, "trajectories": count}
+                for (before, now), count in sorted(self.rules.items())
+            ],
+            "gates": {"before": self.before.to_json(), "now": self.now.to_json()},
+            "changes": [change.to_json() for change in self.changes],
+            "not_graded": self.ungraded,
+        }
+
+
+def grade(
+    directory: Path,
+    world: Path | None,
+    where: str | None,
+    advance: Callable[[], None] = lambda: None,
+    consent: Consent = refuse,
+    *,
+    ask_judge: bool = False,
+) -> GradeReport:
+    """Judge a run directory's trajectories again, or those that fulfil an SQL condition;
+    ``advance`` is called after each.
+
+    Where the run has a judge, its recorded votes count; ``ask_judge`` asks it again.
+
+    ``consent`` decides on code that was not made on this machine. Raises :class:`DatasetError`
+    where the directory lacks what it takes, :class:`~synth.errors.UntrustedCode`, and
+    :class:`~synth.errors.OperatorError` if ``ask_judge`` finds no judge, or no key for it.
+    """
+    with open_recording(directory, consent) as recording:
+        setup = None
+        if ask_judge:
+            setup, _ = judge_setup(recording.config)
+            if setup is None:
+                raise OperatorError(
+                    f"{directory}: the run has no judge (rewards.judge.name is null)"
+                )
+        asked = build_judge(setup)
+        work = _grade(recording, world, where, advance, asked)
+        return asyncio.run(_then_close(asked, work))
+
+
+async def _then_close(
+    asked: ModelJudge | None, work: Coroutine[None, None, GradeReport]
+) -> GradeReport:
+    try:
+        return await work
+    finally:
+        if asked is not None:
+            await asked.aclose()
+
+
+async def _grade(
+    recording: Recording,
+    world: Path | None,
+    where: str | None,
+    advance: Callable[[], None],
+    asked: ModelJudge | None,
+) -> GradeReport:
+    report = GradeReport()
+    present = None if world is None else PresentTasks(recording, world)
+    proved: dict[str, tuple[Task, World] | str] = {}
+    for row in recording.rows(where):
+        try:
+            task = recording.task(row)
+            judged: tuple[Task, World] | str = task, recording.world
+            if present is not None:
+                if task.id not in proved:
+                    proved[task.id] = await _present(task, present, recording)
+                judged = proved[task.id]
+            if isinstance(judged, str):
+                raise DatasetError(judged)
+            change = await _again(row, task, judged, recording, _Votes(asked, report))
+        except (DatasetError, TaskError, EnvsError) as error:
+            lost = {
+                "trajectory_id": row["trajectory_id"],
+                "task_id": row["task_id"],
+                "family": row["family"],
+            }
+            report.ungraded.append({**lost, "reason": str(error)})
+        else:
+            report.add(change)
+        advance()
+    return report
+
+
+@dataclass(frozen=True)
+class _Votes:
+    """The verdict of a run's judge: from the recorded votes, or by new ones of ``asked``."""
+
+    asked: ModelJudge | None
+    report: GradeReport
+
+    async def verdict(self, row: Row, evidence: Evidence, verdicts: Sequence[Verdict]) -> Verdict:
+        if self.asked is None:
+            verdict = recorded_verdict(row["verdicts"])
+        else:
+            cost = JudgeCost()
+            verdict = await self.asked.verdict(evidence, verdicts, row["seed"], cost)
+            usd, so_far = cost.usd, self.report.judge_usd
+            self.report.judge_usd = None if usd is None or so_far is None else so_far + usd
+        self.report.without_votes += verdict.score is None
+        return verdict
+
+
+async def _present(
+    task: Task, present: PresentTasks, recording: Recording
+) -> tuple[Task, World] | str:
+    """The present version of a recorded task, proved on the recorded data, and its world; a text
+    says why there is none.
+    """
+    try:
+        found, world = present.find(task)
+        with recording.templates.use(task.universe) as template:
+            return await prove(found, world, template, recording.limits), world
+    except (TaskError, EnvsError) as error:
+        return str(error)
+
+
+async def _again(
+    row: Row, task: Task, judged: tuple[Task, World], recording: Recording, votes: _Votes
+) -> Change:
+    """Execute the calls of a row again and judge them by the gates of a task and the rewards of a
+    world.
+
+    Raises :class:`DatasetError` where the calls do not lead where they led.
+    """
+    with (
+        recording.templates.use(task.universe) as template,
+        Episode(task, recording.world, template, recording.limits) as episode,
+    ):
+        await act_again(row["events"], episode)
+        if episode.state_hash() != row["state_hash_after"]:
+            raise DatasetError("its calls lead to another end now; `synth replay` shows where")
+        evidence = replace(episode.evidence(), task=judged[0])
+        verdicts = judge(evidence, world_rewards(judged[1]))
+        faulty = any(turn.fault for turn in episode.turns)
+    if recording.config.rewards.judge.name is not None and solved(verdicts) and not faulty:
+        verdicts = [*verdicts, await votes.verdict(row, evidence, verdicts)]
+    earned = None if faulty else total_reward(verdicts)
+    now: list[Mapping[str, Json]] = [sanitize(verdict.to_json())[0] for verdict in verdicts]
+    return Change(row["trajectory_id"], row["family"], row["reward"], earned, row["verdicts"], now)
+
+
+def _findings(verdicts: Verdicts) -> str:
+    """Scores and findings as text, to be compared."""
+    return canonical(
+        [[item["verifier"], item["score"], item["detail"].get("findings")] for item in verdicts]
+    )
+
+
+def _rules(verdicts: Verdicts) -> str:
+    """The version of the rules by which verdicts were made; empty without one."""
+    return next((rules for item in verdicts if (rules := item["detail"].get("rules"))), "")

@@ -1,0 +1,194 @@
+"""Process gates, about the way in which the work was done. Reads never count; a write is a call
+that changed rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from synth.core.rewards.state.columns import Columns
+from synth.core.types.steps import AskStep, CallStep, ConfirmStep, LoopStep, every_step
+from synth.evidence import CallRecord, Evidence, TurnRecord, Verifier
+from synth.task import Task
+from synth.verdict import Verdict
+
+
+class RequiredCalls(Verifier):
+    """Passes if each of the tools that the options list was called with success at least once."""
+
+    name = "required_calls"
+
+    def parse_options(self, raw: object) -> Sequence[str]:
+        return cast("Sequence[str]", raw)
+
+    def verify(self, evidence: Evidence, options: Sequence[str]) -> Verdict:
+        called = {call.name for call in evidence.calls if call.ok}
+        absent = [name for name in options if name not in called]
+        reason = (
+            f"never called with success: {', '.join(absent)}"
+            if absent
+            else "all required calls were made"
+        )
+        return Verdict(self.name, 0.0 if absent else 1.0, reason)
+
+
+class ForbiddenCalls(Verifier):
+    """Passes if none of the tools that the options list was called with success."""
+
+    name = "forbidden_calls"
+
+    def parse_options(self, raw: object) -> Sequence[str]:
+        return cast("Sequence[str]", raw)
+
+    def verify(self, evidence: Evidence, options: Sequence[str]) -> Verdict:
+        called = sorted({call.name for call in evidence.calls if call.ok and call.name in options})
+        reason = (
+            f"forbidden, yet called: {', '.join(called)}"
+            if called
+            else "no forbidden call was made"
+        )
+        return Verdict(self.name, 0.0 if called else 1.0, reason)
+
+
+class NoWriteBefore(Verifier):
+    """Passes if no write came before the user was asked (``ask``) or agreed (``confirm``); the
+    options list one or both.
+
+    ``ask``: before the first write the user had told every topic that gold asks for before its
+    own. ``confirm``:
+    at each write the user's latest yes or no was consent, in tasks whose gold confirms (one case
+    may have to). A yes licenses the tools that its condition covers, or all; tools that no
+    condition covers need none. Where several conditions cover a tool and gold proposes between its
+    calls, each of these calls needs a yes more. A user who declines takes every yes back.
+    """
+
+    name = "no_write_before"
+
+    def parse_options(self, raw: object) -> Sequence[str]:
+        return cast("Sequence[str]", raw)
+
+    def verify(self, evidence: Evidence, options: Sequence[str]) -> Verdict:
+        columns = Columns(evidence.task.compare, evidence.tables)
+        demands = _Demands.of(evidence.task, options)
+        written: Counter[str] = Counter()
+        for index, call in enumerate(evidence.calls):
+            if all(columns.ignorable(change) for change in call.changes):
+                continue
+            turns = [turn for turn in evidence.turns if turn.after <= index]
+            written[call.name] += 1
+            if wrong := demands.unmet(turns, call.name, written[call.name]):
+                reason = f"call {index} ({call.name}) changed rows {wrong}"
+                return Verdict(self.name, 0.0, reason, detail=_first_wrong(index, call))
+        return Verdict(self.name, 1.0, "no write came too early")
+
+
+@dataclass(frozen=True)
+class _Demands:
+    """Conditions on the conversation before a write: topics that the user has told, and consent."""
+
+    topics: Collection[str]
+    consent: bool
+    covered: Collection[str] = ()
+    proposals: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
+
+    @classmethod
+    def of(cls, task: Task, options: Sequence[str]) -> _Demands:
+        steps = list(every_step(task.gold))
+        asked = _asked_before_write(task)
+        confirms = any(isinstance(step, ConfirmStep) for step in steps)
+        return cls(
+            tuple(dict.fromkeys(asked)) if "ask" in options else (),
+            "confirm" in options and confirms,
+            _covered(task),
+            _proposals(task),
+        )
+
+    def unmet(self, turns: Sequence[TurnRecord], tool: str, number: int) -> str:
+        """The unmet demands on the ``number``-th write of a tool, from 1, after these turns, as a
+        clause; empty if all are met.
+        """
+        answered = {topic for turn in turns for topic in turn.told}
+        untold = [topic for topic in self.topics if topic not in answered]
+        reasons = [
+            f"before the user had told {', '.join(untold)}" if untold else "",
+            self._without_yes(turns, tool, number) if self.consent and self._binds(tool) else "",
+        ]
+        return " and ".join(filter(None, reasons))
+
+    def _without_yes(self, turns: Sequence[TurnRecord], tool: str, number: int) -> str:
+        """The reason for which a write of a tool has no yes; empty if it has one."""
+        if wrong := _not_agreed(turns, tool):
+            return wrong
+        due = self.proposals.get(tool, ())[:number]
+        given = [turn.covers for turn in turns if turn.consents]
+        if all(given) and sum(covers.count(tool) for covers in given) < max(due, default=0):
+            return "to which the user had not agreed (only to earlier calls)"
+        return ""
+
+    def _binds(self, tool: str) -> bool:
+        return not self.covered or tool in self.covered
+
+
+def _asked_before_write(task: Task) -> list[str]:
+    """The topics that gold asks for before its first write."""
+    if task.end is not None and task.end.asked is not None:
+        return list(task.end.asked)
+    played = () if task.end is None else task.end.played
+    writers = {played[index]["tool"] for index in (task.end.writes if task.end else ())}
+    topics: list[str] = []
+    for step in every_step(task.gold):
+        if isinstance(step, CallStep) and step.tool in writers and step.fails is None:
+            break
+        topics += step.topics if isinstance(step, AskStep) else ()
+    return topics
+
+
+def _covered(task: Task) -> Collection[str]:
+    """The tools whose calls need a yes; none named stands for all."""
+    consents = task.role.every_consent
+    if not all(consent.covers for consent in consents):
+        return ()
+    return frozenset(tool for consent in consents for tool in consent.covers)
+
+
+def _proposals(task: Task) -> dict[str, list[int]]:
+    """The number of proposals that gold makes before each call of a tool, at most the number of the
+    call and of the conditions that cover the tool; empty for gold with a loop.
+    """
+    out: dict[str, list[int]] = {}
+    made = 0
+    steps = list(every_step(task.gold))
+    if any(isinstance(step, LoopStep) for step in steps):
+        return out
+    covers = Counter(tool for consent in task.role.every_consent for tool in consent.covers)
+    for step in steps:
+        made += isinstance(step, ConfirmStep)
+        if isinstance(step, CallStep) and step.fails is None:
+            calls = out.setdefault(step.tool, [])
+            calls.append(min(made, len(calls) + 1, covers[step.tool]))
+    return out
+
+
+def _not_agreed(turns: Sequence[TurnRecord], tool: str) -> str:
+    """The reason for which the latest yes or no of the user is no consent to a tool; empty if it
+    is.
+    """
+    agreed = [turn for turn in turns if turn.consents]
+    decisions = [
+        turn
+        for turn in turns
+        if turn.declines or (turn.consents and (not turn.covers or tool in turn.covers))
+    ]
+    if decisions:
+        return "after the user had declined" if decisions[-1].declines else ""
+    if not agreed:
+        return "before the user had agreed"
+    covers = ", ".join(dict.fromkeys(name for turn in agreed for name in turn.covers))
+    return f"to which the user had not agreed (only to {covers})"
+
+
+def _first_wrong(index: int, call: CallRecord) -> dict[str, object]:
+    return {"first_wrong": {"call": index, "tool": call.name, "row": call.changes[0].to_json()}}

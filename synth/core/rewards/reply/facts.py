@@ -1,0 +1,365 @@
+"""Facts in an assistant's words: held in any form, beside what they belong to, lists complete."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from itertools import permutations
+from typing import Any, cast
+
+from synth.core.language.values import (
+    MEASURES,
+    StatedValue,
+    plain_number,
+    same_day,
+    says_nothing,
+    spelled_numbers,
+    values_in,
+)
+from synth.core.language.wording import MONEY, spans, stem, texts, tokens
+from synth.core.rewards.reply.finding import ReplyFinding
+from synth.core.rewards.reply.given import Material, squeeze
+from synth.core.types.reply import Fact
+
+MISSING = "output not said"
+MISPLACED = "value in the wrong place"
+
+MOST_ITEMS = 20
+"""Lists up to this length have to be told in full."""
+
+_DAY = re.compile(
+    r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$"
+)
+_NUMBER = re.compile(r"[-$€£]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-$€£]?\d{1,15}(?:\.\d+)?")
+_ITEM = re.compile(r"\n|;|,|\band\b|\bor\b|\||\u2022")
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """All that an assistant said, to be searched for facts."""
+
+    text: str
+
+    @cached_property
+    def values(self) -> Sequence[StatedValue]:
+        return [*values_in(self.text), *spelled_numbers(self.text)]
+
+    @cached_property
+    def numbers(self) -> set[str]:
+        nothing = {"0"} if says_nothing(self.text) else set[str]()
+        return nothing | {
+            part
+            for value in self.values
+            if value.kind == "number"
+            for reading in value.readings
+            for part in reading
+        }
+
+    @cached_property
+    def words(self) -> list[str]:
+        return texts(tokens(self.text))
+
+    @cached_property
+    def stems(self) -> list[str]:
+        return [stem(word) for word in self.words]
+
+    @cached_property
+    def squeezed(self) -> str:
+        return squeeze(self.text)
+
+    def holds(self, value: Any) -> bool:
+        """Tell whether a JSON value is there, in any form. What says nothing is always there."""
+        if value is None or isinstance(value, bool) or value == "":
+            return True
+        if isinstance(value, (list, tuple)):
+            items = cast("Sequence[Any]", value)
+            return len(items) > MOST_ITEMS or all(self.holds(item) for item in items)
+        if isinstance(value, dict):
+            return all(self.holds(item) for item in cast("dict[str, Any]", value).values())
+        if isinstance(value, (int, float, Decimal)):
+            return self._number(value)
+        return self._text(str(value))
+
+    def _number(self, value: float | Decimal) -> bool:
+        wanted = Decimal(str(value))
+        if plain_number(abs(wanted)) in self.numbers:
+            return True
+        places = [
+            (Decimal(number), max(0, -cast("int", Decimal(number).as_tuple().exponent)))
+            for number in self.numbers
+        ]
+        fraction = wanted != wanted.to_integral_value()
+        return fraction and any(round(abs(wanted), digits) == number for number, digits in places)
+
+    def _text(self, value: str) -> bool:
+        day = _DAY.match(value)
+        if day is not None:
+            return any(
+                same_day(part, day[1])
+                for item in self.values
+                if item.kind == "date"
+                for reading in item.readings
+                for part in reading
+            )
+        if _NUMBER.fullmatch(value) and not value.startswith("0"):
+            return self._number(Decimal(re.sub(r"[,$€£]", "", value)))
+        plain = value.replace("_", " ")
+        flat = squeeze(plain)
+        if len(flat) >= 4 and flat in self.squeezed:
+            return True
+        words = texts(tokens(plain))
+        return bool(spans(words, self.words) or spans([stem(word) for word in words], self.stems))
+
+
+def missing(
+    spoken: Spoken, facts: Sequence[Fact], own: Mapping[tuple[str, str], list[Any]]
+) -> Iterator[ReplyFinding]:
+    """The facts that are not there. ``own`` holds the keys that this rollout's work made, by table
+    and column.
+    """
+    for fact in facts:
+        if not any(map(spoken.holds, _forms(fact, own))):
+            shown = " or ".join(f"{form!r:.60}" for form in fact.forms[:2])
+            yield ReplyFinding(MISSING, "", f"{fact.name}: {shown or 'a key that the work made'}")
+
+
+def _forms(fact: Fact, own: Mapping[tuple[str, str], list[Any]]) -> Sequence[Any]:
+    if fact.generated is not None and fact.generated in own:
+        return own[fact.generated]
+    return fact.forms
+
+
+def wrong_units(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterator[ReplyFinding]:
+    """Numbers of gold's words that have another unit or currency here, which nothing gave."""
+    right = Spoken("\n".join(gold)).values
+    for value in spoken.values:
+        group = _group(value.unit)
+        if value.kind != "number" or group is None:
+            continue
+        same = [
+            one
+            for one in right
+            if one.kind == "number" and _equal(one, value) and _group(one.unit) == group
+        ]
+        if not same or any(one.unit == value.unit for one in same):
+            continue
+        if not any(value.unit == one.unit and _equal(one, value) for one in given.stated):
+            yield ReplyFinding(
+                MISPLACED, _around(spoken.text, value), f"{same[0].text} is in {same[0].unit}"
+            )
+
+
+def hundredfold(spoken: Spoken, facts: Sequence[Fact]) -> Iterator[ReplyFinding]:
+    """Amounts in hundredths of a currency that are told as amounts of the currency."""
+    for fact in facts:
+        forms = {Decimal(str(form)) for form in fact.forms if _NUMBER.fullmatch(str(form))}
+        for value in spoken.values:
+            told = {Decimal(one[0]) for one in value.readings if value.kind == "number"}
+            if value.unit in MONEY.values() and any({one, one / 100} <= forms for one in told):
+                yield ReplyFinding(
+                    MISPLACED, _around(spoken.text, value), f"{fact.name}: hundredths"
+                )
+
+
+def _group(unit: str) -> str | None:
+    if unit in MONEY.values():
+        return "money"
+    return "measure" if unit in MEASURES else None
+
+
+def _around(text: str, value: StatedValue) -> str:
+    return text[max(0, value.start - 60) : value.end + 30].strip().replace("\n", " ")
+
+
+def rivals(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterator[ReplyFinding]:
+    """Values that stand where gold has others: of a day, or of a unit of which gold names values.
+    One that anything gave is no rival.
+    """
+    right = Spoken("\n".join(gold)).values
+    for form in sorted({_form(value) for value in right} - {None}, key=str):
+        mine = [value for value in spoken.values if _form(value) == form]
+        theirs = [value for value in right if _form(value) == form]
+        if mine and not any(_equal(one, other) for one in mine for other in theirs):
+            unknown = [value for value in mine if not _is_given(value, given)]
+            if unknown:
+                yield ReplyFinding(
+                    MISPLACED, _around(spoken.text, unknown[0]), f"it is {theirs[0].text}"
+                )
+
+
+def _is_given(value: StatedValue, given: Material) -> bool:
+    parts = [part for reading in value.readings for part in reading]
+    if value.kind == "date":
+        return any(
+            same_day(part, day) or same_day(day, part) for part in parts for day in given.days
+        )
+    return any(map(given.holds_number, parts))
+
+
+def _form(value: StatedValue) -> str | None:
+    if value.kind == "date":
+        return "date"
+    return value.unit if value.kind == "number" and value.unit in MEASURES else None
+
+
+def _equal(one: StatedValue, other: StatedValue) -> bool:
+    return any(
+        left == right or (one.kind == "date" and (same_day(left, right) or same_day(right, left)))
+        for mine in one.readings
+        for theirs in other.readings
+        for left, right in zip(mine, theirs, strict=False)
+    )
+
+
+def exchanged(texts_: Sequence[str], facts: Sequence[Fact]) -> Iterator[ReplyFinding]:
+    """Clauses that give one fact under the name of another: "a fee of 37, a refund of 3"."""
+    single = [fact for fact in facts if fact.words and _plain(fact)]
+    clauses = [part for text in texts_ for part in _CLAUSE.split(text) if part.strip()]
+    for one, other in permutations(single, 2):
+        if set(one.words) & set(other.words) or set(map(str, one.forms)) & set(
+            map(str, other.forms)
+        ):
+            continue
+        for clause in clauses:
+            if _swapped(Spoken(clause), one, other):
+                yield ReplyFinding(
+                    MISPLACED, clause.strip()[:200], f"that is {other.name}, not {one.name}"
+                )
+
+
+_CLAUSE = re.compile(r"(?<=[.!?;])\s+|\n+|,\s+|\band\b|\bbut\b|\s\|\s|;")
+
+
+def _swapped(spoken: Spoken, one: Fact, other: Fact) -> bool:
+    """True if a clause has the name of one fact and the value of the other."""
+    stems = set(spoken.stems)
+    return (
+        bool(stems & set(one.words))
+        and not stems & set(other.words)
+        and any(map(spoken.holds, other.forms))
+        and not any(map(spoken.holds, one.forms))
+    )
+
+
+def _plain(fact: Fact) -> bool:
+    """True for a fact of one value of a kind that may be mistaken for another's."""
+    kinds = {bool(_NUMBER.fullmatch(str(form))) for form in fact.forms}
+    return kinds == {True} or all(isinstance(form, str) and _DAY.match(form) for form in fact.forms)
+
+
+def not_closed(
+    spoken: Spoken, facts: Sequence[Fact], results: Sequence[Any]
+) -> Iterator[ReplyFinding]:
+    """Items beside those of a list that is due, of the same kind by the results."""
+    for fact in facts:
+        for form in fact.forms:
+            if (
+                isinstance(form, (list, tuple))
+                and 0 < len(items := cast("Sequence[Any]", form)) <= MOST_ITEMS
+            ):
+                yield from _extra(spoken, fact, {str(item) for item in items}, results)
+
+
+def _extra(
+    spoken: Spoken, fact: Fact, right: set[str], results: Sequence[Any]
+) -> Iterator[ReplyFinding]:
+    others = _others(right, results)
+    for line in re.split(r"\n|(?<=[.!?])\s+", spoken.text) if others else ():
+        parts = [Spoken(part) for part in _ITEM.split(line) if part.strip()]
+        wrong = [part for part in parts if not any(map(part.holds, right))]
+        if _ASIDE.search(line) or (len(wrong) == len(parts) and not _BULLET.match(line)):
+            continue
+        value = next((other for part in wrong for other in others if part.holds(other)), None)
+        if value is not None:
+            why = f"{value!r} is not among {fact.name}"
+            yield ReplyFinding(MISPLACED, line.strip()[:200], why)
+
+
+def _others(right: set[str], results: Sequence[Any]) -> list[str]:
+    """The values of the same columns as the right ones, and no part of one of them."""
+    columns = [column - right for column in _columns(results) if right & column]
+    longer = [item.lower() for item in right]
+    every = sorted(set[str]().union(*columns))
+    return [
+        value
+        for value in every
+        if len(value) > 2 and not any(value.lower() in item for item in longer)
+    ]
+
+
+_ASIDE = re.compile(
+    r"\b(?:not|no|except|excluding|without|other|rather|instead)\b|n't\b", re.IGNORECASE
+)
+_BULLET = re.compile(r"\s*[-*\u2022|]")
+
+
+def _columns(results: Sequence[Any]) -> Iterator[set[str]]:
+    """The texts and keys under each name of the rows of lists in results."""
+    for result in results:
+        if isinstance(result, Mapping):
+            yield from _columns(list(cast("Mapping[str, Any]", result).values()))
+        elif isinstance(result, (list, tuple)):
+            rows = cast("Sequence[Any]", result)
+            maps = [cast("Mapping[str, Any]", row) for row in rows if isinstance(row, Mapping)]
+            yield from _names_by_column(maps)
+            yield {item for item in rows if isinstance(item, str)}
+            yield from _columns([value for row in maps for value in row.values()])
+            yield from _columns([row for row in rows if not isinstance(row, Mapping)])
+
+
+def _names_by_column(rows: Sequence[Mapping[str, Any]]) -> Iterator[set[str]]:
+    for name in dict.fromkeys(name for row in rows for name in row):
+        yield {str(row[name]) for row in rows if name in row and _is_name(name, row[name])}
+
+
+def _is_name(column: str, value: object) -> bool:
+    """True for a cell that says which thing a row is about."""
+    key = column == "id" or column.endswith("_id")
+    return isinstance(value, str) or (key and isinstance(value, int))
+
+
+def beside_another(
+    sentences: Sequence[str], gold: Sequence[str], facts: Sequence[Fact], results: Sequence[Any]
+) -> Iterator[ReplyFinding]:
+    """Due values that stand beside another thing of the same kind than in gold's words."""
+    due = [form for fact in facts for form in fact.forms if _is_scalar(form)]
+    if not due:
+        return
+    columns = [column for column in _columns(results) if 1 < len(column) <= 200]
+    said = [Spoken(sentence) for sentence in sentences]
+    for text in re.split(r"\n|(?<=[.!?])\s+", "\n".join(gold)):
+        right = Spoken(text)
+        held = [value for value in due if right.holds(value)]
+        beside = [one for one in said if any(map(one.holds, held))]
+        if beside:
+            yield from _beside_others(right, held, beside, columns)
+
+
+def _beside_others(
+    right: Spoken, held: Sequence[Any], beside: Sequence[Spoken], columns: Sequence[set[str]]
+) -> Iterator[ReplyFinding]:
+    for column in columns:
+        things = {thing for thing in column if len(thing) > 3 and right.holds(thing)}
+        if len(things) == 1 and not things & set(map(str, held)):
+            yield from _beside(beside, things.pop(), column)
+
+
+def _beside(said: Sequence[Spoken], thing: str, others: set[str]) -> Iterator[ReplyFinding]:
+    """Sentences that name another thing than the right one."""
+    names = [name for name in sorted(others - {thing}) if len(name) > 3 and not _is_value(name)]
+    for one in said:
+        other = None if one.holds(thing) else next(filter(one.holds, names), None)
+        if other is not None:
+            why = f"it belongs to {thing!r}, not to {other!r}"
+            yield ReplyFinding(MISPLACED, one.text[:200], why)
+
+
+def _is_scalar(form: object) -> bool:
+    return isinstance(form, (int, float, str)) and not isinstance(form, bool)
+
+
+def _is_value(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None or _DAY.match(text) is not None

@@ -1,0 +1,209 @@
+"""Material that a rollout was given, and that it made: a reply is compared with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import cached_property, lru_cache
+from typing import Any
+
+from synth.core.foundation.json_leaves import leaves, named_values
+from synth.core.language.values import StatedValue, plain_number, values_in
+from synth.core.language.wording import fold, stem, stems
+from synth.core.types.reply import GoldReply
+from synth.evidence import CallRecord, Evidence
+from synth.task import GoldEnd
+
+LONGEST = 400_000
+"""The most characters of a result that are read."""
+
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def gold_reply(end: GoldEnd | None) -> GoldReply:
+    """The words and facts of gold; nothing if that is not known."""
+    return GoldReply() if end is None or end.reply is None else GoldReply.from_json(end.reply)
+
+
+def squeeze(text: str) -> str:
+    """The letters and digits of a text, in lower case."""
+    return re.sub(r"[\W_]+", "", fold(text))
+
+
+class _Paragraph:
+    """A paragraph, read once however many rollouts share it: most of the rules is constant."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def folded(self) -> str:
+        return fold(self.text)
+
+    @cached_property
+    def squeezed(self) -> str:
+        return squeeze(self.text)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return _stems(self.folded)
+
+    @cached_property
+    def numbers(self) -> frozenset[Decimal]:
+        return frozenset(map(Decimal, _parts(self.text, "number")))
+
+    @cached_property
+    def days(self) -> frozenset[str]:
+        return frozenset(_parts(self.text, "date"))
+
+
+_paragraph = lru_cache(maxsize=1024)(_Paragraph)
+
+
+def _parts(text: str, kind: str) -> Iterator[str]:
+    """The parts of the readings of a kind of values in a text."""
+    if any(map(str.isdigit, text)):
+        for value in values_in(text):
+            if value.kind == kind:
+                yield from (part for reading in value.readings for part in reading)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, set(_WORD.findall(text.replace("_", " ")))))
+
+
+def _numbers_of(leaf: Any) -> frozenset[Decimal]:
+    """The numbers in a value, without their signs."""
+    if isinstance(leaf, (int, float, Decimal)) and not isinstance(leaf, bool):
+        return frozenset([abs(Decimal(str(leaf)))])
+    return frozenset(map(Decimal, _parts(leaf[:500], "number") if isinstance(leaf, str) else ()))
+
+
+@dataclass(frozen=True)
+class Material:
+    """Texts and JSON values, searched for words, numbers and days."""
+
+    texts: Sequence[str] = ()
+    data: Sequence[Any] = ()
+
+    @classmethod
+    def given(cls, requests: Sequence[Evidence]) -> Material:
+        """All that the assistant was told and has seen: rules, tools, user, results and gold."""
+        texts: list[str] = []
+        data: list[Any] = []
+        for one in requests:
+            task, gold = one.task, gold_reply(one.task.end)
+            texts += [task.system, task.prompt, one.tools_json, *gold.said]
+            texts += [turn.text for turn in one.turns]
+            data += [task.oracle, task.slots, None if task.end is None else task.end.answer]
+            data += [fact.forms for fact in gold.must]
+            data += [_result(call) for call in one.calls if call.result is not None]
+            data += [call.arguments for call in one.calls if call.ok]
+            data += [change.to_json() for change in one.changes]
+        return cls(list(dict.fromkeys(texts)), data)
+
+    @classmethod
+    def of_calls(cls, calls: Sequence[CallRecord]) -> Material:
+        """The arguments, results and changes of some calls."""
+        changes = [change.to_json() for call in calls for change in call.changes]
+        results = [_result(call) for call in calls if call.result is not None]
+        return cls(
+            [call.name.replace("_", " ") for call in calls],
+            [*(call.arguments for call in calls), *results, *changes],
+        )
+
+    @cached_property
+    def _paragraphs(self) -> Sequence[_Paragraph]:
+        return [_paragraph(part) for text in self.texts for part in text.split("\n\n")]
+
+    @property
+    def stated(self) -> Iterator[StatedValue]:
+        """The values in its texts."""
+        return (value for one in self._paragraphs for value in values_in(one.text))
+
+    @cached_property
+    def _written(self) -> str:
+        # The text of a dict or list is made in C; only its quotes need no search.
+        written = "\n".join(str(item)[:LONGEST] for item in self.data if item)
+        return written.replace("\\'", "'").replace("\\n", "\n").lower()
+
+    @cached_property
+    def text(self) -> str:
+        """All of it in lower case."""
+        return "\n".join([*(one.folded for one in self._paragraphs), self._written])
+
+    @cached_property
+    def _squeezed(self) -> str:
+        return re.sub(r"[\W_]+", "", self._written)
+
+    def holds(self, words: str) -> bool:
+        """Tell whether some words are there, in any spelling of case, spaces and signs."""
+        return fold(words).strip() in self.text or self.holds_squeezed(squeeze(words))
+
+    def holds_squeezed(self, text: str) -> bool:
+        """Tell whether letters and digits are there in a row, whatever is between them."""
+        return text in self._squeezed or any(text in one.squeezed for one in self._paragraphs)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of its words."""
+        return _stems(self._written).union(*(one.stems for one in self._paragraphs))
+
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """The stems of the words in its values, without the names of fields."""
+        return _stems(" ".join(value for value in self.values() if len(value) < 500).lower())
+
+    @cached_property
+    def numbers(self) -> frozenset[Decimal]:
+        """Its numbers, without their signs."""
+        own = frozenset(number for leaf in leaves(self.data) for number in _numbers_of(leaf))
+        return own.union(*(one.numbers for one in self._paragraphs))
+
+    def numbers_of(self, names: frozenset[str]) -> frozenset[Decimal]:
+        """The numbers under names with one of some stems."""
+        found = [
+            _numbers_of(leaf)
+            for name, leaf in named_values(self.data)
+            if not names.isdisjoint(stems(name.replace("_", " ").lower()))
+        ]
+        return frozenset[Decimal]().union(*found)
+
+    @cached_property
+    def days(self) -> frozenset[str]:
+        """Its days, as YYYY-MM-DD or --MM-DD."""
+        texts = (leaf[:LONGEST] for leaf in leaves(self.data) if isinstance(leaf, str))
+        own = frozenset(day for text in texts for day in _parts(text, "date"))
+        return own.union(*(one.days for one in self._paragraphs))
+
+    def holds_written(self, number: str) -> bool:
+        """Tell whether a number is there in these very digits."""
+        plain = re.escape(number)
+        return re.search(rf"{plain}(?![\d.,]*\d)(?<![\d.,]{plain})", self.text) is not None
+
+    def holds_number(self, number: str) -> bool:
+        """Tell whether a number is there, in hundredths too, or rounded."""
+        try:
+            wanted = abs(Decimal(number))
+        except InvalidOperation:
+            return False
+        return wanted in self.numbers or wanted * 100 in self.numbers
+
+    def values(self) -> Iterator[str]:
+        """Its single values, as texts: what a report may name."""
+        for _, leaf in named_values(self.data):
+            if isinstance(leaf, str):
+                yield leaf
+            elif leaf is not None and not isinstance(leaf, bool):
+                yield plain_number(leaf)
+
+
+def _result(call: CallRecord) -> Any:
+    return None if call.result is None else call.result.payload()
+
+
+def made_calls(requests: Sequence[Evidence]) -> list[CallRecord]:
+    """The calls that did something: they succeeded, and their tool is no lookup."""
+    return [call for one in requests for call in one.calls if call.ok and not call.read_only]

@@ -1,0 +1,198 @@
+"""The outcome, which every conversation owes: what was done, or why not, or the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain, islice
+
+from synth.core.language.wording import stem, stems, texts, tokens
+from synth.core.rewards.reply.facts import Spoken
+from synth.core.rewards.reply.finding import ReplyFinding
+from synth.core.rewards.reply.given import Material, made_calls
+from synth.core.rewards.reply.sentences import AgentSentence, base_form, sentences, visible
+from synth.core.types.reply import GoldReply
+from synth.core.types.steps import AskStep, ConfirmStep, every_step
+from synth.evidence import CallRecord, Evidence, Utterance
+
+CHECK = "outcome not said"
+
+MOST = 400
+"""The most values of results that a report is searched for."""
+
+_DONE = re.compile(
+    r"\b(?:done|all set|complete\w*|finish\w*|process\w*|success\w*|updated?|changed?|changes"
+    r"|confirm\w*|sorted|taken care|in place"
+    r"|went through|arranged|carried out|recorded|noted|saved|entered|added|set|made"
+    r"|finali[sz]ed|applied|submitted)\b"
+)
+"""Words for work that is done."""
+_DENIES_WORK = re.compile(
+    r"\b(?:nothing|no (?:changes?|actions?|updates?)) (?:was|were|has been|have been"
+    r"|got) (?:changed|done|made|updated|processed|saved|recorded|carried out)\b"
+    r"(?! (?:else|other|further|besides|until|before|beyond|apart|except))"
+    r"|\b(?:i|we) (?:refused|declined|rejected|did not (?:do|make|process)|didn't (?:do|make"
+    r"|process)) (?:it|this|that|your request|your)\b"
+    r"|\bnone of (?:this|it|that) (?:was|were|has been|is)\b|\bnothing (?:went|came) through\b"
+    r"|\bleft everything\b|\b(?:exact|complete) opposite\b"
+)
+_REFUSES = re.compile(
+    r"\b(?:cannot|unable|couldn't|could not|wasn't|was not|can't|not possible|impossible"
+    r"|refuse\w*|declin\w*|unfortunately)\b"
+)
+_WHOLE = re.compile(
+    r"\b(?:else|other|others|further|besides|only|more|apart|except|beyond|extra)\b"
+)
+GENERAL = stems(
+    "that this your you the for are was were been have has not can cannot could will"
+    " would please with and but from"
+    " sorry unfortunately possible able unable request requested today now done okay yes"
+    " thank thanks help anything"
+    " else there here let know welcome happy more further any all just also because"
+    " since what which they them their day nice have"
+    " its did does out our about into than then when how may must should only been being"
+    " is it no"
+)
+"""Stems that every outcome may be said with, and that say of none what it is."""
+
+
+Values = Callable[[], Iterable[str]]
+
+
+def untold(evidence: Evidence, gold: GoldReply) -> Iterator[ReplyFinding]:
+    """Findings on what is due and not said."""
+    spoken = [_visible(words) for words in evidence.spoken]
+    spoken = [words for words in spoken if words.text.strip()]
+    closing = _closing(evidence, spoken)
+    if not closing:
+        yield ReplyFinding(CHECK, "", "the user is told nothing about the work")
+        return
+    if made_calls([evidence]) and (evidence.changes or evidence.task.end is None or not gold.said):
+        yield from _untold_work(evidence, gold, spoken)
+    elif gold.said:
+        yield from _untold_answer(evidence, gold, closing)
+
+
+def _visible(words: Utterance) -> Utterance:
+    """An utterance as its user sees it."""
+    return Utterance(words.after, visible(words.text), words.turns)
+
+
+def _untold_work(
+    evidence: Evidence, gold: GoldReply, spoken: Sequence[Utterance]
+) -> Iterator[ReplyFinding]:
+    """After the last write, the work is told of; somewhere a value of it is named."""
+    done = made_calls([evidence])
+    last = max(index for index, call in enumerate(evidence.calls) if call is done[-1])
+    closing = _sentences_after(spoken, last)
+    denied = next(filter(denies_work, closing), None)
+    if denied is not None:
+        why = f"{done[-1].name} was called and succeeded"
+        yield ReplyFinding("false claim of an act", denied.raw[:200], why)
+        return
+    named = _words_of(done)
+    values = partial(_values_of, evidence, gold, done)
+    said = _content(gold.said[-1]) if gold.said else set[str]()
+    told = [one for one in closing if _tells(one, named, values) or len(said & one.stems) > 1]
+    if not told:
+        words = closing[-1].raw[:200] if closing else ""
+        yield ReplyFinding(CHECK, words, f"nothing says what {done[-1].name} did")
+    elif not _names("\n".join(words.text for words in spoken), values()) and (
+        not gold.said or _names("\n".join(gold.said), values())
+    ):
+        words = f"names nothing that {done[-1].name} was about"
+        yield ReplyFinding(CHECK, told[0].raw[:200], words)
+
+
+def _words_of(done: Sequence[CallRecord]) -> set[str]:
+    """The words of the names of tools and of the tables that they changed, as base forms."""
+    tables = [change.table for call in done for change in call.changes]
+    words = "_".join([*(call.name for call in done), *tables]).lower().split("_")
+    return {base_form(form) for word in words for form in (word, stem(word))}
+
+
+def _sentences_after(spoken: Sequence[Utterance], last: int) -> list[AgentSentence]:
+    """The sentences that are said after a call."""
+    return [one for words in spoken if words.after > last for one in sentences(words.text)]
+
+
+def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) -> Iterator[str]:
+    """What a report of some calls may name; "done" says it of any work, and "day" any courtesy."""
+    forms = [fact.forms for fact in (*gold.must, *gold.facts)]
+    seen = [call.result.payload() for call in evidence.calls if call.result is not None]
+    others = Material((), [forms, evidence.task.slots, *seen]).values()
+    for value in chain(islice(others, MOST), Material.of_calls(done).values()):
+        if not (_DONE.fullmatch(value.lower()) or stem(value.lower()) in GENERAL):
+            yield value
+
+
+def denies_work(sentence: AgentSentence) -> bool:
+    """True for a sentence that says that nothing was done."""
+    return (
+        not sentence.asks
+        and _DENIES_WORK.search(sentence.text) is not None
+        and _WHOLE.search(sentence.text) is None
+    )
+
+
+def _tells(sentence: AgentSentence, named: set[str], values: Values) -> bool:
+    """True for a sentence that says that something is done: by the tool's words, or by a value."""
+    if sentence.asks or _REFUSES.search(sentence.text):
+        return False
+    forms = {base_form(word) for word in sentence.words}
+    return bool(_DONE.search(sentence.text) or forms & named or _names(sentence.raw, values()))
+
+
+def _names(text: str, values: Iterable[str]) -> bool:
+    """True if a text names one of some values."""
+    spoken = Spoken(text)
+    return any(value.strip() and len(value) < 200 and spoken.holds(value) for value in values)
+
+
+def _untold_answer(
+    evidence: Evidence, gold: GoldReply, spoken: Sequence[Utterance]
+) -> Iterator[ReplyFinding]:
+    """Content that gold has beyond courtesy: a reply has some of it, or refuses and names what."""
+    request = {stem(word) for word in texts(tokens(evidence.task.prompt))}
+    due = _content(gold.said[-1])
+    text = "\n".join(words.text for words in spoken)
+    said = {stem(word) for word in texts(tokens(text))}
+    wanted = due - request or due
+    if not wanted or wanted & said:
+        return
+    slots = [value for value in Material((), [evidence.task.slots]).values() if len(value) > 1]
+    if any(sentence.denies for sentence in sentences(text)) and _names(text, slots):
+        return
+    shown = ", ".join(sorted(wanted)[:6])
+    yield ReplyFinding(CHECK, spoken[-1].text.strip()[:200], f"says nothing of: {shown}")
+
+
+def _content(text: str) -> set[str]:
+    """The stems of a text that say what it is about."""
+    said = {stem(word) for word in texts(tokens(text))} - GENERAL
+    return {word for word in said if len(word) > 2 or word.isdigit()}
+
+
+def _closing(evidence: Evidence, spoken: Sequence[Utterance]) -> list[Utterance]:
+    """The words after the last write and the last answer of the user that counts."""
+    writes = [index for index, call in enumerate(evidence.calls) if call.changes]
+    answers = _answers(evidence)
+    calls = writes[-1] + 1 if writes else 0
+    turns = answers[-1] + 1 if answers else 0
+    return [words for words in spoken if words.after >= calls and words.turns >= turns]
+
+
+def _answers(evidence: Evidence) -> list[int]:
+    """The turns in which the user first tells what gold asks for, or first answers a proposal."""
+    steps = list(every_step(evidence.task.gold))
+    wanted = {topic for step in steps if isinstance(step, AskStep) for topic in step.topics}
+    confirms = any(isinstance(step, ConfirmStep) for step in steps)
+    out: list[int] = []
+    for index, turn in enumerate(evidence.turns):
+        decides = confirms and (turn.consents or turn.declines)
+        if decides or wanted & {*turn.told}:
+            out.append(index)
+        wanted -= {*turn.told}
+        confirms = confirms and not decides
+    return out

@@ -1,0 +1,98 @@
+"""The sentences of an assistant's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from synth.core.language.wording import fold, stem, texts, tokens
+
+_HIDDEN = re.compile(
+    r"<(think|thinking|reasoning|tool_call|function_call)>.*?(?:</\1>|\Z)|\A.*?</think(?:ing)?>",
+    re.DOTALL | re.IGNORECASE,
+)
+_CALL = re.compile(r"\{\s*\"name\"\s*:[^{}]*\"(?:arguments|parameters)\"\s*:\s*\{[^{}]*\}\s*\}")
+"""A call that is written into the text."""
+_END = re.compile(r"(?<=[.?!])[\"')\]*_]*\s+|\n+")
+_TITLE = re.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|e\.g|i\.e|vs|approx|incl|excl|No|St)\.(?=\s)")
+_DENIAL = re.compile(
+    r"\b(?:no|not|never|nothing|none|nobody|neither|nor|cannot|without|unable"
+    r"|fail(?:ed|s)?|refuse[ds]?|decline[ds]?)\b"
+    r"|n't\b"
+)
+_CONDITION = re.compile(
+    r"\b(?:if|once|when(?:ever)?|unless|until|as soon as|in case|should you|let me know|just say"
+    r"|would|could|may i"
+    r"|shall i|should i)\b"
+)
+
+IRREGULAR = dict(
+    re.findall(
+        r"(\w+)=(\w+)",
+        "lent=lend sent=send paid=pay made=make kept=keep wrote=write written=write told=tell"
+        " gave=give given=give took=take taken=take sold=sell bought=buy began=begin"
+        " begun=begin held=hold found=find did=do done=do put=put set=set",
+    )
+)
+"""Past forms of verbs that do not end in -ed."""
+
+
+@dataclass(frozen=True)
+class AgentSentence:
+    """One sentence; ``text`` is folded, ``raw`` is as it was written."""
+
+    raw: str
+
+    @cached_property
+    def text(self) -> str:
+        return fold(self.raw)
+
+    @cached_property
+    def words(self) -> list[str]:
+        return texts(tokens(self.raw))
+
+    @cached_property
+    def stems(self) -> set[str]:
+        return {stem(word) for word in self.words}
+
+    @property
+    def asks(self) -> bool:
+        return "?" in self.raw
+
+    @property
+    def denies(self) -> bool:
+        return _DENIAL.search(self.text) is not None
+
+    @property
+    def conditional(self) -> bool:
+        return _CONDITION.search(self.text) is not None
+
+    @property
+    def plain(self) -> bool:
+        """It states something: it asks for nothing, denies nothing and sets no condition."""
+        return not (self.asks or self.denies or self.conditional)
+
+
+def visible(text: str) -> str:
+    """A text without a model's reasoning and without calls that it wrote into the text."""
+    return _CALL.sub(" ", _HIDDEN.sub(" ", text))
+
+
+@lru_cache(maxsize=256)
+def sentences(text: str) -> Sequence[AgentSentence]:
+    """The sentences of a text, in order."""
+    whole = _TITLE.sub(r"\1", visible(text))
+    return tuple(AgentSentence(part.strip()) for part in _END.split(whole) if part.strip())
+
+
+def base_form(verb: str) -> str:
+    """The stem of a verb, of its past forms too."""
+    verb = IRREGULAR.get(verb, verb)
+    return stem(verb.removesuffix("ied") + "y" if verb.endswith("ied") else verb)
+
+
+def is_past(verb: str) -> bool:
+    """Tell whether a verb has a past form."""
+    return verb.endswith("ed") or verb in IRREGULAR

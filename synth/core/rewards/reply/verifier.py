@@ -1,0 +1,309 @@
+"""The gate ``reply``: what the user is told, as far as the evidence decides it.
+
+The outcome is due: what was done, or why not, and what the user asked to learn, each value beside
+what it belongs to. A claimed act must agree with the calls. Identifiers must have been given. Data
+of people who are not part of the task must not be told, and secrets not be asked for. All else is a
+note (:mod:`synth.core.rewards.reply.notes`). Values of a proposal that the user declined or
+corrected are claims no longer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, cast
+
+from synth.core.rewards.reply.acts import ActClaims
+from synth.core.rewards.reply.fact_roles import exchanged_roles
+from synth.core.rewards.reply.facts import (
+    MISPLACED,
+    MISSING,
+    Spoken,
+    beside_another,
+    exchanged,
+    hundredfold,
+    missing,
+    not_closed,
+    rivals,
+    wrong_units,
+)
+from synth.core.rewards.reply.finding import ReplyFinding
+from synth.core.rewards.reply.given import Material, gold_reply, made_calls
+from synth.core.rewards.reply.identifiers import unknown_identifiers
+from synth.core.rewards.reply.notes import KINDS, notes_on
+from synth.core.rewards.reply.outcome import untold
+from synth.core.rewards.reply.secrets import asked_secrets
+from synth.core.rewards.reply.sentences import AgentSentence, is_past, sentences, visible
+from synth.core.types.reply import GoldReply
+from synth.errors import ConfigProblems
+from synth.evidence import Evidence, Utterance, Verifier
+from synth.task import Task
+from synth.verdict import Verdict
+
+RULES = "2026-11-26"
+"""The version of the rules; a change of any rule changes it."""
+
+UNJUDGED = "unjudged"
+LONGEST = 500_000
+"""The most characters of a rollout's words that are judged; more are no reply."""
+
+THIRD_PARTY = "data of a third party"
+PHRASE = "phrase of the author"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyOptions:
+    """``acts`` are the tools that the family's gold calls in any case. ``unjudged`` is the reason
+    for which replies are not judged. ``must`` and ``never`` are phrases of the author. ``forbid``
+    names kinds of notes that fail a reply. ``outcome`` is False where what the agent hands in is
+    the answer, so that any words may go with it.
+    """
+
+    acts: Sequence[str] = ()
+    unjudged: str | None = None
+    must: Sequence[str] = ()
+    never: Sequence[str] = ()
+    forbid: Sequence[str] = ()
+    outcome: bool = True
+
+
+class ReplyVerifier(Verifier):
+    """Judges all that the assistant said.
+
+    ``detail`` holds the version of the ``rules``, the ``findings`` and the ``notes``, or
+    ``unjudged``.
+    """
+
+    name = "reply"
+
+    def parse_options(self, raw: Any) -> ReplyOptions:
+        if raw is not None and not isinstance(raw, Mapping):
+            raise ConfigProblems([f"{self.name}: the options must be a mapping, not {raw!r}"])
+        given = cast("Mapping[str, Any]", raw or {})
+        forbid = tuple(given.get("forbid", ()))
+        if unknown := [kind for kind in forbid if kind not in KINDS]:
+            raise ConfigProblems(
+                [f"{self.name}.forbid: {unknown[0]!r} is not a kind of note: {', '.join(KINDS)}"]
+            )
+        return ReplyOptions(
+            tuple(given.get("acts", ())),
+            given.get("unjudged"),
+            tuple(given.get("must", ())),
+            tuple(given.get("never", ())),
+            forbid,
+            given.get("outcome", True),
+        )
+
+    def verify(self, evidence: Evidence, options: ReplyOptions) -> Verdict:
+        if options.unjudged is not None:
+            reason = f"replies of this family are not judged: {options.unjudged}"
+            return Verdict(self.name, 1.0, reason, detail={UNJUDGED: options.unjudged})
+        if evidence.task.end is None:
+            return Verdict(self.name, None, "the task's gold end is not known")
+        length = sum(len(words.text) for words in evidence.spoken)
+        if length > LONGEST:
+            reason = f"says more than anybody reads: {length:,} characters"
+            return Verdict(self.name, 0.0, reason, detail={"rules": RULES})
+        judgement = Judgement(evidence, options)
+        notes = list(dict.fromkeys(judgement.notes()))
+        found = list(dict.fromkeys(judgement.findings()))
+        found += [note for note in notes if note.check in options.forbid]
+        detail: dict[str, Any] = {
+            "rules": RULES,
+            "findings": [one.to_json() for one in found],
+            "notes": [one.to_json() for one in notes],
+        }
+        if not found:
+            return Verdict(self.name, 1.0, "the user is told what is so", detail=detail)
+        return Verdict(self.name, 0.0, "; ".join(map(str, found))[:1000], detail=detail)
+
+
+class Judgement:
+    """The judgement of one rollout's words."""
+
+    def __init__(self, evidence: Evidence, options: ReplyOptions) -> None:
+        self.evidence, self.options = evidence, options
+        self.gold: GoldReply = gold_reply(evidence.task.end)
+        self.requests = evidence.so_far
+        self.earlier = [gold_reply(one.task.end) for one in self.requests[:-1]]
+        quoted = [text for one in self.requests for text in _user_texts(one)]
+        own = [(words, own_words(visible(words.text), quoted)) for words in evidence.spoken]
+        self.texts = [text for _, text in own]
+        # A proposal that the user has declined or corrected claims nothing any more.
+        self.standing = [text for words, text in own if not _declined(words, evidence)]
+        self.spoken = Spoken("\n".join(self.standing))
+
+    @cached_property
+    def given(self) -> Material:
+        """All that the assistant was told and has seen."""
+        return Material.given(self.requests)
+
+    @cached_property
+    def sentences(self) -> Sequence[AgentSentence]:
+        return [sentence for text in self.texts for sentence in sentences(text)]
+
+    def findings(self) -> Iterator[ReplyFinding]:
+        """The findings that fail the reply."""
+        due = self.gold if self.options.outcome else replace(self.gold, said=())
+        yield from untold(self.evidence, due)
+        if not self.evidence.task.alternatives or self._golds_end:
+            yield from missing(self.spoken, self.gold.must, _keys(self.evidence))
+        yield from self._places()
+        yield from self._outcomes()
+        yield from self._acts()
+        for sentence in self.sentences:
+            yield from unknown_identifiers(sentence.raw, self.given)
+            yield from asked_secrets(sentence, [self.rules])
+        yield from self._people()
+        yield from self._phrases()
+
+    def notes(self) -> Iterator[ReplyFinding]:
+        """The statements that a judge may look at."""
+        for sentence in self.sentences:
+            yield from notes_on(sentence, self.given)
+
+    @cached_property
+    def rules(self) -> Material:
+        """The words of the rules, of the request and of gold."""
+        one = self.evidence
+        return Material([one.task.system, one.task.prompt, *self.gold.said])
+
+    @cached_property
+    def _golds_end(self) -> bool:
+        end = self.evidence.task.end
+        rows = [change.to_json() for change in self.evidence.changes]
+        return end is not None and sorted(map(str, rows)) == sorted(map(str, end.changes))
+
+    def _acts(self) -> Iterator[ReplyFinding]:
+        every = [call for one in self.requests for call in one.calls]
+        writers = frozenset(name for one in self.requests for name in one.writers)
+        said = [text for gold in (*self.earlier, self.gold) for text in gold.said]
+        claims = ActClaims(made_calls(self.requests), every, writers, self.given, said)
+        golds = {one.raw for text in said for one in sentences(text)}
+        for text in self.standing:
+            for sentence in sentences(text):
+                if sentence.raw not in golds:
+                    yield from claims.false_in(sentence)
+
+    def _places(self) -> Iterator[ReplyFinding]:
+        """Values in another's place, where gold's end is reached and its words are known."""
+        gold = self.gold
+        if not gold.said or not self._golds_end:
+            return
+        beside = [text for one in self.evidence.beside for text in gold_reply(one.task.end).said]
+        results = [call.result.payload() for call in self.evidence.calls if call.result is not None]
+        said = [sentence.raw for sentence in self.sentences]
+        yield from rivals(self.spoken, [*gold.said, *beside], self.given)
+        yield from wrong_units(self.spoken, [*gold.said, *beside], self.given)
+        yield from hundredfold(self.spoken, gold.must)
+        yield from exchanged(self.standing, [*gold.must, *gold.facts])
+        yield from not_closed(self.spoken, gold.must, results)
+        yield from beside_another(said, gold.said, gold.must, results)
+        role = self.evidence.task.role
+        facts = [str(fact) for consent in role.consents for fact in consent.mentions]
+        facts += [
+            str(form)
+            for fact in (*gold.must, *gold.facts)
+            for form in fact.forms[:1]
+            if isinstance(form, (int, float, str)) and not isinstance(form, bool)
+        ]
+        for one, other in exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))):
+            yield ReplyFinding(MISPLACED, f"{one} and {other}", "they have each other's place")
+
+    def _outcomes(self) -> Iterator[ReplyFinding]:
+        """Other values of an answer's enum, said plainly in the place of the right one."""
+        task = self.evidence.task
+        answer = {} if task.end is None else task.end.answer or {}
+        properties: Mapping[str, Mapping[str, Any]] = (task.answer or {}).get("properties", {})
+        for name, spec in properties.items():
+            right = answer.get(name)
+            if not isinstance(right, str) or self.spoken.holds(right):
+                continue
+            for other in map(str, spec.get("enum", ())):
+                said = self._stated(other) if other != right and is_past(other) else None
+                if said is not None and not self._heard.holds(other):
+                    yield ReplyFinding(MISPLACED, said.raw[:200], f"the {name} is {right!r}")
+
+    @cached_property
+    def _heard(self) -> Material:
+        """What the user, the results and gold say, without rules and schemas."""
+        calls = [call for one in self.requests for call in one.calls]
+        results = [call.result.payload() for call in calls if call.result is not None]
+        told = [text for one in self.requests for text in _user_texts(one)]
+        return Material([*told, *self.gold.said], results)
+
+    def _stated(self, word: str) -> AgentSentence | None:
+        """The first sentence that holds a word, in this very form, as a plain statement."""
+        standing = (one for text in self.standing for one in sentences(text))
+        return next((one for one in standing if one.plain and word.lower() in one.words), None)
+
+    def _people(self) -> Iterator[ReplyFinding]:
+        """Personal data of people whom neither the request nor gold concern."""
+        people = self.evidence.people
+        if people is None:
+            return
+        golds = [*self.earlier, self.gold]
+        concerned = {person for gold in golds for person in gold.people}
+        for one in self.requests:
+            for turn in one.turns:
+                concerned |= people.in_text(turn.text)
+        prompts = [one.task.prompt for one in self.requests]
+        said = [text for gold in golds for text in gold.said]
+        given = Spoken("\n".join([self.evidence.task.system, *prompts, *said]))
+        for text in self.texts:
+            for value in people.mentioned(text):
+                known = value.people & concerned or given.holds(value.text)
+                if not known and not _is_of_two_names(value.text, text):
+                    yield ReplyFinding(THIRD_PARTY, value.text, f"{value.kind} of somebody else")
+
+    def _phrases(self) -> Iterator[ReplyFinding]:
+        for phrase in self.options.must:
+            if not self.spoken.holds(phrase):
+                yield ReplyFinding(MISSING, "", repr(phrase))
+        for phrase in self.options.never:
+            if self.spoken.holds(phrase):
+                yield ReplyFinding(PHRASE, phrase, "must not be said")
+
+
+def _is_of_two_names(words: str, text: str) -> bool:
+    """True for the end of a name and the beginning of the next: "Omar Davis, Fatima Patel"."""
+    last, _, first = words.partition(" ")
+    pattern = rf"[A-Z][\w'-]+ (?i:{re.escape(last)}),\s+(?i:{re.escape(first)}) [A-Z]"
+    return bool(first) and re.search(pattern, text) is not None
+
+
+def _user_texts(evidence: Evidence) -> list[str]:
+    return [evidence.task.prompt, *(turn.text for turn in evidence.turns)]
+
+
+def acts_of(task: Task) -> Sequence[str]:
+    """The tools that gold of a request calls in any case."""
+    gate = task.gate(ReplyVerifier.name)
+    return ReplyVerifier().parse_options(None if gate is None else gate.options).acts
+
+
+def _declined(words: Utterance, evidence: Evidence) -> bool:
+    """True if the user's next turn declines or corrects what was said."""
+    turns = evidence.turns
+    return words.turns < len(turns) and (turns[words.turns].declines or turns[words.turns].corrects)
+
+
+def own_words(text: str, quoted: Sequence[str]) -> str:
+    """A text without what it quotes of the user."""
+    for whole in quoted:
+        for part in (whole, *(sentence.raw for sentence in sentences(whole))):
+            if len(part.split()) > 3:
+                text = text.replace(part, " ")
+    return text
+
+
+def _keys(evidence: Evidence) -> dict[tuple[str, str], list[Any]]:
+    """The values of the rows that a rollout inserted, by table and column."""
+    out: dict[tuple[str, str], list[Any]] = {}
+    for change in evidence.changes:
+        if change.op == "insert":
+            for column, value in {**change.key, **(change.after or {})}.items():
+                out.setdefault((change.table, column), []).append(value)
+    return out

@@ -1,0 +1,44 @@
+"""The attached database of a run: recorded when the tasks are planned, and compared afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from envs.errors import EnvsError
+from envs.sandboxes.attached.description import differences
+from envs.sandboxes.base import Template
+from envs.world.loader import World
+from synth.core.dataset.store.run_info import RunInfo
+from synth.core.runner.setup import RunSettings
+
+DATABASE = "database"
+"""The key of the manifest's ``identity.more`` that holds the database's fingerprint."""
+
+
+def with_fingerprint(settings: RunSettings, template: Template) -> RunSettings:
+    """The settings with what a template's database is recognised by, for the workers."""
+    if template.fingerprint is None:
+        return settings
+    return replace(settings, target=replace(settings.target, fingerprint=template.fingerprint))
+
+
+def changes_of(info: RunInfo | None, now: Mapping[str, Any] | None) -> list[str]:
+    """A line for each table that is not what it was when a run was planned."""
+    before = None if info is None else info.identity.more.get(DATABASE)
+    return [] if before is None or now is None else differences(before, now)
+
+
+def changes_since(settings: RunSettings, world: World, engine: str) -> list[str]:
+    """A line for each table that is not what it was when the tasks were planned; empty for a
+    database that was built.
+    """
+    before = settings.target.fingerprint
+    if before is None:
+        return []
+    try:
+        with world.template(engine, 0, replace(settings.target, fingerprint=None)) as template:
+            return differences(before, template.fingerprint or {})
+    except EnvsError as error:
+        return [f"it cannot be read any more ({error})"]

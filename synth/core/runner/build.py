@@ -1,0 +1,96 @@
+"""Construction of a worker's model, user and middlewares from its setup.
+
+The objects belong to one process and never travel: what travels is the import path of a factory.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+from synth.core.foundation.scrubber import Scrubber
+from synth.core.runner.setup import (
+    JudgeSetup,
+    MiddlewareSetup,
+    ModelSetup,
+    RunSettings,
+    WorkerSetup,
+)
+from synth.core.users.none import AbsentUser
+from synth.ext.judge.endpoint_judge import ModelJudge
+from synth.middleware import Factory, MiddlewareHome, MiddlewareMaker
+from synth.model import Model, RateLimiter
+from synth.plugins import resolve
+from synth.user import User
+
+
+def build_model(setup: ModelSetup) -> Model:
+    """Call the model's factory: ``factory(options, sampling, api_key)``."""
+    key = setup.api_key.value if setup.api_key else None
+    return resolve(setup.factory)(setup.options, setup.sampling, key)
+
+
+def build_user(settings: RunSettings, limiter: RateLimiter | None = None) -> User:
+    """Call the user's factory, ``factory(options, model)``; one that returns None stands for
+    :class:`AbsentUser`.
+
+    ``limiter`` also limits the user's model if it asks the same endpoint as the agent's model.
+    """
+    setup = settings.user
+    model = None if setup.model is None else build_model(setup.model)
+    shared = setup.model is not None and setup.model.endpoint == settings.model.endpoint
+    if model is not None and shared:
+        model.limiter = limiter
+    return resolve(setup.factory)(setup.options, model) or AbsentUser()
+
+
+def build_judge(setup: JudgeSetup | None) -> ModelJudge | None:
+    """The judge, if there is one."""
+    return (
+        None if setup is None else ModelJudge(build_model(setup.model), setup.rubric, setup.votes)
+    )
+
+
+def build_middleware(
+    middleware: MiddlewareSetup, setup: WorkerSetup, scratch: Path, scrubber: Scrubber | None = None
+) -> MiddlewareMaker:
+    """Call the middleware's factory: ``factory(options, home)``.
+
+    ``scrubber`` knows the secrets of the run.
+    """
+    factory: Factory = resolve(middleware.factory)
+    home = MiddlewareHome(
+        scratch=scratch,
+        run_id=run_id(setup),
+        worker=worker_id(),
+        run_dir=reachable(setup),
+        engine=setup.engine,
+        keys={name: key.value for name, key in setup.settings.keys.items()},
+        hide=(scrubber or scrubber_of(setup)).message,
+        session=setup.session,
+        model=setup.settings.model_name,
+        model_kind=setup.settings.model_kind,
+        sampling=setup.settings.model.sampling,
+    )
+    return factory(middleware.options, home)
+
+
+def scrubber_of(setup: WorkerSetup) -> Scrubber:
+    """The scrubber of the secrets that this process and the run know."""
+    return setup.settings.scrubber()
+
+
+def run_id(setup: WorkerSetup) -> str:
+    """The name of the run's directory; empty if there is none."""
+    return "" if setup.run_dir is None else setup.run_dir.name
+
+
+def worker_id() -> str:
+    """Host and process of this worker."""
+    return f"{socket.gethostname()}-{os.getpid()}"
+
+
+def reachable(setup: WorkerSetup) -> Path | None:
+    """The run's directory if this worker can see it."""
+    return setup.run_dir if setup.run_dir is not None and setup.run_dir.is_dir() else None

@@ -1,0 +1,127 @@
+"""Files of a run directory beside the dataset: config, world archive and tasks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from envs.unreadable import unreadable
+from envs.world.loader import World
+from synth.config import RunConfig, from_dict, to_dict
+from synth.core.config.fingerprints import difference, fingerprint
+from synth.core.dataset.store.atomic_files import write_file
+from synth.core.foundation.scrubber import Scrubber
+from synth.errors import OperatorError, ResumeRefused
+from synth.ext.renamings import opening_of, rules_of, tools_of
+from synth.task import Task
+
+TASKS_FILE = "tasks.parquet"
+CONFIG_FILE = "config.yaml"
+
+
+def load_config(directory: Path, changes: Mapping[str, object]) -> RunConfig:
+    """The config of a run, with changes to keys that do not affect the data.
+
+    Raises :class:`OperatorError` if there is no run, and :class:`ResumeRefused` with the difference
+    if a change would affect the data.
+    """
+    return with_changes(directory, from_dict(_read(directory)), changes)
+
+
+def with_changes(directory: Path, before: RunConfig, changes: Mapping[str, object]) -> RunConfig:
+    """The config of a run with changes.
+
+    Raises :class:`ResumeRefused` with the difference if a change would affect the data.
+    """
+    after = from_dict(changed(to_dict(before), changes))
+    if fingerprint(before)[0] != fingerprint(after)[0]:
+        lines = "\n  ".join(difference(before, after))
+        raise ResumeRefused(
+            f"{directory} was made with another config, which a resume may not change:\n  {lines}"
+        )
+    return after
+
+
+def recorded_config(directory: Path) -> RunConfig:
+    """The config of a run that is not continued: its extensions need not be installed.
+
+    Raises :class:`OperatorError` if there is no run.
+    """
+    return from_dict(_read(directory), installed=False)
+
+
+def _read(directory: Path) -> dict[str, Any]:
+    file = directory / CONFIG_FILE
+    if not directory.is_dir():
+        raise OperatorError(f"{directory}: no such directory")
+    if not file.is_file():
+        raise OperatorError(f"{directory} holds no run: it lacks {CONFIG_FILE}")
+    try:
+        raw: Any = yaml.safe_load(file.read_text("utf-8"))
+    except yaml.YAMLError as error:
+        raise OperatorError(f"{file}: {unreadable(error, 'valid YAML')}") from None
+    if not isinstance(raw, dict):
+        raise OperatorError(f"{file} is not the config of a run")
+    return cast("dict[str, Any]", raw)
+
+
+def changed(raw: Mapping[str, Any], changes: Mapping[str, object]) -> dict[str, Any]:
+    """A copy of a nested dict with the values at dotted keys replaced."""
+    out = dict(raw)
+    for dotted, value in changes.items():
+        head, _, rest = dotted.partition(".")
+        inner = out.get(head)
+        nested = cast("dict[str, Any]", inner) if isinstance(inner, Mapping) else dict[str, Any]()
+        out[head] = changed(nested, {rest: value}) if rest else value
+    return out
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file completely or not at all.
+
+    Raises :class:`OperatorError` if the disk refuses.
+    """
+    write_file(path, data, path.with_name(f".{path.name}.tmp"))
+
+
+def scrubbed(row: dict[str, object], scrubber: Scrubber) -> dict[str, object]:
+    """The row without the secrets of the run, which a world may hold or tell."""
+    data = json.dumps(row, default=str).encode()
+    return scrubber.value(row) if scrubber.in_bytes(data) else row
+
+
+def task_row(task: Task, world: World) -> dict[str, object]:
+    """The row of tasks.parquet: what is asked, and what it is judged by."""
+    return {
+        "task_id": task.id,
+        "family": task.family,
+        "case": task.case,
+        "env": task.env,
+        "env_digest": world.digest,
+        "split": task.split,
+        "universe": task.universe,
+        "key": task.key,
+        "slots": dict(task.slots),
+        "prompt": task.prompt,
+        "system": rules_of(task),
+        "messages": opening_of(task),
+        "tools": tools_of(task, [world.toolbox]),
+        "answer": task.answer,
+        "gold": [step.to_json() for step in task.gold],
+        "checks": {
+            "compare": dict(task.compare),
+            "compare_answer": dict(task.compare_answer),
+            "form": task.form,
+            "gates": [gate.to_json() for gate in task.gates],
+            "oracle": dict(task.oracle),
+            "end": None if task.end is None else asdict(task.end),
+        },
+        "task": task.to_json(),
+        "now": task.now,
+        "seed": task.seed,
+    }

@@ -1,0 +1,66 @@
+"""A runtime in the driver's own process and on its event loop: for debugging and small jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from synth.core.runner.rate_limits import Grant
+from synth.core.runner.runtimes.base import Runtime, WorkerHandle
+from synth.core.runner.setup import WorkerSetup
+from synth.core.runner.worker_messages import Assignment, Collected
+from synth.worker import Worker
+
+
+class InlineWorker(WorkerHandle):
+    """A worker in this process."""
+
+    def __init__(self, setup: WorkerSetup) -> None:
+        self._worker = Worker(setup)
+
+    async def start(self) -> list[str]:
+        return await self._worker.start()
+
+    async def lease(self, work: Sequence[Assignment]) -> None:
+        await self._worker.lease(work)
+
+    async def collect(self, wait_s: float, grant: Grant | None = None) -> Collected:
+        return await self._worker.collect(wait_s, grant)
+
+    async def withdraw(self) -> list[int]:
+        return await self._worker.withdraw()
+
+    async def close(self) -> None:
+        await self._worker.close()
+
+
+@dataclass(frozen=True)
+class InlineOptions:
+    """Options of ``runtime=inline``, which has none."""
+
+
+class InlineRuntime(Runtime):
+    """Makes one worker, in this process."""
+
+    name = "inline"
+    Options = InlineOptions
+    ignores = ("workers",)
+
+    def __init__(self, options: InlineOptions | None = None) -> None:
+        self._setup: WorkerSetup | None = None
+
+    def announce(self, setup: WorkerSetup) -> str:
+        return "working in this process"
+
+    async def open(self, setup: WorkerSetup) -> None:
+        self._setup = setup
+
+    def worker_count(self, asked: int | None) -> int:
+        return 1  # a second worker on the same loop would only add overhead
+
+    async def spawn(self) -> WorkerHandle:
+        assert self._setup is not None, "open() comes first"
+        return InlineWorker(self._setup)
+
+    async def close(self) -> None:
+        self._setup = None

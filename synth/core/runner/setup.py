@@ -1,0 +1,445 @@
+"""The setup of a worker: what a config names, looked up once, as plain data that travels.
+
+:func:`resolve_settings` reads the config, the environment variables that it names and the options
+of its extensions. Whatever it finds wrong is an :class:`~synth.errors.OperatorError`, raised before
+anything is paid for; its result is passed on to the plan, the workers and the manifest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, cast
+
+from envs.sandboxes.base import DatabaseTarget
+from envs.types import Limits
+from synth.config import EndpointConfig, RunConfig
+from synth.core.agent.rollout_result import AgentLimits
+from synth.core.config.agent import ApprovalConfig
+from synth.core.config.database import DatabaseConfig
+from synth.core.config.database_target import configured_target
+from synth.core.config.fingerprints import fingerprint
+from synth.core.config.options import Gathering, options_for
+from synth.core.config.prices import prices_of
+from synth.core.config.rules import walk
+from synth.core.foundation.credentials import known_secrets
+from synth.core.foundation.scrubber import Scrubber
+from synth.core.foundation.shipped import version
+from synth.core.runner.audit_files import AuditLevel
+from synth.core.runner.callbacks import CallbackSetup, callback_options, callback_setups
+from synth.errors import DatasetError, OperatorError
+from synth.model import Sampling
+from synth.plugins import (
+    ENGINES,
+    MIDDLEWARES,
+    MODELS,
+    RUNTIMES,
+    TASK_SOURCES,
+    TASK_TRANSFORMS,
+    USERS,
+    Extension,
+    ExtensionPoint,
+    PluginError,
+    resolve,
+)
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A key on its way to a worker: it travels as an argument and never prints."""
+
+    value: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class MiddlewareSetup:
+    """A middleware under its name in the config; ``factory`` is ``package.module:attribute``.
+
+    ``options`` is an instance of the ``Options`` that the factory declares, or else a mapping.
+    """
+
+    name: str
+    factory: str
+    options: Any
+
+
+@dataclass(frozen=True)
+class ModelSetup:
+    """A model that a worker builds; ``factory`` is ``package.module:attribute``."""
+
+    factory: str
+    options: object
+    sampling: Sampling
+    api_key: Secret | None = None
+
+    @property
+    def endpoint(self) -> tuple[object, ...]:
+        """The identity of the endpoint that is asked: rate limits hold for each of them."""
+        address = (_option(self.options, key) for key in ("name", "base_url"))
+        return self.factory, self.api_key, *address
+
+
+@dataclass(frozen=True)
+class UserSetup:
+    """A user that a worker builds; ``model`` is the model that plays it, if one does."""
+
+    factory: str
+    options: object
+    model: ModelSetup | None = None
+
+
+@dataclass(frozen=True)
+class JudgeSetup:
+    """A judge that a worker builds."""
+
+    model: ModelSetup
+    rubric: str | None
+    votes: int
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """The config of a run after every name in it has been looked up.
+
+    ``extensions`` are those that the config, the world and its tasks name, each with its
+    distribution and version.
+    ``keys`` are the values of the environment variables that options of middlewares name.
+    ``preflight`` is False where nothing may be asked before the first rollout.
+    ``refusal`` says why no run can ask the model; empty if one can.
+    """
+
+    model: ModelSetup
+    model_name: str
+    model_kind: str
+    asks_endpoint: bool
+    user: UserSetup
+    middlewares: tuple[MiddlewareSetup, ...]
+    callbacks: tuple[CallbackSetup, ...]
+    keys: Mapping[str, Secret]
+    target: DatabaseTarget
+    limits: Limits
+    agent: AgentLimits
+    config_digest: str
+    extensions: tuple[Extension, ...] = ()
+    judge: JudgeSetup | None = None
+    preflight: bool = True
+    refusal: str = ""
+
+    def scrubber(self) -> Scrubber:
+        """The scrubber of the secrets that this process and the run know."""
+        return Scrubber([*self.secrets(), *known_secrets()])
+
+    def secrets(self) -> list[str]:
+        """The keys and server addresses that the run knows."""
+        user = self.user.model
+        asked = [self.model, user, None if self.judge is None else self.judge.model]
+        given = [*(model.api_key for model in asked if model is not None), *self.keys.values()]
+        known = [secret.value for secret in given if secret is not None]
+        return [*known, self.target.url] if self.target.url else known
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The work that a session of a run begins with: tasks to prove and jobs to play.
+
+    ``free_sql`` is true if the world has a tool that runs SQL which the agent writes, in processes
+    of its own.
+    """
+
+    tasks: int = 0
+    jobs: int = 0
+    free_sql: bool = False
+
+
+@dataclass(frozen=True)
+class WorkerSetup:
+    """Everything that a worker is built from.
+
+    ``run_dir`` is the directory that the driver writes to; a worker on another machine may not
+    see it. ``audit`` is the level of the tool-call audit; None switches it off. ``session`` is a
+    random id of the driver's session.
+    """
+
+    settings: RunSettings
+    world_name: str
+    world_archive: bytes = field(repr=False)
+    engine: str
+    concurrency: int
+    synth_version: str
+    run_dir: Path | None = None
+    audit: AuditLevel | None = None
+    session: str = ""
+    workload: Workload = Workload()
+
+    @classmethod
+    def of(
+        cls,
+        config: RunConfig,
+        settings: RunSettings,
+        world_name: str,
+        archive: bytes,
+        run_dir: Path | None = None,
+    ) -> WorkerSetup:
+        """The setup of every worker of a run."""
+        return cls(
+            settings=settings,
+            world_name=world_name,
+            world_archive=archive,
+            engine=config.database.engine,
+            concurrency=config.runtime.concurrency,
+            synth_version=version(),
+            run_dir=run_dir,
+            audit=config.database.audit_level if config.database.audit else None,
+        )
+
+
+def resolve_settings(config: RunConfig) -> RunSettings:
+    """Look up everything that a config names.
+
+    Raises :class:`OperatorError` for an extension that cannot be imported or does not take its
+    options, an environment variable that is not set, or a recorded run that cannot be read.
+    """
+    model_extension, model_factory = _load(MODELS, config.model.kind, "model.kind")
+    asks_endpoint = bool(getattr(model_factory, "asks_endpoint", True))
+    model_name, sampling = model_identity(config)
+    section = _priced(config.model)
+    if "retry" in config.agent.middleware and config.narrate.path is None:
+        section["max_retries"] = 0
+    parts = Gathering()
+    model_options = parts.make(
+        lambda: options_for(model_factory, section, config.model.options, "model.options")
+    )
+    of_user = parts.make(lambda: _user_setup(config))
+    of_middlewares = parts.make(lambda: _middleware_setups(config))
+    callbacks = parts.make(lambda: callback_setups(config.telemetry))
+    target = parts.make(lambda: database_target(config))
+    parts.check()
+    user, user_extensions = of_user
+    middlewares, middleware_extensions = of_middlewares
+    engine = _find(ENGINES, config.database.engine, "database.engine")
+    source = _find(TASK_SOURCES, config.tasks.kind, "tasks.kind")
+    judge, judge_extensions = judge_setup(config)
+    extensions = (source, model_extension, *user_extensions, *middleware_extensions, engine)
+    extensions = (*extensions, *judge_extensions)
+    transforms = [
+        _find(TASK_TRANSFORMS, name, "tasks.transforms") for name in config.tasks.transforms
+    ]
+    extensions = (*extensions, *transforms)
+    runtime = _find(RUNTIMES, config.runtime.kind, "runtime.kind")
+    return RunSettings(
+        model=ModelSetup(
+            model_extension.target,
+            model_options,
+            sampling,
+            _secret("model", config.model.api_key_env) if asks_endpoint else None,
+        ),
+        model_name=model_name,
+        model_kind=model_extension.name,
+        asks_endpoint=asks_endpoint,
+        preflight=config.preflight,
+        refusal=str(getattr(model_factory, "refusal", "")),
+        user=user,
+        judge=judge,
+        middlewares=(*_around(callbacks), *middlewares),
+        callbacks=tuple(callbacks),
+        keys=_named_keys(
+            {"agent": _middleware_options(config), "telemetry": callback_options(config.telemetry)}
+        ),
+        target=target,
+        limits=limits_of(config.database),
+        agent=AgentLimits(
+            **{limit.name: getattr(config.agent, limit.name) for limit in fields(AgentLimits)}
+        ),
+        config_digest=fingerprint(config, extensions)[0],
+        extensions=(*extensions, runtime),
+    )
+
+
+def with_extensions(
+    settings: RunSettings, config: RunConfig, found: Iterable[Extension]
+) -> RunSettings:
+    """Add extensions that the world and its tasks name to those that the config names."""
+    extensions = tuple(dict.fromkeys((*settings.extensions, *found)))
+    of_data = [extension for extension in extensions if extension.kind != RUNTIMES.kind]
+    return replace(settings, config_digest=fingerprint(config, of_data)[0], extensions=extensions)
+
+
+def limits_of(database: DatabaseConfig) -> Limits:
+    """Limits on what one tool call may use of the database."""
+    return Limits(
+        database.read_only,
+        database.statement_timeout_ms,
+        database.max_rows,
+        database.max_result_bytes,
+    )
+
+
+def database_target(config: RunConfig) -> DatabaseTarget:
+    """The server of the sandboxes, and the options of its engine.
+
+    Raises :class:`OperatorError` naming the environment variable if it is not set, and for an
+    engine that cannot be loaded or does not take its options.
+    """
+    database = config.database
+    target = configured_target(database)
+    if database.options:
+        _, engine = _load(ENGINES, database.engine, "database.engine")
+        options_for(engine, {}, database.options, "database.options")
+    return replace(target, options=database.options)
+
+
+def model_identity(config: RunConfig) -> tuple[str, Sampling]:
+    """The name of the model whose words the rows hold, and how it is or was sampled.
+
+    Raises :class:`OperatorError` for a replay of something that is not a recorded run.
+    """
+    model = config.model
+    if model.kind == "replay" and model.path is not None:
+        try:
+            return resolve("synth.core.models.replay.records:model_identity_at")(Path(model.path))
+        except DatasetError as error:
+            raise OperatorError(f"model.path: {error}") from None
+    return model.name or model.kind, _sampling(model)
+
+
+def _sampling(model: EndpointConfig) -> Sampling:
+    return Sampling(model.temperature, model.top_p, model.max_tokens, model.extra_body)
+
+
+def _find(point: ExtensionPoint, name: str, key: str) -> Extension:
+    try:
+        return point.find(name)
+    except PluginError as error:
+        raise OperatorError(f"{key}: {error}") from error
+
+
+def _load(point: ExtensionPoint, name: str, key: str) -> tuple[Extension, Any]:
+    """An extension and its factory. Raises :class:`OperatorError` that starts with the key."""
+    extension = _find(point, name, key)
+    try:
+        return extension, extension.load()
+    except PluginError as error:
+        raise OperatorError(f"{key}: {error}") from error
+
+
+def _user_setup(config: RunConfig) -> tuple[UserSetup, list[Extension]]:
+    users = config.users
+    extension, factory = _load(USERS, users.kind, "users.kind")
+    asks_model: bool | None = getattr(factory, "asks_model", None)
+    options = options_for(factory, asdict(users), users.options, "users.options")
+    if not (users.model.name is not None if asks_model is None else asks_model):
+        return UserSetup(extension.target, options), [extension]
+    model, model_extension = _model_setup(users.model, "users.model")
+    return UserSetup(extension.target, options, model), [extension, model_extension]
+
+
+def _model_setup(section: EndpointConfig, key: str) -> tuple[ModelSetup, Extension]:
+    """The model of a section of the config, which ``key`` names."""
+    extension, factory = _load(MODELS, section.kind, f"{key}.kind")
+    asks_endpoint = bool(getattr(factory, "asks_endpoint", True))
+    model = ModelSetup(
+        extension.target,
+        options_for(factory, _priced(section), section.options, f"{key}.options"),
+        _sampling(section),
+        _secret(key, section.api_key_env) if asks_endpoint else None,
+    )
+    return model, extension
+
+
+def rephrase_setup(config: RunConfig) -> ModelSetup:
+    """The model that writes other words for users. Raises :class:`OperatorError`."""
+    return _model_setup(config.tasks.rephrase.endpoint, "tasks.rephrase")[0]
+
+
+def judge_setup(config: RunConfig) -> tuple[JudgeSetup | None, list[Extension]]:
+    """The judge of a config, if it names one. Raises :class:`OperatorError`."""
+    judge = config.rewards.judge
+    if judge.name is None:
+        return None, []
+    model, extension = _model_setup(judge, "rewards.judge")
+    return JudgeSetup(model, judge.rubric, judge.votes), [extension]
+
+
+def _middleware_setups(config: RunConfig) -> tuple[list[MiddlewareSetup], list[Extension]]:
+    agent = config.agent
+    setups: list[MiddlewareSetup] = []
+    extensions: list[Extension] = []
+    for name in agent.middleware:
+        extension, factory = _load(MIDDLEWARES, name, "agent.middleware")
+        if name in MIDDLEWARES.builtin:
+            options = getattr(agent, name)
+            if name == "approval" and agent.approval.model is not None:
+                options = _approval_options(agent.approval)
+        else:
+            own = agent.options.get(name, {})
+            options = options_for(factory, own, own, f"agent.options.{name}")
+        setups.append(MiddlewareSetup(name, extension.target, options))
+        extensions.append(extension)
+    return setups, extensions
+
+
+def _around(callbacks: Iterable[CallbackSetup]) -> Iterator[MiddlewareSetup]:
+    """The middlewares that callbacks bring into the workers."""
+    for callback in callbacks:
+        if callback.middleware is not None:
+            yield MiddlewareSetup(callback.name, callback.middleware, callback.options)
+
+
+def _priced(model: EndpointConfig) -> dict[str, Any]:
+    """The section of a model, with the prices of the public table where it names none."""
+    section = asdict(model)
+    return section | prices_of(section, model.name)
+
+
+def _approval_options(approval: ApprovalConfig) -> ApprovalConfig:
+    found = prices_of(asdict(approval), approval.model)
+    own = {key: value for key, value in found.items() if hasattr(approval, key)}
+    return replace(approval, **own)
+
+
+def _middleware_options(config: RunConfig) -> dict[str, dict[str, Any]]:
+    """The options of each middleware as the config holds them."""
+    agent = config.agent
+    return {
+        name: asdict(getattr(agent, name))
+        if name in MIDDLEWARES.builtin
+        else agent.options.get(name, {})
+        for name in agent.middleware
+    }
+
+
+def _secret(section: str, variable: str | None) -> Secret | None:
+    if variable is None:
+        return None
+    value = os.environ.get(variable, "").strip()
+    if not value:
+        raise OperatorError(
+            f"{section}.api_key_env: the variable {variable} is not set; export it, name another,"
+            f" or set {section}.api_key_env=null for an endpoint without keys"
+        )
+    return Secret(value)
+
+
+def _named_keys(options: Mapping[str, object]) -> dict[str, Secret]:
+    """The values of the variables that options name under keys ending in ``_env``, at any depth.
+
+    Raises :class:`OperatorError` naming the variable if one is not set.
+    """
+    found: dict[str, Secret] = {}
+    for key, variable in walk(options):
+        if key.endswith("_env") and isinstance(variable, str) and variable:
+            value = os.environ.get(variable, "").strip()
+            if not value:
+                raise OperatorError(
+                    f"{key}: the variable {variable} is not set; export it, or name another"
+                )
+            found[variable] = Secret(value)
+    return found
+
+
+def _option(options: object, key: str) -> object:
+    if isinstance(options, Mapping):
+        return cast("Mapping[str, object]", options).get(key)
+    return getattr(options, key, None)

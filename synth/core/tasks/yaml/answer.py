@@ -1,0 +1,103 @@
+"""The `answer` of a family: the fields of the `submit` tool, and how each compares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from envs.tools.tool import PROPERTY
+from synth.core.tasks.yaml.compare import check_tolerance
+from synth.core.tasks.yaml.models import FieldCompare, FieldModel, keys_of, words_of
+from synth.core.tasks.yaml.scope import Scope, nearest
+from synth.core.tasks.yaml.source_map import Map, Seq
+from synth.core.tasks.yaml.step_templates import StepTemplate, SubmitTemplate, every_template
+from synth.core.tasks.yaml.words import ARRAY_COMPARE, FIELD_TYPES
+
+
+def read_answer(
+    raw: Map, scope: Scope
+) -> tuple[dict[str, Mapping[str, object]] | None, dict[str, object]]:
+    """The answer's fields as JSON Schema properties (None: there is no answer), and how each
+    compares.
+    """
+    if raw.get("answer") is None:
+        return None, {}
+    fields = scope.mapping(raw["answer"], "answer", raw.lines["answer"])
+    if not fields:
+        raise scope.fail("`answer` needs at least one field", raw.lines["answer"])
+    properties: dict[str, Mapping[str, object]] = {}
+    compare: dict[str, object] = {}
+    for name, entry in fields.items():
+        line = fields.lines[name]
+        if not PROPERTY.fullmatch(name):
+            raise scope.fail(
+                f"answer {name[:80]!r}: a field's name must match {PROPERTY.pattern}", line
+            )
+        spec = scope.mapping(entry, f"answer {name}", line, keys_of(FieldModel))
+        schema = _schema(spec, name, line, scope)
+        properties[name] = schema | {
+            "description": scope.text(spec, "description", f"answer {name}")
+        }
+        compare[name] = field_rule(spec.get("compare", "exact"), name, schema["type"], line, scope)
+    return properties, compare
+
+
+def _schema(spec: Map, name: str, line: int, scope: Scope) -> dict[str, Any]:
+    kind: object = spec.get("type", "string")
+    if not isinstance(kind, str) or kind not in FIELD_TYPES:
+        raise scope.fail(
+            f"answer {name}: unknown type {kind!r}; {nearest(str(kind), FIELD_TYPES)}", line
+        )
+    schema: dict[str, object] = {"type": kind}
+    if "enum" in spec:
+        if not isinstance(spec["enum"], Seq) or not spec["enum"]:
+            raise scope.fail(f"answer {name}: enum must be a list of values", line)
+        for value in spec["enum"]:
+            boolean = isinstance(value, bool) is not (kind == "boolean")
+            if kind == "array" or boolean or not isinstance(value, FIELD_TYPES[kind]):
+                raise scope.fail(f"answer {name}: {value!r} in enum is no {kind}", line)
+        schema["enum"] = list(spec["enum"])
+    if kind == "array":
+        items: object = spec.get("items", "string")
+        if not isinstance(items, str) or items not in set(FIELD_TYPES) - {"array"}:
+            raise scope.fail(f"answer {name}: items must be a scalar type, not {items!r}", line)
+        schema["items"] = {"type": items}
+    elif "items" in spec:
+        raise scope.fail(f"answer {name}: `items` goes with an array", line)
+    return schema
+
+
+def field_rule(rule: object, name: str, kind: str, line: int, scope: Scope) -> object:
+    """The checked rule by which a field of a type compares."""
+    if isinstance(rule, Map):
+        check_tolerance(rule, line, scope.fail)
+        if kind not in {"integer", "number"}:
+            raise scope.fail(f"answer {name}: a tolerance goes with numbers, not with {kind}", line)
+        return dict(rule)
+    if not isinstance(rule, str) or rule not in words_of(FieldCompare):
+        raise scope.fail(
+            f"answer {name}: unknown compare {rule!r};"
+            f" {nearest(str(rule), words_of(FieldCompare))}",
+            line,
+        )
+    if rule in ARRAY_COMPARE and kind != "array":
+        raise scope.fail(f"answer {name}: `{rule}` goes with an array", line)
+    if rule == "text" and kind not in {"string", "array"}:
+        raise scope.fail(f"answer {name}: `text` goes with strings", line)
+    return rule
+
+
+def submit_schema(
+    fields: Mapping[str, object] | None, gold: Sequence[StepTemplate]
+) -> dict[str, object] | None:
+    """The submit tool's parameters: a field is required where every case hands it in."""
+    if fields is None:
+        return None
+    submits = [step.fields for step in every_template(gold) if isinstance(step, SubmitTemplate)]
+    required = [name for name in fields if submits and all(name in submit for submit in submits)]
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": required,
+        "additionalProperties": False,
+    }

@@ -1,0 +1,201 @@
+"""What a step saves from a result: the value of a JSONPath, or one computed from such values.
+
+A path is text; one that holds slots or saved names is ``{"$path": parts}``, and their values are
+put in as JSON. A computed value is ``{"$compute": word, "of": operands}``.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any, cast
+
+from synth.core.tasks.yaml.json_path import extract, joined_path
+from synth.core.tasks.yaml.template import fill, rounded, text_of
+
+Save = str | Mapping[str, object]
+"""A compiled value of ``save``."""
+
+
+def read_result(content: str) -> object:
+    """The value of a tool's result: its JSON, or the text itself of a plain text."""
+    try:
+        return json.loads(content)
+    except ValueError:
+        return content
+
+
+def fill_save(save: Save, key: str, names: Mapping[str, object]) -> Save:
+    """Put values in the place of slots (``key`` is ``$slot``) or saved names (``$``)."""
+    if isinstance(save, str) or "$path" in save:
+        return joined_path(cast("Any", save), names, key)
+    operands = cast("Sequence[Any]", save["of"])
+    filled = [
+        fill_save(operand, key, names) if is_path(operand) else fill(operand, key, names)
+        for operand in operands
+    ]
+    return {**save, "of": filled}
+
+
+def is_path(operand: object) -> bool:
+    """True if an operand of a computed value is a path, not a value."""
+    if isinstance(operand, str):
+        return operand.startswith(("$.", "$["))
+    return isinstance(operand, Mapping) and "$path" in operand
+
+
+def saved_values(
+    saves: Mapping[str, Save], result: object, names: Mapping[str, object]
+) -> dict[str, object]:
+    """The values that a step saves from its result; later ones may use earlier ones.
+
+    Raises LookupError where a path finds nothing, ValueError where a value cannot be computed.
+    """
+    out: dict[str, object] = {}
+    for name, save in saves.items():
+        try:
+            out[name] = _value(fill_save(save, "$", {**names, **out}), result)
+        except KeyError as error:
+            raise LookupError(f"no step before has saved {error.args[0]!r}") from None
+    return out
+
+
+def _value(save: Save, result: object) -> object:
+    if isinstance(save, str):
+        if save == "$":
+            return result
+        if isinstance(result, str):
+            raise LookupError(  # noqa: TRY004
+                "the result is a plain text, of which `$` saves the whole; a path needs a tool that"
+                " returns an object"
+            )
+        return extract(save, result)
+    word = str(save["$compute"])
+    operands = [
+        extract(operand, result) if is_path(operand) else operand
+        for operand in cast("Sequence[Any]", save["of"])
+    ]
+    return rounded(COMPUTED[word][1](*operands))
+
+
+def _one(values: object) -> object:
+    found = _list(values)
+    if len(found) != 1:
+        raise LookupError(f"`one` needs exactly one value, and there are {len(found)}")
+    return found[0]
+
+
+def _count(values: object) -> object:
+    return len(_list(values))
+
+
+def _sum(values: object) -> object:
+    return _plain(sum((_number(item) for item in _list(values)), Decimal(0)))
+
+
+def _mean(values: object) -> object:
+    found = [_number(item) for item in _some(values)]
+    return _plain(sum(found, Decimal(0)) / len(found))
+
+
+def _extreme(choose: Callable[..., object]) -> Callable[[object], object]:
+    return lambda values: choose(_some(values), key=_order)
+
+
+def _extreme_by(choose: Callable[..., object]) -> Callable[[object, object], object]:
+    def by(values: object, name: object) -> object:
+        def key(item: object) -> tuple[int, Decimal, str]:
+            return _order(_field(item, str(name)))
+
+        return choose(_some(values), key=key)
+
+    return by
+
+
+def _days_between(first: object, last: object) -> object:
+    return (_day(last) - _day(first)).days
+
+
+def _plus(*values: object) -> object:
+    return _plain(sum(map(_number, values), Decimal(0)))
+
+
+def _minus(first: object, *others: object) -> object:
+    return _plain(_number(first) - sum(map(_number, others), Decimal(0)))
+
+
+def _times(*values: object) -> object:
+    return _plain(math.prod(map(_number, values)))
+
+
+COMPUTED: Mapping[str, tuple[tuple[int, int | None], Callable[..., object]]] = {
+    "one": ((1, 1), _one),
+    "count": ((1, 1), _count),
+    "sum": ((1, 1), _sum),
+    "mean": ((1, 1), _mean),
+    "max": ((1, 1), _extreme(max)),
+    "min": ((1, 1), _extreme(min)),
+    "max_by": ((2, 2), _extreme_by(max)),
+    "min_by": ((2, 2), _extreme_by(min)),
+    "days_between": ((2, 2), _days_between),
+    "plus": ((2, None), _plus),
+    "minus": ((2, None), _minus),
+    "times": ((2, None), _times),
+}
+"""The words of computed values: the least and the most operands, and the function."""
+
+
+def _list(values: object) -> list[object]:
+    if not isinstance(values, list):
+        message = f"a list is needed, not {text_of(values)[:80]!r}"
+        raise ValueError(message)  # noqa: TRY004
+    return cast("list[object]", values)
+
+
+def _some(values: object) -> list[object]:
+    found = _list(values)
+    if not found:
+        raise LookupError("the list is empty")
+    return found
+
+
+def _field(item: object, name: str) -> object:
+    fields: Mapping[str, object] = {}
+    if isinstance(item, Mapping):
+        fields = cast("Mapping[str, object]", item)
+    if name not in fields:
+        raise LookupError(f"{text_of(item)[:80]!r} has no field {name!r}")
+    return fields[name]
+
+
+def _number(value: object) -> Decimal:
+    if not isinstance(value, bool) and isinstance(value, int | float | str):
+        try:
+            number = Decimal(str(value))
+        except InvalidOperation:
+            number = Decimal("NaN")
+        if number.is_finite():
+            return number
+    raise ValueError(f"{text_of(value)[:80]!r} is no number")
+
+
+def _plain(number: Decimal | float) -> int | float:
+    exact = Decimal(number)
+    return int(exact) if exact == exact.to_integral_value() else float(exact)
+
+
+def _order(value: object) -> tuple[int, Decimal, str]:
+    """Numbers first, by their size, then texts, such as dates."""
+    if isinstance(value, str):
+        return 1, Decimal(0), value
+    return 0, _number(value), ""
+
+
+def _day(value: object) -> dt.date:
+    try:
+        return dt.date.fromisoformat(str(value)[:10])
+    except ValueError:
+        raise ValueError(f"{text_of(value)[:80]!r} is no day of the form 2026-03-02") from None

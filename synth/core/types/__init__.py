@@ -1,0 +1,1 @@
+"""Frozen, picklable data of which a task, a rollout and a verdict consist."""

@@ -1,0 +1,57 @@
+"""A surface of a world: other names for the same tools, parameters, results and words.
+
+The environment, gold and every verifier keep the world's own names; :mod:`synth.ext.renamings`
+translates between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class AddedTool:
+    """A tool that is no part of the world. Each call of it gives ``output``, or fails with the
+    message ``refusal``. It changes nothing.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    output: Any = None
+    refusal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """A variant of the names that a model is shown, by the world's own names.
+
+    - ``number``: the variant's number, from 1.
+    - ``tools``: names of tools; ``names``: names of parameters and keys of results.
+    - ``values``: by parameter or key, the words of its enumeration.
+    - ``wording``: phrases of rules and descriptions; ``openings``: first words of descriptions.
+    - ``left_out``: tools of the world that are not offered.
+    - ``added``: tools that are offered beside the world's.
+    - ``results``: False where results keep their keys, because an agent's own SQL names them.
+    """
+
+    number: int
+    tools: Mapping[str, str] = field(default_factory=dict[str, str])
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Any])
+    wording: Mapping[str, str] = field(default_factory=dict[str, str])
+    openings: Mapping[str, str] = field(default_factory=dict[str, str])
+    left_out: Sequence[str] = ()
+    added: Sequence[AddedTool] = ()
+    results: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Surface:
+        added = tuple(AddedTool(**tool) for tool in raw["added"])
+        values: dict[str, Any] = {**raw, "left_out": tuple(raw["left_out"]), "added": added}
+        return cls(**values)

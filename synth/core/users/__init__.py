@@ -1,0 +1,1 @@
+"""Users: partners who answer the agent. The contract is :mod:`synth.user`."""

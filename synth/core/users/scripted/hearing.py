@@ -1,0 +1,310 @@
+"""What the sentences of a turn want: to know something, a yes, or nothing. English, over folded
+text (:func:`synth.core.language.wording.fold`); in other languages question marks and topics are
+understood.
+
+What no pattern knows is safe: a sentence with a question mark asks, and a turn that asks nothing
+and announces no work has settled its matter.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from synth.core.language.wording import fold
+
+Statement = Literal["work", "report", "polite"]
+
+_WH = r"(?:what|which|when|where|who|whom|whose|why|how)(?:'s)?\b"
+_CAN = r"(?:can|could|would|will) you(?! (?:like|want|prefer))"
+_GIVE = (
+    r"(?:tell|provide|give|share|specify|send|clarify|list|describe|explain|choose|remind|state"
+    r"|indicate)\b"
+)
+_TO_ACT = (
+    r"(?:shall|should) (?:i|we)\b|(?:may|can|could) (?:i|we)\b(?! (?:\w+ )?(?:have|get|ask|know|see|help|assist|do|else)\b)"
+    r"|\b(?:want|like|prefer|need|with|for) (?:me|us) to\b|\b(?:want|like|ready|okay|ok|happy|good|safe) to"
+    r" (?:proceed|go|continue)|^(?:proceed|go ahead)\b"
+    r"|\b(?:approv|permission|go-ahead|consent|agree|object)|\bunless you\b|\bconfirm\w* (?:that|if|by|the following)\b"
+    r"|\byou accept\b|\bonce you (?:confirm|approve|agree)|\bif (?:that|this|it)(?:'s| is) (?:ok|fine|all)"
+)
+
+_MARK = re.compile(r"\?(?![\w/=&])")
+_LED = re.compile(
+    rf"(?:^|[,;:\u2013\u2014] |\s- )(?:(?:and|so|also|but|or|then|first|for|in|to|on|at|by|with|thanks|ok) )*{_WH}"
+    rf"|\b{_WH}\s*\?$"
+)
+_OPEN = re.compile(
+    r"\bhow\b.{0,30}\b(?:proceed|continue|handle|like to|sound)|\bwhat\b.{0,20}\bto do\b"
+)
+_REQUEST = re.compile(
+    rf"^(?:(?:and|so|please|kindly|just|also) )*{_GIVE}(?! (?:a|no|been)\b)"
+    rf"|\b(?:please|kindly|{_CAN}|if you (?:can|could))\b.{{0,60}}?\b{_GIVE}"
+    r"|\b(?:may|can|could|might) i (?:\w+ )?(?:have|get|ask|know|see)\b|\bdo you (?:\w+ )?(?:know|have|remember)\b"
+    rf"|\b(?:let me know|advise) (?:{_WH}|whether|your|the|her|his)"
+    r"|\b(?:i|we)(?:'ll|'d| will| would)? (?:\w+ )?(?:need|require|want)(?! to (?!know|ask|have))\b"
+    r"|\b(?:i|we)\b.{0,20}\b(?:ask|asking|looking) (?:you|for|about)\b"
+)
+_CONFIRM = re.compile(
+    rf"\b(?:please|kindly|{_CAN}|let me|(?:need|want|like)(?: you)? to|(?:need|have) your)\b.{{0,60}}?\b(?:confirm|verify|double-check|check|re-check|confirmation)\b"
+    r"|^confirm\b|\bconfirm(?:ed)?\s*\?"
+)
+_CONFIRM_ACT = re.compile(
+    r"\bconfirm\w*(?: by \w+)?\s*(?:(?:that|whether|if|you|to|by|with|or|this|the following)\b|[:?.!]|$)"
+)
+_YES = re.compile(
+    r"\b(?:reply|say|answer|respond|type)\b.{0,12}\b(?:yes|ok|confirm)\b|\b(?:need|have|want|await\w*|wait\w* for) (?:your|an?) (?:\w+ )?[\"']?(?:yes|approval|confirmation|go-ahead|permission)\b"
+    r"|\bi(?:'ll|'d|'m| will| am)\b.*\bunless you\b|\bunless you (?:tell|object|say|hear)\b|\b(?:once|until|if|when) you(?:'ve| have)? (?:confirm|approve|agree)|\bplease (?:approve|confirm|proceed)\b"
+    r"|\bif (?:that|this|it)(?:'s| is) (?:ok|okay|fine|all right)\b|\blet me know (?:if|whether|when)\b.{0,40}\b(?:proceed|go ahead|correct|right|works|me to)\b"
+)
+_CHECK = re.compile(
+    r"\b(?:right|correct\w*|ok|okay|fine|good|alright|accurate|yes|sure|agreed?|sounds?|looks?|works?|happy|ready|suits?|change|acceptable|do you want|would you like|what you want)\b"
+)
+_VERB = re.compile(
+    r"^(?:(?:and|so|also|but) )?(?:is|are|was|were|do|does|did|has|have|can|could|would|will|any)\b"
+)
+_TO_ACT_AT = re.compile(_TO_ACT)
+_PREFERENCE = re.compile(
+    r"\b(?:would|do) you (?:like|prefer|want)\b(?! (?:me|us|to)\b)|\byou accept\b"
+)
+_CLOSING = re.compile(
+    r"(?<!or something )(?<!or anything )\belse\b(?! that)|\b(?:any|other|further|more|additional) (?:\w+ )?(?:questions?|concerns?|requests?|issues?|needs?|assistance|help)\b"
+    r"|\b(?:help|assist) you\b(?! with (?:that|this|it|your)\b)|\bi (?:help|assist)\b|\bfeel free\b|\bhesitate\b|\breach out\b|\bhave a (?:great|good|nice|wonderful)\b|\bif you (?:ever )?(?:need|have any|want)\b"
+    r"|\b(?:does|did) (?:that|this|it) (?:help|answer|resolve)|\bthat (?:be )?all\b(?! right)|\bquestions\?"
+)
+_NOT_CLOSING = re.compile(
+    rf"\b(?:shall|should) (?:i|we)\b|\bi(?:'ll)? need\b|\b(?:i|we) should\b|\bto (?:proceed|go ahead|continue)\b|\bor would you\b|\belse (?:do|can|could|should) you (?:need|tell|share)\b|\b(?:{_CAN}|please) {_GIVE}|\b(?:choose|confirm|suggest|offer)\b"
+)
+_GENERIC = re.compile(
+    r"\b(?:the|any|more|all|some|further|your) (?:\w+ )?(?:details|information|info)\b(?! (?:about|on|of)\b)|\b(?:everything|all) (?:that )?you know\b"
+    r"|\b(?:what|anything|something) (?:else|more)\b.{0,20}\b(?:need|know|tell|share)\b|\btell me more\b|\bwhat (?:do|should|can) (?:you|i) (?:need|know|tell)\b"
+    r"|\bwhat (?:can|could) you (?:tell|share)\b"
+)
+_LACKS = re.compile(
+    r"\b(?:without|missing|required|needed|waiting|unclear|unknown|not (?:know|sure|specified)|don't know|(?:until|once|when|as soon as) (?:i|we|you))\b|\b(?:please|pls)\W*$"
+)
+_LATER = re.compile(
+    r"^(?:\w+, )?(?:if|once|when(?:ever)?|should) (?:you(?! can| could)|it|there|that)\b|\b(?:if|when(?:ever)?|once) you (?:have|find|get|know)\b"
+    r"|\bcome back\b|\bget back\b|\bcheck your\b|\banother time\b|\blater\b"
+)
+_AGAIN = re.compile(r"\b(?:again|once more|repeat|remind|sorry)\b")
+_CHOICE = re.compile(r"\bwhich (?:one|of|option|would|do)\b|\beither\b|\bprefer\b|\boptions\b")
+_ONE_OF = re.compile(r"\bone of (?!the|these|your|our|my|\d|two)\w|\bof the following\b")
+_OR = re.compile(r"\bor\b")
+_OTHER = re.compile(
+    r"\b(?:alternatives?|substitutes?|something (?:else|similar|different)|(?:an)?other (?:options?|ones?|choices?))\b"
+)
+_REFUSES = re.compile(
+    r"\b(?:can't|cannot|can not|unable|couldn't|could not|won't|will not|impossible|unfortunately|afraid|refus\w+|declined|denied|sold out|out of stock"
+    r"|not (?:possible|able|allowed|permitted|available|eligible|offered)|no longer possible|against (?:our|the))\b"
+)
+_WORK = re.compile(
+    r"\b(?:i|we)(?:'ll| will| shall|(?:'m|'re| am| are) (?:going|about|ready) to|(?:'d| would) like to| (?:need|have|want|plan) to| must| should) (?!not\b|leave\b|keep\b|close\b|be\b|add\b)"
+    r"|\b(?:i|we)(?:'m|'re| am| are) (?:now )?\w+ing\b|\blet me (?!know|have)|\blet's\b|\bmy plan\b|\b(?:one|a|just a) (?:moment|second|minute)\b|\bbear with\b|\bon it\b|\bhold on\b"
+    r"|^(?:now|next|first|then|step \d|plan)\b|^(?!nothing|anything|everything|during)\w+ing\b|\bi(?:'ve| have)? (?:just |now |also )*(?:found|find|see|located|checked|looked|verified|retrieved|pulled|identified|reviewed)\b"
+)
+_DONE = re.compile(
+    r"\b(?:has|have|was|were|is|are|been|i|'ve) (?:now |been |also |just |successfully )*(?!found|located|checked|looked|verified|retrieved|identified|reviewed|interested|delighted|pleased)\w{3,}ed\b|\bdone\b|\btake care\b|\bbye\b"
+)
+_POLITE = re.compile(
+    r"\b(?:hello|hi|hey|welcome|greetings|dear|thanks?|thank you|understand|sorry (?:to hear|about|for)|(?:glad|happy|here|pleased) to)\b|\bgood (?:morning|day|afternoon)|\byour request\b"
+    r"|^(?:sure|ok|okay|great|of course|certainly|understood|got it)\W*$|\b(?:how|what) can i\b"
+)
+_OFFER = re.compile(r"\b(?:how|what) (?:can|may|could) i\b|\b(?:glad|happy|here) to\b")
+_THOUGHT = re.compile(
+    r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)|\A(?:(?!<think).)*</think>", re.DOTALL
+)
+_ITEM = re.compile("\\s*(?:[-\u2022+\u2013]|\\(?(?:\\d{1,2}|[a-z])[.)])\\s+")
+_END = re.compile(r"(?<=[.?!])[\"')\]]*\s+")
+_TITLE = re.compile(r"\b(dr|mr|mrs|ms|prof|e\.g|i\.e|vs|incl)\.")
+_TWO = re.compile(
+    rf",? (?:and|but|or) (?:also )?(?={_WH}|{_CAN} |(?:may|can|shall|should) i\b|(?:are|do|have|did) you\b|(?:is|are) there\b|let me know\b)(?=.*\?)"
+)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of the agent in folded text, with the items of a list that belongs to it;
+    ``lines`` are its lines as they were written.
+    """
+
+    parts: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+
+    @cached_property
+    def text(self) -> str:
+        return "\n".join(self.parts)
+
+    @cached_property
+    def marked(self) -> bool:
+        """It holds a question mark (not one inside an address)."""
+        return bool(_MARK.search(self.text))
+
+    @cached_property
+    def led(self) -> bool:
+        """A question word leads its question."""
+        return any(_MARK.search(part) and _LED.search(part) for part in self.parts)
+
+    @cached_property
+    def open(self) -> bool:
+        """It leaves to the user what to do: "How would you like to proceed?"."""
+        asks = self.marked or any(map(_REQUEST.search, self.parts))
+        return asks and bool(_OPEN.search(self.text))
+
+    @cached_property
+    def closing(self) -> bool:
+        """Closing politeness: it asks for nothing."""
+        return bool(_CLOSING.search(self.text)) and not _NOT_CLOSING.search(self.text)
+
+    @cached_property
+    def acts(self) -> bool:
+        """It asks whether to do something, not only whether something is so."""
+        return bool(_TO_ACT_AT.search(self.text) or _YES.search(self.text))
+
+    @cached_property
+    def for_confirmation(self) -> bool:
+        """It asks to confirm something: a fact, or what is going to be done."""
+        return bool(_CONFIRM.search(self.text))
+
+    @cached_property
+    def confirms_act(self) -> bool:
+        return self.for_confirmation and bool(_CONFIRM_ACT.search(self.text))
+
+    @cached_property
+    def for_information(self) -> bool:
+        """It asks to be told something."""
+        asks = self.led or any(map(_REQUEST.search, self.parts))
+        return asks and not self.open and (self.led or not (self.acts or self.for_confirmation))
+
+    @cached_property
+    def for_agreement(self) -> bool:
+        """It asks for a yes."""
+        marked = self.marked and (self.acts or _CHECK.search(self.text))
+        asks = marked or _YES.search(self.text) or self.confirms_act
+        return bool(asks) and not self.led and not self.for_information and not self.open
+
+    @cached_property
+    def bare(self) -> bool:
+        """A question without question word or verb in front: "Aspirin 5 mg for Ada?"."""
+        return self.marked and not self.for_information and not _VERB.search(self.text)
+
+    @cached_property
+    def asks(self) -> bool:
+        return (
+            self.marked
+            or self.open
+            or self.for_information
+            or self.for_confirmation
+            or self.for_agreement
+        )
+
+    @cached_property
+    def of_fact(self) -> bool:
+        """It asks whether something is so or would suit, not whether to do it."""
+        return not self.acts or bool(_PREFERENCE.search(self.text))
+
+    @cached_property
+    def generic(self) -> bool:
+        """It asks for whatever the user can add, and names nothing."""
+        return bool(_GENERIC.search(self.text))
+
+    @cached_property
+    def lacks(self) -> bool:
+        """It says that something has not been told, and asks for it in so far."""
+        return bool(_LACKS.search(self.text))
+
+    @cached_property
+    def put_off(self) -> bool:
+        """A request for another time or place: "If you find it, let me know."."""
+        return not self.marked and not _AGAIN.search(self.text) and bool(_LATER.search(self.text))
+
+    @cached_property
+    def weighs(self) -> bool:
+        """It asks for one or the other: "Shall I keep it or close it?"."""
+        return self.asks and bool(_OR.search(self.text))
+
+    @cached_property
+    def offers_choice(self) -> bool:
+        """It asks for one of several, so that no yes could be an answer."""
+        chosen = self.asks and not self.open and _CHOICE.search(self.text)
+        return bool(chosen or _ONE_OF.search(self.text))
+
+
+def spoken(text: str) -> str:
+    """Return a text without a model's reasoning between its tags."""
+    return _THOUGHT.sub("", text)
+
+
+def sentences(text: str) -> list[Sentence]:
+    """Return the sentences of a turn in order, closing words left out; items of a list belong to
+    the sentence before them.
+    """
+    return [sentence for sentence in _sentences(text) if not sentence.closing]
+
+
+def _sentences(text: str) -> list[Sentence]:
+    out: list[tuple[list[str], list[str]]] = []
+    for line in text.splitlines():
+        folded = _TITLE.sub(r"\1", fold(line))
+        found = [part for part in (part.strip(" >|") for part in _END.split(folded)) if part]
+        if _ITEM.match(folded) and out:
+            out[-1][0].extend(found)
+            out[-1][1].append(line)
+        else:
+            out += [([part], [line]) for item in found for part in _questions(item)]
+    return [Sentence(tuple(parts), tuple(lines)) for parts, lines in out]
+
+
+def _questions(sentence: str) -> list[str]:
+    """Return a sentence, or its two questions: "May I go ahead, and what is your name?"."""
+    if found := _TWO.search(sentence):
+        first = Sentence((f"{sentence[: found.start()]}?",))
+        if not _CLOSING.search(first.text):
+            return [first.text, sentence[found.end() :]]
+    return [sentence]
+
+
+def statement(text: str, *, first: bool) -> Statement:
+    """Classify a turn that asks nothing: it works on, reports, or is only polite.
+
+    In the agent's ``first`` turn an offer of help is a greeting, later a leave.
+    """
+    kinds: list[Statement] = [_kind(sentence, first=first) for sentence in _sentences(text)]
+    said: list[Statement] = [kind for kind in kinds if kind != "polite"]
+    found = said or kinds
+    return found[-1] if found else "report"
+
+
+def _kind(sentence: Sentence, *, first: bool) -> Statement:
+    text = re.sub(
+        r"\b(?:if|once|when(?:ever)?|unless|until) (?:you|there|it)\b.*", " ", sentence.text
+    )
+    if _DONE.search(text):
+        return "report"
+    if _WORK.search(text):
+        return "work"
+    if sentence.closing:
+        return "polite" if first and _OFFER.search(text) else "report"
+    return "polite" if _POLITE.search(text) else "report"
+
+
+def refuses(text: str) -> bool:
+    """Tell whether a turn refuses something, in plain words or by an offer of something else."""
+    return bool(_REFUSES.search(fold(text))) or offers_other(text)
+
+
+def offers_other(text: str) -> bool:
+    """Tell whether a turn offers something in the place of what the user wants."""
+    found = (sentence for sentence in _sentences(text) if _OTHER.search(sentence.text))
+    return any(sentence.asks and not sentence.closing for sentence in found)
+
+
+def wants_other(text: str) -> bool:
+    """Tell whether a request is for something in the place of another thing."""
+    return bool(_OTHER.search(fold(text)))
+
+
+def offers_help(text: str) -> bool:
+    return bool(_OFFER.search(fold(text)))

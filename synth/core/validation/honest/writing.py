@@ -1,0 +1,107 @@
+"""Honest agents that write in another order than gold, or after a mistake of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any
+
+from synth.core.foundation.hashing import canonical
+from synth.core.models.scripted.expert import ExpertConversation
+from synth.core.tasks.yaml.words import SUBMIT
+from synth.core.types.steps import Action, LoopStep, every_step
+from synth.core.validation.honest.base import HonestAgent, HonestResult, ProvedTask
+from synth.core.validation.honest.reading import BackwardConversation, call_kinds
+from synth.core.validation.honest.step_order import overlapping, writes_reversed
+from synth.model import Completion, Conversation
+from synth.rewards import CallRecord
+from synth.task import Task
+
+
+class WritesInAnotherOrder(HonestAgent):
+    """Makes independent writes in the reverse order, and goes through lists from their end."""
+
+    name = "writes_otherwise"
+
+    async def start(self, proved: ProvedTask) -> Conversation | None:
+        gold, kinds = list(proved.task.gold), call_kinds(proved)
+        steps = writes_reversed(gold, kinds, overlapping(proved.evidence.calls))
+        loops = [step for step in every_step(gold) if isinstance(step, LoopStep)]
+        return proved.expert(steps, BackwardConversation) if loops or steps != gold else None
+
+    def applies(self, proved: ProvedTask, result: HonestResult) -> bool:
+        """Writes depend on each other if one fails, or a read brings another result than gold's."""
+        gold, calls = proved.evidence.calls, result.evidence.calls
+        if len(calls) != len(gold) or _failed(gold) != _failed(calls):
+            return False
+        results = {_key(call): _result(call) for call in gold}
+        return all(
+            results.get(_key(call), _result(call)) == _result(call)
+            for call in calls
+            if call.read_only
+        )
+
+
+class CorrectsItself(HonestAgent):
+    """Makes its first write, or else its first call, with a wrong argument; reads the error, and
+    makes it again as it should be.
+    """
+
+    name = "corrects_itself"
+
+    async def start(self, proved: ProvedTask) -> Conversation | None:
+        calls = [call for call in proved.evidence.calls if call.name != SUBMIT]
+        writes = [index for index, call in enumerate(calls) if call.changes]
+        for index in dict.fromkeys([*writes[:1], *range(len(calls))][:3]):
+            before = [(call.name, call.arguments or {}) for call in calls[:index]]
+            for wrong in _wrong(proved, calls[index]):
+                *_, outcome = await proved.try_out([*before, (calls[index].name, wrong)])
+                if not outcome.result.ok and not outcome.changes:
+                    return SlippingConversation(proved.task, index, wrong)
+        return None
+
+
+class SlippingConversation(ExpertConversation):
+    """The expert that makes its call number ``slip`` with wrong arguments first."""
+
+    def __init__(self, task: Task, slip: int, wrong: Mapping[str, object]) -> None:
+        self._slip: int | None = slip
+        self._wrong = wrong
+        super().__init__(task, retries=None)
+
+    def _call(
+        self, step: Action, tool: str, arguments: Mapping[str, object]
+    ) -> Generator[Completion, str, str]:
+        if self._slip == len(self.steps):
+            self._slip = None
+            yield from super()._call(step, tool, self._wrong)
+        return (yield from super()._call(step, tool, arguments))
+
+
+def _wrong(proved: ProvedTask, call: CallRecord) -> Iterator[Mapping[str, object]]:
+    """Arguments with which a call may fail: a value that there is not, one left out."""
+    arguments = dict(call.arguments or {})
+    properties: Mapping[str, Any] = proved.tools[call.name].parameters.get("properties", {})
+    for name, value in arguments.items():
+        if "enum" not in properties.get(name, {}) and not isinstance(value, bool):
+            yield {**arguments, name: _absent(value)}
+    for name in proved.tools[call.name].parameters.get("required", ()):
+        yield {key: value for key, value in arguments.items() if key != name}
+
+
+def _absent(value: object) -> object:
+    """A value of the same type that no row has."""
+    if isinstance(value, int):
+        return value + 900_000_000
+    return f"{value} (?)" if isinstance(value, str) else None
+
+
+def _failed(calls: Sequence[CallRecord]) -> int:
+    return sum(not call.ok for call in calls)
+
+
+def _key(call: CallRecord) -> str:
+    return canonical([call.name, dict(call.arguments or {})])
+
+
+def _result(call: CallRecord) -> str:
+    return "" if call.result is None else call.result.content()

@@ -1,0 +1,453 @@
+"""The proof of one task: gold is played, its end recorded, and an independent oracle asked.
+
+A run proves each of its tasks once, before the first rollout; ``synth check`` adds the attacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from envs.errors import ExecutorError
+from envs.sandboxes.base import Template
+from envs.types import Limits, Pins, ToolOutcome, ToolResult
+from envs.world.loader import World
+from synth.agent import ReactAgent
+from synth.core.agent.rollout_result import AgentLimits, AgentRun
+from synth.core.models.scripted.expert import GoldStuckError, ScriptedModel
+from synth.core.rewards.answer import same_answer
+from synth.core.rewards.state.alternatives import try_end
+from synth.core.tasks.queries import run_query
+from synth.core.types.acts import Act
+from synth.core.types.difficulty import work_of
+from synth.core.types.events import UserTurnEvent
+from synth.core.types.steps import (
+    Action,
+    AskStep,
+    BranchStep,
+    CallStep,
+    SequelStep,
+    TalkStep,
+    every_step,
+)
+from synth.core.users.scripted.proposal import Turn
+from synth.core.validation.base import validations_of
+from synth.core.validation.branches import branches_taken
+from synth.core.validation.gold_reply import Stated, gold_reply
+from synth.core.validation.source_location import fault
+from synth.episode import Episode
+from synth.errors import TaskError
+from synth.ext.variety.composition import joined_end, joined_gold
+from synth.rewards import Evidence, judge, shared_row, solved, world_rewards
+from synth.task import GoldEnd, Task
+from synth.user import UserTurn
+from synth.verdict import StopReason
+
+GOLD_LIMITS = AgentLimits(max_turns=500, max_tool_calls=1000)
+FINISHED = frozenset({StopReason.FINISHED, StopReason.USER_ENDED})
+
+
+@dataclass(frozen=True)
+class GoldRun:
+    """One playing of gold: the run, the tools, the step behind each call, the evidence, what was
+    said and saved, and the branches that were taken.
+    """
+
+    run: AgentRun
+    tools: Sequence[Mapping[str, Any]]
+    steps: Sequence[Action]
+    evidence: Evidence
+    stated: Stated = ()
+    saved: Sequence[tuple[Action, Mapping[str, object]]] = ()
+    taken: Sequence[tuple[BranchStep, bool]] = ()
+
+
+async def prove(task: Task, world: World, template: Template, limits: Limits | None = None) -> Task:
+    """Return the task with its gold end and its oracle's values.
+
+    Raises :class:`TaskError` if a gold call or a turn of the user deviates from what the family
+    says, the oracle disagrees, gold does not pass every gate, or ``alternatives`` accepts a wrong
+    end.
+    """
+    return (await prove_and_keep(task, world, template, limits))[0]
+
+
+async def prove_and_keep(
+    task: Task, world: World, template: Template, limits: Limits | None = None
+) -> tuple[Task, GoldRun]:
+    """As :func:`prove`; returns the playing of gold beside the task.
+
+    A task in a surface is proved by the world's own names, and then played once more as the agent
+    is shown it.
+    """
+    if task.surface is None:
+        return await _prove_own(task, world, template, limits)
+    own, _ = await _prove_own(replace(task, surface=None), world, template, limits)
+    shown = replace(own, surface=task.surface)
+    try:
+        async with playing(shown, world, template, limits) as gold:
+            if message := shortfall(shown, gold, world):
+                raise TaskError(f"gold does not earn the full reward: {message} (task {task.id})")
+    except TaskError as error:
+        advice = "name variants without this one in tasks.surface=[...]"
+        message = f"under surface {task.surface.number}: {error.message}; {advice}"
+        raise TaskError(message, error.file, error.line, task.family) from None
+    return shown, gold
+
+
+async def _prove_own(
+    task: Task, world: World, template: Template, limits: Limits | None
+) -> tuple[Task, GoldRun]:
+    """The proof of a task by the world's own names."""
+    if task.parts:
+        return await _prove_parts(task, world, template, limits)
+    try:
+        oracle = ask_oracle(task, world, template)
+        async with playing(task, world, template, limits) as gold:
+            task = replace(task, gold=branches_taken(task.gold, gold.taken))
+            _check_calls(task, gold, oracle)
+            proved = replace(task, oracle=oracle, end=_end_of(gold, oracle))
+            if message := shortfall(proved, gold, world):
+                raise _Refuted(f"gold does not earn the full reward: {message}", "gold")
+            if proved.alternatives and proved.end is not None and proved.end.writes:
+                if message := _not_accepted(replace(gold.evidence, task=proved)):
+                    message = f"gold's own end is none that `alternatives` allows: {message}"
+                    raise _Refuted(message, "alternatives")
+                _check_idle(proved, world, template, limits)
+    except _Refuted as error:
+        message = f"{error.message} (task {task.id}, slots {dict(task.slots)})"
+        raise fault(task, world, message, *error.words) from None
+    return proved, gold
+
+
+async def _prove_parts(
+    task: Task, world: World, template: Template, limits: Limits | None
+) -> tuple[Task, GoldRun]:
+    """Prove each part of a composed task alone, then play the whole: the same branches are taken,
+    all gates of all parts are passed, and no row is changed for two of them. Requests of one
+    message may be done in any order, so that gold also has to stand with the last one first.
+    """
+    parts = [await prove(part, world, template, limits) for part in task.parts]
+    whole = replace(task, parts=tuple(parts))
+    async with playing(whole, world, template, limits) as gold:
+        for outcome, step in zip(gold.run.outcomes, gold.steps, strict=True):
+            if message := _deviation(outcome, step):
+                raise _conflict(task, message)
+        if gold.run.stop_reason not in FINISHED:
+            raise _conflict(task, f"gold does not finish: {gold.run.stop_reason}")
+        if message := _other_wishes(whole, gold):
+            raise _conflict(task, message)
+        whole = replace(whole, gold=branches_taken(whole.gold, gold.taken))
+        if whole.gold != joined_gold(parts, together=task.asked_together):
+            raise _conflict(task, "one request changes what another one comes to")
+        whole = replace(whole, end=joined_end(parts, _end_of(gold, {})))
+        if row := shared_row(replace(gold.evidence, task=whole)):
+            raise _conflict(task, f"two requests change {row}")
+        if message := shortfall(whole, gold, world):
+            raise _conflict(task, f"gold does not earn the full reward: {message}")
+    if task.asked_together:
+        await _prove_other_order(whole, world, template, limits)
+    return whole, gold
+
+
+async def _prove_other_order(
+    task: Task, world: World, template: Template, limits: Limits | None
+) -> None:
+    """Play the parts of a proved task that asks for them in one message with the last one first."""
+    steps = joined_gold(tuple(reversed(task.parts)), together=True)
+    async with playing(replace(task, gold=steps), world, template, limits) as gold:
+        if message := shortfall(task, gold, world):
+            raise _conflict(
+                task, f"in another order, gold does not earn the full reward: {message}"
+            )
+
+
+class _Refuted(Exception):
+    """A proof that failed. ``words`` are the keys in tasks.yaml, from the outside in, to blame."""
+
+    def __init__(self, message: str, *words: str) -> None:
+        super().__init__(message)
+        self.message, self.words = message, words
+
+
+def _check_calls(task: Task, gold: GoldRun, oracle: Mapping[str, object]) -> None:
+    """Check the calls and the answer of gold against its steps, the oracle and the question."""
+    for outcome, step in zip(gold.run.outcomes, gold.steps, strict=True):
+        if message := _deviation(outcome, step):
+            raise _Refuted(message, "gold", outcome.call.name)
+    if gold.run.stop_reason not in FINISHED:
+        raise _Refuted(f"gold does not finish: {gold.run.stop_reason}", "gold")
+    answer = gold.evidence.submitted or {}
+    for field, name in oracle_fields(task).items():
+        rule = task.compare_answer.get(field, "exact")
+        if field in answer and not same_answer(oracle[name], answer[field], rule):
+            submitted = f"{field}={answer[field]!r}"
+            message = f"the oracle {name} says {oracle[name]!r}, gold submits {submitted}"
+            message += "".join(_empty_saves(gold))
+            raise _Refuted(message, "oracle", name)
+    if message := _other_wishes(task, gold):
+        raise _Refuted(message, "gold")
+    for validation, options in validations_of(task):
+        if message := validation.open_question(options, gold.evidence):
+            raise _Refuted(message, validation.key)
+    if not task.role.then and (late := _after_no(gold, _writes(gold))):
+        message = f"gold calls {late} after the user said no: a case that declines ends"
+        raise _Refuted(f"{message} without a write", "gold", late)
+
+
+def _empty_saves(gold: GoldRun) -> Iterator[str]:
+    """What gold saved and is empty, as the likely cause of a wrong answer."""
+    for step, values in gold.saved:
+        for name, value in values.items():
+            if isinstance(step, CallStep) and value in (None, "", [], {}):
+                path = step.save[name]
+                found = f"`save` {name}" + (f" with {path}" if isinstance(path, str) else "")
+                yield f"; on line {step.line}, {found} finds nothing"
+
+
+def _other_wishes(task: Task, gold: GoldRun) -> str | None:
+    """The deviation of the later wishes that the user brought from those in gold."""
+    due = [step.index for step in every_step(task.gold) if isinstance(step, SequelStep)]
+    turns = [event for event in gold.run.events if isinstance(event, UserTurnEvent)]
+    brought = [turn.then for turn in turns if turn.then is not None]
+    if due == brought:
+        return None
+    return (
+        f"gold has the later wishes {due or 'none'} (`then: N`), and the user brought"
+        f" {brought or 'none'}"
+    )
+
+
+def _end_of(gold: GoldRun, oracle: Mapping[str, object]) -> GoldEnd:
+    submitted = gold.evidence.submitted
+    played = [
+        {"tool": outcome.call.name, "arguments": dict(outcome.arguments or {})}
+        for outcome in gold.run.outcomes
+    ]
+    return GoldEnd(
+        changes=[change.to_json() for change in gold.evidence.changes],
+        answer=None if submitted is None else dict(submitted),
+        calls=len(played),
+        writes=_writes(gold),
+        played=played,
+        reply=gold_reply(gold.evidence, oracle, gold.stated, gold.steps).to_json(),
+        asked=_asked_before_write(gold),
+        work=dict(work_of(gold.evidence.task)),
+    )
+
+
+def _asked_before_write(gold: GoldRun) -> list[str]:
+    """The topics that gold asked for before its first write, or at all if it writes nothing."""
+    first = next(iter(_writes(gold)), len(gold.run.outcomes))
+    answered = {topic for turn in gold.evidence.turns if turn.after <= first for topic in turn.told}
+    steps = [step for step in every_step(gold.evidence.task.gold) if isinstance(step, AskStep)]
+    return list(
+        dict.fromkeys(topic for step in steps for topic in step.topics if topic in answered)
+    )
+
+
+def _writes(gold: GoldRun) -> tuple[int, ...]:
+    """The positions of the calls that changed rows."""
+    return tuple(index for index, outcome in enumerate(gold.run.outcomes) if outcome.changes)
+
+
+def _check_idle(task: Task, world: World, template: Template, limits: Limits | None) -> None:
+    with Episode(task, world, template, limits) as idle:
+        if not _not_accepted(idle.evidence()):
+            message = "`alternatives` allows the end of an agent that does nothing: let `must` be"
+            raise _Refuted(f"{message} false before the work", "alternatives")
+
+
+def _deviation(outcome: ToolOutcome, step: Action) -> str | None:
+    """The deviation of a gold call from its step; None if there is none."""
+    result, fails, name = outcome.result, step.fails, outcome.call.name
+    if fails is None and not result.ok:
+        return f"the gold call {name} fails: {_refusal(result)}"
+    if fails is not None and result.category != fails:
+        became = "succeeds" if result.ok else f"fails with {result.category}"
+        return f"the gold call {name} should fail with {fails}, but {became}"
+    return None
+
+
+def _refusal(result: ToolResult) -> str:
+    """The error that a tool returned, as a clause."""
+    advice = f"; {result.advice}" if result.advice else ""
+    return f"{(result.message or '').rstrip('.')}{advice} ({result.category})"
+
+
+def shortfall(task: Task, gold: GoldRun, world: World) -> str:
+    """The reasons of the gates that a playing of gold does not pass; empty if it passes all.
+
+    Scores of the world's rewards.py need not be full, but they must not fail.
+    """
+    verdicts = judge(replace(gold.evidence, task=task), world_rewards(world))
+    if solved(verdicts):
+        return ""
+    return "; ".join(
+        verdict.reason
+        for verdict in verdicts
+        if verdict.score is None or (verdict.gate and verdict.score != 1.0)
+    )
+
+
+def _not_accepted(evidence: Evidence) -> str:
+    """The reasons for which an end meets none of ``alternatives``; empty if it meets one."""
+    findings = [
+        try_end(evidence, alternative, evidence.query) for alternative in evidence.task.alternatives
+    ]
+    if any(finding.met for finding in findings):
+        return ""
+    reasons = [
+        finding.unmet
+        or ", ".join(
+            f"{row.op} in {row.table} lies outside of `may_change`" for row in finding.outside or ()
+        )
+        for finding in findings
+    ]
+    return "; ".join(f"alternative {number}: {reason}" for number, reason in enumerate(reasons, 1))
+
+
+def _after_no(gold: GoldRun, writes: Sequence[int]) -> str | None:
+    """The first tool that changed rows after the user had declined."""
+    refused = [turn.after for turn in gold.evidence.turns if turn.declines]
+    return next(
+        (gold.run.outcomes[index].call.name for index in writes if refused and index >= refused[0]),
+        None,
+    )
+
+
+def _conflict(task: Task, message: str) -> TaskError:
+    """The error of a composed task whose parts cannot stand together."""
+    return TaskError(f"{message} (composed task {task.id})", family=task.family)
+
+
+@asynccontextmanager
+async def playing(
+    task: Task,
+    world: World,
+    template: Template,
+    limits: Limits | None = None,
+    *,
+    unordered: bool = False,
+) -> AsyncGenerator[GoldRun]:
+    """Play gold on a fresh sandbox, with the user if there is one. Its end can be queried until
+    the block ends.
+
+    Raises :class:`TaskError` if a tool breaks, a step finds nothing, or the user does not answer as
+    gold expects.
+    """
+    with Episode(task, world, template, limits, unordered=unordered) as episode:
+
+        async def say(text: str, acts: Sequence[Act] = ()) -> UserTurn:
+            turn = await episode.say(text, acts)
+            if (step := expert.talking) is not None and (
+                message := _unanswered(task, step, text, turn)
+            ):
+                raise fault(task, world, f"{message} (task {task.id})", "gold", step.do)
+            return turn
+
+        try:
+            expert = ScriptedModel(retries=None).start(task, episode.tools, task.seed)
+        except GoldStuckError as error:
+            raise _stuck(task, world, error) from None
+        try:
+            agent = ReactAgent(expert, episode.call, GOLD_LIMITS)
+            run = await agent.run(episode.messages, say)
+            episode.said = run.said
+        except GoldStuckError as error:
+            raise _stuck(task, world, error) from None
+        except ExecutorError as error:
+            message = f"gold breaks a tool: {error.message} (task {task.id})"
+            if error.file is None:
+                raise fault(task, world, message, "gold", expert.steps[-1].tool) from error
+            raise TaskError(message, error.file, error.line, task.family) from error
+        yield GoldRun(
+            run,
+            episode.tools,
+            expert.steps,
+            episode.evidence(),
+            expert.stated,
+            expert.saved,
+            expert.taken,
+        )
+
+
+def _stuck(task: Task, world: World, error: GoldStuckError) -> TaskError:
+    return fault(task, world, f"{error.message} (task {task.id})", "gold", error.step)
+
+
+def _unanswered(
+    task: Task,
+    step: TalkStep,
+    text: str,
+    turn: UserTurn,
+) -> str | None:
+    """The reason for which the user did not answer a question or a confirmation as gold expects;
+    None if it did.
+    """
+    assert task.user is not None
+    reply = "the user ends the conversation" if turn.ends else f"the user says {turn.text!r}"
+    if isinstance(step, AskStep):
+        silent = [topic for topic in step.topics if topic not in turn.told]
+        if not silent:
+            return None
+        advice = f"let `asked` of {silent[0]} hold one of its `words`"
+        return f"gold asks {text!r}, but is not told {', '.join(silent)}: {reply}; {advice}"
+    if isinstance(step, SequelStep):
+        due = turn.then == step.index
+        return None if due else f"`then: {step.index}` does not come here: {reply}"
+    consents = task.user.every_consent
+    if not consents or turn.consents or turn.declines or turn.then is not None:
+        return None
+    missing = min((Turn(text).lacking(one) for one in consents), key=len)
+    why = f"it does not restate {', '.join(map(repr, missing))}" if missing else reply
+    return f"gold confirms with {text!r}, and the user does not agree: {why}"
+
+
+def oracle_fields(task: Task) -> Mapping[str, str]:
+    """Map each answer field to the oracle that checks it: that of the same name, or the one that
+    the gate ``answer`` names.
+    """
+    properties = (task.answer or {}).get("properties", {})
+    fields = {name: name for name in task.oracle_sql if name in properties}
+    gate = task.gate("answer")
+    named: Mapping[str, str] = {} if gate is None else gate.options or {}
+    return {**fields, **named}
+
+
+def ask_oracle(task: Task, world: World, template: Template) -> dict[str, object]:
+    """The oracles' values on a fresh sandbox: a list for an array field, otherwise the only value
+    of the only row.
+    """
+    if not task.oracle_sql:
+        return {}
+    properties = (task.answer or {}).get("properties", {})
+    arrays = {
+        name for field, name in oracle_fields(task).items() if properties[field]["type"] == "array"
+    }
+    values: dict[str, object] = {}
+    with template.open(Pins(task.now, task.seed)) as sandbox:
+        for name, sql in task.oracle_sql.items():
+            try:
+                rows = run_query(
+                    sandbox, sql, task.slots, template, TaskError("", family=task.family)
+                )
+            except TaskError as error:
+                raise fault(
+                    task, world, f"oracle {name}: {error.message}", "oracle", name
+                ) from None
+            if any(len(row) != 1 for row in rows):
+                raise fault(
+                    task, world, f"the oracle {name} must select one column", "oracle", name
+                )
+            column = [next(iter(row.values())) for row in rows]
+            if name not in arrays and len(column) != 1:
+                message = (
+                    f"the oracle {name} gives {len(column)} rows where one is due (slots"
+                    f" {dict(task.slots)})"
+                )
+                raise fault(task, world, message, "oracle", name)
+            values[name] = column if name in arrays else column[0]
+    return values

@@ -1,6 +1,0 @@
-"""Dataset: finished rollouts become files, and those files are read again.
-
-Entry points: :mod:`~synth.dataset.store.wire` (workers encode rows; it does not import pyarrow),
-:mod:`~synth.dataset.store.writer` (the only writer of a run directory),
-:mod:`~synth.dataset.reader` (reads a run directory in any state and never changes it).
-"""

@@ -1,0 +1,1 @@
+"""Capabilities: a folder can be deleted, and everything else works without it."""

@@ -1,0 +1,118 @@
+"""The division of a scenario: what its user says at first, tells when asked, and wants later."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from synth.ext.action_lists.entries import Scenario
+from synth.ext.action_lists.first_person import first_person
+
+IDENTITY, WISHES = "identity", "wishes"
+"""The topics that a user of a list tells when asked."""
+
+_END = re.compile(
+    r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)(?<=[.!?])\s+(?=[A-Z\"'#(])|\n+"
+)
+_NAMED = re.compile(
+    r"^(?:you are|you're|i am|i'm) (?:called )?(?-i:[A-Z]|[a-z]\S*\d)|^(?:your|my) (?:\w+ )?"
+    r"(?:name|user ?id|username|e-?mail|zip|postcode|phone|account|member|id)\b|^(?:you|i) live\b",
+    re.IGNORECASE,
+)
+_WANTS = re.compile(
+    r"\b(?:want|wish|would like|'d like|need|received|ordered|bought|booked|ask(?:ing)? (?:to|for)"
+    r"|request|looking|calling|contacting)\b",
+    re.IGNORECASE,
+)
+_MANNER = re.compile(
+    r"^(?:you are|you're|be|you (?:do not|don't) (?:want to|like to) (?:reveal|talk|say)|your"
+    r" (?:personality|tone|style)|you (?:speak|talk|sound|act|write|tend))\b",
+    re.IGNORECASE,
+)
+_UNKNOWN = re.compile(
+    r"^(?:you|i) (?:do not|don't|cannot|can't|no longer) (?:remember|recall|know|have)\b",
+    re.IGNORECASE,
+)
+_IF = re.compile(
+    r"^(?:if|unless|otherwise|in case|should|when|whenever|when asked|for)\b", re.IGNORECASE
+)
+_LATER = re.compile(
+    r"^(?:after(?:wards?| that| this|\b)|then|next|finally|lastly|once|also|in addition"
+    r"|additionally|later|at the end|as a last|besides)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Script:
+    """The words of a user: the ``opening``, the ``topics`` that are told when asked, by name, and
+    ``later`` sentences, which may be requests of their own. ``manner`` describes the person.
+    """
+
+    opening: str
+    topics: dict[str, str]
+    later: Sequence[str] = ()
+    manner: str = ""
+
+
+def script_of(scenario: Scenario) -> Script:
+    """Divide a scenario. All words but the ``manner`` are in the first person."""
+    scenario = replace(scenario, request=_flowing(scenario.request), known=_flowing(scenario.known))
+    if scenario.divided:
+        rest = _Sorted(scenario.instructions)
+        known = scenario.known
+        wanted = [text for text in rest.requests if _WANTS.search(text)]
+        opening = " ".join([scenario.request, *wanted])
+        stated = [text for text in rest.requests if text not in wanted]
+        wishes = [*rest.identity, *stated, *rest.conditions]
+    else:
+        rest = _Sorted(scenario.request)
+        opening = " ".join(rest.requests)
+        if not opening:
+            opening = scenario.request
+            return Script(first_person(opening), {})
+        known, wishes = " ".join(rest.identity), rest.conditions
+    topics = {IDENTITY: first_person(known), WISHES: first_person(" ".join(wishes))}
+    manner = [scenario.persona, *rest.manner, scenario.unknown]
+    return Script(
+        first_person(opening),
+        {name: text for name, text in topics.items() if text},
+        [first_person(text) for text in rest.later],
+        " ".join(filter(None, manner)),
+    )
+
+
+def _flowing(text: str) -> str:
+    """The paragraphs of a text as one, each ended like a sentence."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " ".join(line if line[-1] in ".!?:;," else f"{line}." for line in lines)
+
+
+class _Sorted:
+    """The sentences of a text by their purpose."""
+
+    def __init__(self, text: str) -> None:
+        self.identity: list[str] = []
+        self.manner: list[str] = []
+        self.later: list[str] = []
+        self.conditions: list[str] = []
+        self.requests: list[str] = []
+        for sentence in sentences(text):
+            self._home(sentence).append(sentence)
+
+    def _home(self, sentence: str) -> list[str]:
+        if _UNKNOWN.search(sentence) and not _WANTS.search(sentence):
+            return self.manner
+        if _NAMED.search(sentence) and not _WANTS.search(sentence):
+            return self.identity
+        if _MANNER.search(sentence) and not _WANTS.search(sentence):
+            return self.manner
+        if _LATER.search(sentence):
+            return self.later
+        return self.conditions if _IF.search(sentence) else self.requests
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text."""
+    return [part.strip() for part in _END.split(text) if part.strip()]

@@ -1,0 +1,264 @@
+"""``synth new``: a world's folder, copied from the smallest or made from a database."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from envs.tools.tool_count import tool_count
+from synth.core.foundation.shipped import examples_dir
+from synth.core.foundation.standard_output import say
+from synth.core.report import Screen
+from synth.errors import OperatorError
+from synth.ext.authoring.folder import (
+    copy_world,
+    new_folder,
+    refuse_existing,
+    refuse_unwritable,
+    write_files,
+    writing,
+)
+from synth.plugins import TASK_GENERATORS, resolve
+
+if TYPE_CHECKING:
+    from synth.ext.authoring.source import Source
+    from synth.ext.authoring.world import NewWorld
+
+SMALLEST = "library"
+
+_EPILOG = """\
+examples:
+  synth new my_world                                   a copy of the smallest world, to change
+  synth new my_shop --from schema.sql seed.sql         a world from a database's scripts (SQLite)
+  synth new my_shop --from schema.sql --dry-run        what it would write
+  synth new my_shop --from-url postgresql://me@localhost/shop --rows 2000 --tables orders,customers
+  synth new my_shop --dsn-env-var SHOP_URL --keep-column products.name
+  synth new my_shop --dsn-env-var SHOP_URL --mask-column orders.memo --mask-column orders.who=name
+"""
+
+
+def main(argv: list[str]) -> int:
+    """Write a new world; returns 0. Raises OperatorError for bad input."""
+    options = make_parser().parse_args(argv)
+    path = Path(options.path).expanduser().resolve()
+    screen = Screen(file=sys.stderr) if options.json else Screen()
+    if options.dry_run:
+        refuse_existing(path)
+    else:
+        refuse_unwritable(path)
+    if not (options.files or options.url or options.dsn_env_var):
+        return _copy(path, screen, options)
+    patterns = _names(options.patterns)
+    what = " ".join(options.files) if options.files else "the database"
+    screen.line(f"reading {what}")
+    source: Source = _source(options)
+    for decision in source.decisions:
+        screen.line(decision.line, indent=2)
+
+    def progress(line: str) -> None:
+        screen.line(line, indent=2)
+
+    workers = options.workers or os.cpu_count() or 1
+    make_world = resolve("synth.ext.authoring.world:make_world")
+    with writing(Path(tempfile.gettempdir())):
+        world: NewWorld = make_world(
+            path.name,
+            source,
+            progress,
+            patterns=patterns,
+            proves=not options.dry_run,
+            workers=workers,
+        )
+    for line in world.ledger.lines():
+        screen.line(line, "yellow")
+    if options.dry_run:
+        _preview(path, world, screen)
+        _report(options, world)
+        return 0
+    if not world.proofs.kept:
+        reasons = "; ".join(f"{name}: {why}" for name, why in world.proofs.left_out.items())
+        raise OperatorError(f"no family proves itself on this database: {reasons or 'no draft'}")
+    with new_folder(path) as folder:
+        write_files(folder, world.files)
+    _conclude(path, world, screen)
+    _report(options, world)
+    return 0
+
+
+def _report(options: argparse.Namespace, world: NewWorld) -> None:
+    """Print the account with ``--json``."""
+    if options.json:
+        say(json.dumps({"path": options.path, "account": world.ledger.to_json()}))
+
+
+def _names(text: str | None) -> list[str] | None:
+    """The names of patterns, each of which is installed."""
+    if text is None:
+        return None
+    return [TASK_GENERATORS.find(name.strip()).name for name in text.split(",")]
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = argparse.ArgumentParser(
+        prog="synth new",
+        description="Write a new world: a copy of the smallest one, or tools, rules and proved"
+        " task families from a database.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("path", metavar="PATH", help="the world's folder, which must not exist")
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument(
+        "--from",
+        dest="files",
+        nargs="+",
+        metavar="FILE",
+        help="SQL scripts for SQLite: the schema, then any number with rows",
+    )
+    place.add_argument(
+        "--from-url",
+        dest="url",
+        metavar="URL",
+        help="a live database, which is only read: sqlite:///FILE, duckdb:///FILE, postgresql://,"
+        " mariadb://",
+    )
+    place.add_argument(
+        "--dsn-env-var", metavar="NAME", help="the variable that holds its URL, with a password"
+    )
+    parser.add_argument(
+        "--rows",
+        type=_positive,
+        metavar="N",
+        help="about so many rows, all references kept (default: 10,000 of a live database)",
+    )
+    parser.add_argument(
+        "--tables", metavar="A,B", help="only these tables and those that they refer to"
+    )
+    parser.add_argument(
+        "--schema",
+        dest="schemata",
+        metavar="A,B",
+        help="read the tables of these schemata of a server (default: the connection's own)",
+    )
+    parser.add_argument(
+        "--keep-column",
+        dest="keep",
+        action="append",
+        default=[],
+        metavar="TABLE.COLUMN",
+        help="do not mask this column of a live database, although it looks personal",
+    )
+    parser.add_argument(
+        "--mask-column",
+        dest="mask",
+        action="append",
+        default=[],
+        metavar="TABLE.COLUMN[=KIND]",
+        help="mask this column of a live database in any case; KIND is name, email, phone, address,"
+        " birth_date, identifier or other (other: letters and digits drawn anew)",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show what would be written, unproved; write nothing"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the account of the source as JSON"
+    )
+    parser.add_argument(
+        "--patterns",
+        metavar="A,B",
+        help="only families of these patterns (default: all installed; such as look_up, create)",
+    )
+    parser.add_argument(
+        "--workers", type=_positive, metavar="N", help="processes that prove (default: one per CPU)"
+    )
+    return parser
+
+
+def _source(options: argparse.Namespace) -> Source:
+    """The database that the options name."""
+    cut = options.rows is not None or options.tables is not None
+    if options.files:
+        if options.schemata:
+            raise OperatorError("--schema is for live databases: files make one schema")
+        if options.keep or options.mask:
+            option = "--keep-column" if options.keep else "--mask-column"
+            raise OperatorError(f"{option} is for live databases: what is in files is not masked")
+        part = resolve("synth.ext.authoring.source:Extract")(options.rows, _list(options.tables))
+        files = [Path(file) for file in options.files]
+        return resolve("synth.ext.authoring.source:from_files")(files, part if cut else None)
+    part = resolve("synth.ext.authoring.source:Extract")(
+        options.rows,
+        _list(options.tables),
+        _list(options.schemata) or (),
+        options.keep,
+        options.mask,
+    )
+    url = options.url
+    if options.dsn_env_var:
+        url = os.environ.get(options.dsn_env_var)
+        if not url:
+            raise OperatorError(f"${options.dsn_env_var}, which holds the URL, is not set")
+    from_url = resolve("synth.ext.authoring.source:from_url")
+    return from_url(url, part, secret=bool(options.dsn_env_var))
+
+
+def _list(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return int(text)
+
+
+def _copy(path: Path, screen: Screen, options: argparse.Namespace) -> int:
+    selected = (options.rows, options.tables, options.schemata, options.patterns)
+    if any((*selected, options.keep, options.mask)):
+        raise OperatorError(
+            "--rows, --tables, --schema, --keep-column, --mask-column and --patterns want a"
+            " database: --from"
+        )
+    if options.dry_run:
+        screen.line(f"would copy the world {SMALLEST} to {path}")
+        return 0
+    copy_world(examples_dir() / SMALLEST, path)
+    screen.line(f"{path}: a copy of the world {SMALLEST}")
+    screen.line(f"Next: {shlex.join(['synth', 'check', str(path)])}")
+    return 0
+
+
+def _preview(path: Path, world: NewWorld, screen: Screen) -> None:
+    screen.line(f"would write {path}:")
+    for name, text in world.files.items():
+        screen.line(f"{name}: {len(text.splitlines()):,} lines", indent=2)
+    drafts = Counter(draft.pattern for draft in world.drafts)
+    screen.line(f"{len(world.drafts)} drafts of families, to be proved: {_counts(drafts)}")
+    screen.line(tool_count(world.tools))
+
+
+def _counts(counter: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counter.items())
+
+
+def _conclude(path: Path, world: NewWorld, screen: Screen) -> None:
+    proofs = world.proofs
+    patterns = Counter(draft.pattern for draft in proofs.kept)
+    total = sum(proofs.capacity.values())
+    screen.line()
+    screen.line(
+        f"{path}: {len(world.shape.tables)} tables; {len(proofs.kept)} families of"
+        f" {len(patterns)} patterns prove themselves, {len(proofs.left_out)} left out; capacity"
+        f" {total:,} tasks"
+    )
+    screen.line(_counts(patterns), indent=2)
+    screen.line(tool_count(world.tools), indent=2)
+    screen.line(f"Next: {shlex.join(['synth', 'check', str(path)])}")

@@ -1,0 +1,213 @@
+"""``synth rephrase``: a model writes other words for the users of a world's families, and those
+that say the same are added.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections import Counter
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field
+
+from envs.world.files import PHRASINGS
+from envs.world.loader import World, load_world
+from synth.config import RunConfig
+from synth.core.foundation.shipped import find_world
+from synth.core.foundation.standard_output import say
+from synth.core.report import Screen
+from synth.core.report.json_output import print_document
+from synth.core.runner.setup import database_target
+from synth.core.validation.check import Options
+from synth.errors import OperatorError
+from synth.ext.authoring.asking.budget import AskingBudget, Spending
+from synth.ext.authoring.cli.world_job import (
+    JobReport,
+    add_job_options,
+    check_options,
+    job_config,
+    journal_name,
+    locked_state,
+    own_folder,
+    show_causes,
+    writing_model,
+)
+from synth.ext.authoring.rephrasing.bench import PhrasingBench
+from synth.ext.authoring.rephrasing.journal import RephraseJournal
+from synth.ext.authoring.rephrasing.phrasings_file import add_phrasings
+from synth.ext.authoring.rephrasing.prompt import messages_for
+from synth.ext.authoring.rephrasing.session import (
+    FamilyOutcome,
+    RephraseJob,
+    RephraseSession,
+    causes_of,
+)
+from synth.model import Model
+
+EPILOG = """examples:
+  synth rephrase my_world --model gpt-4.1-mini --count 8 budget.usd=2
+  synth rephrase library --to my_library --model my-model --base-url http://localhost:8000/v1
+  synth rephrase my_world --families lend_book --model my-model --dry-run
+
+The same command goes on where it was stopped, and pays for no answer twice: they are kept in the
+world's folder `.synth`. A higher --count asks for more."""
+
+
+@dataclass
+class RephraseReport(JobReport):
+    """The report of a job. ``added`` is the number of new lines in the world's file."""
+
+    outcomes: list[FamilyOutcome] = field(default_factory=list[FamilyOutcome])
+    added: int = 0
+
+    @property
+    def kept(self) -> int:
+        return sum(len(outcome.kept) for outcome in self.outcomes)
+
+    @property
+    def causes(self) -> Counter[str]:
+        return causes_of(self.outcomes)
+
+    def to_json(self) -> dict[str, object]:
+        return self.common_json() | {
+            "kept": self.kept,
+            "added": self.added,
+            "left_out": dict(self.causes.most_common()),
+            "families": [outcome.to_json() for outcome in self.outcomes],
+        }
+
+
+def main(argv: list[str]) -> int:
+    """Rephrase a world; 0 if a phrasing is kept, 1 if none is, 3 if the job ended early.
+
+    Raises OperatorError, ConfigProblems, ModelError, and the errors of worlds and tasks.
+    """
+    options = make_parser().parse_intermixed_args(argv)
+    least = (("count", 1), ("attempts", 1), ("seed", 0), ("tasks", 1), ("concurrency", 1))
+    check_options(options, "rephrase", least)
+    source = find_world(options.world)
+    config = job_config(source, options)
+    screen = Screen(sys.stderr if options.json or options.dry_run else None)
+    world = load_world(source)
+    if world.databases:
+        raise OperatorError(f"{world.name} has a database for each family: it takes no phrasings")
+    if options.dry_run:
+        _dry_run(world, config, options)
+        return 0
+    model = writing_model(config)
+    folder = own_folder(source, options.to, "phrasings")
+    report = RephraseReport(folder, model.name)
+    name = journal_name(config, "phrasings")
+    with locked_state(folder) as state, closing(RephraseJournal(state / name)) as journal:
+        _rephrase(load_world(folder), config, model, journal, options, report, screen)
+        report.spent = Spending.of(list(journal.answers.values()))
+    print_document(report.to_json(), lambda shown: _conclude(report, shown), as_json=options.json)
+    return report.exit_code
+
+
+def _proofs(world: World, config: RunConfig, options: argparse.Namespace) -> Options:
+    """The scope of the proofs: words do the same in all universes."""
+    families = tuple(options.families.split(",")) if options.families else None
+    engine, place = config.database.engine, database_target(config)
+    return Options(families, per_case=options.tasks, engine=engine, place=place)
+
+
+def _rephrase(
+    world: World,
+    config: RunConfig,
+    model: Model,
+    journal: RephraseJournal,
+    options: argparse.Namespace,
+    report: RephraseReport,
+    screen: Screen,
+) -> None:
+    """Ask for the phrasings, and fill in the report, however the job ends."""
+    job = RephraseJob(
+        world.path,
+        _proofs(world, config, options),
+        options.count,
+        options.attempts,
+        options.seed,
+        AskingBudget(config.budget.usd, config.budget.tokens),
+        options.concurrency,
+    )
+    working = nullcontext() if options.json else screen.working(f"{model.name} writes phrasings")
+    with closing(RephraseSession(job, model, journal)) as session, working:
+        for warning in session.preflight() if config.preflight else ():
+            screen.line(f"warning: {warning}", "yellow")
+        with report.recording_end():
+            session.run(lambda outcome: _show(outcome, screen))
+        report.outcomes = session.outcomes
+        report.added = add_phrasings(world.path, session.outcomes, journal.added)
+        journal.has_added(one.name for outcome in session.outcomes for one in outcome.kept)
+
+
+def _dry_run(world: World, config: RunConfig, options: argparse.Namespace) -> None:
+    """Print the first prompt."""
+    with closing(PhrasingBench(world.path, _proofs(world, config, options))) as bench:
+        own = bench.words(bench.families[0])
+    for message in messages_for(own, options.count, [], []):
+        say(f"[{message['role']}]\n{message['content']}\n")
+
+
+def _show(outcome: FamilyOutcome, screen: Screen) -> None:
+    if outcome.skipped:
+        screen.parts([("skipped", "yellow"), (f" {outcome.family}: {outcome.skipped}", "")])
+        return
+    out = f", {len(outcome.rejected)} left out" if outcome.rejected else ""
+    style = "green" if outcome.kept else "yellow"
+    screen.parts([(f"{len(outcome.kept)} kept", style), (f" {outcome.family}{out}", "")])
+    for one in outcome.rejected:
+        screen.line(f"     {one.cause}: {one.reason}")
+
+
+def _conclude(report: RephraseReport, screen: Screen) -> None:
+    kept = report.kept
+    asked = kept + sum(report.causes.values())
+    screen.line()
+    show_causes(screen, report.causes, "phrasings")
+    share = f" ({kept / asked:.0%})" if asked else ""
+    screen.line(
+        f"{report.world}: {kept} of {asked} phrasings of {report.model} are kept{share};"
+        f" {report.expense}"
+    )
+    if report.added:
+        screen.line(f"{report.added} new lines in {report.world / PHRASINGS}")
+    if report.ended_early is not None:
+        screen.line(f"stopped: {report.ended_early}", "yellow")
+        screen.line("The same command goes on from here.")
+    elif kept:
+        screen.line(f"Next: {shlex.join(['synth', 'check', str(report.world)])}")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = argparse.ArgumentParser(
+        prog="synth rephrase",
+        description="Let a model write other words for the users of a world's families. A phrasing"
+        " is kept in phrasings.jsonl if it has every value, gives nothing of gold away, repeats no"
+        " other, and its family proves itself with it.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_job_options(parser, tasks=1)
+    parser.add_argument("--families", metavar="A,B", help="only these, separated by commas")
+    parser.add_argument(
+        "--count", type=int, default=4, metavar="N", help="phrasings of each family (default: 4)"
+    )
+    parser.add_argument(
+        "--attempts",
+        type=int,
+        default=3,
+        metavar="K",
+        help="questions about each family: what is wrong with an answer goes back (default: 3)",
+    )
+    parser.add_argument(
+        "--concurrency",
+        type=int,
+        default=8,
+        metavar="N",
+        help="families that are asked about at once (default: 8)",
+    )
+    return parser

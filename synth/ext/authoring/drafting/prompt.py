@@ -1,0 +1,143 @@
+"""The messages by which a model is asked for a family, and for a better one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy
+
+from envs.sandboxes.base import Template
+from envs.types import Pins
+from envs.world.loader import World
+from synth.core.tasks.queries import Queries, select
+from synth.ext.authoring.asking.questions import Refusal
+from synth.ext.authoring.drafting.journal import DraftOutcome
+from synth.ext.authoring.drafting.notation import NOTATION
+from synth.ext.authoring.drafting.similarity import Signature
+from synth.ext.authoring.tasks_file import family_text
+from synth.task import Message
+
+SYSTEM = (
+    "You write task families for a benchmark of tool-using agents. A family is proved before it is"
+    " accepted: its gold solution is played on a real database, wrong agents must fail it, and"
+    " honest ones must pass it. Answer with one ```yaml block that holds one family, as a list item"
+    " that begins `- id:`, and nothing else."
+)
+
+SCHEMA_CHARS, POLICY_CHARS, CELL_CHARS, EXAMPLE_CHARS = 12_000, 8_000, 60, 4_000
+EXAMPLES = 2
+REASONS, REASON_CHARS = 6, 700
+RARE_TOOLS = 3
+
+
+def world_part(world: World, template: Template, engine: str, rows: int) -> str:
+    """The world as the model sees it: schema, rows, tools and policy."""
+    schema = world.script("schema", engine).read_text("utf-8")
+    tools = [json.dumps(tool.to_openai()["function"], ensure_ascii=False) for tool in world.tools]
+    parts = [
+        ("The schema of the database", _clipped(schema, SCHEMA_CHARS)),
+        ("Some rows of each table", _rows(template, rows) if rows else ""),
+        ("The tools of the agent", "\n".join(tools)),
+        ("The policy that the agent works under", _clipped(world.policy, POLICY_CHARS)),
+    ]
+    return "\n\n".join(f"## {title}\n\n{text.strip()}" for title, text in parts if text.strip())
+
+
+def opening(
+    world: str,
+    tools: Sequence[str],
+    draft: int,
+    bodies: Sequence[Mapping[str, Any]],
+    known: Sequence[Signature],
+    left_out: Iterable[DraftOutcome],
+) -> list[Message]:
+    """The first messages for the draft of this number. ``world`` is the text of
+    :func:`world_part`, ``bodies`` are the families of tasks.yaml.
+    """
+    names = [f"- {one.family} ({', '.join(_work(one))}): {one.request!r}" for one in known]
+    tried = [f"- {out.family or 'a draft'}: {out.reason}" for out in list(left_out)[-8:]]
+    parts = [
+        ("The notation", NOTATION),
+        ("Families of this world as examples", _examples(bodies, draft)),
+        ("All families that there are", "\n".join(names)),
+        ("Drafts that were not accepted", "\n".join(tried)),
+    ]
+    sections = [f"## {title}\n\n{text.strip()}" for title, text in parts if text.strip()]
+    wish = "## Your task\n\nWrite one new family: work that none of those above asks for."
+    if rare := _rare(tools, known):
+        wish += f" Few families use {', '.join(rare)}."
+    content = "\n\n".join([world, *sections, wish])
+    return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": content}]
+
+
+def feedback(refusal: Refusal, numbered: str) -> str:
+    """The message about an attempt that was not accepted. ``numbered`` is its family as
+    it was read, with the lines that the reasons name.
+    """
+    reasons = [f"- {_clipped(reason, REASON_CHARS)}" for reason in refusal.reasons[:REASONS]]
+    shown = f"\n\nYour family as it was read:\n\n{numbered}" if numbered else ""
+    return (
+        f"Not accepted ({refusal.cause}):\n" + "\n".join(reasons) + shown + "\n\nWrite the whole"
+        " family again, mended, in one ```yaml block."
+    )
+
+
+def _examples(bodies: Sequence[Mapping[str, Any]], draft: int) -> str:
+    """Some families, others for each draft."""
+    texts = [text for body in bodies if len(text := family_text(_plain(body))) <= EXAMPLE_CHARS]
+    chosen = [texts[(draft + index) % len(texts)] for index in range(min(EXAMPLES, len(texts)))]
+    return "\n".join(chosen)
+
+
+def _plain(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if key not in ("source", "honest")}
+
+
+def _work(known: Signature) -> list[str]:
+    return list(dict.fromkeys(tool for tools in known.tools for tool in tools))
+
+
+def _rare(tools: Sequence[str], known: Sequence[Signature]) -> list[str]:
+    """The tools that the fewest families use, if some are used less than others."""
+    uses = Counter(tool for one in known for tool in _work(one))
+    if len({uses[tool] for tool in tools}) < 2:
+        return []
+    return sorted(tools, key=lambda tool: (uses[tool], tool))[:RARE_TOOLS]
+
+
+def _rows(template: Template, count: int) -> str:
+    """The first rows of each table, as JSON; long values are cut."""
+
+    def read(connection: sqlalchemy.Connection) -> list[str]:
+        quote = connection.dialect.identifier_preparer.quote
+        lines: list[str] = []
+        for name in sorted(template.tables):
+            table = template.tables[name]
+            columns = ", ".join(quote(column.name) for column in table.columns)
+            try:
+                rows = select(
+                    connection, f"SELECT {columns} FROM {table.written(quote)} LIMIT {count}"
+                )
+            except ValueError:  # bytes, which JSON does not hold
+                continue
+            lines += [f"{name}: {json.dumps(_cut(row), ensure_ascii=False)}" for row in rows]
+        return lines
+
+    with template.open(Pins()) as sandbox:
+        return "\n".join(Queries(sandbox, template).during(read))
+
+
+def _cut(row: Mapping[str, object]) -> dict[str, object]:
+    return {
+        name: _clipped(value, CELL_CHARS) if isinstance(value, str) else value
+        for name, value in row.items()
+    }
+
+
+def _clipped(text: str, most: int) -> str:
+    return (
+        text if len(text) <= most else f"{text[:most]} [... {len(text) - most:,} more characters]"
+    )

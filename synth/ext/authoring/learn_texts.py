@@ -1,0 +1,166 @@
+"""The learned form of a column of texts: codes, names of people, addresses, words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Self
+
+from envs.world.made_rows import Blend, Choice, Email, Form, Maker, Texts, When
+from synth.core.tasks.fake import fake_values
+
+MOST = 120
+"""The most texts of a column that are kept."""
+
+LOCALES = ("en_US", "de_DE", "fr_FR", "it_IT", "es_ES", "nl_NL", "sv_SE", "pl_PL", "en_IE")
+"""Where the first names come from by which people are known."""
+
+FORMS = 12
+"""The most forms of a column of codes."""
+
+PROVIDERS = {"city": "city", "company": "company", "street": "street_name"}
+"""Names of columns whose values are made up, with the provider."""
+
+_CLOCK = re.compile(r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?")
+
+
+def text_maker(
+    name: str,
+    kind: str | None,
+    values: Sequence[Any],
+    people: Sequence[str],
+    longest: int | None,
+) -> Maker:
+    """The maker of a column of texts of at most ``longest`` characters. ``kind`` is that of its
+    personal data, ``people`` the columns of the row that hold names.
+    """
+    texts = [str(value) for value in values]
+    if kind == "email" or "email" in name:
+        return Email(people, () if people else _fake("last_name"))
+    if kind == "name" or holds_people(name, texts):
+        return _name(name)
+    codes = _codes(kind, texts)
+    if codes is not None:
+        return codes
+    provider = "street_address" if kind == "address" else PROVIDERS.get(name)
+    if provider is not None:
+        return Texts(_fake(provider))
+    unique = len(set(texts)) > 0.5 * len(texts)
+    if not unique and kind is None and not any(" " in text for text in texts):
+        return Choice(dict(Counter(texts).most_common(MOST)))
+    return _blend(texts, longest)
+
+
+def _clock(texts: Sequence[str]) -> When | None:
+    """Times of the day; None if the texts are none."""
+    if not all(_CLOCK.fullmatch(text) for text in texts):
+        return None
+    marks = [f"1970-01-01T{text}" for text in sorted(texts)[:: max(1, len(texts) // 20)]]
+    return When([*marks, marks[-1]], "%H:%M:%S" if len(texts[0]) > 5 else "%H:%M", 60)
+
+
+def holds_people(name: str, texts: Sequence[str]) -> bool:
+    """True for a column called name whose values are the names of people: first names are known."""
+    if not re.search(r"^(?:(?:full|contact|display)_)?name$|_person$|^author$", name) or len(
+        set(texts)
+    ) < 0.5 * len(texts):
+        return False
+    words = [text.split() for text in texts]
+    plain = [w for w in words if 2 <= len(w) <= 3 and all(one[:1].isupper() for one in w)]
+    known = [w for w in plain if w[0] in _first_names()]
+    return len(plain) >= 0.8 * len(words) and len(known) >= 0.25 * len(words) > 0
+
+
+@cache
+def _first_names() -> frozenset[str]:
+    return frozenset(str(n) for one in LOCALES for n in fake_values("first_name", 150, one, 11))
+
+
+def _name(column: str) -> Texts:
+    first, last = _fake("first_name"), _fake("last_name")
+    if column.startswith(("first", "given", "fore", "middle")):
+        return Texts(first)
+    if column.startswith(("last", "family", "sur", "maiden")):
+        return Texts(last)
+    return Texts(first, last)
+
+
+class Names(tuple[str, ...]):  # noqa: SLOT001 a tuple has no slots for more
+    """Made-up texts of a provider, which stand under one name in seed.py."""
+
+    name: str
+
+    def __new__(cls, provider: str) -> Self:
+        values = fake_values(provider, 100, "en_US", 11)
+        out = super().__new__(cls, (str(value).replace("\n", ", ") for value in values))
+        out.name = f"{provider.upper()}S"
+        return out
+
+
+@cache
+def _fake(provider: str) -> Names:
+    return Names(provider)
+
+
+def _forms(texts: Sequence[str]) -> Form | None:
+    """The forms of codes; None if the texts are words."""
+    if any(c in text for text in texts for c in "#@%"):
+        return None
+    by_form: dict[str, list[str]] = {}
+    for text in texts:
+        by_form.setdefault(_form(text), []).append(text)
+    if len(by_form) > FORMS:
+        return None
+    out: Counter[str] = Counter()
+    for form, same in by_form.items():
+        code = _code(form, same)
+        if code is None:
+            return None
+        out[code] += len(same)
+    return Form(dict(out))
+
+
+def _codes(kind: str | None, texts: Sequence[str]) -> When | Form | None:
+    return _clock(texts) or _forms(texts) or _letters(kind, texts)
+
+
+def _letters(kind: str | None, texts: Sequence[str]) -> Form | None:
+    """The usual forms of personal numbers and logins, none of whose letters is kept."""
+    if kind not in {"identifier", "phone"}:
+        return None
+    return Form(dict(Counter(map(_form, texts)).most_common(FORMS)))
+
+
+def _code(form: str, same: Sequence[str]) -> str | None:
+    """The form of some codes, with what is the same in all of them; None for words."""
+    if len(same) == 1:
+        return None if "%" in form else form
+    held = [len(set(letters)) == 1 for letters in zip(*same, strict=True)]
+    shown = "".join(
+        letter if fixed else mark for letter, mark, fixed in zip(same[0], form, held, strict=True)
+    )
+    loose = {mark for mark, fixed in zip(form, held, strict=True) if not fixed}
+    words = "%" in loose or ("@" in loose and " " in form) or not loose
+    return None if words else shown
+
+
+def _form(text: str) -> str:
+    return re.sub(r"[a-z]", "%", re.sub(r"[A-Z]", "@", re.sub(r"\d", "#", text)))
+
+
+def _blend(texts: Sequence[str], longest: int | None) -> Blend:
+    """Texts cut in two between words, or inside single words."""
+    kept = list(dict.fromkeys(texts))
+    kept = kept[:: max(1, len(kept) // MOST)][:MOST]
+    pairs = [_cut(text) for text in kept]
+    return Blend([head for head, _ in pairs], [tail for _, tail in pairs], longest)
+
+
+def _cut(text: str) -> tuple[str, str]:
+    """A text in two parts: before the blank next to its middle, or in the middle of its word."""
+    middle = len(text) // 2
+    blanks = [i for i, c in enumerate(text) if c == " " and 0 < i < len(text) - 1]
+    at = min(blanks, key=lambda i: abs(i - middle)) if blanks else (len(text) + 1) // 2
+    return text[:at], text[at:]

@@ -1,0 +1,130 @@
+"""Made-up values in the place of personal ones: one for one, and never the same for two."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import re
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from synth.core.personal.guess import is_login
+from synth.core.tasks.fake import fake_values
+from synth.ext.authoring.names import snake
+from synth.ext.authoring.snapshot import Value
+
+SHIFT = 900
+"""The most days by which a day of birth is moved."""
+
+_TRIES = 200
+
+
+@dataclass
+class MadeUp:
+    """The made-up values of one kind of personal data, by the real ones as text."""
+
+    kind: str
+    draw: random.Random
+    values: dict[str, Value] = field(default_factory=dict[str, Value])
+    _used: set[str] = field(default_factory=set[str])
+
+    def learn(self, column: str, real: Sequence[Value], *, distinct: bool) -> None:
+        """Make up values for those of a column that have none yet.
+
+        ``distinct`` tells that two values of the column are never the same. A number stays one.
+        """
+        fresh = [v for v in dict.fromkeys(real) if v is not None and str(v) not in self.values]
+        taken = self._used | {str(value).casefold() for value in real}
+        numbers = any(not isinstance(value, str) for value in fresh)
+        pool = [] if numbers else self._pool(snake(column), len(fresh), taken)
+        for index, value in enumerate(fresh):
+            made: Value
+            if index < len(pool):
+                made = pool[index]
+            elif pool and not distinct:
+                made = pool[index % len(pool)]
+            else:
+                made = self._like(value, taken)
+            taken.add(str(made).casefold())
+            self._used.add(str(made).casefold())
+            self.values[str(value)] = made
+
+    def _pool(self, column: str, count: int, taken: set[str]) -> list[str]:
+        provider = self._provider(column)
+        if provider is None:
+            return []
+        found = _several(provider, 2 * count + 20, self.draw.randrange(1 << 30))
+        return [value for value in dict.fromkeys(found) if value.casefold() not in taken][:count]
+
+    def _provider(self, column: str) -> str | None:
+        if self.kind == "name":
+            if column.startswith(("first", "given", "fore", "middle", "fname")):
+                return "first_name"
+            last = ("last", "family", "sur", "maiden", "lname")
+            return "last_name" if column.startswith(last) else "name"
+        if self.kind == "identifier" and is_login(column):
+            return "user_name"
+        return {"email": "ascii_safe_email", "address": "street_address"}.get(self.kind)
+
+    def _like(self, value: Value, taken: set[str]) -> Value:
+        """A value of the same form, unlike all that are taken."""
+        text = str(value)
+        for _ in range(_TRIES):
+            made = _moved(text, self.draw) if _is_day(text) else same_form(text, self.draw)
+            if self.kind == "birth_date" or made.casefold() not in taken:
+                return _typed(made, value)
+        for number in range(1, len(taken) + 2):  # so short a form has no value left
+            made = f"{same_form(text, self.draw)}{number}"
+            if made.casefold() not in taken:
+                return _typed(made, value)
+        raise AssertionError("more numbers were tried than values are taken")
+
+
+def _several(provider: str, count: int, seed: int) -> list[str]:
+    """As many different values of a provider as it has, at most so many."""
+    size = count
+    while size:
+        try:
+            return [str(one) for one in fake_values(provider, size, "en_US", seed)]
+        except ValueError:
+            size //= 2
+    return []
+
+
+def _typed(made: str, real: Value) -> Value:
+    if isinstance(real, int):
+        return int(made)
+    return float(made) if isinstance(real, float) else made
+
+
+def _is_day(text: str) -> bool:
+    return bool(re.match(r"\d{4}-\d\d-\d\d(?:\D|$)|(?:19|20)\d\d$", text))
+
+
+def _moved(text: str, draw: random.Random) -> str:
+    """A day, or a year, that is moved."""
+    if len(text) == 4:
+        return str(int(text) + draw.choice((-2, -1, 1, 2)))
+    try:
+        day = dt.date.fromisoformat(text[:10])
+    except ValueError:
+        return same_form(text, draw)
+    days = draw.choice((-1, 1)) * draw.randint(1, SHIFT)
+    return (day + dt.timedelta(days)).isoformat() + text[10:]
+
+
+def same_form(value: str, draw: random.Random) -> str:
+    """A text of the same form: a digit for a digit, a letter for a letter, and no new first 0."""
+    out = ""
+    for index, letter in enumerate(value):
+        if letter.isdigit():
+            first = index == 0 and letter != "0"
+            out += draw.choice(string.digits[1:] if first else string.digits)
+        elif letter.isalpha():
+            out += draw.choice(
+                string.ascii_uppercase if letter.isupper() else string.ascii_lowercase
+            )
+        else:
+            out += letter
+    return out

@@ -1,0 +1,263 @@
+"""Personal columns, masked while they are read: made-up values in the place of real ones."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from envs.types import Column, Table
+from envs.world.world_file import PERSONAL_KINDS
+from synth.core.foundation.suggestions import hint, nearest
+from synth.core.personal.guess import guess_columns, is_of_things
+from synth.errors import OperatorError
+from synth.ext.authoring.made_up import MadeUp
+from synth.ext.authoring.names import snake
+from synth.ext.authoring.real_values import RealValues, words_of
+from synth.ext.authoring.reflect import is_secret
+from synth.ext.authoring.snapshot import LiveColumn, LiveTable, Rows, Value
+
+Kinds = Mapping[tuple[str, str], str]
+
+SENTENCE = 4
+"""The words that make a text a sentence."""
+
+LOOKED_AT = 500
+"""The most values of a column that a guess looks at."""
+
+_PROSE = re.compile(
+    r"memo|notes?|comments?|remarks?|descriptions?|messages?|subject|text|details?|reason|body"
+)
+"""Words in the names of columns of free text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The decision on one column: ``masked`` as personal data of a kind, or kept. ``replaced``
+    counts the values of a kept column in which personal values were replaced; ``sample`` is one of
+    the changed values, before and after; ``prose`` tells that it holds sentences.
+    """
+
+    column: str
+    kind: str | None
+    masked: bool
+    replaced: int = 0
+    prose: bool = False
+    sample: tuple[Value, Value] | None = None
+
+    @property
+    def line(self) -> str:
+        shown = f", such as {self.sample[0]!r:.60} -> {self.sample[1]!r:.60}" if self.sample else ""
+        if self.kind is not None:
+            what = f"masked{shown}" if self.masked else "kept as you asked"
+            return f"{self.column}: {self.kind}, {what}"
+        found = f", known personal values masked in {self.replaced}{shown}" if self.replaced else ""
+        return f"{self.column}: kept{found}{' (free text: read it)' if self.prose else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedSample:
+    """The result of masking: the tables, with clean comments; a decision for each column that holds
+    text or is personal; the kinds of the personal columns.
+    """
+
+    tables: Sequence[LiveTable]
+    decisions: Sequence[Decision]
+    personal: Kinds
+
+
+def mask(
+    tables: Sequence[LiveTable],
+    rows: Rows,
+    keep: Sequence[str],
+    seed: int,
+    also: Sequence[str] = (),
+) -> MaskedSample:
+    """Replace the values of personal columns in the sample, and where other texts repeat them.
+
+    ``keep`` names columns that stay, ``also`` columns to mask, as ``table.column`` or
+    ``table.column=kind``. One real value becomes one made-up value of its kind in all columns, so
+    that references hold. Raises OperatorError for a column or a kind that does not exist.
+    """
+    columns = {f"{t.name}.{c.name}": (t, c) for t in tables for c in t.columns}
+    for name in keep:
+        _refuse_unknown("--keep-column", name, columns)
+    guessed = personal_kinds(tables, rows)
+    kinds = _with_references(tables, {**guessed, **_asked(also, columns, keep, guessed)})
+    kept = {key for key in kinds if f"{key[0]}.{key[1]}" in keep}
+    kept = {*_with_references(tables, dict.fromkeys(kept, "kept"))}
+    masked = {key: kind for key, kind in kinds.items() if key not in kept}
+    before = {key: _first(rows, key) for key in masked}
+    known = _replace(tables, rows, masked, random.Random(seed))
+    known.public = _public_words(tables, rows, kinds)
+    decisions = list[Decision]()
+    for name, (table, column) in columns.items():
+        kind = kinds.get((table.name, column.name))
+        if kind is not None:
+            key = (table.name, column.name)
+            sample = (before[key], _first(rows, key)) if before.get(key) is not None else None
+            decisions.append(Decision(name, kind, key in masked, sample=sample))
+        elif column.type == "TEXT" and not column.choices:
+            decisions.append(_clean(table, column, rows, known, name in keep))
+    return MaskedSample([_clean_comments(table, known) for table in tables], decisions, kinds)
+
+
+def _first(rows: Rows, key: tuple[str, str]) -> Value:
+    """The first value of a column."""
+    table, column = key
+    return next((row[column] for row in rows.by_table[table] if row[column] is not None), None)
+
+
+def _public_words(tables: Sequence[LiveTable], rows: Rows, kinds: Kinds) -> set[str]:
+    """The words of the names of places, firms and products, which are no names of people."""
+    return {
+        word
+        for table in tables
+        for column in table.columns
+        if (table.name, column.name) not in kinds
+        and (is_of_things(table.name) or is_of_things(column.name))
+        and not _is_prose(table, column, rows)
+        for row in rows.by_table[table.name]
+        for word in words_of(str(row[column.name] or ""))
+    }
+
+
+def _replace(
+    tables: Sequence[LiveTable], rows: Rows, masked: Kinds, draw: random.Random
+) -> RealValues:
+    """Replace the values of the masked columns; returns them with what takes their place."""
+    by_name = {table.name: table for table in tables}
+    made = {kind: MadeUp(kind, draw) for kind in PERSONAL_KINDS}
+    for (table, column), kind in masked.items():
+        values = [row[column] for row in rows.by_table[table]]
+        made[kind].learn(column, values, distinct=_is_distinct(by_name[table], column))
+    for (table, column), kind in masked.items():
+        for row in rows.by_table[table]:
+            if row[column] is not None:
+                row[column] = made[kind].values[str(row[column])]
+    known = RealValues(draw)
+    for kind, one in made.items():
+        known.learn(kind, one.values)
+    return known
+
+
+def personal_kinds(tables: Sequence[LiveTable], rows: Rows) -> Kinds:
+    """The kinds of personal data by table and column, guessed by contents and names."""
+    choices = {(table.name, c.name) for table in tables for c in table.columns if c.choices}
+    plain = {
+        table.name: Table(table.name, tuple(Column(name, "") for name in table.names))
+        for table in tables
+    }
+
+    def some(table: str, column: str) -> Sequence[object]:
+        values = [row[column] for row in rows.by_table[table] if row[column] is not None]
+        return values[:: max(1, len(values) // LOOKED_AT)]
+
+    found = _secrets(tables) | guess_columns(plain, some)
+    return {key: kind for key, kind in found.items() if key not in choices}
+
+
+def _secrets(tables: Sequence[LiveTable]) -> dict[tuple[str, str], str]:
+    """The columns of secrets, numbered keys and references apart."""
+    out = dict[tuple[str, str], str]()
+    for table in tables:
+        named = {*table.key, *(name for columns, _, _ in table.links for name in columns)}
+        for column in table.columns:
+            numbered = column.name in named and column.type != "TEXT"
+            if column.type != "BOOLEAN" and is_secret(column.name, numbered=numbered):
+                out[table.name, column.name] = "identifier"
+    return out
+
+
+def _refuse_unknown(option: str, name: str, known: Mapping[str, object]) -> None:
+    if name not in known:
+        raise OperatorError(f"{option} {name}: no such column{hint(nearest(name, known))}")
+
+
+def _asked(
+    also: Sequence[str],
+    columns: Mapping[str, tuple[LiveTable, LiveColumn]],
+    keep: Sequence[str],
+    guessed: Kinds,
+) -> dict[tuple[str, str], str]:
+    """The kinds of the columns that are masked on demand."""
+    out = dict[tuple[str, str], str]()
+    for text in also:
+        name, given, kind = text.partition("=")
+        _refuse_unknown("--mask-column", name, columns)
+        table, column = columns[name]
+        kind = kind if given else guessed.get((table.name, column.name), "other")
+        if kind not in PERSONAL_KINDS:
+            message = f"--mask-column {text}: the kind is one of {', '.join(PERSONAL_KINDS)}"
+            raise OperatorError(message + hint(nearest(kind, PERSONAL_KINDS)))
+        if name in keep:
+            raise OperatorError(f"--mask-column and --keep-column both name {name}: leave one out")
+        if column.choices or column.type == "BOOLEAN":
+            raise OperatorError(
+                f"--mask-column {name}: its values are a fixed set, which the schema lists; leave"
+                " its table out with --tables"
+            )
+        out[table.name, column.name] = kind
+    return out
+
+
+def _with_references(
+    tables: Sequence[LiveTable], kinds: Mapping[tuple[str, str], str]
+) -> dict[tuple[str, str], str]:
+    """The kinds, and those of the columns that refer to them or that they refer to."""
+    pairs = [
+        ((table.name, here), (target, there))
+        for table in tables
+        for columns, target, others in table.links
+        for here, there in zip(columns, others, strict=True)
+    ]
+    out, before = dict(kinds), dict[tuple[str, str], str]()
+    while before != out:
+        before = dict(out)
+        for pair in pairs:
+            found = [out[column] for column in pair if column in out]
+            if found:
+                out |= dict.fromkeys(pair, min(found))
+    return out
+
+
+def _is_distinct(table: LiveTable, column: str) -> bool:
+    return any(column in one for one in (table.key, *table.uniques))
+
+
+def _clean(
+    table: LiveTable, column: LiveColumn, rows: Rows, known: RealValues, stays: bool
+) -> Decision:
+    """Replace known personal values in the texts of a column that is kept."""
+    prose = _is_prose(table, column, rows)
+    public = is_of_things(table.name) or (is_of_things(column.name) and not prose)
+    changed = list[tuple[Value, Value]]()
+    for row in rows.by_table[table.name] if not (stays or public) else ():
+        value = row[column.name]
+        if isinstance(value, str) and (clean := known.replaced(value, prose=prose)) != value:
+            row[column.name] = clean
+            changed.append((value, clean))
+    sample = changed[0] if changed else None
+    return Decision(f"{table.name}.{column.name}", None, False, len(changed), prose, sample)
+
+
+def _is_prose(table: LiveTable, column: LiveColumn, rows: Rows) -> bool:
+    """True for a column of sentences, by its name or because most of its texts have many words."""
+    linked = {*table.key, *(name for columns, _, _ in table.links for name in columns)}
+    found = [row[column.name] for row in rows.by_table[table.name]]
+    texts = [text for text in found if isinstance(text, str) and text.strip()]
+    coded = sum(text.lstrip().startswith(("{", "[", "<", "/")) for text in texts)
+    if column.name in linked or not texts or 2 * coded > len(texts):
+        return False
+    if any(_PROSE.fullmatch(word) for word in snake(column.name).split("_")):
+        return True
+    return 2 * sum(len(text.split()) >= SENTENCE for text in texts) > len(texts)
+
+
+def _clean_comments(table: LiveTable, known: RealValues) -> LiveTable:
+    def clean(comment: str | None) -> str | None:
+        return comment and known.replaced(comment, prose=False)
+
+    columns = tuple(replace(column, comment=clean(column.comment)) for column in table.columns)
+    return replace(table, columns=columns, comment=clean(table.comment))

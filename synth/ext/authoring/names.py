@@ -1,0 +1,212 @@
+"""Names of tables and columns as words, and as identifiers that every tool and language takes.
+
+Words keep a name in its own letters; an identifier is transliterated, cut and made distinct.
+"""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import keyword
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from anyascii import anyascii
+from sqlalchemy.dialects.mysql.reserved_words import RESERVED_WORDS_MARIADB, RESERVED_WORDS_MYSQL
+from sqlalchemy.dialects.postgresql.base import RESERVED_WORDS
+
+from envs import quoting
+from envs.plugins import resolve
+
+_TAKEN = frozenset({"db", "limit", "offset", "order_by", "descending", "records", "sql", "found"})
+"""Names that tools use themselves."""
+
+_RESERVED = (
+    RESERVED_WORDS
+    | RESERVED_WORDS_MARIADB
+    | RESERVED_WORDS_MYSQL
+    | frozenset(
+        """all alter and as asc between by case check collate column commit constraint create cross
+    current_date current_time current_timestamp default deferrable delete desc distinct do drop else
+    end except exists false for foreign from full grant group having if in index inner insert
+    intersect into is isnull join key left like limit natural not notnull null offset on or order
+    outer over primary references returning right rollback row rows select session_user set some
+    table then to transaction trigger true union unique update user using values view when where
+    window with""".split()  # noqa: SIM905
+    )
+)
+
+
+TOOL_NAME = 64
+"""The most characters of a tool's name, for OpenAI and Anthropic alike."""
+
+_LABEL = 48
+"""The most characters of an identifier that a prefix may still be added to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """A thing in one and in many: ``track`` and ``tracks``, in snake case, and in words."""
+
+    one: str
+    many: str
+    words: str
+    plural_words: str
+
+
+def _english() -> Any:
+    return resolve("synth.ext.authoring.english:FORMS")
+
+
+@cache
+def snake(name: str) -> str:
+    """A name as an identifier in snake case: ``AlbumId`` becomes ``album_id``, ``Länge [m]``
+    ``lange_m``, ``3pt_pct`` ``n_3pt_pct``.
+    """
+    plain = spelled(anyascii(name)) or "value"
+    return shortened(f"n_{plain}" if plain[0].isdigit() else plain, _LABEL)
+
+
+@cache
+def spelled(name: str) -> str:
+    """The words of a name in its own letters and lower case, joined by underscores."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+", "_", name)
+    return spaced.strip("_").lower()
+
+
+def shortened(name: str, most: int) -> str:
+    """The name, cut to ``most`` characters; what is cut off is told by a digest."""
+    if len(name) <= most:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: most - 9].rstrip('_')}_{digest}"
+
+
+def labels(columns: Iterable[str]) -> dict[str, str]:
+    """An identifier for each column of a table, no two of them the same parameter."""
+    out, taken = dict[str, str](), set[str]()
+    for column in columns:
+        label, number = snake(column), 2
+        while parameter(label) in taken:
+            label, number = f"{snake(column)}_{number}", number + 1
+        taken.add(parameter(label))
+        out[column] = label
+    return out
+
+
+_WITH_PLURAL = {
+    "staff_member": "staff personnel",
+    "crew_member": "crew",
+    "{}_item": "equipment furniture luggage baggage hardware merchandise news clothing",
+    "{}_record": "software information data feedback traffic weather research maintenance",
+}
+_UNCOUNTABLE = {
+    word: one.format(word) for one, words in _WITH_PLURAL.items() for word in words.split()
+}
+"""Nouns without a plural, with a word that has one."""
+
+_DATES = {
+    "start": "starts started start begins begin began starting beginning",
+    "end": "ends ended end finishes finished finish ending",
+    "expiry": "expires expired expire expiry",
+    "due": "due",
+}
+_DATE_WORD = {word: noun for noun, words in _DATES.items() for word in words.split()}
+
+
+@cache
+def date_words(label: str, *, day: bool) -> str:
+    """A column of dates as a noun: ``paid_at`` is the paid time, ``starts`` the start date."""
+    bare = re.sub(r"_(?:on|at)$", "", label)
+    stem = " ".join(_DATE_WORD.get(word, word) for word in bare.split("_"))
+    if bare == label and bare.rpartition("_")[2] not in _DATE_WORD and not PARTICIPLE.search(bare):
+        return stem
+    return f"{stem} {'date' if day else 'time'}"
+
+
+_OF_ITSELF = frozenset(
+    """arrived departed died joined graduated resigned retired failed occurred happened expired
+    ended started appeared""".split()  # noqa: SIM905
+)
+"""What a row does, not what is done to it."""
+
+
+@cache
+def date_verb(label: str) -> str:
+    """The participle of a column of dates: ``opened`` for ``opened_on``; empty without one."""
+    bare = re.sub(r"^date_|_(?:on|at|date|time)$", "", label)
+    last = bare.rpartition("_")[2]
+    fitting = PARTICIPLE.search(last) and last not in _OF_ITSELF
+    return bare.replace("_", " ") if fitting else ""
+
+
+PARTICIPLE = re.compile(
+    r"^(?:\w*[a-z]{2}ed|paid|sent|sold|made|taken|built|born|bought|held|seen|given|lost|written"
+    r"|done|begun|shown|set|cut|met|put|read|drawn|known|returned)$"
+)
+"""Words that say what was done to a row: it was opened, it was paid."""
+
+
+@cache
+def noun_of(table: str) -> Noun:
+    """The noun of a table, whichever number its name has."""
+    bare = re.sub(r"^(?:tbl|t)_", "", spelled(table)) or snake(table)
+    head, _, last = bare.rpartition("_")
+    one, many = _numbers(last)
+    prefix = f"{head}_" if head else ""
+    words, plural = (prefix + one).replace("_", " "), (prefix + many).replace("_", " ")
+    return Noun(snake(prefix + one), snake(prefix + many), words, plural)
+
+
+def _numbers(word: str) -> tuple[str, str]:
+    """A word in the singular and in the plural; a word of other letters has one form."""
+    if not word.isascii() or not word.isalpha():
+        return word, word
+    if word in _UNCOUNTABLE:
+        return _UNCOUNTABLE[word], f"{_UNCOUNTABLE[word]}s"
+    singular = _english().singular_noun(word)
+    one = str(singular) if singular and not word.endswith(("ss", "us", "is")) else word
+    return one, word if one != word else str(_english().plural_noun(word))
+
+
+def nouns(tables: Iterable[str]) -> dict[str, Noun]:
+    """A noun for each table, no two of them the same: of ``queue`` and ``queues`` the second is
+    the ``queues record``.
+    """
+    out, taken = dict[str, Noun](), set[str]()
+    for table in tables:
+        noun, number = noun_of(table), 1
+        while {noun.one, noun.many} & taken:
+            number += 1
+            more = "" if number == 2 else f"_{number}"
+            noun = noun_of(f"{spelled(table)}{more}_record")
+        taken |= {noun.one, noun.many}
+        out[table] = noun
+    return out
+
+
+def a(words: str) -> str:
+    """Words with their indefinite article."""
+    return str(_english().a(words))
+
+
+def parameter(column: str) -> str:
+    """The name of a column as a parameter in Python."""
+    name = snake(column)
+    clashes = keyword.iskeyword(name) or name in _TAKEN
+    return f"{name}_value" if clashes or (name in vars(builtins) and name != "id") else name
+
+
+def slot(words: str) -> str:
+    """A name for a slot, which is a column of SQL too."""
+    name = snake(words)
+    return f"{name}_named" if name in _RESERVED else name
+
+
+def quoted(name: str) -> str:
+    """An identifier in SQL, in quotes only where it needs them."""
+    plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name) and name not in _RESERVED
+    return name if plain else quoting.quoted(name)

@@ -1,0 +1,280 @@
+"""Lists, counts, sums and greatest values over the rows of one parent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from synth.ext.authoring.names import parameter, quoted
+from synth.ext.authoring.patterns.answers import field_of
+from synth.ext.authoring.patterns.base import Draft, Named, Sketch, family, nameable, query
+from synth.ext.authoring.patterns.look_up import oracle_key
+from synth.ext.authoring.shape import ColumnShape, Link, TableShape
+from synth.ext.authoring.toolset import is_noun, role_of, role_words
+
+SHORT = 12
+"""The most rows of a list that a reply names."""
+
+
+def families_of(sketch: Sketch) -> Iterator[tuple[Named, TableShape, Link]]:
+    """Parents that a person can name, with a child and its link."""
+    pairs = [
+        (Named(sketch.tools[parent.name], "p"), child, link)
+        for parent in sketch.tables
+        for child, link in sketch.shape.children(parent.name)
+        if child.rows
+        and nameable(sketch.tools[parent.name])
+        and parent.key == (link.target,)
+        and is_noun(role_of(link.column))
+    ]
+    yield from sorted(pairs, key=lambda pair: (not pair[0].by_name, -pair[1].rows))
+
+
+def list_children(sketch: Sketch) -> Iterator[Draft]:
+    """Name all rows of a parent."""
+    yield from islice(_of_each_parent(sketch, _list), 3)
+
+
+def count_children(sketch: Sketch) -> Iterator[Draft]:
+    """Count the rows of a parent, or those in one state."""
+    yield from islice(_of_each_parent(sketch, _count), 3)
+
+
+def sum_children(sketch: Sketch) -> Iterator[Draft]:
+    """Add up a column over the rows of a parent."""
+    yield from islice(_of_each_parent(sketch, _sum), 3)
+
+
+def greatest_child(sketch: Sketch) -> Iterator[Draft]:
+    """Find the row of a parent with the greatest value."""
+    yield from islice(_of_each_parent(sketch, _greatest), 3)
+
+
+def _of_each_parent(sketch: Sketch, make: object) -> Iterator[Draft]:
+    assert callable(make)
+    seen = set[str]()
+    for parent, child, link in families_of(sketch):
+        draft = make(sketch, parent, child, link)
+        if isinstance(draft, Draft) and draft.id not in seen:
+            seen.add(draft.id)
+            yield draft
+
+
+def _parent_ground(parent: Named, link: Link, child: TableShape, more: str = "") -> str:
+    rows = f"SELECT COUNT(*) FROM {quoted(child.name)} c WHERE c.{quoted(link.column)}"
+    key = parent.table.key[0]
+    hidden = [f"{parent.col(key)} AS {oracle_key(parent, key)}"] if parent.by_name else []
+    return query(
+        [f"{parent.key} AS task_key", *parent.select, *hidden],
+        [parent.source],
+        [*parent.conditions, f"({rows} = {parent.col(key)}{more}) BETWEEN 1 AND {SHORT}"],
+    )
+
+
+def _of_parent(parent: Named, child: TableShape, link: Link) -> dict[str, object]:
+    return {child.parameter(link.column): parent.reference(parent.table.key[0])}
+
+
+def _where(parent: Named, link: Link) -> str:
+    return f"{quoted(link.column)} = :{oracle_key(parent, parent.table.key[0])}"
+
+
+def _role(parent: Named, link: Link) -> str:
+    """The part of the parent where it is not just its noun: " as support rep"."""
+    role = role_of(link.column)
+    return (
+        ""
+        if role in {parent.table.noun.one, parent.table.name}
+        else f" as {role_words(link.column)}"
+    )
+
+
+def _list(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:
+    shown = [child.column(name) for name in child.handle]
+    if len(shown) != 1:
+        shown = [child.column(child.key[0])] if child.single_key and not shown else []
+    if not shown:
+        return None
+    column, noun, role = shown[0], child.noun, _role(parent, link)
+    many = parameter(noun.many)
+    key = parent.col(parent.table.key[0])
+    nulls = f"c.{quoted(link.column)} = {key} AND c.{quoted(column.name)} IS NULL"
+    unnamed = f"  AND NOT EXISTS (SELECT 1 FROM {quoted(child.name)} c WHERE {nulls})\n"
+    whole = unnamed if column.nulls else ""
+    item = "integer" if column.kind == "integer" else "string"
+    return family(
+        "list_children",
+        f"{parameter(parent.table.noun.one)}_{many}{_suffix(parent, link)}",
+        f"List the {noun.plural_words} of one {parent.table.noun.words}.",
+        _parent_ground(parent, link, child) + whole,
+        [
+            (
+                f"Which {noun.plural_words} belong to {parent.words}{role}? The {column.words} of"
+                " each, please."
+            ),
+            f"List the {noun.plural_words} of {parent.words}{role} by {column.words}.",
+            f"I need every {noun.words} with {parent.words}{role}: just the {column.words}.",
+        ],
+        [
+            *parent.find(),
+            {
+                str(sketch.tools[child.name].list_): _of_parent(parent, child, link),
+                "save": {many: f"$.{noun.many}[*].{column.label}"},
+            },
+            {"submit": {many: f"${many}"}},
+            {"say": [f"For {parent.words}: {{{many}}}.", f"I found these: {{{many}}}."]},
+        ],
+        answer={
+            many: {
+                "type": "array",
+                "items": item,
+                "compare": "bag",
+                "description": f"The {column.words} of each {noun.words}.",
+            }
+        },
+        oracle={
+            many: f"SELECT {quoted(column.name)} FROM {quoted(child.name)}"
+            f" WHERE {_where(parent, link)}"
+        },
+    )
+
+
+def _suffix(parent: Named, link: Link) -> str:
+    role = role_of(link.column)
+    return "" if role == parent.table.noun.one else f"_{role}"
+
+
+def _count(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:
+    tools, noun = sketch.tools[child.name], child.noun
+    states = [child.column(c) for c in tools.filters if child.column(c).role == "status"]
+    role = _role(parent, link)
+    more, vary, arguments, words = "", {}, _of_parent(parent, child, link), noun.plural_words
+    if states:
+        state = states[0]
+        vary = {"vary": {"wanted": {"choice": list(state.choices)}}}
+        more = f" AND {quoted(state.name)} = :wanted"
+        arguments = {**arguments, state.parameter: "{wanted}"}
+        words = f"{noun.plural_words} with the {state.words} {{wanted}}"
+    return family(
+        "count_children",
+        f"{parameter(parent.table.noun.one)}_{parameter(noun.many)}{_suffix(parent, link)}",
+        f"Count the {noun.plural_words} of one {parent.table.noun.words}.",
+        _parent_ground(parent, link, child).replace(f"AND {SHORT}", "AND 200"),
+        [
+            f"How many {words} does {parent.words}{role} have?",
+            f"Please count the {words} of {parent.words}{role}.",
+            f"{parent.words}{role}: number of {words}?",
+        ],
+        [
+            *parent.find(),
+            {str(tools.list_): arguments, "save": {"count": "$.count"}},
+            {"submit": {"count": "$count"}},
+            {"say": [f"I counted {{count}} for {parent.words}.", "The count is {count}."]},
+        ],
+        **vary,
+        answer={"count": {"type": "integer", "description": f"How many {noun.plural_words}."}},
+        oracle={
+            "count": f"SELECT COUNT(*) FROM {quoted(child.name)} WHERE {_where(parent, link)}{more}"
+        },
+    )
+
+
+def _sum(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:
+    tools, noun = sketch.tools[child.name], child.noun
+    columns = [child.column(name) for name in tools.totals]
+    column = next((c for c in columns if c.distinct > 1 and not c.nulls), None)
+    if column is None:
+        return None
+    role, total = _role(parent, link), f"total_{column.parameter}"
+    return family(
+        "sum_children",
+        f"{parameter(parent.table.noun.one)}_{parameter(noun.many)}_{column.parameter}",
+        f"Add up the {column.words} over the {noun.plural_words} of one {parent.table.noun.words}.",
+        _parent_ground(parent, link, child),
+        [
+            (
+                f"What is the total {column.words} over all {noun.plural_words} of"
+                f" {parent.words}{role}?"
+            ),
+            f"Add up the {column.words} of the {noun.plural_words} of {parent.words}{role}.",
+            f"Sum of {column.words}, {noun.plural_words} of {parent.words}{role}?",
+        ],
+        [
+            *parent.find(),
+            {
+                str(tools.list_): _of_parent(parent, child, link),
+                "save": {total: f"$.total_{column.label}"},
+            },
+            {"submit": {total: f"${total}"}},
+            {"say": [f"The total comes to {{{total}}}.", f"Altogether that is {{{total}}}."]},
+        ],
+        answer={total: {**field_of(column), "description": f"The sum of the {column.words}."}},
+        oracle={
+            total: f"SELECT SUM({quoted(column.name)}) FROM {quoted(child.name)}"
+            f" WHERE {_where(parent, link)}"
+        },
+    )
+
+
+def _sorted_by(child: TableShape, names: tuple[str, ...]) -> ColumnShape | None:
+    columns = [child.column(name) for name in names]
+    return next((c for c in columns if c.distinct > 2 and not c.nulls and c.role != "date"), None)
+
+
+def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:
+    tools, noun, role = sketch.tools[child.name], child.noun, _role(parent, link)
+    column = _sorted_by(child, tools.sorts)
+    named = child.handle if len(child.handle) == 1 else child.key if not child.handle else ()
+    if column is None or len(named) != 1:
+        return None
+    shown = child.column(named[0])
+    key = parent.table.key[0]
+    where = f"c.{quoted(link.column)} = {parent.col(key)}"
+    top = f"SELECT MAX(c.{quoted(column.name)}) FROM {quoted(child.name)} c WHERE {where}"
+    ground = (
+        _parent_ground(parent, link, child).rstrip()
+        + f"\n  AND (SELECT COUNT(*) FROM {quoted(child.name)} c WHERE {where}) > 1"
+        + f"\n  AND (SELECT COUNT(*) FROM {quoted(child.name)} c WHERE {where}"
+        + f" AND c.{quoted(column.name)} = ({top})) = 1\n"
+    )
+    answer = parameter(noun.one)
+    return family(
+        "greatest_child",
+        f"{parameter(parent.table.noun.one)}_{parameter(noun.one)}_{column.parameter}",
+        f"Sort the {noun.plural_words} of one {parent.table.noun.words} by {column.words}.",
+        ground,
+        [
+            (
+                f"Which {noun.words} of {parent.words}{role} has the highest {column.words}?"
+                f" Its {shown.words} and the figure, please."
+            ),
+            (
+                f"Find the {noun.words} with the highest {column.words} for {parent.words}{role}:"
+                f" {shown.words} and {column.words}."
+            ),
+        ],
+        [
+            *parent.find(),
+            {
+                str(tools.list_): {
+                    **_of_parent(parent, child, link),
+                    "order_by": column.label,
+                    "descending": True,
+                },
+                "save": {
+                    answer: f"$.{noun.many}[0].{shown.label}",
+                    "figure": f"$.{noun.many}[0].{column.label}",
+                },
+            },
+            {"submit": {answer: f"${answer}", "figure": "$figure"}},
+            {"say": [f"It is {{{answer}}}, with {{figure}}.", f"{{{answer}}}: {{figure}}."]},
+        ],
+        answer={
+            answer: {**field_of(shown), "description": f"The {shown.words} of the {noun.words}."},
+            "figure": field_of(column),
+        },
+        oracle={
+            "figure": f"SELECT MAX({quoted(column.name)}) FROM {quoted(child.name)}"
+            f" WHERE {_where(parent, link)}"
+        },
+    )

@@ -1,0 +1,262 @@
+"""The contract of a pattern, and the parts that families are built from.
+
+A pattern is a function from a :class:`Sketch` to drafts of families in the notation of tasks.yaml.
+Every draft is proved afterwards; one that fails is left out, so a pattern may be bold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from synth.ext.authoring.checks import columns_of, qualified
+from synth.ext.authoring.names import quoted, shortened, slot
+from synth.ext.authoring.shape import Shape, TableShape
+from synth.ext.authoring.toolset import TableTools, closed
+
+Step = dict[str, object]
+
+MOST = 4
+"""The most families that a pattern brings, so that no pattern is most of a world."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A family as it will stand in tasks.yaml, and the name of its pattern."""
+
+    pattern: str
+    body: Mapping[str, object]
+
+    @property
+    def id(self) -> str:
+        return str(self.body["id"])
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """All that a pattern may build on. ``consent`` are the columns (by table) that are changed
+    with the user's consent only; ``now`` is the world's date.
+    """
+
+    shape: Shape
+    tools: Mapping[str, TableTools]
+    consent: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    now: str = "2026-03-02T09:00:00"
+
+    @property
+    def tables(self) -> list[TableShape]:
+        return [table for table in self.shape.tables.values() if table.rows]
+
+    def needs_consent(self, table: TableShape, column: str) -> bool:
+        return column in self.consent.get(table.name, frozenset())
+
+
+Pattern = Callable[[Sketch], Iterator[Draft]]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A row that a person names, under an alias in SQL and a prefix of slots.
+
+    By its handle it has to be looked up; by its key it need not.
+    """
+
+    tools: TableTools
+    alias: str = "t"
+    prefix: str = ""
+
+    @property
+    def table(self) -> TableShape:
+        return self.tools.table
+
+    @property
+    def slot(self) -> str:
+        return slot(self.prefix or self.table.noun.one)
+
+    @property
+    def by_name(self) -> bool:
+        return bool(self.table.handle) and self.tools.find is not None
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns that the person says."""
+        return self.table.handle if self.by_name else self.table.key
+
+    @property
+    def slots(self) -> dict[str, str]:
+        """The slot of each of these columns."""
+        if len(self.columns) == 1:
+            return {self.columns[0]: self.slot}
+        return {one: f"{self.slot}_{self.table.column(one).label}" for one in self.columns}
+
+    @property
+    def value(self) -> str:
+        """The words for the row alone: ``{album}``."""
+        return " ".join(f"{{{name}}}" for name in self.slots.values())
+
+    @property
+    def words(self) -> str:
+        """The words for the row: ``the album {album}``."""
+        noun = self.table.noun.words
+        return f"{noun} {self.value}" if self.by_name else f"{noun} number {self.value}"
+
+    @property
+    def select(self) -> list[str]:
+        return [f"{self.col(column)} AS {name}" for column, name in self.slots.items()]
+
+    def col(self, column: str) -> str:
+        return f"{self.alias}.{quoted(column)}"
+
+    @property
+    def key(self) -> str:
+        """SQL for the key of the row."""
+        return joined(*(self.col(column) for column in self.table.key))
+
+    @property
+    def conditions(self) -> list[str]:
+        """Conditions under which the person's words mean this row only."""
+        if not self.by_name:
+            return []
+        folded = [f"LOWER({self.col(column)})" for column in self.columns]
+        own = ", ".join(f"LOWER({quoted(column)})" for column in self.columns)
+        words = folded[0] if len(folded) == 1 else f"({', '.join(folded)})"
+        once = f"SELECT {own} FROM {quoted(self.table.name)} GROUP BY {own} HAVING COUNT(*) = 1"
+        return [f"{words} IN ({once})"]
+
+    @property
+    def source(self) -> str:
+        return f"{quoted(self.table.name)} {self.alias}"
+
+    def find(self, extra: Mapping[str, str] | None = None) -> list[Step]:
+        """Steps of gold that find the row; its key is saved."""
+        if not self.by_name:
+            return []
+        noun = self.table.noun.many
+        keys = {
+            self.saved(column): f"$.{noun}[0].{self.table.column(column).label}"
+            for column in self.table.key
+        }
+        arguments = {
+            self.table.parameter(column): f"{{{name}}}" for column, name in self.slots.items()
+        }
+        return [{str(self.tools.find): arguments, "save": {**keys, **(extra or {})}}]
+
+    def saved(self, column: str) -> str:
+        return f"{self.slot}_key" if len(self.table.key) == 1 else f"{self.slot}_{column}"
+
+    def reference(self, column: str) -> str:
+        """The value of a key's column in gold."""
+        return f"${self.saved(column)}" if self.by_name else f"{{{self.slots[column]}}}"
+
+    def key_arguments(self) -> dict[str, object]:
+        return {self.table.parameter(column): self.reference(column) for column in self.table.key}
+
+    def get(self, save: Mapping[str, str]) -> Step:
+        return {str(self.tools.get): self.key_arguments(), "save": dict(save)}
+
+
+def nameable(tools: TableTools) -> bool:
+    """True for a table whose rows a person can name by a handle or by a single key."""
+    return bool(tools.table.rows and tools.get) and (
+        tools.find is not None or tools.table.single_key is not None
+    )
+
+
+def open_only(sketch: Sketch, table: TableShape, alias: str = "t") -> list[str]:
+    """Conditions under which the rules let a row be changed."""
+    found = closed(table)
+    if found is None:
+        return []
+    column, states = found
+    listed = ", ".join(literal(state) for state in states)
+    name = f"{alias}.{quoted(column.name)}"
+    null = f" OR {name} IS NULL" if column.nullable else ""
+    return [f"({name} NOT IN ({listed}){null})" if null else f"{name} NOT IN ({listed})"]
+
+
+def not_taken(table: TableShape, column: str, value: str, alias: str = "t") -> list[str]:
+    """Conditions under which no other row has the values that a row has with another ``value`` of a
+    column, which is SQL.
+    """
+    out = list[str]()
+    whole = [(columns, "") for columns in [table.key, *table.uniques]]
+    for columns, where in [*whole, *table.partials]:
+        if column not in columns and column not in columns_of(where or "1"):
+            continue
+        same = [
+            f"taken.{quoted(one)} = {value if one == column else f'{alias}.{quoted(one)}'}"
+            for one in columns
+        ]
+        other = " OR ".join(f"taken.{quoted(k)} <> {alias}.{quoted(k)}" for k in table.key)
+        more = [f"({where})"] if where else []
+        rows = " AND ".join([*same, f"({other})", *more])
+        free = f"NOT EXISTS (SELECT 1 FROM {quoted(table.name)} taken WHERE {rows})"
+        apart = where and column not in columns_of(where)
+        out.append(f"(NOT ({qualified(where, alias)}) OR {free})" if apart else free)
+    return out
+
+
+def placed(table: TableShape, column: str) -> bool:
+    """True for a column that a unique rule or a foreign key of several columns looks at."""
+    looked = {name for columns in table.distinct_sets for name in columns}
+    looked |= {name for _, where in table.partials for name in columns_of(where)}
+    return column in looked | table.joint
+
+
+def joined(*parts: str) -> str:
+    """SQL for several values as one text, with a hyphen between them; one stays what it is."""
+    together = ", '-', ".join(parts)
+    return parts[0] if len(parts) == 1 else f"CONCAT({together})"
+
+
+def literal(value: object) -> str:
+    """A value in SQL."""
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
+
+
+def query(select: Sequence[str], source: Sequence[str], where: Sequence[str] = ()) -> str:
+    """A query on several lines, in a fixed order and bounded."""
+    lines = [f"SELECT {', '.join(select)}", f"FROM {source[0]}", *source[1:]]
+    if where:
+        lines.append("WHERE " + "\n  AND ".join(where))
+    return "\n".join(lines) + "\n"
+
+
+def join(table: TableShape, alias: str, on: str) -> str:
+    return f"JOIN {quoted(table.name)} {alias} ON {on}"
+
+
+def family(
+    pattern: str,
+    name: str,
+    about: str,
+    ground: str,
+    says: Sequence[str],
+    gold: Sequence[Step],
+    **more: object,
+) -> Draft:
+    """A family whose grounding has the column ``task_key``."""
+    user = {"says": list(says)}
+    extra = more.pop("user", None)
+    if isinstance(extra, Mapping):
+        user |= extra
+    body: dict[str, object] = {
+        "id": shortened(f"{pattern}_{name}", 64),
+        "about": about,
+        "ground": {"key": "task_key", "sql": ground},
+    }
+    order = ("vary", "cases")
+    body |= {key: more[key] for key in order if key in more}
+    body["user"] = user
+    body |= {key: more[key] for key in ("answer", "oracle") if key in more}
+    body["gold"] = list(gold)
+    body |= {key: value for key, value in more.items() if key not in body}
+    return Draft(pattern, body)
+
+
+def spread(drafts: Iterator[Draft], most: int = MOST) -> Iterator[Draft]:
+    """The first drafts of a pattern."""
+    for index, draft in enumerate(drafts):
+        if index >= most:
+            return
+        yield draft

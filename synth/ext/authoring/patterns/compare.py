@@ -1,0 +1,86 @@
+"""Comparisons of two rows that the user names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from synth.ext.authoring.names import parameter, quoted
+from synth.ext.authoring.patterns.base import Draft, Named, Sketch, family, nameable, query
+from synth.ext.authoring.shape import ColumnShape
+
+
+def compare(sketch: Sketch) -> Iterator[Draft]:
+    """Say which of two rows has the higher value."""
+    found = (
+        _compare(sketch, table.name, column)
+        for table in sorted(sketch.tables, key=lambda one: not one.handle)
+        for column in table.of_role("money", "quantity")[:1]
+        if column.distinct > 3
+    )
+    yield from islice(filter(None, found), 4)
+
+
+def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
+    tools = sketch.tools[name]
+    if not nameable(tools) or len(tools.table.key) != 1:
+        return None
+    table, noun = tools.table, tools.table.noun
+    one = Named(tools, "a", f"first_{parameter(noun.one)}")
+    two = Named(tools, "b", f"second_{parameter(noun.one)}")
+    left, right = one.col(column.name), two.col(column.name)
+    key = quoted(table.key[0])
+    following = f"SELECT MIN(x.{key}) FROM {quoted(table.name)} x WHERE x.{key} > a.{key}"
+    ground = query(
+        [f"{one.key} AS task_key", *one.select, *two.select, f"{left} > {right} AS ahead"],
+        [one.source, f"JOIN {two.source} ON b.{key} = ({following})"],
+        [*one.conditions, *two.conditions, f"{left} <> {right}"],
+    )
+    pick = parameter(noun.one)
+    say = ["It is {winner}: {high} against {low}."]
+
+    def ends(winner: Named, high: str, low: str) -> list[dict[str, object]]:
+        text = say[0].replace("{winner}", winner.value)
+        reply = text.replace("{high}", f"{{{high}}}").replace("{low}", f"{{{low}}}")
+        return [
+            {"submit": {pick: winner.value, "value": f"${high}"}},
+            {"say": [reply]},
+        ]
+
+    return family(
+        "compare",
+        f"{parameter(noun.one)}_{column.parameter}",
+        f"Compare the {column.words} of two {noun.plural_words}.",
+        ground,
+        [
+            f"Which has the higher {column.words}, {one.words} or {two.words}? And how much is it?",
+            f"Compare {one.words} and {two.words}: whose {column.words} is higher, and what is it?",
+        ],
+        [
+            *one.find(),
+            one.get({"one_value": f"$.{column.label}"}),
+            *two.find(),
+            two.get({"two_value": f"$.{column.label}"}),
+            {"first": ends(one, "one_value", "two_value")},
+            {"second": ends(two, "two_value", "one_value")},
+        ],
+        cases={"first": "ahead", "second": "NOT ahead"},
+        answer={
+            pick: {
+                **_named_as(one),
+                "description": f"The {noun.words} with the higher {column.words}, as it was named.",
+            },
+            "value": {
+                "type": "integer" if column.kind == "integer" else "number",
+                "description": f"Its {column.words}.",
+            },
+        },
+    )
+
+
+def _named_as(row: Named) -> dict[str, object]:
+    """The answer's field for a row, as the user names it."""
+    if row.by_name:
+        return {"type": "string", "compare": "text"}
+    kind = row.table.column(row.table.key[0]).kind
+    return {"type": "integer"} if kind == "integer" else {"type": "string"}

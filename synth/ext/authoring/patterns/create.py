@@ -1,0 +1,351 @@
+"""New rows: under a parent, refused where the name is taken, with one of several right parents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from synth.ext.authoring.names import a, parameter, quoted
+from synth.ext.authoring.patterns.base import (
+    Draft,
+    Named,
+    Sketch,
+    Step,
+    family,
+    joined,
+    literal,
+    nameable,
+    open_only,
+    placed,
+    query,
+)
+from synth.ext.authoring.patterns.values import domain_of, new_texts
+from synth.ext.authoring.shape import ColumnShape, Link, TableShape
+from synth.ext.authoring.toolset import is_noun, role_of, role_words
+
+
+@dataclass
+class _Plan:
+    """The makings of a new row: parents that the user names, and values that vary. ``numbers`` maps
+    slots to columns that take the next free number.
+    """
+
+    parents: list[tuple[Link, Named]] = field(default_factory=list[tuple[Link, Named]])
+    vary: dict[str, Mapping[str, object]] = field(default_factory=dict[str, Mapping[str, object]])
+    arguments: dict[str, object] = field(default_factory=dict[str, object])
+    words: list[str] = field(default_factory=list[str])
+    numbers: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def create(sketch: Sketch) -> Iterator[Draft]:
+    """Create a row under the parents that the user names."""
+    found = (_create(sketch, table) for table in _by_parents(sketch))
+    yield from islice(filter(None, found), 5)
+
+
+def _by_parents(sketch: Sketch) -> list[TableShape]:
+    return sorted(sketch.tables, key=lambda table: (not table.links, -table.rows))
+
+
+def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | None:
+    """The plan of a new row; None if a value of it cannot be made up or a parent not be named."""
+    plan = _Plan()
+    for name in sketch.tools[table.name].given:
+        column, link = table.column(name), table.link_of(name)
+        if name == without:
+            continue
+        if name in table.joint:
+            return None
+        if link is not None:
+            parent = Named(sketch.tools[link.table], f"p{len(plan.parents)}", role_of(name))
+            owner = sketch.shape.tables[link.table]
+            if not nameable(parent.tools) or owner.key != (link.target,):
+                return None
+            plan.parents.append((link, parent))
+            plan.arguments[column.parameter] = parent.reference(link.target)
+            continue
+        slot = f"new_{column.parameter}"
+        if _is_numbered(table, column):
+            plan.numbers[slot] = name
+        elif (domain := domain_of(table, column, sketch.now)) is not None:
+            plan.vary[slot] = domain
+        else:
+            return None
+        plan.arguments[column.parameter] = f"{{{slot}}}"
+        plan.words.append(f"{column.words} {{{slot}}}")
+    return plan
+
+
+def _is_numbered(table: TableShape, column: ColumnShape) -> bool:
+    """True for a whole number that tells rows apart: a new row takes the next one."""
+    apart = any(column.name in columns for columns in table.distinct_sets)
+    return apart and column.kind == "integer" and not column.choices and column.high is None
+
+
+def _create(sketch: Sketch, table: TableShape) -> Draft | None:
+    tools, noun = sketch.tools[table.name], table.noun
+    plan = plan_of(sketch, table)
+    if tools.create is None or plan is None or not plan.parents:
+        return None
+    free = _free(table, plan, tools.given)
+    if free is None:
+        return None
+    under = " and ".join(
+        ("the " if is_noun(role_of(link.column)) else "")
+        + f"{role_words(link.column)} {parent.value}"
+        for link, parent in plan.parents
+    )
+    details = f": {', '.join(plan.words)}" if plan.words else ""
+    made = {
+        f"new_{table.parameter(column)}": f"$.{table.column(column).label}"
+        for column in table.key
+        if column not in tools.given
+    }
+    call: Step = {str(tools.create): plan.arguments}
+    if made:
+        call["save"] = made
+    key = f" Its {noun.words} number is {{{next(iter(made))}}}." if made else ""
+    return family(
+        "create",
+        parameter(noun.one),
+        f"Create {a(noun.words)} under what it belongs to.",
+        _ground(table, plan, free),
+        [
+            f"Please add {a(noun.words)} for {under}{details}.",
+            f"We need a new {noun.words} under {under}{details}. Can you enter it?",
+            f"New {noun.words} for {under}{details}, please.",
+        ],
+        [
+            *(step for _, parent in plan.parents for step in parent.find()),
+            call,
+            {"say": [f"The {noun.words} is created.{key}", f"Done, I have created it.{key}"]},
+        ],
+        **({"vary": plan.vary} if plan.vary else {}),
+    )
+
+
+def _ground(table: TableShape, plan: _Plan, free: Sequence[str]) -> str:
+    """Every choice of parents, bounded where there are several; those that are ``free``."""
+    parents = [parent for _, parent in plan.parents]
+    where = [condition for parent in parents for condition in parent.conditions]
+    keys = joined(*(parent.key for parent in parents))
+    numbers = [f"({_next(table, plan, one)}) AS {slot}" for slot, one in plan.numbers.items()]
+    named = [column for parent in parents for column in parent.select]
+    ground = query(
+        [f"{keys} AS task_key", *named, *numbers],
+        [parents[0].source, *(f"CROSS JOIN {parent.source}" for parent in parents[1:])],
+        [*where, *free],
+    )
+    return ground if len(parents) == 1 else f"{ground}ORDER BY 1 LIMIT 400\n"
+
+
+def _next(table: TableShape, plan: _Plan, column: str) -> str:
+    """SQL for the next number of a column: among the rows of the same parents, if these and the
+    number together tell rows apart.
+    """
+    sets = [set(columns) for columns in table.distinct_sets if column in columns]
+    shared = set[str].intersection(*sets)
+    same = [
+        f"taken.{quoted(link.column)} = {parent.col(link.target)}"
+        for link, parent in plan.parents
+        if link.column in shared
+    ]
+    where = f" WHERE {' AND '.join(same)}" if same else ""
+    top = f"SELECT COALESCE(MAX(taken.{quoted(column)}), 0) + 1"
+    return f"{top} FROM {quoted(table.name)} taken{where}"
+
+
+def _free(table: TableShape, plan: _Plan, given: Sequence[str]) -> list[str] | None:
+    """Conditions under which a new row is like no other where rows must differ; None if no choice
+    of parents sees to that.
+    """
+    out, numbered = list[str](), set(plan.numbers.values())
+    parents = {link.column: parent.col(link.target) for link, parent in plan.parents}
+    rules = [(columns, "") for columns in dict.fromkeys([*table.uniques, table.key])]
+    for columns, where in [*rules, *table.partials]:
+        shapes = [table.column(name) for name in columns]
+        if any(_is_new(table, column, given, numbered) for column in shapes):
+            continue
+        same = [f"taken.{quoted(one)} = {parents[one]}" for one in columns if one in parents]
+        if not same:
+            return None
+        rows = " AND ".join([*same, *([f"({where})"] if where else [])])
+        out.append(f"NOT EXISTS (SELECT 1 FROM {quoted(table.name)} taken WHERE {rows})")
+    return out
+
+
+def _is_new(
+    table: TableShape, column: ColumnShape, given: Sequence[str], numbered: set[str]
+) -> bool:
+    """True for a column whose value in a new row no other row has: made up, numbered or null."""
+    if column.name not in given:
+        return column.name in table.key or (column.nullable and not column.has_default)
+    made_up = column.kind == "text" and not column.choices and table.link_of(column.name) is None
+    return made_up or column.name in numbered
+
+
+def refuse_taken(sketch: Sketch) -> Iterator[Draft]:
+    """Create a row, or say that there is one of this name."""
+    found = (_refuse_taken(sketch, table) for table in sketch.tables)
+    yield from islice(filter(None, found), 3)
+
+
+def _name_column(sketch: Sketch, table: TableShape) -> ColumnShape | None:
+    """A text that a new row is given, and that no two rows may share."""
+    single = [one[0] for one in [*table.uniques, table.key] if len(one) == 1]
+    given = [table.column(name) for name in sketch.tools[table.name].given if name in single]
+    texts = [c for c in given if c.kind == "text" and table.link_of(c.name) is None]
+    return texts[0] if texts else None
+
+
+def _refuse_taken(sketch: Sketch, table: TableShape) -> Draft | None:
+    tools, column = sketch.tools[table.name], _name_column(sketch, table)
+    if column is None or tools.create is None:
+        return None
+    plan, fresh = plan_of(sketch, table, column.name), new_texts(table, column)
+    if plan is None or plan.parents or plan.numbers:
+        return None
+    return _taken(table, column, tools.create, plan, fresh)
+
+
+def _taken(
+    table: TableShape, column: ColumnShape, tool: str, plan: _Plan, fresh: Sequence[str]
+) -> Draft:
+    noun, name = table.noun, quoted(column.name)
+    slot = f"new_{column.parameter}"
+    union = "".join(f"UNION ALL SELECT {literal(one)}, {literal(one)}, 0\n" for one in fresh)
+    ground = (
+        f"SELECT {name} AS task_key, {name} AS {slot}, 1 AS taken FROM {quoted(table.name)}\n"
+        f"WHERE {name} IS NOT NULL\n{union}"
+    )
+    details = "".join(f", {words}" for words in plan.words)
+    call = {tool: {**plan.arguments, column.parameter: f"{{{slot}}}"}}
+    words = f"{noun.words} with the {column.words} {{{slot}}}"
+    return family(
+        "refuse_taken",
+        f"{parameter(noun.one)}_{column.parameter}",
+        f"A {column.words} that is taken is refused by the tool; a free one is not.",
+        ground,
+        [
+            f"Please create a {words}{details}.",
+            f"Can you enter a new {words}{details}?",
+        ],
+        [
+            {
+                "free": [
+                    call,
+                    {"submit": {"outcome": "created"}},
+                    {"say": [f"The {words} is created."]},
+                ]
+            },
+            {
+                "taken": [
+                    {**call, "fails": "conflict"},
+                    {"submit": {"outcome": "refused"}},
+                    {"say": [f"I can't do that: there is already a {words}."]},
+                ]
+            },
+        ],
+        **({"vary": plan.vary} if plan.vary else {}),
+        cases={"free": "taken = 0", "taken": "taken = 1"},
+        answer={"outcome": {"enum": ["created", "refused"], "description": "What came of it."}},
+    )
+
+
+def several_ends(sketch: Sketch) -> Iterator[Draft]:
+    """Give a row any other parent that fits: several ends are right."""
+    found = (_several(sketch, table, link) for table in sketch.tables for link in table.links)
+    yield from islice(filter(None, found), 3)
+
+
+def _fitting(parent: TableShape) -> ColumnShape | None:
+    """A column of a parent by whose value it may be chosen."""
+    columns = [
+        column
+        for column in parent.columns
+        if column.choices and column.role in {"status", "text"} and not column.nulls
+    ]
+    return next((c for c in columns if c.distinct < parent.rows / 2), None)
+
+
+def _several(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
+    row, parent = Named(sketch.tools[table.name]), sketch.shape.tables[link.table]
+    column = _fitting(parent)
+    parents = sketch.tools[parent.name]
+    if (
+        column is None
+        or link.column not in row.tools.assign
+        or placed(table, link.column)
+        or not is_noun(role_of(link.column))
+        or column.name not in parents.filters
+        or not nameable(row.tools)
+        or parent.key != (link.target,)
+        or link.table == table.name
+    ):
+        return None
+    noun, role = parent.noun, role_words(link.column)
+    old, name = row.col(link.column), quoted(column.name)
+    ground = query(
+        [
+            f"{joined(row.key, f'w.{name}')} AS task_key",
+            *row.select,
+            f"{row.key} AS row_key",
+            f"w.{name} AS wanted",
+        ],
+        [
+            row.source,
+            (
+                f"JOIN (SELECT {name} FROM {quoted(parent.name)} GROUP BY {name}"
+                f" HAVING COUNT(*) > 1) w"
+                f" ON w.{name} <> (SELECT o.{name} FROM {quoted(parent.name)} o"
+                f" WHERE o.{quoted(link.target)} = {old})"
+            ),
+        ],
+        [*row.conditions, *open_only(sketch, table)],
+    )
+    key, target = quoted(table.key[0]), quoted(link.target)
+    chosen = f"SELECT {quoted(link.column)} FROM {quoted(table.name)} WHERE {key} = :row_key"
+    return family(
+        "several_ends",
+        f"{parameter(table.noun.one)}_{role_of(link.column)}_{column.parameter}",
+        f"Any {role} with the right {column.words} will do.",
+        ground,
+        [
+            f"Please give {row.words} another {role}, any one with the {column.words} {{wanted}}.",
+            (
+                f"{row.words} needs a {role} with the {column.words} {{wanted}}; which one is up to"
+                " you."
+            ),
+        ],
+        [
+            *row.find(),
+            {
+                str(parents.list_): {column.parameter: "{wanted}"},
+                "save": {"chosen": f"$.{noun.many}[0].{parent.column(link.target).label}"},
+            },
+            {
+                row.tools.assign[link.column]: {
+                    **row.key_arguments(),
+                    table.parameter(link.column): "$chosen",
+                }
+            },
+            {"say": [f"Done: {row.words} has another {role} now.", "It is done."]},
+        ],
+        alternatives={
+            "any_of": [
+                {
+                    "bind": {"chosen": chosen},
+                    "must": f"SELECT {name} = :wanted FROM {quoted(parent.name)}"
+                    f" WHERE {target} = :chosen",
+                    "may_change": {
+                        table.name: {
+                            "where": f"{key} = :row_key",
+                            "columns": [link.column],
+                            "ops": ["update"],
+                        }
+                    },
+                }
+            ]
+        },
+    )

@@ -1,0 +1,167 @@
+"""Changes that are refused: by a check of the database, or by a rule that the tools do not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from synth.ext.authoring.names import parameter
+from synth.ext.authoring.patterns.base import (
+    Draft,
+    Named,
+    Sketch,
+    Step,
+    family,
+    joined,
+    literal,
+    nameable,
+    open_only,
+    placed,
+    query,
+)
+from synth.ext.authoring.patterns.change import columns_to_change, new_value
+from synth.ext.authoring.shape import ColumnShape
+from synth.ext.authoring.toolset import closed
+
+
+def refuse_check(sketch: Sketch) -> Iterator[Draft]:
+    """Set a value within a bound, or say that a check of the database forbids it."""
+    found = (_refuse_check(sketch, row, c) for row, c in columns_to_change(sketch, consent=False))
+    yield from islice(filter(None, found), 3)
+
+
+def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | None:
+    if column.high is None or column.kind != "integer":
+        return None
+    table, noun, old, high = row.table, row.table.noun, row.col(column.name), int(column.high)
+    fine = f"CASE WHEN {old} < {high} THEN {old} + 1 ELSE {old} - 1 END"
+    grounds = [
+        query(
+            [
+                f"{joined(row.key, str(wrong))} AS task_key",
+                *row.select,
+                f"{value} AS new_value",
+                f"{wrong} AS wrong",
+            ],
+            [row.source],
+            [*row.conditions, *open_only(sketch, table), f"{old} IS NOT NULL"],
+        )
+        for wrong, value in ((0, fine), (1, f"{high} + 1 + {old} % 7"))
+    ]
+    words = f"the {column.words} of {row.words}"
+    call: Step = {str(row.tools.update): {**row.key_arguments(), column.parameter: "{new_value}"}}
+    return family(
+        "refuse_check",
+        f"{parameter(noun.one)}_{column.parameter}",
+        f"A {column.words} beyond its bound is refused by the database.",
+        f"{grounds[0]}UNION ALL\n{grounds[1]}",
+        [
+            f"Please set {words} to {{new_value}}.",
+            f"{words[:1].upper()}{words[1:]} should be {{new_value}}. Can you change it?",
+        ],
+        [
+            *row.find(),
+            {
+                "fine": [
+                    call,
+                    {"submit": {"outcome": "changed"}},
+                    {"say": [f"Done: {words} is now {{new_value}}."]},
+                ]
+            },
+            {
+                "beyond": [
+                    {**call, "fails": "check_violation"},
+                    {"submit": {"outcome": "refused"}},
+                    {"say": [f"I can't do that: {words} cannot be {{new_value}}."]},
+                ]
+            },
+        ],
+        cases={"fine": "wrong = 0", "beyond": "wrong = 1"},
+        answer={"outcome": {"enum": ["changed", "refused"], "description": "What came of it."}},
+    )
+
+
+def refuse_state(sketch: Sketch) -> Iterator[Draft]:
+    """Change a row, or refuse because its state closes it."""
+    for table in sketch.tables:
+        row, found = Named(sketch.tools[table.name]), closed(table)
+        if found is None or not nameable(row.tools) or row.tools.get is None:
+            continue
+        others = [
+            table.column(name)
+            for name in row.tools.updates
+            if table.column(name).role == "quantity" and not sketch.needs_consent(table, name)
+        ]
+        if others:
+            value, _, limits = new_value(row, others[0])
+            call = {str(row.tools.update): {others[0].parameter: "{new_value}"}}
+            yield _refuse_state(row, found, others[0].words, value, limits, call)
+        elif not (sketch.needs_consent(table, found[0].name) or placed(table, found[0].name)):
+            yield _refuse_status(row, found)
+
+
+def _refuse_status(row: Named, found: tuple[ColumnShape, Sequence[str]]) -> Draft:
+    column, states = found
+    fresh = [str(choice) for choice in column.choices if choice not in states]
+    old = row.col(column.name)
+    first, second = literal(fresh[0]), literal(fresh[-1])
+    value = f"CASE WHEN {old} = {first} THEN {second} ELSE {first} END"
+    limits = [f"{old} <> {value}", f"{old} IS NOT NULL"]
+    call = {str(row.tools.update): {column.parameter: "{new_value}"}}
+    return _refuse_state(row, found, column.words, value, limits, call)
+
+
+def _refuse_state(
+    row: Named,
+    found: tuple[ColumnShape, Sequence[str]],
+    words: str,
+    value: str,
+    limits: Sequence[str],
+    call: Mapping[str, Mapping[str, str]],
+) -> Draft:
+    column, states = found
+    noun = row.table.noun
+    listed = ", ".join(map(literal, states))
+    shut = f"{row.col(column.name)} IN ({listed})"
+    ((tool, arguments),) = call.items()
+    what = f"the {words} of {row.words}"
+    return family(
+        "refuse_state",
+        f"{parameter(noun.one)}_{parameter(words.replace(' ', '_'))}",
+        f"A {noun.words} whose {column.words} closes it is not changed, though the tool would.",
+        query(
+            [f"{row.key} AS task_key", *row.select, f"{value} AS new_value", f"{shut} AS shut"],
+            [row.source],
+            [*row.conditions, f"{row.col(column.name)} IS NOT NULL", *limits],
+        ),
+        [
+            f"Please set {what} to {{new_value}}.",
+            f"{what[:1].upper()}{what[1:]} must become {{new_value}}. Can you do that?",
+        ],
+        [
+            *row.find(),
+            row.get({"state": f"$.{column.label}"}),
+            {
+                "open": [
+                    {tool: {**row.key_arguments(), **arguments}},
+                    {"submit": {"decision": "changed"}},
+                    {"say": [f"Done: {what} is now {{new_value}}."]},
+                ]
+            },
+            {
+                "shut": [
+                    {"submit": {"decision": "refused"}},
+                    {
+                        "say": [
+                            (
+                                f"I can't change {row.words}: its {column.words} is {{state}}, and"
+                                " what is closed stays as it is."
+                            )
+                        ]
+                    },
+                ]
+            },
+        ],
+        cases={"open": "NOT shut", "shut": "shut"},
+        answer={"decision": {"enum": ["changed", "refused"], "description": "What came of it."}},
+    )

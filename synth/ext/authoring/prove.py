@@ -1,0 +1,152 @@
+"""The proof of drafts: what `synth check` would refuse is left out, with its reason."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from envs.errors import EnvsError
+from synth.core.validation.check import FamilyChecker, Options
+from synth.core.validation.report import FamilyReport
+from synth.core.validation.seed_check import check_seed
+from synth.core.validation.world import check_world
+from synth.errors import OperatorError, TaskError
+from synth.ext.authoring.folder import write_files
+from synth.ext.authoring.patterns.base import Draft
+from synth.ext.authoring.tasks_file import write_tasks
+
+LEAST = 2
+"""The fewest tasks that make a family."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass
+class Proofs:
+    """Proved drafts with their reports, and the reasons of those left out, by family."""
+
+    kept: list[Draft] = field(default_factory=list[Draft])
+    capacity: dict[str, int] = field(default_factory=dict[str, int])
+    left_out: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def prove(
+    name: str,
+    files: Mapping[str, str],
+    drafts: Sequence[Draft],
+    now: str,
+    options: Options,
+    progress: Progress,
+    workers: int = 1,
+) -> Proofs:
+    """Check all drafts in a temporary world of this name and these files, and keep what proves
+    itself. The tasks of a world depend on its name.
+
+    Raises OperatorError if the world cannot be read even without families.
+    """
+    out = Proofs()
+    with tempfile.TemporaryDirectory(prefix="synth-new-") as temporary:
+        folder = Path(temporary) / name
+        folder.mkdir()
+        write_files(folder, files)
+        left = list(drafts)
+        while left:
+            left = _readable(folder, left, now, options, out)
+            try:
+                reports = _check(folder, left, now, options, progress, workers)
+            except TaskError as error:
+                left = _without(left, error, out)
+                continue
+            except EnvsError as error:
+                raise OperatorError(f"the world cannot be loaded: {error}") from error
+            _sort(left, reports, out)
+            break
+    return out
+
+
+def seed_problem(files: Mapping[str, str]) -> str | None:
+    """The reason for which the seed.py among the files of a world makes no universes; None if it
+    does.
+    """
+    with tempfile.TemporaryDirectory(prefix="synth-new-") as temporary:
+        folder = Path(temporary) / "world"
+        folder.mkdir()
+        write_files(folder, files)
+        found = check_seed(folder, "sqlite")
+    return found and _brief(found)
+
+
+def _readable(
+    folder: Path, drafts: list[Draft], now: str, options: Options, out: Proofs
+) -> list[Draft]:
+    """The drafts whose families can be read and grounded."""
+    left = drafts
+    while left:
+        try:
+            _write(folder, left, now)
+            with closing(FamilyChecker(folder, options)) as checker:
+                checker.families()
+            return left
+        except TaskError as error:
+            left = _without(left, error, out)
+        except EnvsError as error:
+            raise OperatorError(f"the world cannot be loaded: {error}") from error
+    return left
+
+
+def _without(drafts: list[Draft], error: TaskError, out: Proofs) -> list[Draft]:
+    """The drafts without the one that an error is about."""
+    name = error.family or next((d.id for d in drafts if d.id in str(error)), None)
+    if name is None or all(draft.id != name for draft in drafts):
+        raise OperatorError(f"the families cannot be read: {error}") from error
+    out.left_out[name] = _brief(error.message)
+    return [draft for draft in drafts if draft.id != name]
+
+
+def _check(
+    folder: Path,
+    drafts: Sequence[Draft],
+    now: str,
+    options: Options,
+    progress: Progress,
+    workers: int,
+) -> list[FamilyReport]:
+    _write(folder, drafts, now)
+    reports = list[FamilyReport]()
+    total = len(drafts)
+
+    def done(report: FamilyReport) -> None:
+        reports.append(report)
+        state = "ok  " if report.ok else "out "
+        progress(f"{state} {report.family} (family {len(reports)} of {total})")
+
+    check_world(folder, options, done, workers)
+    return reports
+
+
+def _write(folder: Path, drafts: Sequence[Draft], now: str) -> None:
+    write_files(folder, {"tasks.yaml": write_tasks(drafts, now)})
+
+
+def _sort(drafts: Sequence[Draft], reports: Sequence[FamilyReport], out: Proofs) -> None:
+    by_name = {report.family: report for report in reports}
+    for draft in drafts:
+        report = by_name[draft.id]
+        faults = [*report.problems, *report.surviving, *report.honest_lost]
+        if not faults and report.capacity < LEAST:
+            faults = [f"it has {report.capacity} task"]
+        if faults:
+            out.left_out[draft.id] = _brief(faults[0])
+        else:
+            out.kept.append(draft)
+            out.capacity[draft.id] = report.capacity
+
+
+def _brief(reason: str) -> str:
+    """A reason without the place in a file that is not kept."""
+    bare = re.sub(r"^\S*\.(?:yaml|py|sql)(?::\d+)?: (?:family \S+: )?", "", reason)
+    return " ".join(bare.split())[:300]

@@ -1,0 +1,225 @@
+"""Reflection of a loaded SQLite database into a :class:`~synth.ext.authoring.shape.Shape`."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+
+import sqlalchemy
+from sqlalchemy import Connection, Engine, Inspector
+from sqlalchemy.engine.interfaces import ReflectedColumn
+from sqlalchemy.exc import SAWarning
+
+from synth.ext.authoring.checks import CheckRules, ColumnRules, read_checks
+from synth.ext.authoring.live_tables import live_tables
+from synth.ext.authoring.names import labels, nouns, quoted, snake
+from synth.ext.authoring.roles import FEW, with_roles
+from synth.ext.authoring.shape import Cell, ColumnShape, Kind, Link, Shape, TableShape
+from synth.ext.authoring.snapshot import LiveTable
+
+SEEN = 400
+"""The values of a column that its shape keeps."""
+
+CENT = 0.01
+"""The least step from a bound that a number may not reach."""
+
+_SECRET = re.compile(r"(?:^|_)(?:password|passwd|pwd|secret|token|salt|pin|api_key)(?:_|$)")
+
+_DATES = frozenset({"date", "moment"})
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_SEVERAL = re.compile(r"[\[{].*[\]})]|\(.*,.*[\])]", re.DOTALL)
+"""Texts that hold several values: arrays, ranges, JSON. Nobody says them in a request."""
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?")
+
+
+def is_secret(column: str, *, numbered: bool) -> bool:
+    """True for a column that no tool shows, by its name. ``numbered`` tells that the column is a
+    numbered key, or refers to one: ``token_id`` is no secret.
+    """
+    return not numbered and _SECRET.search(snake(column)) is not None
+
+
+def reflect(engine: Engine) -> Shape:
+    """The shape of the tables that a database has, with roles."""
+    inspector = sqlalchemy.inspect(engine)
+    with warnings.catch_warnings(), engine.connect() as db:
+        warnings.simplefilter("ignore", SAWarning)  # the account names what is not reflected
+        live = sorted(live_tables(engine), key=lambda table: table.name)
+        known = nouns([table.name for table in live])
+        tables = {table.name: _table(table, inspector, db) for table in live}
+    shown = {(table.name, column.name) for table in tables.values() for column in table.columns}
+    return Shape(
+        {
+            name: with_roles(
+                replace(
+                    table,
+                    own_noun=known[name],
+                    links=tuple(one for one in table.links if (one.table, one.target) in shown),
+                )
+            )
+            for name, table in tables.items()
+        }
+    )
+
+
+def _table(live: LiveTable, inspector: Inspector, db: Connection) -> TableShape:
+    name = live.name
+    rules = read_checks([str(check["sqltext"]) for check in inspector.get_check_constraints(name)])
+    found = inspector.get_columns(name)
+    linked = {column for columns, _, _ in live.links for column in columns}
+    hidden = _hidden(found, {*live.key, *linked})
+    shown = [column for column in found if column["name"] not in hidden]
+    own = {str(column["name"]): str(column["type"]).upper() for column in shown}
+    single = {columns[0] for columns in [*live.uniques, live.key] if len(columns) == 1}
+    key = live.key if own.keys() >= set(live.key) else ()
+    label = labels(own)
+    return TableShape(
+        name=name,
+        columns=tuple(
+            replace(_column(name, one, rules, single, db), label=label[one["name"]])
+            for one in shown
+        ),
+        key=key,
+        links=_links(live, [*own]),
+        uniques=live.uniques,
+        rows=int(db.exec_driver_sql(f"SELECT COUNT(*) FROM {quoted(name)}").scalar_one()),
+        partials=_partials(name, inspector),
+        joint=frozenset(c for columns, _, _ in live.links if len(columns) > 1 for c in columns),
+        generated_key=len(key) == 1 and own[key[0]] == "INTEGER",
+        hidden=dict.fromkeys(hidden, "its name says that it is a secret"),
+        fillable=all(map(_may_be_left_out, hidden.values())),
+    )
+
+
+def _links(live: LiveTable, shown: Sequence[str]) -> tuple[Link, ...]:
+    """The foreign keys of one column that is shown; the last one where a column has several."""
+    alone = {columns[0]: (to, there[0]) for columns, to, there in live.links if len(columns) == 1}
+    return tuple(Link(name, *alone[name]) for name in reversed(shown) if name in alone)
+
+
+def _hidden(columns: Sequence[ReflectedColumn], named: set[str]) -> dict[str, ReflectedColumn]:
+    """The columns that no tool shows. ``named`` are those of keys and references."""
+    return {
+        str(column["name"]): column
+        for column in columns
+        if is_secret(
+            str(column["name"]), numbered=column["name"] in named and _is_number(column["type"])
+        )
+    }
+
+
+def _may_be_left_out(column: ReflectedColumn) -> bool:
+    return bool(column.get("nullable", True)) or column.get("default") is not None
+
+
+def _is_number(kind: object) -> bool:
+    return isinstance(kind, sqlalchemy.Integer | sqlalchemy.Numeric)
+
+
+def _partials(name: str, inspector: Inspector) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """The unique indexes of some rows: their columns and the condition of these rows."""
+    found = [
+        (tuple(map(str, index["column_names"])), where)
+        for index in inspector.get_indexes(name)
+        if index.get("unique")
+        and (where := str(index.get("dialect_options", {}).get("sqlite_where", "")))
+    ]
+    return tuple(sorted(found))
+
+
+def _column(
+    table: str, raw: ReflectedColumn, rules: CheckRules, unique: set[str], db: Connection
+) -> ColumnShape:
+    name = str(raw["name"])
+    rule = rules.columns.get(name, ColumnRules())
+    values = _values(table, name, db)
+    kind = _kind(str(raw["type"]).upper(), values)
+    where = f"FROM {quoted(table)}"
+    distinct, given, total = db.exec_driver_sql(
+        f"SELECT COUNT(DISTINCT {quoted(name)}), COUNT({quoted(name)}), COUNT(*) {where}"
+    ).one()
+    choices = rule.choices
+    if not choices and kind == "text" and 2 <= distinct <= FEW and given >= 3 * distinct:
+        choices = tuple(sorted({str(value) for value in values}))
+    loose = kind != "integer"
+    return ColumnShape(
+        name=name,
+        kind=kind,
+        nullable=bool(raw.get("nullable", True)),
+        has_default=raw.get("default") is not None or bool(raw.get("computed")),
+        unique=name in unique,
+        choices=choices,
+        checked=bool(rule.choices),
+        low=rule.above + CENT if loose and rule.above is not None else rule.low,
+        high=rule.below - CENT if loose and rule.below is not None else rule.high,
+        comment=raw.get("comment"),
+        seen=tuple(values[:SEEN]),
+        distinct=distinct,
+        nulls=total - given,
+        computed=bool(raw.get("computed")),
+    )
+
+
+def _values(table: str, column: str, db: Connection) -> list[Cell]:
+    found = db.exec_driver_sql(
+        f"SELECT DISTINCT {quoted(column)} FROM {quoted(table)} WHERE {quoted(column)} IS NOT NULL"
+    ).scalars()
+    return [value for value in found if isinstance(value, str | int | float)]
+
+
+def _kind(declared: str, values: Sequence[Cell]) -> Kind:
+    """The kind of a column: what is declared, if all values are of it, or what the texts of a
+    column of texts are; ``other``, with which nobody works, where the two differ.
+    """
+    said = _declared_kind(declared)
+    texts = [value for value in values if isinstance(value, str)]
+    if not values:
+        return said
+    if texts:
+        found = _text_kind(texts) if len(texts) == len(values) else "other"
+        return found if said in {"text", "other", found} or {said, found} <= _DATES else "other"
+    return _number_kind(said, declared, [value for value in values if not isinstance(value, str)])
+
+
+def _number_kind(said: Kind, declared: str, numbers: Sequence[float]) -> Kind:
+    if said in {"boolean", "date", "moment", "text"}:
+        return "boolean" if said == "boolean" and set(numbers) <= {0, 1} else "other"
+    whole = all(isinstance(value, int) for value in numbers) and "INT" in declared
+    return "integer" if whole else "number"
+
+
+def _text_kind(texts: Sequence[str]) -> Kind:
+    if all(_DAY.fullmatch(text) and _is_moment(text) for text in texts):
+        return "date"
+    if all(_MOMENT.fullmatch(text) and _is_moment(text) for text in texts):
+        return "moment"
+    return "other" if all(_SEVERAL.fullmatch(text) for text in texts) else "text"
+
+
+def _is_moment(text: str) -> bool:
+    """True for a day that a calendar has: ``2024-02-30`` is none."""
+    try:
+        dt.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _declared_kind(declared: str) -> Kind:
+    kinds: tuple[tuple[tuple[str, ...], Kind], ...] = (
+        (("BOOL",), "boolean"),
+        (("INT",), "integer"),
+        (("REAL", "FLOA", "DOUB", "NUM", "DEC"), "number"),
+        (("DATETIME", "TIMESTAMP"), "moment"),
+        (("DATE",), "date"),
+        (("TIME",), "text"),
+        (("CHAR", "TEXT", "CLOB"), "text"),
+    )
+    for words, kind in kinds:
+        if any(word in declared for word in words):
+            return kind
+    return "other"

@@ -1,0 +1,156 @@
+"""The shape of a database as `synth new` sees it: typed tables, columns, keys and links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from synth.ext.authoring.names import (
+    Noun,
+    date_verb,
+    date_words,
+    noun_of,
+    parameter,
+    snake,
+    spelled,
+)
+
+Kind = Literal["integer", "number", "text", "date", "moment", "boolean", "other"]
+
+Role = Literal[
+    "key", "link", "name", "person", "status", "quantity", "money", "date", "text", "other"
+]
+
+Cell = str | int | float
+
+
+_RATES = frozenset({"hourly", "daily", "weekly", "monthly", "quarterly", "yearly", "annual"})
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnShape:
+    """A column: what may stand in it, and what does.
+
+    ``choices`` are the values that a check or the content allows; ``low`` and ``high`` the bounds
+    that a check sets. ``seen`` are some of its values, ``distinct`` counts all of them.
+    ``computed`` tells that the database computes it. ``label`` is its name in results.
+    """
+
+    name: str
+    kind: Kind
+    nullable: bool = True
+    has_default: bool = False
+    unique: bool = False
+    choices: tuple[Cell, ...] = ()
+    checked: bool = False
+    low: float | None = None
+    high: float | None = None
+    comment: str | None = None
+    seen: tuple[Cell, ...] = ()
+    distinct: int = 0
+    nulls: int = 0
+    computed: bool = False
+    role: Role = "other"
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label or snake(self.name))
+
+    @property
+    def parameter(self) -> str:
+        """The name as a parameter of a tool."""
+        return parameter(self.label)
+
+    @property
+    def words(self) -> str:
+        """The name as a person says it, as a noun: ``issued date`` for the date ``issued_on``."""
+        name = spelled(self.name) or self.label
+        if self.kind in {"date", "moment"}:
+            return date_words(name, day=self.kind == "date")
+        words = re.sub(r"(?<=_)(?:no|nr|num)$", "number", name).replace("_", " ")
+        return f"{words} amount" if self.kind == "number" and words in _RATES else words
+
+    @property
+    def verb(self) -> str:
+        """What was done on a date: ``opened`` for ``opened_on``; empty for any other column."""
+        return date_verb(self.label) if self.kind in {"date", "moment"} else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A foreign key of one column."""
+
+    column: str
+    table: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """A table. ``handle`` are the columns by which a person names a row; empty if the key does.
+
+    ``partials`` are unique indexes of some rows (columns, condition), ``joint`` the columns of
+    foreign keys of several columns. ``hidden`` are columns that no tool shows, with the reason;
+    ``fillable`` tells that a row can be made without them. ``own_noun`` is one that no other table
+    of the database has.
+    """
+
+    name: str
+    columns: tuple[ColumnShape, ...]
+    key: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+    uniques: tuple[tuple[str, ...], ...] = ()
+    rows: int = 0
+    generated_key: bool = False
+    comment: str | None = None
+    handle: tuple[str, ...] = ()
+    partials: tuple[tuple[tuple[str, ...], str], ...] = ()
+    joint: frozenset[str] = frozenset()
+    hidden: Mapping[str, str] = field(default_factory=dict[str, str])
+    fillable: bool = True
+    own_noun: Noun | None = None
+
+    @property
+    def noun(self) -> Noun:
+        return self.own_noun or noun_of(self.name)
+
+    def parameter(self, column: str) -> str:
+        """The name of a column as a parameter of a tool."""
+        return self.column(column).parameter
+
+    def column(self, name: str) -> ColumnShape:
+        return next(column for column in self.columns if column.name == name)
+
+    def of_role(self, *roles: Role) -> list[ColumnShape]:
+        return [column for column in self.columns if column.role in roles]
+
+    def link_of(self, column: str) -> Link | None:
+        return next((link for link in self.links if link.column == column), None)
+
+    @property
+    def distinct_sets(self) -> list[tuple[str, ...]]:
+        """The columns of the key and of each unique rule, whole or of some rows."""
+        found = [self.key, *self.uniques, *(columns for columns, _ in self.partials)]
+        return [columns for columns in dict.fromkeys(found) if columns]
+
+    @property
+    def single_key(self) -> str | None:
+        return self.key[0] if len(self.key) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The tables of a database by their names."""
+
+    tables: Mapping[str, TableShape] = field(default_factory=dict[str, TableShape])
+
+    def children(self, table: str) -> list[tuple[TableShape, Link]]:
+        """The tables with a link to a table, and that link."""
+        return [
+            (child, link)
+            for child in self.tables.values()
+            for link in child.links
+            if link.table == table
+        ]

@@ -1,0 +1,299 @@
+"""Databases to make a world from: SQL files, and live databases, loaded into SQLite."""
+
+from __future__ import annotations
+
+import shlex
+import sqlite3
+import weakref
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import sqlalchemy
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import StaticPool
+
+from envs.connection import check, open_engine, parse_url
+from envs.ledger import Ledger
+from envs.sandboxes.attached.access import access_of
+from envs.scripts import split
+from envs.scripts.read import read_script
+from envs.unreadable import unreadable
+from synth.errors import OperatorError
+from synth.ext.authoring.fitting_rows import fit
+from synth.ext.authoring.live_tables import LiveDatabase, read_database
+from synth.ext.authoring.mask import Decision, MaskedSample, mask, personal_kinds
+from synth.ext.authoring.sample import ALL_ROWS, sample
+from synth.ext.authoring.schema_sql import write_schema, write_seed
+from synth.ext.authoring.scripts import separate
+from synth.ext.authoring.snapshot import LiveTable, Rows, Value
+from synth.ext.authoring.stored import read_as_stored
+from synth.ext.authoring.table_reader import COMPUTED
+
+_CONNECT_S = 10
+
+ROWS = 10_000
+"""The rows of a live database that become a world, unless --rows says otherwise."""
+
+EMPTY_SEED = "-- schema.sql holds the rows.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A database in SQLite, and the scripts that make it again. ``decisions`` tell what became of
+    the text columns of a live database; ``personal`` maps table and column to a kind. ``seeded``
+    tells that the schema makes no rows, ``portable`` that the seed is INSERTs of plain values.
+    ``ledger`` is the account of what the source holds, ``origin`` says where it comes from.
+    """
+
+    engine: Engine
+    schema: str
+    seed: str
+    decisions: Sequence[Decision] = ()
+    personal: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    seeded: bool = True
+    portable: bool = True
+    ledger: Ledger = field(default_factory=Ledger)
+    origin: str = "SQL scripts"
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """The extract that becomes a world: about so many rows (None: 10,000), of these tables (None:
+    all of them) and what they refer to, in these schemata (none: the connection's own). ``keep``
+    are columns that are not masked, ``mask`` columns that are in any case, as ``table.column`` or
+    ``table.column=kind``.
+    """
+
+    rows: int | None = None
+    tables: Sequence[str] | None = None
+    schemata: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    mask: Sequence[str] = ()
+
+
+def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
+    """Load SQL files, the schema first, into a new SQLite database.
+
+    With ``part`` the world has a part of it only. Raises OperatorError for a file that cannot be
+    read or executed.
+    """
+    for file in files:
+        refuse_dump(file)
+    texts = [read_script(file.expanduser()) for file in files]
+    engine = _load(list(zip(map(str, files), texts, strict=True)))
+    if part is not None or not _references_hold(engine):
+        return _cut(engine, part or Extract(ALL_ROWS), masked=False)
+    database = read_database(engine)
+    tables = database.tables
+    rows = sample(engine, tables, ALL_ROWS)
+    personal = personal_kinds(tables, rows)
+    schema, seed = separate(texts)
+    plain = write_seed(tables, rows)
+    for fills in (plain, seed):
+        if fills and _loads(schema, fills, tables, rows):
+            portable = fills is plain
+            ledger = _of_scripts(_account(database, rows), tables, portable=portable)
+            return Source(
+                engine, schema, fills, personal=personal, portable=portable, ledger=ledger
+            )
+    whole = "\n".join(texts)
+    ledger = _of_scripts(_account(database, rows), tables, portable=False)
+    return Source(
+        engine, whole, EMPTY_SEED, personal=personal, seeded=False, portable=False, ledger=ledger
+    )
+
+
+def _of_scripts(account: Ledger, tables: Sequence[LiveTable], *, portable: bool) -> Ledger:
+    """The account of scripts that a world keeps: of all that they make, only virtual tables are not
+    worked with, and bytes are not written again by a portable seed.
+    """
+    ledger = Ledger()
+    ledger.add(account)
+    ledger.entries = []
+    for entry in account.entries:
+        lost = entry.kind == "column" and portable and entry.why != COMPUTED
+        if lost or entry.kind in {"table", "row", "value"}:
+            ledger.entries.append(entry)
+        else:
+            ledger.use(entry.kind, entry.count)
+    ledger.use("check", sum(len(table.checks) for table in tables))
+    rows = account.counts().get("row", {"found": 0, "left_out": 0})
+    ledger.use("row", rows["found"] - rows["left_out"])
+    return ledger
+
+
+def _references_hold(engine: Engine) -> bool:
+    """True if each foreign key leads to unique columns, and each reference to a row."""
+    try:
+        with engine.connect() as db:
+            return db.exec_driver_sql("PRAGMA foreign_key_check").first() is None
+    except SQLAlchemyError:  # foreign key mismatch
+        return False
+
+
+def _loads(schema: str, seed: str, tables: Sequence[LiveTable], rows: Rows) -> bool:
+    """True if the scripts make the same rows in two steps, with foreign keys held."""
+    try:
+        engine = _load([("schema.sql", schema), ("", "PRAGMA foreign_keys = ON;"), ("", seed)])
+        return _counted(sample(engine, tables, ALL_ROWS)) == _counted(rows)
+    except OperatorError:
+        return False
+
+
+def _counted(rows: Rows) -> dict[str, Counter[tuple[Value, ...]]]:
+    """The rows of each table in no order: those without a key have none of their own."""
+    return {name: Counter(tuple(row.values()) for row in of) for name, of in rows.by_table.items()}
+
+
+def from_url(url: str, part: Extract, *, secret: bool) -> Source:
+    """Read a part of a live database, with personal columns masked.
+
+    ``secret`` tells that the URL is from a variable and may hold a password. Raises OperatorError
+    or DatabaseConfigError for a URL that cannot be used.
+    """
+    access = access_of(url)
+    if access.url.password is not None and not secret:
+        raise OperatorError(
+            "--from-url holds a password, which the shell's history keeps: put the URL in a"
+            " variable and name it with --dsn-env-var"
+        )
+    kind, file = access.url.get_backend_name(), access.url.database
+    is_file = kind in {"sqlite", "duckdb"}
+    engine = access.engine() if is_file else open_engine(parse_url(url), _CONNECT_S)
+    read_as_stored(engine)
+    try:
+        check(engine)
+        source = _cut(engine, part, masked=True)
+        return replace(source, origin=f"the {kind} database {Path(file or '').name}")
+    finally:
+        engine.dispose()
+
+
+def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
+    """The world's own database, with a part of the rows of another."""
+    database = read_database(engine, part.tables, part.schemata)
+    if not database.tables:
+        raise OperatorError(_empty(database.ledger))
+    rows = sample(engine, database.tables, part.rows or ROWS)
+    if masked:
+        found = mask(database.tables, rows, part.keep, seed=1, also=part.mask)
+    else:
+        found = MaskedSample(database.tables, [], personal_kinds(database.tables, rows))
+    ledger = _account(database, rows)
+    tables = fit(found.tables, rows, ledger)
+    ledger.use("row", sum(map(len, rows.by_table.values())))
+    for decision in found.decisions:
+        if decision.kind is not None:
+            ledger.found("personal column")
+            if decision.masked:
+                ledger.change("personal column", decision.column, f"masked as {decision.kind}")
+            else:
+                ledger.use("personal column")
+    schema, seed = write_schema(tables), write_seed(tables, rows) or EMPTY_SEED
+    loaded = _load([("schema.sql", schema), ("seed.sql", seed)])
+    return Source(loaded, schema, seed, found.decisions, found.personal, ledger=ledger)
+
+
+def _empty(ledger: Ledger) -> str:
+    """The words for a database of which no table can be read."""
+    schemata = [one for one in ledger.entries if one.kind == "schema"]
+    if schemata:
+        named = ",".join(one.name for one in schemata)
+        return f"the schema has no tables; others have some: --schema {named}"
+    reasons = "; ".join(f"{one.name}: {one.why}" for one in ledger.entries if one.kind == "table")
+    return f"the database has no tables{reasons and f' that can be read ({reasons})'}"
+
+
+def _account(database: LiveDatabase, rows: Rows) -> Ledger:
+    """The account of a database and of the rows that were read of it."""
+    ledger = Ledger()
+    ledger.add(database.ledger)
+    for table in database.tables:
+        ledger.add(table.ledger)
+        count, kept = rows.counts[table.name], len(rows.by_table[table.name])
+        ledger.found("row", count)
+        if count > kept:
+            why = "over --rows, which takes rows evenly from all tables"
+            ledger.leave_out("row", table.name, why, count - kept)
+    for (column, why), count in rows.changed.items():
+        ledger.found("value", count)
+        ledger.change("value", column, why, count)
+    return ledger
+
+
+def _load(scripts: Sequence[tuple[str, str]]) -> Engine:
+    engine = sqlalchemy.create_engine(
+        "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
+    )
+    read_as_stored(engine)
+    raw = engine.raw_connection()
+    database = raw.cursor().connection
+    weakref.finalize(engine, database.close)  # nobody disposes of the engine of a Source
+    for name, text in scripts:
+        try:
+            database.executescript(text)
+        except sqlite3.Error as error:
+            reason = " ".join(str(error).split())
+            raise OperatorError(
+                f"{name}:{_line_of_fault(scripts, name)}: SQLite cannot run this script: {reason};"
+                " --from reads scripts for SQLite. Load a script for another database there, put"
+                " the URL of that database in a variable and run synth new PATH --dsn-env-var NAME"
+            ) from error
+    database.execute("PRAGMA writable_schema = RESET")  # a dump writes virtual tables into it
+    raw.commit()
+    return engine
+
+
+def _line_of_fault(scripts: Sequence[tuple[str, str]], broken: str) -> int:
+    """The line of the first statement of a script that SQLite does not run."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        for name, text in scripts:
+            for statement in split(text, "sqlite"):
+                try:
+                    database.executescript(f"{statement.text};")
+                except sqlite3.Error:
+                    if name == broken:
+                        return statement.line
+    return 1
+
+
+_DUMPS = (
+    (b"PGDMP", "pg_dump in its own format", "pg_restore --dbname DATABASE"),
+    (b"-- PostgreSQL database", "pg_dump", "psql DATABASE -f"),
+    (b"-- MySQL dump", "mysqldump", "mysql DATABASE <"),
+    (b"-- MariaDB dump", "mariadb-dump", "mariadb DATABASE <"),
+    (b"/*!40101 SET", "mysqldump", "mysql DATABASE <"),
+)
+"""How the dumps of servers begin, what wrote them, and what restores them."""
+
+_HEAD = 2000
+"""The bytes of a file in which a dump says what it is."""
+
+
+def refuse_dump(file: Path) -> None:
+    """Raise OperatorError for a file that cannot be read, and for the dump of a server, which
+    SQLite cannot execute.
+    """
+    if file.expanduser().is_dir():
+        raise OperatorError(f"{file} is a folder; --from takes SQL files, the schema first")
+    try:
+        with file.expanduser().open("rb") as opened:
+            head = opened.read(_HEAD)
+    except OSError as error:
+        raise OperatorError(f"{file} cannot be read: {unreadable(error, 'SQL')}") from error
+    if head.startswith(b"SQLite format 3\0"):
+        raise OperatorError(
+            f"{file} is a database of SQLite, and --from takes SQL files: put its URL in a variable"
+            f" ({shlex.quote(f'sqlite:///{file}')}) and run synth new PATH --dsn-env-var NAME"
+        )
+    for mark, program, restore in _DUMPS:
+        if head.startswith(mark) or (mark != b"PGDMP" and mark in head):
+            raise OperatorError(
+                f"{file} is a dump by {program}, and --from reads scripts for SQLite: restore it"
+                f" into a database ({restore} {shlex.quote(str(file))}), put the URL of that"
+                " database in a variable and run synth new PATH --dsn-env-var NAME"
+            )

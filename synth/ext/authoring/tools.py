@@ -1,0 +1,365 @@
+"""The Python of a world's tools, written from the shape of its tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from synth.ext.authoring.executors_template import HEAD
+from synth.ext.authoring.names import a, quoted
+from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
+from synth.ext.authoring.toolset import TableTools, role_of, role_words
+
+_TYPES = {
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "text": "str",
+    "date": "Day",
+    "moment": "str",
+    "other": "str",
+}
+
+
+def write_tools(shape: Shape, tools: dict[str, TableTools]) -> str:
+    """The text of executors.py."""
+    parts = [HEAD]
+    for name, one in tools.items():
+        table = shape.tables[name]
+        parts += [f"\n# {table.noun.plural_words.capitalize()} {'-' * 60}"[:100]]
+        parts += _of_table(shape, table, one)
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _of_table(shape: Shape, table: TableShape, tools: TableTools) -> list[str]:
+    out: list[str] = []
+    if tools.find is not None:
+        out.append(_find(table, tools.find))
+    if tools.get is not None:
+        out.append(_get(shape, table, tools.get))
+    if tools.list_ is not None:
+        out.append(_list(shape, table, tools))
+    if tools.create is not None:
+        out.append(_create(shape, table, tools))
+    if tools.update is not None:
+        out.append(_update(table, tools))
+    out += [_assign(shape, table, column, name) for column, name in tools.assign.items()]
+    return out
+
+
+def annotation(column: ColumnShape, *, optional: bool = False) -> str:
+    """The annotation of a column's parameter."""
+    if column.choices and column.role == "status":
+        base = f"Literal[{', '.join(_text(str(choice)) for choice in column.choices)}]"
+    else:
+        base = _TYPES[column.kind]
+    if optional and base == "Day":  # Python 3.11 takes no Annotated with a dict into a union
+        return "Annotated[str | None, DAY] = None"
+    return f"{base} | None = None" if optional else base
+
+
+def _text(value: str) -> str:
+    return f'"{escaped(value)}"'
+
+
+def _function(
+    name: str, about: str, parameters: Sequence[tuple[str, str, str]], body: str, mark: str
+) -> str:
+    """A tool: its parameters are (name, annotation, description)."""
+    signature = "".join(f"    {name}: {kind},\n" for name, kind, _ in parameters)
+    described = "".join(f"        {name}: {_prose(text)}\n" for name, _, text in parameters)
+    args = f"\n\n    Args:\n{described}    " if described else ""
+    return (
+        f"\n@tool{mark}\ndef {name}(\n    db: Connection,\n{signature}) -> Row:\n"
+        f'    """{_prose(about)}{args}"""\n{body}\n'
+    )
+
+
+def _prose(text: str) -> str:
+    """A text on one line of a docstring."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
+
+
+def _described(column: ColumnShape, noun: str) -> str:
+    if column.comment:
+        return column.comment.strip().rstrip(".") + "."
+    if column.role == "key":
+        return f"The key of the {noun}."
+    return f"The {noun}'s {column.words}."
+
+
+def select_list(table: TableShape) -> list[str]:
+    """Each column under its label, of the alias t."""
+    return [f"t.{quoted(column.name)} AS {quoted(column.label)}" for column in table.columns]
+
+
+def _joined(shape: Shape, table: TableShape) -> tuple[list[str], list[str]]:
+    """The cells that a row shows, its own and the names of what it refers to, and the joins."""
+    chosen, joins = select_list(table), list[str]()
+    taken = {column.label for column in table.columns}
+    for number, link in enumerate(table.links, 1):
+        parent = shape.tables[link.table]
+        labels = [
+            (column, f"{role_of(link.column)}_{parent.column(column).label}")
+            for column in parent.handle
+        ]
+        if not labels or any(label in taken for _, label in labels):
+            continue
+        taken |= {label for _, label in labels}
+        chosen += [f"p{number}.{quoted(column)} AS {quoted(label)}" for column, label in labels]
+        joins.append(
+            f"LEFT JOIN {quoted(parent.name)} p{number}"
+            f" ON p{number}.{quoted(link.target)} = t.{quoted(link.column)}"
+        )
+    return chosen, joins
+
+
+def _sql(lines: Sequence[str], indent: int = 8) -> str:
+    """SQL as a text of several lines."""
+    blank = " " * indent
+    if any('""' in line or "\\" in line for line in lines):
+        return repr(" ".join(lines))
+    return '"""\n' + "".join(f"{blank}{line}\n" for line in lines) + f'{blank}"""'
+
+
+def _wrapped(items: Sequence[str], head: str) -> list[str]:
+    lines, line = list[str](), head
+    for index, item in enumerate(items):
+        part = item + ("," if index < len(items) - 1 else "")
+        if len(line) + len(part) > 84:
+            lines.append(line)
+            line = "   "
+        line += f" {part}"
+    return [*lines, line]
+
+
+def _key_parameters(table: TableShape) -> list[tuple[str, str, str]]:
+    noun = table.noun.words
+    return [
+        (
+            table.parameter(column),
+            annotation(table.column(column)),
+            _described(table.column(column), noun),
+        )
+        for column in table.key
+    ]
+
+
+def _find(table: TableShape, name: str) -> str:
+    noun = table.noun
+    names = [table.column(column) for column in table.handle]
+    shown = list(dict.fromkeys([*table.key, *table.handle, *_telling(table)]))
+    chosen = [f"t.{quoted(one)} AS {quoted(table.column(one).label)}" for one in shown]
+    several = len(names) > 1
+    last = names[-1]
+    parameters = [
+        (
+            column.parameter,
+            annotation(column) if column is last or not several else "str | None = None",
+            _described(column, noun.words),
+        )
+        for column in sorted(names, key=lambda one: one is not last if several else False)
+    ]
+    must = [c for c in names if c is last]
+    may = [c for c in names if c is not last]
+    order = ", ".join(f"t.{quoted(column)}" for column in table.key)
+    lines = [
+        *_wrapped(chosen, "SELECT"),
+        f"FROM {quoted(table.name)} t",
+        f"WHERE {' AND '.join(map(_same, must))}",
+    ]
+    narrowed = "".join(
+        f"    if {c.parameter} is not None:\n        sql += {' AND ' + _same(c)!r}\n" for c in may
+    )
+    binds = "".join(f", {one}={one}" for one, _, _ in parameters)
+    body = (
+        f"    sql = {_sql(lines, 4)}\n{narrowed}"
+        f'    found = _rows(db, sql + " ORDER BY {escaped(order)} LIMIT 20"{binds})\n'
+        f'    return {{"{noun.many}": found}}'
+    )
+    by = " and ".join(column.words for column in names)
+    about = f"Find {noun.plural_words} by their {by}, in whole; several may have the same."
+    return _function(name, about, parameters, body, "(read_only=True)")
+
+
+def _same(column: ColumnShape) -> str:
+    return f"LOWER(t.{quoted(column.name)}) = LOWER(:{column.parameter})"
+
+
+def escaped(text: str) -> str:
+    """A text for use inside double quotes."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _telling(table: TableShape) -> list[str]:
+    """Columns that tell rows of the same name apart."""
+    found = [column for column in table.columns if column.role in {"link", "date", "name", "text"}]
+    return [column.name for column in found if column.distinct > 1][:3]
+
+
+def _get(shape: Shape, table: TableShape, name: str) -> str:
+    noun = table.noun
+    chosen, joins = _joined(shape, table)
+    where = " AND ".join(f"t.{quoted(column)} = :{table.parameter(column)}" for column in table.key)
+    lines = [
+        *_wrapped(chosen, "SELECT"),
+        f"FROM {quoted(table.name)} t",
+        *joins,
+        f"WHERE {where}",
+    ]
+    parameters = _key_parameters(table)
+    binds = "".join(f"        {one}={one},\n" for one, _, _ in parameters)
+    body = (
+        f"    return _one(\n        db,\n        {_sql(lines)},\n"
+        f'        "There is no such {noun.words}.",\n{binds}    )'
+    )
+    about = f"Get {a(noun.words)} with all that is known of it"
+    about += ", and the names of what it belongs to." if joins else "."
+    if table.comment:
+        about += f" {table.comment.strip().rstrip('.')}."
+    return _function(name, about, parameters, body, "(read_only=True)")
+
+
+def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
+    noun = table.noun
+    chosen, joins = _joined(shape, table)
+    columns = [table.column(column) for column in tools.filters]
+    parameters = [
+        (c.parameter, annotation(c, optional=True), f"Only those with this {c.words}.")
+        for c in columns
+    ]
+    order = [table.column(name) for name in tools.sorts]
+    if order:
+        words = ", ".join(_text(column.label) for column in order)
+        parameters += [
+            ("order_by", f"Literal[{words}] | None = None", "The column to sort by."),
+            ("descending", "bool = False", "True for the highest first."),
+        ]
+    parameters += [
+        ("limit", "Limit = 50", "The most rows to show; `count` counts all."),
+        ("offset", "Offset = 0", "Rows to leave out first."),
+    ]
+    key = table.key or tuple(column.name for column in table.columns)
+    stable = ", ".join(f"t.{quoted(column)}" for column in key)
+    totals = "".join(
+        f", SUM(t.{quoted(name)}) AS {quoted('total_' + table.column(name).label)}"
+        for name in tools.totals
+    )
+    filters = "".join(f"            {'t.' + quoted(c.name)!r}: {c.parameter},\n" for c in columns)
+    sort = "None, False"
+    if order:
+        sorts = ", ".join(f"{_text(c.label)}: {('t.' + quoted(c.name))!r}" for c in order)
+        sort = f"{{{sorts}}}.get(order_by or {_text('')}), descending"
+    body = (
+        f'    return _page(\n        db,\n        "{noun.many}",\n'
+        f"        {_sql(_wrapped(chosen, 'SELECT'))},\n"
+        f"        {_sql([f'FROM {quoted(table.name)} t', *joins])},\n"
+        f"        {_braced(filters)},\n"
+        f"        {totals!r},\n        {stable!r},\n        {sort},\n        limit,\n"
+        f"        offset,\n    )"
+    )
+    about = f"List {noun.plural_words}, all or those that fit."
+    return _function(
+        name=tools.list_ or "",
+        about=about,
+        parameters=parameters,
+        body=body,
+        mark="(read_only=True)",
+    )
+
+
+def _braced(items: str) -> str:
+    """The items of a dict, each on a line."""
+    return f"{{\n{items}        }}" if items else "{}"
+
+
+def _needs(shape: Shape, table: TableShape, columns: Sequence[str]) -> str:
+    """Lines that refuse a reference to a row that does not exist."""
+    out = ""
+    for column in columns:
+        link = table.link_of(column)
+        if link is None:
+            continue
+        noun = shape.tables[link.table].noun.words
+        sql = f"SELECT 1 FROM {quoted(link.table)} WHERE {quoted(link.target)} = :value"
+        out += f'    _need(db, {sql!r}, {table.parameter(column)}, "There is no such {noun}.")\n'
+    return out
+
+
+def _refusals(table: TableShape, names: set[str]) -> str:
+    """Lines that refuse what a unique constraint on these columns would."""
+    out = ""
+    for unique in dict.fromkeys([*table.uniques, table.key]):
+        if not unique or not set(unique) <= names:
+            continue
+        condition = " AND ".join(f"{quoted(one)} = :{table.parameter(one)}" for one in unique)
+        sql = f"SELECT 1 FROM {quoted(table.name)} WHERE {condition}"
+        words = " and ".join(table.column(one).words for one in unique)
+        binds = ", ".join(f"{table.parameter(one)}={table.parameter(one)}" for one in unique)
+        out += (
+            f"    _free(\n        db,\n        {sql!r},\n"
+            f'        "There is already {a(table.noun.words)} with this {words}.",\n'
+            f"        {binds},\n    )\n"
+        )
+    return out
+
+
+def _create(shape: Shape, table: TableShape, tools: TableTools) -> str:
+    noun = table.noun
+    columns = [table.column(name) for name in tools.given]
+    parameters = [
+        (column.parameter, annotation(column), _described(column, noun.words)) for column in columns
+    ]
+    body = _needs(shape, table, [column.name for column in columns])
+    names = {column.name for column in columns}
+    body += _refusals(table, names)
+    values = "".join(f"            {_key(c.name)}: {c.parameter},\n" for c in columns)
+    made = [column for column in table.key if column not in names]
+    if made:
+        values = f"            {_key(made[0])}: _next(db, {table.name!r}, {made[0]!r}),\n{values}"
+    keys = {table.column(column).label: column for column in table.key}
+    body += (
+        f"    return _insert(\n        db,\n        {table.name!r},\n        {{\n{values}"
+        f"        }},\n        {keys!r},\n    )"
+    )
+    return _function(
+        tools.create or "", f"Create {a(noun.words)}; returns its key.", parameters, body, ""
+    )
+
+
+def _key(name: str) -> str:
+    return _text(name)
+
+
+def _update(table: TableShape, tools: TableTools) -> str:
+    noun = table.noun
+    columns = [table.column(name) for name in tools.updates]
+    parameters = _key_parameters(table) + [
+        (c.parameter, annotation(c, optional=True), f"The new {c.words}; left out, it stays.")
+        for c in columns
+    ]
+    words = ", ".join(column.words for column in columns)
+    body = _changing(table, {column.name: column.parameter for column in columns})
+    return _function(tools.update or "", f"Change {a(noun.words)}: {words}.", parameters, body, "")
+
+
+def _assign(shape: Shape, table: TableShape, column: str, name: str) -> str:
+    noun, cell = table.noun, table.column(column)
+    role = role_words(column)
+    parameters = [
+        *_key_parameters(table),
+        (cell.parameter, annotation(cell), f"The new {role}."),
+    ]
+    body = _needs(shape, table, [column]) + _changing(table, {column: cell.parameter})
+    return _function(name, f"Give {a(noun.words)} another {role}.", parameters, body, "")
+
+
+def _changing(table: TableShape, values: dict[str, str]) -> str:
+    keys = "".join(f"            {_key(c)}: {table.parameter(c)},\n" for c in table.key)
+    given = "".join(f"            {_key(c)}: {name},\n" for c, name in values.items())
+    return (
+        f"    return _change(\n        db,\n        {table.name!r},\n"
+        f"        {{\n{keys}        }},\n"
+        f"        {{\n{given}        }},\n"
+        f'        "There is no such {table.noun.words}.",\n    )'
+    )

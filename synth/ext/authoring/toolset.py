@@ -1,0 +1,158 @@
+"""The tools of each table: their names, parameters and what they may change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from synth.ext.authoring.names import TOOL_NAME, parameter, shortened, spelled
+from synth.ext.authoring.roles import closed_states
+from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
+
+SORTED = 3
+"""The most columns by which a list can be sorted, beside the key."""
+
+FILTERS = 5
+"""The most filters of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableTools:
+    """Names of the tools of a table, None for one that makes no sense there, and its columns.
+
+    ``assign`` maps a link's column to the tool that moves a row to another parent.
+    """
+
+    table: TableShape
+    find: str | None = None
+    get: str | None = None
+    list_: str | None = None
+    create: str | None = None
+    update: str | None = None
+    assign: Mapping[str, str] = field(default_factory=dict[str, str])
+    filters: tuple[str, ...] = ()
+    sorts: tuple[str, ...] = ()
+    totals: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    updates: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the tools."""
+        own = (self.find, self.get, self.list_, self.create, self.update, *self.assign.values())
+        return [name for name in own if name]
+
+    def key_arguments(self, values: Mapping[str, object]) -> dict[str, object]:
+        return {self.table.parameter(column): values[column] for column in self.table.key}
+
+
+def tools_of(shape: Shape) -> dict[str, TableTools]:
+    """The tools of every table; no two have one name."""
+    taken = set[str]()
+
+    def name(words: str) -> str:
+        made, number = shortened(words, TOOL_NAME), 2
+        while made in taken:
+            made, number = f"{shortened(words, TOOL_NAME - 4)}_{number}", number + 1
+        taken.add(made)
+        return made
+
+    return {table: _tools(one, name) for table, one in shape.tables.items()}
+
+
+def _tools(table: TableShape, name: Callable[[str], str]) -> TableTools:
+    """The tools of a table, called what ``name`` makes of these words."""
+    noun, keyed = table.noun, bool(table.key)
+    updates = tuple(column.name for column in _updatable(table)) if keyed else ()
+    return TableTools(
+        table=table,
+        find=name(f"find_{noun.many}") if table.handle and keyed else None,
+        get=name(f"get_{noun.one}") if keyed else None,
+        list_=name(f"list_{noun.many}"),
+        create=name(f"create_{noun.one}") if keyed and _creatable(table) else None,
+        update=name(f"update_{noun.one}") if updates else None,
+        assign={column: name(f"assign_{noun.one}_{role_of(column)}") for column in _moved(table)},
+        filters=_filters(table),
+        sorts=tuple(c.name for c in table.of_role("money", "quantity", "date"))[:SORTED],
+        totals=tuple(c.name for c in table.of_role("money", "quantity"))[:SORTED],
+        given=tuple(column.name for column in _given(table)),
+        updates=updates,
+    )
+
+
+def _moved(table: TableShape) -> list[str]:
+    """Links that may lead elsewhere without making another row of it."""
+    columns = [link.column for link in table.links if table.key]
+    return [name for name in columns if name not in table.key and not table.column(name).unique]
+
+
+def _filters(table: TableShape) -> tuple[str, ...]:
+    links = [link.column for link in table.links][:FILTERS]
+    chosen = [column.name for column in table.columns if column.choices and column.role != "key"]
+    return tuple(dict.fromkeys([*links, *chosen]))[:FILTERS]
+
+
+def role_of(column: str) -> str:
+    """The part that a link plays: ``support_rep`` for ``SupportRepId``."""
+    name = parameter(column)
+    for ending in ("_id", "_code", "_key", "_no"):
+        if name.endswith(ending) and name != ending:
+            return name.removesuffix(ending)
+    return name
+
+
+def role_words(column: str) -> str:
+    """The part that a link plays, as a person says it."""
+    name = spelled(column)
+    role = role_of(column) if name.isascii() else name
+    return role.replace("_", " ")
+
+
+def is_noun(role: str) -> bool:
+    """True for a part that has a name: ``support_rep``, not ``reported_by``."""
+    return not role.endswith("_by")
+
+
+def _updatable(table: TableShape) -> list[ColumnShape]:
+    return [
+        column
+        for column in table.of_role("status", "quantity", "money")
+        if column.name not in table.handle and not column.unique and not column.computed
+    ]
+
+
+def _given(table: TableShape) -> list[ColumnShape]:
+    """The columns that a new row is given: what must be there, and what names or places it."""
+    links = {link.column for link in table.links}
+    made = {name for name in table.key if _is_made(table, name)} - links
+    return [
+        column
+        for column in table.columns
+        if column.name not in made
+        and not column.computed
+        and (
+            not (column.nullable or column.has_default)
+            or column.name in {*table.handle, *table.key}
+        )
+    ]
+
+
+def _is_made(table: TableShape, name: str) -> bool:
+    """True for a key that the database or the tool numbers."""
+    return len(table.key) == 1 and table.column(name).kind in {"integer", "number"}
+
+
+def _creatable(table: TableShape) -> bool:
+    given = _given(table)
+    return (
+        table.fillable and 0 < len(given) <= 10 and all(column.kind != "other" for column in given)
+    )
+
+
+def closed(table: TableShape) -> tuple[ColumnShape, list[str]] | None:
+    """The status column of a table and its states after which nothing is changed; None without."""
+    for column in table.of_role("status"):
+        states = closed_states(column.choices)
+        if states and len(states) < len(column.choices):
+            return column, states
+    return None

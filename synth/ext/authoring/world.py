@@ -1,0 +1,163 @@
+"""A world made from a database: shape, tools, rules, families, proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from envs.ledger import Ledger
+from synth.core.validation.check import Options
+from synth.errors import OperatorError
+from synth.ext.authoring.engines import Unportable, server_files
+from synth.ext.authoring.learn import Unlearnable, learn
+from synth.ext.authoring.patterns.base import Draft, Pattern, Sketch
+from synth.ext.authoring.policy import consent_columns, write_policy
+from synth.ext.authoring.prove import Proofs, prove, seed_problem
+from synth.ext.authoring.readme import write_readme
+from synth.ext.authoring.reflect import reflect
+from synth.ext.authoring.seed_file import write_seed_file
+from synth.ext.authoring.shape import Shape
+from synth.ext.authoring.source import Source
+from synth.ext.authoring.tasks_file import write_tasks
+from synth.ext.authoring.tools import write_tools
+from synth.ext.authoring.toolset import tools_of
+from synth.plugins import TASK_GENERATORS
+
+DEFAULT_NOW = "2026-03-02"
+
+
+@dataclass(frozen=True, slots=True)
+class NewWorld:
+    """The files of a world, its shape, the number of its tools, and what became of the drafts of
+    its families. ``ledger`` is the account of the source, its families and files.
+    """
+
+    shape: Shape
+    tools: int
+    files: Mapping[str, str]
+    proofs: Proofs = field(default_factory=Proofs)
+    drafts: Sequence[Draft] = ()
+    ledger: Ledger = field(default_factory=Ledger)
+
+
+def make_world(
+    name: str,
+    source: Source,
+    progress: Callable[[str], None],
+    *,
+    patterns: Sequence[str] | None = None,
+    proves: bool = True,
+    workers: int = 1,
+) -> NewWorld:
+    """Make a world of a loaded database. Without ``proves`` the families are drafts only;
+    ``patterns`` names those to try.
+
+    Raises OperatorError for a database without tables or rows.
+    """
+    shape = reflect(source.engine)
+    if not any(table.rows for table in shape.tables.values()):
+        if not shape.tables:
+            raise OperatorError(
+                "the database has no tables: --from takes files with CREATE TABLE statements, then"
+                " those with rows"
+            )
+        raise OperatorError(
+            "the database has no rows: fill it, or name a file with INSERT statements after the"
+            " schema (synth new PATH --from schema.sql seed.sql)"
+        )
+    tools = tools_of(shape)
+    count = sum(len(one.names) for one in tools.values())
+    now = f"{_today(shape)}T09:00:00"
+    sketch = Sketch(shape, tools, consent_columns(shape, tools), now)
+    files = {
+        "schema.sql": source.schema,
+        "seed.sql": source.seed,
+        "executors.py": write_tools(shape, tools),
+        "policy.md": write_policy(name, sketch),
+    }
+    if source.personal:
+        files["world.yaml"] = write_personal(source.personal)
+    drafts, ledger = draft_families(sketch, patterns), source.ledger
+    account(shape, ledger)
+    files |= _derived_files(source, shape)
+    ledger.check()
+    if not proves:
+        files["tasks.yaml"] = write_tasks(drafts, now)
+        files["README.md"] = write_readme(name, source.origin, ledger)
+        return NewWorld(shape, count, files, drafts=drafts, ledger=ledger)
+    if "seed.py" in files and (problem := seed_problem(files)):
+        del files["seed.py"]
+        ledger.leave_out("file", "seed.py", problem)
+    progress(f"{len(drafts)} drafts of families to prove")
+    options = Options(universes=2 if "seed.py" in files else 1)
+    proofs = prove(name, files, drafts, now, options, progress, workers)
+    ledger.found("family", len(drafts))
+    ledger.use("family", len(proofs.kept))
+    for family, reason in proofs.left_out.items():
+        ledger.leave_out("family", family, reason)
+    ledger.check()
+    files["tasks.yaml"] = write_tasks(proofs.kept, now)
+    files["README.md"] = write_readme(name, source.origin, ledger)
+    return NewWorld(shape, count, files, proofs, drafts, ledger)
+
+
+def _derived_files(source: Source, shape: Shape) -> dict[str, str]:
+    """The schemata for servers and seed.py, as far as they can be made."""
+    files, ledger = dict[str, str](), source.ledger
+    try:
+        if not source.portable:
+            raise Unportable("what fills the tables is not a plain INSERT")
+        files |= server_files(source.engine, source.seed)
+    except Unportable as error:
+        ledger.leave_out("file", "schemata of PostgreSQL and MariaDB", str(error))
+    try:
+        if not source.seeded:
+            raise Unlearnable("the schema makes rows itself, which every universe would have")
+        learned = learn(source.engine, shape, source.personal, source.schema)
+        files["seed.py"] = write_seed_file(learned.tables)
+        ledger.found("learned table", len(learned.tables))
+        ledger.use("learned table", len(learned.tables) - len(learned.kept))
+        for table, why in learned.kept.items():
+            ledger.change("learned table", table, f"has its own rows in every universe: {why}")
+    except Unlearnable as error:
+        ledger.leave_out("file", "seed.py", str(error))
+    return files
+
+
+def account(shape: Shape, ledger: Ledger) -> None:
+    """Tell which columns the tools show."""
+    for table in shape.tables.values():
+        ledger.found("shown column", len(table.columns) + len(table.hidden))
+        ledger.use("shown column", len(table.columns))
+        for column, reason in table.hidden.items():
+            ledger.leave_out("shown column", f"{table.name}.{column}", reason)
+
+
+def write_personal(personal: Mapping[tuple[str, str], str]) -> str:
+    """The text of world.yaml: the columns with personal data."""
+    lines = [f"  {table}.{column}: {{pii: {kind}}}" for (table, column), kind in personal.items()]
+    head = "# Personal data: who an answer may be about, and who not.\ncolumns:\n"
+    return head + "\n".join(lines) + "\n"
+
+
+def draft_families(sketch: Sketch, patterns: Sequence[str] | None = None) -> list[Draft]:
+    """The drafts of these patterns, by default of every installed one, without repeated names."""
+    found: dict[str, Draft] = {}
+    names = patterns or [extension.name for extension in TASK_GENERATORS.all()]
+    for name in names:
+        pattern: Pattern = TASK_GENERATORS.load(name)
+        for draft in pattern(sketch):
+            found.setdefault(draft.id, draft)
+    return list(found.values())
+
+
+def _today(shape: Shape) -> str:
+    """The day of the world: the last one in its data, within reason."""
+    days = [
+        str(value)[:10]
+        for table in shape.tables.values()
+        for column in table.columns
+        if column.kind in {"date", "moment"}
+        for value in column.seen
+    ]
+    return max((day for day in days if "1970" < day < "2036"), default=DEFAULT_NOW)

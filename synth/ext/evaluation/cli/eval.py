@@ -1,0 +1,208 @@
+"""``synth eval``: how good a model is in a world. A run of held-out tasks, and a report of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from synth.core.cli.end_report import exit_code
+from synth.core.cli.launching import launched
+from synth.core.cli.live_options import add_model_options, model_overrides, world_override
+from synth.core.config.compose import compose
+from synth.core.config.quoting import quoted_value
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.atomic_files import disk
+from synth.core.dataset.store.task_table import read_tasks
+from synth.core.foundation.standard_output import say
+from synth.core.report import Screen
+from synth.core.report.compare import compare
+from synth.core.report.compare_table import show_comparison
+from synth.core.report.json_output import print_document
+from synth.core.runner.run_files import TASKS_FILE
+from synth.errors import OperatorError
+from synth.ext.evaluation.figures import evaluate
+from synth.ext.evaluation.pages import comparison_page, model_card, report_page
+
+EPILOG = """examples:
+  synth eval shop --universes 100-103 --samples 4 --out out/expert   what is right
+  synth eval shop --universes 100-103 --samples 4 --out out/before \\
+      --model my-model --base-url http://localhost:8000/v1 agent.text_calls=parse
+  synth eval shop --surfaces 6-8 --model my-model           names that no training row has
+  synth eval out/before                                    the report of any run, again
+  synth eval --compare out/before out/after --out out/lift the same tasks, before and after
+
+The run's directory holds eval.json, eval.md and model_card.md. A stopped one goes on with
+`synth run --resume DIR`, and `synth eval DIR` then reports on it."""
+
+MOST_NUMBERS = 1_000
+"""Universes of one evaluation, each a database that is filled first, and surfaces."""
+
+UNIVERSE_ZERO = (
+    "note: universe 0 is what `synth run` asks about, too; --universes 100-103 would be databases"
+    " that no training row is about\n"
+)
+
+
+def main(argv: list[str]) -> int:
+    """Evaluate, report, or compare. Returns the run's exit code, 0 without a run.
+
+    Raises OperatorError, ConfigProblems, DatasetError, and the errors of worlds and tasks.
+    """
+    parser = make_parser()
+    options = parser.parse_intermixed_args(argv)
+    if options.compare is not None:
+        if options.world is not None:
+            raise OperatorError("--compare takes two runs and no world")
+        return _compare(options)
+    if options.world is None:
+        parser.error("name a world, a run's directory, or --compare BEFORE AFTER")
+    recorded = Path(options.world)
+    if (recorded / TASKS_FILE).is_file():
+        if options != parser.parse_args([options.world, *(["--json"] if options.json else [])]):
+            raise OperatorError(
+                f"{recorded} is a run: its report goes into it, and nothing is played; leave out"
+                " everything but --json"
+            )
+        _report(recorded, as_json=options.json)
+        return 0
+    overrides = _overrides(options)
+    (job,) = compose(overrides)
+    if job.config.tasks.universes == [0]:
+        sys.stderr.write(UNIVERSE_ZERO)
+    report = launched(job.config, Console(stderr=True, highlight=False))
+    if report.totals.rows:
+        _report(report.directory, as_json=options.json)
+    return exit_code(report)
+
+
+def _overrides(options: argparse.Namespace) -> list[str]:
+    given = [
+        world_override(options.world),
+        *model_overrides(options),
+        f"tasks.count={options.tasks}",
+        f"tasks.samples={options.samples}",
+        f"tasks.universes={_numbers(options.universes, '--universes')}",
+        f"seed={options.seed}",
+    ]
+    if options.surfaces is not None:
+        given.append(f"tasks.surface={_numbers(options.surfaces, '--surfaces')}")
+    if options.families is not None:
+        given.append(f"tasks.families=[{','.join(options.families.split(','))}]")
+    if options.out is not None:
+        given.append(f"output.dir={quoted_value(str(options.out))}")
+    return [*given, *options.overrides]
+
+
+def _numbers(text: str, option: str) -> str:
+    """``100-102,7`` as a list of the config.
+
+    Raises OperatorError for anything else.
+    """
+    numbers: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        ends = (first, last) if dash else (first, first)
+        if not all(end.isascii() and end.isdecimal() for end in ends):
+            raise OperatorError(f"{option} is of the form 100-103 or 7,8, not {text!r}")
+        numbers += range(int(ends[0]), min(int(ends[1]), int(ends[0]) + MOST_NUMBERS) + 1)
+    if len(numbers) > MOST_NUMBERS:
+        raise OperatorError(f"{option} {text}: at most {MOST_NUMBERS} {option.strip('-')}")
+    if not numbers:
+        raise OperatorError(f"{option} {text} is empty: the first is after the last")
+    return f"[{','.join(map(str, numbers))}]"
+
+
+def _report(directory: Path, *, as_json: bool) -> None:
+    """Write the report into a run's directory, and print it."""
+    tasks = read_tasks(directory / TASKS_FILE)
+    difficulties = {task["id"]: task.get("difficulty") for task in tasks}
+    with Dataset.open(directory) as dataset:
+        document = evaluate(dataset, difficulties)
+    pages = {"eval.md": report_page(document), "model_card.md": model_card(document)}
+    _write(directory, "eval.json", document, pages)
+    _print(document, pages["eval.md"], as_json=as_json)
+    if not as_json:
+        say(f"\nwritten: {', '.join(str(directory / name) for name in ('eval.json', *pages))}")
+
+
+def _compare(options: argparse.Namespace) -> int:
+    before, after = options.compare
+    with Dataset.open(before) as first, Dataset.open(after) as second:
+        document = compare(first, second)
+    if options.out is not None:
+        with disk(options.out):
+            options.out.mkdir(parents=True, exist_ok=True)
+        _write(options.out, "compare.json", document, {"compare.md": comparison_page(document)})
+    print_document(document, lambda screen: show_comparison(screen, document), as_json=options.json)
+    return 0
+
+
+def _write(
+    directory: Path, name: str, document: Mapping[str, Any], pages: Mapping[str, str]
+) -> None:
+    for file, text in {name: json.dumps(document, indent=2) + "\n", **pages}.items():
+        with disk(directory / file):
+            (directory / file).write_text(text, "utf-8")
+
+
+def _print(document: Mapping[str, Any], page: str, *, as_json: bool) -> None:
+    def show(screen: Screen) -> None:
+        for line in page.splitlines():
+            screen.line(line)
+
+    print_document(document, show, as_json=as_json)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = argparse.ArgumentParser(
+        prog="synth eval",
+        description="Ask a model held-out tasks of a world, and report pass@1, pass@k and pass^k"
+        " with intervals, by family, difficulty and end.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "world",
+        metavar="WORLD",
+        nargs="?",
+        help="a world's folder, the name of one that ships, or the directory of a run",
+    )
+    parser.add_argument(
+        "overrides", nargs="*", metavar="key=value", help="overrides, as `synth run` takes them"
+    )
+    add_model_options(parser)
+    parser.add_argument("--families", metavar="A,B", help="task families (default: all)")
+    parser.add_argument(
+        "--universes", default="0", metavar="N-M", help="databases, as 100-103 or 7,8 (default: 0)"
+    )
+    parser.add_argument(
+        "--surfaces",
+        metavar="N-M",
+        help="variants of names, as 6-8 or 6,7; 0 is the world's own (default: 0)",
+    )
+    parser.add_argument("--tasks", type=int, default=64, metavar="N", help="tasks (default: 64)")
+    parser.add_argument(
+        "--samples", type=int, default=1, metavar="K", help="attempts at each task (default: 1)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="chooses the tasks (default: 0)"
+    )
+    parser.add_argument(
+        "--compare",
+        nargs=2,
+        type=Path,
+        metavar=("BEFORE", "AFTER"),
+        help="two runs of the same tasks: both rates and a paired test, by family",
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="where run and report go; the report of --compare"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    return parser

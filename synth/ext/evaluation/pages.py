@@ -1,0 +1,191 @@
+"""Markdown of an evaluation: its report, two evaluations side by side, and a model's card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from synth.core.dataset.store.card import table
+from synth.core.report.compare_table import other_world
+
+Figures = Mapping[str, Any]
+
+
+def report_page(document: Figures) -> str:
+    """The report of :func:`~synth.ext.evaluation.figures.evaluate` as Markdown."""
+    return _page(
+        [
+            f"# {_models(document)} in {_worlds(document)}",
+            "",
+            *_summary(document),
+            *_tables(document),
+        ]
+    )
+
+
+def comparison_page(document: Figures) -> str:
+    """The result of :func:`~synth.core.report.compare.compare` as Markdown: before, after, by
+    family.
+    """
+    before, after = document["runs"]
+    rows = [_pair("all", document), *(_pair(part["family"], part) for part in document["families"])]
+    header = ("family", "pairs", "before", "after", "difference", "95%", "p")
+    return _page(
+        [
+            "# Before and after",
+            "",
+            f"Before: {', '.join(before['models'])} ({before['path']}).",
+            f"After: {', '.join(after['models'])} ({after['path']}).",
+            "Samples are paired by task and number; p is that of an exact paired test over tasks.",
+            "",
+            *([other_world(document), ""] if document["other_world_pairs"] else []),
+            *table(header, rows),
+            *_failures("Why it still fails", document["why_still_failing"]),
+            *_failures("Why it fails now where it passed", document["why_lost"]),
+        ]
+    )
+
+
+def model_card(document: Figures) -> str:
+    """A card with the figures as the metadata that model hubs read (``model-index``)."""
+    name, world = _models(document), _worlds(document)
+    metrics = [
+        {"type": label, "name": label, "value": round(value, 4), "verified": False}
+        for label, value, _ in _rates(document["pass"])
+    ]
+    header = {
+        "tags": ["tool-use", "function-calling", f"world:{world}"],
+        "model-index": [
+            {
+                "name": name,
+                "results": [
+                    {
+                        "task": {"type": "text-generation", "name": "Tool use"},
+                        "dataset": {
+                            "type": world,
+                            "name": f"{world}, universes {_universes(document)}",
+                        },
+                        "metrics": metrics,
+                    }
+                ],
+            }
+        ],
+    }
+    text = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=1_000).rstrip("\n")
+    return _page(["---", text, "---", "", f"# {name}", "", *_summary(document), *_tables(document)])
+
+
+def _page(lines: Iterable[str]) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def _models(document: Figures) -> str:
+    return ", ".join(document["models"])
+
+
+def _worlds(document: Figures) -> str:
+    return ", ".join(document["envs"])
+
+
+def _universes(document: Figures) -> str:
+    return ", ".join(map(str, document["universes"]))
+
+
+def _summary(document: Figures) -> list[str]:
+    figures = document["pass"]
+    text = (
+        f"{figures['passed']} of {figures['samples']} rollouts of {figures['tasks']} tasks passed,"
+        f" in universes {_universes(document)}."
+    )
+    left_out = [
+        f"{document[name]} {what}"
+        for name, what in (("unscored", "without a score"), ("broken", "broken by infrastructure"))
+        if document[name]
+    ]
+    if left_out:
+        text += f" Not counted: {', '.join(left_out)}."
+    if document["status"] != "complete":
+        text += f" The run is {document['status']}: {document['jobs']} rollouts were planned."
+    return [text, "", "Intervals hold 95 percent; they draw tasks, not samples.", ""]
+
+
+def _tables(document: Figures) -> list[str]:
+    rates = [(label, f"{value:.1%}", spread) for label, value, spread in _rates(document["pass"])]
+    lines = [*table(("measure", "value", "95%"), rates)]
+    for title, name in (
+        ("Families", "families"),
+        ("Difficulty", "difficulties"),
+        ("Surfaces (0: the world's own names)", "surfaces"),
+        ("Wordings (held out: not in the first split)", "phrasings"),
+        ("How rollouts ended", "stop_reasons"),
+    ):
+        if document.get(name):
+            rows = [_part(part) for part in document[name]]
+            lines += [
+                f"## {title}",
+                "",
+                *table(("", "tasks", "rollouts", "pass@1", "95%"), rows),
+            ]
+    return [*lines, *_failures("Why rollouts failed", document["why_failed"]), *_cost(document)]
+
+
+def _rates(figures: Figures) -> list[tuple[str, float, str]]:
+    """Label, value and interval of each measure: pass@k, then pass^k of several samples."""
+    found = [("pass@1", figures["rate"], _spread(figures["interval"]))]
+    for key, sign in (("pass_at", "@"), ("all_of", "^")):
+        found += [
+            (f"pass{sign}{k}", value, _spread(figures["intervals"][key][k]))
+            for k, value in figures[key].items()
+            if k != "1"
+        ]
+    return found
+
+
+def _part(part: Figures) -> tuple[str, str, str, str, str]:
+    own = part["pass"]
+    spread = _spread(own["interval"])
+    return part["name"], str(own["tasks"]), str(own["samples"]), f"{own['rate']:.1%}", spread
+
+
+def _pair(name: str, part: Figures) -> tuple[str, ...]:
+    pairs = part["both_passed"] + part["gained"] + part["lost"] + part["both_failed"]
+    if not pairs:
+        return name, "0", "", "", "", "", ""
+    before, after = part["rates"]
+    spread = "all alike" if part["interval"] is None else _spread(part["interval"], "+")
+    tested = (f"{part['difference']:+.1%}", spread, f"{part['p_value']:.3g}")
+    return (name, str(pairs), f"{before:.1%}", f"{after:.1%}", *tested)
+
+
+def _spread(interval: Sequence[float], sign: str = "") -> str:
+    low, high = interval
+    return f"{low:{sign}.1%} to {high:{sign}.1%}"
+
+
+def _failures(title: str, reasons: Sequence[Figures]) -> list[str]:
+    rows = [
+        (str(part["count"]), part["verifier"] or "", part["blame"] or "", part["stop_reason"])
+        for part in reasons
+    ]
+    header = ("rollouts", "failed at", "blame", "ended")
+    return [f"## {title}", "", *table(header, rows)] if rows else []
+
+
+def _cost(document: Figures) -> list[str]:
+    tokens, cost = document["tokens"], document["cost_usd"]["total"]
+    per_success = document["usd_per_success"]
+    known = [
+        f"{tokens[name]['total']:,} {name} tokens"
+        for name in ("input", "output")
+        if tokens[name]["total"] is not None
+    ]
+    if cost is not None:
+        known.append(
+            f"${cost:,.4f}"
+            + ("" if per_success is None else f", ${per_success:,.4f} for each success")
+        )
+    if document["latency_s"] is not None:
+        known.append(f"a rollout took {document['latency_s']['p50']:.1f} s (median)")
+    return ["## Cost", "", "; ".join(known) + "."] if known else []

@@ -1,0 +1,164 @@
+"""Export of recorded runs from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from synth.core.api.datasets import Source, load
+from synth.core.api.threads import acall, call
+from synth.core.config.options import parse_options
+from synth.errors import ConfigProblems, OperatorError
+from synth.ext.exporters import Exporter, ExportReport, find_exporter
+from synth.ext.exporters import export as write
+from synth.ext.exporters.base import ConversationGate, MinReward, View
+from synth.ext.exporters.rendering.presets import find_preset
+from synth.ext.exporters.row_policy import Calls, Ids, RowPolicy, Unit
+from synth.ext.exporters.selection import Errors, RowCheck, RowChoice
+from synth.ext.hub.contamination import BenchmarkCheck, benchmarks
+from synth.plugins import PluginError, resolve
+
+Threshold = float | Literal["exporter", "success"] | None
+"""A reward; ``exporter`` is the exporter's own choice, ``success`` takes what passes all gates,
+None takes every scored row.
+"""
+
+
+def export(
+    source: Source | Iterable[str | Path],
+    to: str,
+    out: str | Path,
+    *,
+    where: str | None = None,
+    min_reward: Threshold = "exporter",
+    split: str = "train",
+    best: int | None = None,
+    errors: Errors = "keep",
+    against: Sequence[str | Path] = (),
+    view: View = "full",
+    unit: Unit = "rollout",
+    calls: Calls | None = None,
+    ids: Ids | None = None,
+    template: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    force: bool = False,
+) -> ExportReport:
+    """Write the scored rows of one or several datasets in the format of a trainer.
+
+    ``to`` names an exporter (``trl-sft``, ``openai-jsonl``, or ``package.module:attribute``),
+    ``out`` the file. ``where`` is an SQL condition over the columns, ``min_reward`` the lowest
+    reward that is exported (``exporter``: its own choice, successes for those that imitate; None:
+    all). ``best`` takes only that many rows of each task, ``errors="drop"`` leaves out rows with a
+    failed call or a turn that must not be trained on; ``against`` names files or folders with texts
+    of benchmarks, and leaves out the rows that overlap with them. ``view`` is that of rows whose
+    context was compacted; ``unit="turn"`` makes an example of each turn; ``calls`` and ``ids`` are
+    the forms of calls (None: the template's or the target's). ``template`` names a chat template, a
+    preset or a file: rows that it does not render truly are left out. ``options`` are the
+    exporter's own.
+    ``out`` appears as a whole or not at all.
+
+    Raises:
+        OperatorError: If ``out`` exists (unless ``force``) or nothing is left to export.
+        ConfigProblems: For options that the exporter does not take.
+        DatasetError: If there is no dataset, or it cannot be read.
+    """
+    exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
+    choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors, not_in(against))
+    gate, policy = through_template(exporter, template, RowPolicy(unit, calls, ids))
+    return call(
+        lambda _: write(load(source), exporter, Path(out), choice, policy, gate, force=force)
+    )
+
+
+async def aexport(
+    source: Source | Iterable[str | Path],
+    to: str,
+    out: str | Path,
+    *,
+    where: str | None = None,
+    min_reward: Threshold = "exporter",
+    split: str = "train",
+    best: int | None = None,
+    errors: Errors = "keep",
+    against: Sequence[str | Path] = (),
+    view: View = "full",
+    unit: Unit = "rollout",
+    calls: Calls | None = None,
+    ids: Ids | None = None,
+    template: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    force: bool = False,
+) -> ExportReport:
+    """Export in a thread of its own; arguments and errors are those of :func:`export`."""
+    exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
+    choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors, not_in(against))
+    gate, policy = through_template(exporter, template, RowPolicy(unit, calls, ids))
+    return await acall(
+        lambda _: write(load(source), exporter, Path(out), choice, policy, gate, force=force)
+    )
+
+
+def _lowest(exporter: Exporter, min_reward: Threshold) -> MinReward:
+    return exporter.min_reward if min_reward == "exporter" else min_reward
+
+
+def not_in(against: Sequence[str | Path]) -> RowCheck | None:
+    """The check that leaves out rows which overlap with texts of benchmarks; None without any.
+
+    Raises :class:`OperatorError` for files that cannot be read or hold no text.
+    """
+    return BenchmarkCheck(benchmarks(map(Path, against))) if against else None
+
+
+def through_template(
+    exporter: Exporter, name: str | None, policy: RowPolicy
+) -> tuple[ConversationGate | None, RowPolicy]:
+    """Give the exporter its chat template. Returns the gate, and the policy with the forms that the
+    template needs.
+
+    Raises :class:`OperatorError` for a template that there is not, and without jinja2.
+    """
+    if name is None:
+        return None, policy
+    preset = exporter.template = find_preset(name)
+    try:
+        kind: Any = resolve("synth.ext.exporters.rendering.gate:RenderGate")
+    except PluginError as error:
+        raise OperatorError(
+            "--template needs jinja2: pip install 'synth-worlds[templates]'"
+        ) from error
+    forms = RowPolicy(
+        policy.unit, policy.calls or preset.calls, policy.ids or preset.ids, preset.thinking
+    )
+    return kind(preset), forms
+
+
+def make_exporter(
+    name: str, options: Mapping[str, Any], view: View, unit: Unit, keys: tuple[str, str]
+) -> Exporter:
+    """Construct an exporter with its options; ``keys`` are the words by which messages name an
+    option and the view.
+
+    Raises :class:`OperatorError` for a view or a unit that the exporter does not know, and
+    :class:`ConfigProblems` with one line for each problem of an option.
+    """
+    kind = find_exporter(name)
+    prefix, view_key = keys
+    if view not in kind.views:
+        raise OperatorError(f"{view_key}: {kind.name} knows {' and '.join(kind.views)}, not {view}")
+    if unit not in kind.units:
+        unit_key = view_key.replace("view", "unit")
+        raise OperatorError(f"{unit_key}: {kind.name} knows {' and '.join(kind.units)}, not {unit}")
+    if kind.Options is None:
+        if options:
+            raise OperatorError(f"{prefix}{next(iter(options))}: {kind.name} has no options")
+        exporter = kind()
+    else:
+        try:
+            exporter = kind(parse_options(kind.Options, dict(options), "option"))
+        except ConfigProblems as error:
+            lines = [line.replace("option.", prefix, 1) for line in error.problems]
+            raise ConfigProblems(lines) from None
+    exporter.view = view
+    return exporter

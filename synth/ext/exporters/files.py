@@ -1,0 +1,89 @@
+"""Writers of the two file formats that exporters use: they stream, and flush to disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, cast
+
+import pyarrow as pa
+
+from synth.core.dataset.arrow_schema import column_array, make_schema
+from synth.core.dataset.columns import Kind
+from synth.core.dataset.store.shard import ROWS_PER_GROUP
+from synth.core.dataset.store.shard import write_parquet as write_groups
+from synth.core.dataset.store.wire import json_text
+
+_LINE_ENDS: Final = str.maketrans({"\u0085": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+"""Characters that end a line for ``str.splitlines()`` but not in JSON; they are escaped."""
+
+
+def write_jsonl(examples: Iterable[Mapping[str, object]], out: Path) -> int:
+    """Write one compact JSON object per line in UTF-8, and return the number of lines."""
+    count = 0
+    with out.open("w", encoding="utf-8", newline="\n") as file:
+        for example in examples:
+            file.write(json_text(example).translate(_LINE_ENDS) + "\n")
+            count += 1
+        file.flush()
+        os.fsync(file.fileno())
+    return count
+
+
+def write_parquet(
+    examples: Iterable[Mapping[str, object]], out: Path, columns: Mapping[str, Kind]
+) -> int:
+    """Write a Parquet file of those columns, and return the number of rows.
+
+    JSON kinds take Python values; ``datasets`` returns them unchanged, without null-filled keys.
+    Raises :class:`~synth.errors.OperatorError` if the file cannot be read back: on a full disk the
+    Parquet writer closes without an error.
+    """
+    # Without the schema version: the file is not a dataset of this format.
+    schema = pa.schema(list(cast("Any", make_schema(columns.items()))))
+    groups = (
+        pa.table(
+            [_array([row[name] for row in chunk], kind) for name, kind in columns.items()],
+            schema=schema,
+        )
+        for chunk in _chunks(examples, ROWS_PER_GROUP)
+    )
+    return write_groups(out, groups, schema, out.with_name(f"{out.name}.unread"))[0]
+
+
+def write_plain_parquet(
+    examples: Iterable[Mapping[str, object]], out: Path, schema: pa.Schema
+) -> int:
+    """Write a Parquet file of lists and structs, for readers that know no JSON type (pandas), and
+    return the number of rows.
+
+    Raises :class:`~synth.errors.OperatorError` as :func:`write_parquet` does.
+    """
+    groups = (
+        pa.table(
+            [pa.array([row[field.name] for row in chunk], field.type) for field in schema],
+            schema=schema,
+        )
+        for chunk in _chunks(examples, ROWS_PER_GROUP)
+    )
+    return write_groups(out, groups, schema, out.with_name(f"{out.name}.unread"))[0]
+
+
+def _array(values: list[Any], kind: Kind) -> pa.Array | pa.ChunkedArray:
+    if kind == "json":
+        values = [None if value is None else json_text(value) for value in values]
+    elif kind == "list<json>":
+        values = [
+            None if value is None else [json_text(item) for item in value] for value in values
+        ]
+    return column_array(values, kind)
+
+
+def _chunks(
+    examples: Iterable[Mapping[str, object]], size: int
+) -> Iterator[list[Mapping[str, object]]]:
+    source = iter(examples)
+    while chunk := list(islice(source, size)):
+        yield chunk

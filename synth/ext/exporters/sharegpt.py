@@ -1,0 +1,134 @@
+"""ShareGPT as LLaMA-Factory reads it: one JSON object per line with ``conversations``, ``system``
+and ``tools``.
+
+``conversations`` strictly alternates between ``human`` or ``observation`` and ``gpt`` or
+``function_call``; LLaMA-Factory skips everything else without a word. A call is a JSON text of its
+name and arguments, one call in a turn. Words beside a call stand before it, and the call between
+``<tool_call>`` tags (``words=keep``), which LLaMA-Factory reads from 0.9.4 on.
+
+The target trains on every turn, so rows with a turn that must not be trained on are left out. With
+``--unit turn`` they are kept: train that file with ``mask_history: true``, under which
+LLaMA-Factory trains on the last turn only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from synth.core.dataset.store.wire import json_text
+from synth.ext.exporters.base import Example, Exporter, Message, Row
+from synth.ext.exporters.files import write_jsonl
+from synth.ext.exporters.row_policy import Calls
+
+CALL_TAGS = ("<tool_call>", "</tool_call>")
+
+
+@dataclass(frozen=True)
+class ShareGPTOptions:
+    """``words`` are those beside a call: ``refuse`` leaves the row out, ``drop`` only them, and
+    ``keep`` writes them before the call.
+    """
+
+    words: Literal["refuse", "drop", "keep"] = "refuse"
+
+
+@dataclass(frozen=True)
+class LlamaFactoryOptions(ShareGPTOptions):
+    """Keeps words beside a call unless told otherwise."""
+
+    words: Literal["refuse", "drop", "keep"] = "keep"
+
+
+class ShareGPT(Exporter):
+    """Conversations in the format that ShareGPT introduced."""
+
+    name = "sharegpt"
+    description = "ShareGPT conversations with function_call and observation: JSONL"
+    suffix = ".jsonl"
+    columns = ("messages", "segments", "tools")
+    views = ("full", "segments")
+    keeps_reasoning = False
+    marks = (*CALL_TAGS, "<think>", "</think>")
+    calls: ClassVar[Calls] = "one"
+    Options = ShareGPTOptions
+
+    def __init__(self, options: ShareGPTOptions | None = None) -> None:
+        super().__init__(options or ShareGPTOptions())
+
+    def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
+        for row in rows:
+            kept = self.trained(row) if self.unit == "turn" else self.unmasked(row)
+            for messages in kept:
+                example = self._example(messages, row["tools"])
+                if isinstance(example, str):
+                    self.leave_out(row, example)
+                else:
+                    self.exported(row, messages)
+                    yield example
+
+    def _example(self, messages: Sequence[Message], tools: Sequence[Any]) -> Example | str:
+        """Return the example of a conversation, or the reason why there is none."""
+        system = [message["content"] for message in messages if message["role"] == "system"]
+        turns: list[Example] = []
+        for message in messages:
+            if message["role"] == "system":
+                continue
+            if reason := self._unfit(message):
+                return reason
+            turns += _turns(message, keep=self.options.words == "keep")
+        odd, even = {"human", "observation"}, {"gpt", "function_call"}
+        if len(turns) % 2 or any(
+            turn["from"] not in (even if index % 2 else odd) for index, turn in enumerate(turns)
+        ):
+            return "turns that do not alternate"
+        functions = [tool["function"] for tool in tools]
+        return {
+            "conversations": turns,
+            "system": "\n\n".join(system),
+            "tools": json_text(functions) if functions else "",
+        }
+
+    def _unfit(self, message: Message) -> str | None:
+        """Return the reason why the words beside a call have no place; None if they have."""
+        words: str = message["content"].strip() if message.get("tool_calls") else ""
+        if words and self.options.words == "refuse":
+            return "words beside a call (--option words=keep or words=drop exports the row)"
+        return None
+
+    def write(self, examples: Iterable[Example], out: Path) -> int:
+        return write_jsonl(examples, out)
+
+
+class LlamaFactory(ShareGPT):
+    """The same file under the trainer's name, with words beside calls."""
+
+    name = "llamafactory"
+    description = "LLaMA-Factory, formatting sharegpt: JSONL with conversations, system and tools"
+    Options = LlamaFactoryOptions
+
+    def __init__(self, options: LlamaFactoryOptions | None = None) -> None:
+        super().__init__(options or LlamaFactoryOptions())
+
+
+def _turns(message: Message, *, keep: bool) -> list[Example]:
+    """The turns that a message becomes; ``keep`` writes its words before its first call."""
+    if message["role"] == "user":
+        return [{"from": "human", "value": message["content"]}]
+    if message["role"] == "tool":
+        return [{"from": "observation", "value": message["content"]}]
+    calls = message.get("tool_calls")
+    if not calls:
+        return [{"from": "gpt", "value": message["content"]}]
+    values = [_call(call["function"]) for call in calls]
+    words = message["content"].strip()
+    if keep and words:
+        opening, closing = CALL_TAGS
+        values[0] = f"{words}\n{opening}{values[0]}{closing}"
+    return [{"from": "function_call", "value": value} for value in values]
+
+
+def _call(function: Message) -> str:
+    return json_text({key: function[key] for key in ("name", "arguments")})

@@ -1,0 +1,121 @@
+"""Token ids and loss masks: Parquet with ``input_ids``, ``assistant_masks``, ``num_tokens``,
+``num_trained_tokens`` and the ids of trajectory and task.
+
+The chat template (``--template``) must mark what the assistant generates; the tokenizer is the
+model's ``tokenizer.json``. The mask is 1 for a token that is trained on: so a turn that must not be
+trained on costs no row, which no text format of TRL can express. TRL's SFTTrainer takes the file as
+it is, without a template and without ``assistant_only_loss``.
+
+A template in a file takes its special tokens from the options ``bos`` and ``eos``, or else from the
+``tokenizer_config.json`` beside the template or beside the tokenizer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from synth.errors import OperatorError
+from synth.ext.exporters.base import Example, Exporter, Row
+from synth.ext.exporters.files import write_plain_parquet
+from synth.ext.exporters.rendering.presets import Preset, RenderError, special_tokens
+from synth.plugins import PluginError, resolve
+
+_SCHEMA = pa.schema(
+    [
+        pa.field("input_ids", pa.list_(pa.int32())),
+        pa.field("assistant_masks", pa.list_(pa.int32())),
+        pa.field("num_tokens", pa.int64()),
+        pa.field("num_trained_tokens", pa.int64()),
+        pa.field("trajectory_id", pa.string()),
+        pa.field("task_id", pa.string()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class TokenOptions:
+    """``tokenizer`` is the model's file ``tokenizer.json``; ``bos`` and ``eos`` are the template's
+    special tokens.
+    """
+
+    tokenizer: str = ""
+    bos: str | None = None
+    eos: str | None = None
+
+
+class Tokens(Exporter):
+    """Tokens of conversations, and a mask of those that are trained on."""
+
+    name = "tokens"
+    description = "token ids and loss masks by --template and a tokenizer: Parquet, also for TRL"
+    suffix = ".parquet"
+    columns = ("trajectory_id", "task_id", "messages", "segments", "tools")
+    views = ("full", "segments")
+    encodes = True
+    Options = TokenOptions
+
+    def __init__(self, options: TokenOptions | None = None) -> None:
+        super().__init__(options or TokenOptions())
+
+    def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
+        masks = self._masks()
+        for row in rows:
+            for messages in self.trained(row):
+                try:
+                    ids, mask = masks.encode(messages, row["tools"])
+                except RenderError as error:
+                    self.leave_out(row, f"the template does not render it: {error}")
+                    continue
+                self.exported(row, messages)
+                yield {
+                    "input_ids": ids,
+                    "assistant_masks": mask,
+                    "num_tokens": len(ids),
+                    "num_trained_tokens": sum(mask),
+                    "trajectory_id": row["trajectory_id"],
+                    "task_id": row["task_id"],
+                }
+
+    def _masks(self) -> Any:
+        if self.template is None or not self.options.tokenizer:
+            raise OperatorError(
+                "tokens needs a chat template and a tokenizer: --template qwen3-training --option"
+                " tokenizer=tokenizer.json"
+            )
+        try:
+            kind: Any = resolve("synth.ext.exporters.rendering.masks:TokenMasks")
+        except PluginError as error:
+            raise OperatorError(
+                "tokens needs jinja2 and tokenizers: pip install 'synth-worlds[templates]'"
+            ) from error
+        return kind(self._with_tokens(self.template), self.options.tokenizer)
+
+    def _with_tokens(self, preset: Preset) -> Preset:
+        """Return the template with its special tokens.
+
+        Raises :class:`OperatorError` for one that names a token which is not known.
+        """
+        found: dict[str, str | None] = {}
+        beside = special_tokens(Path(self.options.tokenizer))
+        for key, given, known in (
+            ("bos", self.options.bos, preset.bos),
+            ("eos", self.options.eos, preset.eos),
+        ):
+            choices = (given, known, beside.get(f"{key}_token"))
+            found[key] = next((token for token in choices if token is not None), None)
+            if found[key] is None and re.search(rf"\b{key}_token\b", preset.source):
+                raise OperatorError(
+                    f"--template {preset.name} names {key}_token, which is not known: put the"
+                    f" model's tokenizer_config.json beside the template or the tokenizer, or give"
+                    f" --option {key}=TOKEN"
+                )
+        return replace(preset, **found)
+
+    def write(self, examples: Iterable[Example], out: Path) -> int:
+        return write_plain_parquet(examples, out, _SCHEMA)

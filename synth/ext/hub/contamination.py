@@ -1,0 +1,228 @@
+"""Overlap of test and training rows, and of rows with texts that a model will be judged by.
+
+Two texts overlap if they share 13 words in a row, if one of them has 8 to 12 words and stands whole
+in the other, or if they are near-duplicates from 5 words on. 13 words, and 8 at least, are the
+bounds of GPT-3's check (Brown et al., "Language Models are Few-Shot Learners", 2020, appendix C):
+shorter runs occur by chance. Near-duplicates find what was changed in a word or two, and short
+texts that are the same. Case and punctuation do not count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from synth.core.foundation.json_leaves import named_values
+from synth.core.foundation.near_duplicates import NearDuplicates
+from synth.core.foundation.shingles import number_of, run_numbers, shingles, words
+from synth.errors import OperatorError
+from synth.ext.hub.benchmark_texts import BenchmarkText, read_texts
+
+WORDS = 13
+"""Words in a row that count as the same text."""
+
+SHORTEST_RUN = 8
+"""Words that a text needs to be looked for inside another one."""
+
+SHORTEST = 5
+"""Words that a text needs to be looked for at all."""
+
+COLUMNS = ("messages", "submitted")
+"""The columns that :func:`said_in` reads."""
+
+IN_A_ROW = f"{WORDS} words in a row"
+WHOLE = "a short text as a whole"
+NEAR = "near-duplicate"
+
+_SHOWN = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """The text that a row shares with a benchmark.
+
+    ``place`` is the part of the row, such as ``user turn 1``, ``how`` the kind of the overlap,
+    ``shared`` the words in common (of a near-duplicate, the row's text), ``text`` the beginning of
+    the benchmark's text and ``file`` its file.
+    """
+
+    benchmark: str
+    place: str
+    how: str
+    shared: str
+    text: str
+    file: str
+
+
+class Benchmark:
+    """Texts of one file or folder; ``found`` are the numbers of those that overlapped.
+
+    Raises OperatorError for what cannot be read or holds no text that can be looked for.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name or str(path)
+        self.found: set[int] = set()
+        self._texts: list[tuple[str, Path]] = []
+        self._texts_by_run: dict[int, list[int]] = {}
+        self._lengths: set[int] = set()
+        self._beginnings: set[int] = set()
+        self._near = NearDuplicates()
+        self._known: set[int] = set()
+        for text in read_texts(path):
+            self._add(text)
+        if not self._texts:
+            raise OperatorError(f"--against {path}: it holds no text of {SHORTEST} words or more")
+
+    @property
+    def texts(self) -> int:
+        """The number of different texts."""
+        return len(self._texts)
+
+    def _add(self, entry: BenchmarkText) -> None:
+        found = words(entry.text)
+        if len(found) < SHORTEST or (text := number_of(found)) in self._known:
+            return
+        self._known.add(text)
+        if len(found) >= SHORTEST_RUN:
+            length = min(WORDS, len(found))
+            self._lengths.add(length)
+            for start, run in enumerate(run_numbers(found, length)):
+                self._texts_by_run.setdefault(run, []).append(self.texts)
+                self._beginnings.add(number_of(found[start : start + SHORTEST_RUN]))
+        self._near.add(shingles(found))
+        self._texts.append((" ".join(entry.text.split())[:_SHOWN], entry.file))
+
+    def overlap(self, text: str, place: str = "") -> Overlap | None:
+        """The first overlap of a text with one of the benchmark's; ``found`` keeps all."""
+        found = words(text)
+        first: tuple[int, str, str] | None = None
+        for length, start, numbers in self._shared_runs(found):
+            self.found.update(numbers)
+            if first is None:
+                how = IN_A_ROW if length == WORDS else WHOLE
+                first = numbers[0], how, " ".join(found[start : start + length])
+        if first is None and len(found) >= SHORTEST:
+            number = self._near.find(shingles(found))
+            if number is not None:
+                self.found.add(number)
+                first = number, NEAR, " ".join(text.split())[:_SHOWN]
+        if first is None:
+            return None
+        number, how, shared = first
+        theirs, file = self._texts[number]
+        return Overlap(self.name, place, how, shared, theirs, str(file))
+
+    def _shared_runs(self, found: Sequence[str]) -> Iterator[tuple[int, int, list[int]]]:
+        """Length and start of each run of words that texts of the benchmark have, and those."""
+        if len(found) < SHORTEST_RUN:
+            return
+        for start, beginning in enumerate(run_numbers(found, SHORTEST_RUN)):
+            if beginning not in self._beginnings:
+                continue
+            for length in sorted(self._lengths, reverse=True):
+                if start + length <= len(found):
+                    run = number_of(found[start : start + length])
+                    if numbers := self._texts_by_run.get(run):
+                        yield length, start, numbers
+
+
+def said_in(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The user's turns, the agent's replies and the strings that it handed in, by their place."""
+    names = {"user": "user turn", "assistant": "reply"}
+    counts: Counter[str] = Counter()
+    for message in row["messages"]:
+        name = names.get(message["role"])
+        if name is not None and message.get("content"):
+            counts[name] += 1
+            yield f"{name} {counts[name]}", message["content"]
+    for _, leaf in named_values(row.get("submitted")):
+        if isinstance(leaf, str):
+            yield "answer", leaf
+
+
+def overlaps(row: Mapping[str, Any], held: Sequence[Benchmark]) -> list[Overlap]:
+    """The overlaps of a row's texts with benchmarks, at most one for a text and a benchmark."""
+    return [
+        found
+        for place, text in said_in(row)
+        for benchmark in held
+        if (found := benchmark.overlap(text, place)) is not None
+    ]
+
+
+class BenchmarkCheck:
+    """A check of rows for an export: those that overlap with a benchmark are left out."""
+
+    columns = COLUMNS
+
+    def __init__(self, held: Sequence[Benchmark]) -> None:
+        self._benchmarks = held
+
+    def reason(self, row: Mapping[str, Any]) -> str:
+        """Return why a row is left out; empty if it overlaps with none."""
+        found = overlaps(row, self._benchmarks)
+        return f"shares text with {found[0].benchmark} (--against)" if found else ""
+
+
+@dataclass(slots=True)
+class Contamination:
+    """What rows share with each other across splits, and with benchmarks.
+
+    ``requests`` and ``tasks`` map a split to its opening requests and task ids; ``rows_in`` counts,
+    by benchmark, rows in which one of its texts was said.
+    """
+
+    benchmarks: Sequence[Benchmark] = ()
+    requests: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
+    tasks: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    universes: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
+    rows_in: Counter[str] = field(default_factory=Counter[str])
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Look at a row."""
+        split = str(row["split"])
+        said = next((text for _, text in said_in(row)), None)
+        self.tasks.setdefault(split, set()).add(row["task_id"])
+        self.universes.setdefault(split, set()).add(row["universe"])
+        if said is not None:
+            self.requests.setdefault(split, set()).add(number_of(words(said)))
+        found = overlaps(row, self.benchmarks) if self.benchmarks else []
+        self.rows_in.update({overlap.benchmark for overlap in found})
+
+    def lines(self) -> list[str]:
+        """Sentences for the card."""
+        splits = sorted(self.tasks, key=lambda split: (split != "train", split))
+        out = [self._between(splits[0], other) for other in splits[1:]] or [
+            "All rows are of one split, so no test rows can overlap with training rows."
+        ]
+        out += [
+            f"`{benchmark.name}`: {self.rows_in[benchmark.name]} rows overlap with"
+            f" {len(benchmark.found)} of its {benchmark.texts} texts ({IN_A_ROW}, a text of"
+            f" {SHORTEST_RUN} to {WORDS - 1} words as a whole, or a near-duplicate)."
+            for benchmark in self.benchmarks
+        ]
+        if not self.benchmarks:
+            out.append(
+                "It was not held against texts of benchmarks (`synth card DIR --against FILE`)."
+            )
+        return out
+
+    def _between(self, one: str, other: str) -> str:
+        tasks = len(self.tasks[one] & self.tasks[other])
+        asked = self.requests.get(other, set())
+        same = len(self.requests.get(one, set()) & asked)
+        apart = self.universes[one].isdisjoint(self.universes[other])
+        where = "of other universes" if apart else "of the same universes"
+        return (
+            f"`{other}` against `{one}`: {tasks} tasks in both, {same} of {len(asked)} opening"
+            f" requests in the same words, rows {where}."
+        )
+
+
+def benchmarks(paths: Iterable[Path]) -> list[Benchmark]:
+    """Read the files and folders that rows are held against."""
+    return [Benchmark(path) for path in paths]

@@ -1,0 +1,121 @@
+"""The way to the Hub: what is missing there is uploaded, the manifest last."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalTokenNotFoundError
+from huggingface_hub.hf_api import RepoFile
+
+from synth.core.dataset.published import LAST, published_files
+from synth.errors import OperatorError
+
+BATCH_FILES, BATCH_BYTES = 50, 1_000_000_000
+"""Bounds of one commit; an interrupted push goes on after the last one."""
+
+_OWN = ("data/", "world/", "card/", "errors.parquet", "tasks.parquet")
+"""Paths of ours, of which those go that the run does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """Result of a push."""
+
+    url: str
+    uploaded: int
+    unchanged: int
+    removed: int
+
+
+def push(
+    directory: Path, repo: str, *, private: bool = False, say: Callable[[str], None] = print
+) -> Pushed:
+    """Upload a run's files as a dataset. Files that the Hub has already are not sent again.
+
+    Raises OperatorError with what the Hub says.
+    """
+    api = HfApi()
+    try:
+        url = str(api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True))
+        return _send(api, directory, repo, url, say)
+    except (HfHubHTTPError, HFValidationError, LocalTokenNotFoundError) as error:
+        raise OperatorError(_refusal(error, repo)) from None
+    except OSError as error:
+        raise OperatorError(f"the Hub ({api.endpoint}) cannot be reached: {error}") from None
+
+
+def _send(api: HfApi, directory: Path, repo: str, url: str, say: Callable[[str], None]) -> Pushed:
+    """Send what differs in batches, then what claims to be a dataset."""
+    remote = _remote(api, repo)
+    local = {path.relative_to(directory).as_posix(): path for path in published_files(directory)}
+    changed = [name for name, file in local.items() if remote.get(name) not in _digests(file)]
+    gone = [name for name in remote if name.startswith(_OWN) and name not in local]
+    for batch in _batches([name for name in changed if name not in LAST], local):
+        say(f"uploading {len(batch)} files, {_size(batch, local)}")
+        adds = [CommitOperationAdd(name, local[name]) for name in batch]
+        _commit(api, repo, adds, f"Add {len(batch)} files")
+    last = [
+        *(CommitOperationDelete(name) for name in gone),
+        *(CommitOperationAdd(name, local[name]) for name in changed if name in LAST),
+    ]
+    if last:
+        _commit(api, repo, last, "Describe the dataset")
+    return Pushed(url, len(changed), len(local) - len(changed), len(gone))
+
+
+def _commit(api: HfApi, repo: str, operations: Sequence[Any], message: str) -> None:
+    api.create_commit(repo, operations, commit_message=message, repo_type="dataset")
+
+
+def _remote(api: HfApi, repo: str) -> dict[str, str]:
+    """The digest of each file that the Hub has: SHA-256 of large files, git's of others."""
+    entries = api.list_repo_tree(repo, recursive=True, repo_type="dataset")
+    return {
+        entry.path: entry.lfs.sha256 if entry.lfs is not None else entry.blob_id
+        for entry in entries
+        if isinstance(entry, RepoFile)
+    }
+
+
+def _digests(file: Path) -> tuple[str, str]:
+    """Both digests that the Hub may know a file by."""
+    blob = hashlib.sha1(f"blob {file.stat().st_size}\0".encode(), usedforsecurity=False)
+    whole = hashlib.sha256()
+    with file.open("rb") as stream:
+        while piece := stream.read(1 << 20):
+            blob.update(piece)
+            whole.update(piece)
+    return blob.hexdigest(), whole.hexdigest()
+
+
+def _batches(names: Sequence[str], local: dict[str, Path]) -> list[list[str]]:
+    batches: list[list[str]] = []
+    size = 0
+    for name in names:
+        more = local[name].stat().st_size
+        if not batches or len(batches[-1]) >= BATCH_FILES or size + more > BATCH_BYTES:
+            batches.append([])
+            size = 0
+        batches[-1].append(name)
+        size += more
+    return batches
+
+
+def _size(names: Sequence[str], local: dict[str, Path]) -> str:
+    return f"{sum(local[name].stat().st_size for name in names) / 1e6:,.1f} MB"
+
+
+def _refusal(error: Exception, repo: str) -> str:
+    response = getattr(error, "response", None)
+    status = getattr(response, "status_code", None)
+    if status in (401, 403) or isinstance(error, LocalTokenNotFoundError):
+        return (
+            f"the Hub refuses a push to {repo}: export HF_TOKEN with a token that may write there,"
+            " or log in with `hf auth login`"
+        )
+    return f"the Hub refuses {repo}: {' '.join(str(error).split())}"

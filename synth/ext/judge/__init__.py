@@ -1,0 +1,1 @@
+"""A model that judges the statements of a reply."""

@@ -1,0 +1,1 @@
+"""Middlewares that ship: approval, compaction, offload, logging, retries, injected faults."""

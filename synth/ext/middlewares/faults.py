@@ -1,0 +1,135 @@
+"""``faults``: makes some tool calls fail as real databases occasionally do, so that a dataset
+teaches recovery.
+
+A fault is visible to the agent: an error in the engine's own words, or a wait; never a stale, an
+empty or a wrong result. The call has no effect (a slow one has its full effect) and does not reach
+the environment, so that replay, grading and verification are the same as without faults. The
+schedule of faults follows from the job's seed and the call's position alone, so that it is the same
+on every engine. The same call is hit at most ``max_in_row`` times in a row, so that a retry
+succeeds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from envs.tools.toolbox import parse_arguments
+from envs.types import ToolCall, ToolOutcome, ToolResult
+from synth.core.agent.state import AgentState
+from synth.core.config.agent import FaultsConfig
+from synth.core.foundation.hashing import canonical, derive_seed
+from synth.core.tasks.yaml.words import SUBMIT
+from synth.core.types.events import RecordedEvent, ToolResultEvent
+from synth.ext.middlewares.fault_words import said_by
+from synth.middleware import (
+    AgentMiddleware,
+    Execute,
+    MiddlewareHome,
+    MiddlewareInstance,
+    ToolAnswer,
+)
+from synth.plugins import extension
+
+SLOW = "slow"
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A call that may be hit: ``place`` is its index among such calls, from 0."""
+
+    place: int
+    key: str
+    arguments: Mapping[str, object]
+
+
+class FaultInjectionMiddleware(AgentMiddleware):
+    """Injects the faults of one rollout."""
+
+    name = "faults"
+
+    def __init__(self, options: FaultsConfig, engine: str) -> None:
+        self._options, self._engine = options, engine
+        self._places = self._injected = 0
+        self._due: dict[str, _Due] = {}
+        self._attempts: dict[str, int] = {}
+        self._in_row: dict[str, int] = {}
+
+    async def before_tool_call(self, agent: AgentState, call: ToolCall) -> ToolResult | None:
+        """Number the call. Invalid calls never reach a database and are not counted."""
+        info, only = agent.tools.get(call.name), self._options.tools
+        if (
+            info is None
+            or info.own
+            or call.name == SUBMIT
+            or (only is not None and call.name not in only)
+        ):
+            return None  # handing in an answer asks no database
+        arguments = parse_arguments(call.arguments)
+        if isinstance(arguments, ToolResult) or agent.check(call) is not None:
+            return None
+        self._due[call.id] = _Due(self._places, canonical([call.name, arguments]), arguments)
+        self._places += 1
+        return None
+
+    async def around_tool_call(
+        self, agent: AgentState, call: ToolCall, execute: Execute
+    ) -> ToolAnswer:
+        due = self._due.get(call.id)
+        kind = None if due is None else self._drawn(agent.seed, call.id, due)
+        if due is None or kind is None:
+            return await execute()
+        note = {"fault": {"kind": kind, "place": due.place}}
+        if kind == SLOW:
+            await asyncio.sleep(self._options.slow_s)
+            answered = await execute()
+            return replace(answered, notes={**answered.notes, **note})
+        result = said_by(self._engine, kind)
+        outcome = ToolOutcome(call, result, result.content(), due.arguments)
+        return ToolAnswer(outcome, result.content(agent.limits.error_style), self.name, note)
+
+    def _drawn(self, seed: int, call_id: str, due: _Due) -> str | None:
+        """Draw the kind of fault that hits this attempt at a call, or None; an outer middleware may
+        attempt it again.
+        """
+        attempt = self._attempts.get(call_id, 0)
+        self._attempts[call_id] = attempt + 1
+        options, row = self._options, self._in_row.get(due.key, 0)
+        chance = random.Random(derive_seed(seed, "fault", due.place, attempt))
+        hit, kind = chance.random() < options.rate, chance.choice(list(options.kinds))
+        if not hit or row >= options.max_in_row or self._injected >= options.max_per_rollout:
+            self._in_row[due.key] = 0
+            return None
+        self._injected += 1
+        self._in_row[due.key] = 0 if kind == SLOW else row + 1
+        return kind
+
+
+def injected(events: Sequence[RecordedEvent]) -> list[dict[str, Any]]:
+    """List the faults of a rollout by its events: the call's index among all calls, its id, its
+    tool, and the kind.
+    """
+    found: list[dict[str, Any]] = []
+    results = [event for event in events if isinstance(event, ToolResultEvent)]
+    for index, event in enumerate(results):
+        attempts: Sequence[Mapping[str, Any]] = [*event.notes.get("retried", ()), event.notes]
+        found += [
+            {
+                "call": index,
+                "id": event.id,
+                "name": event.name,
+                "kind": attempt["fault"]["kind"],
+            }
+            for attempt in attempts
+            if "fault" in attempt
+        ]
+    return found
+
+
+@extension(FaultsConfig)
+def make(options: FaultsConfig, home: MiddlewareHome) -> MiddlewareInstance:
+    """Build the middleware that ``faults`` names."""
+    return MiddlewareInstance(lambda: FaultInjectionMiddleware(options, home.engine))

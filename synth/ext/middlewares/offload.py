@@ -1,0 +1,228 @@
+"""``offload``: stores results that are too long; the model gets a preview and two tools to read and
+search the rest.
+
+``messages`` holds the preview, ``events`` the whole result. The two tools are answered here and not
+by the environment, so that verification does not change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from envs.types import ErrorCategory, ToolResult
+from synth.core.agent.state import AgentState
+from synth.core.config.agent import OffloadConfig
+from synth.core.models.kept_output import GREP, READ, Kept, piece, preview
+from synth.ext.middlewares.grep import BadPatternError, places
+from synth.ext.middlewares.output_store import ToolOutputStore
+from synth.middleware import (
+    AgentMiddleware,
+    AgentTool,
+    MiddlewareHome,
+    MiddlewareMaker,
+    ToolAnswer,
+)
+from synth.plugins import extension
+
+_MAX_MATCHES = 50
+_SHOWN_MATCHES = 10
+_CONTEXT = 80
+
+
+def _object(required: Sequence[str], **properties: object) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+_ID: Final = {"type": "string", "description": "The id that the preview names, such as output_0."}
+_OFFSET: Final = {
+    "type": "integer",
+    "minimum": 0,
+    "description": "The character to begin with; 0 if left out.",
+}
+
+
+class ToolResultOffloadMiddleware(AgentMiddleware):
+    """One rollout's long results. They are dropped when it ends; the record has them in
+    ``events``.
+    """
+
+    name = "offload"
+
+    def __init__(self, options: OffloadConfig, store: ToolOutputStore) -> None:
+        self._options = options
+        self._store = store
+        self._rollout = ""
+
+    def on_register(self, agent: AgentState) -> Sequence[AgentTool]:
+        self._rollout = agent.rollout_id
+        most = self._options.read_chars
+        length = {
+            "type": "integer",
+            "minimum": 1,
+            "description": f"How many characters; at most {most}, which is usual.",
+        }
+        pattern = {"type": "string", "description": "The text to look for."}
+        regex = {
+            "type": "boolean",
+            "description": "Whether the pattern is a regular expression (RE2); false if left out.",
+        }
+        fold = {
+            "type": "boolean",
+            "description": "Whether upper and lower case are the same; false if left out.",
+        }
+        matches = {
+            "type": "integer",
+            "minimum": 1,
+            "description": f"At most so many; {_SHOWN_MATCHES} if left out.",
+        }
+        return (
+            AgentTool(
+                READ,
+                "Read a part of a tool's result that was too long to be shown.",
+                _object(["output_id"], output_id=_ID, offset=_OFFSET, limit=length),
+                self._read,
+            ),
+            AgentTool(
+                GREP,
+                "Search a tool's result that was too long to be shown; gives each place with the"
+                " text around it.",
+                _object(
+                    ["output_id", "pattern"],
+                    output_id=_ID,
+                    pattern=pattern,
+                    regex=regex,
+                    ignore_case=fold,
+                    offset=_OFFSET,
+                    max_matches=matches,
+                ),
+                self._grep,
+            ),
+        )
+
+    async def after_tool_call(self, agent: AgentState, answered: ToolAnswer) -> ToolAnswer:
+        text, options = answered.content, self._options
+        if (
+            answered.by is not None
+            or not answered.outcome.result.ok
+            or len(text) <= options.max_chars
+        ):
+            return answered
+        kept = self._store.put(agent.rollout_id, text)
+        shown = preview(
+            kept,
+            text,
+            options.head_chars,
+            options.tail_chars,
+            _rows(answered.outcome.result.output),
+        )
+        return replace(
+            answered, content=shown, notes={**answered.notes, "offloaded": kept.output_id}
+        )
+
+    async def agent_finish(self, agent: AgentState) -> None:
+        self._store.drop(agent.rollout_id)
+
+    async def _read(self, arguments: dict[str, Any]) -> ToolResult:
+        text = self._store.get(self._rollout, arguments["output_id"])
+        if text is None:
+            return self._unknown(arguments["output_id"])
+        offset = arguments.get("offset", 0)
+        if offset >= len(text):
+            return _refused(
+                f"The result has {len(text)} characters; offset {offset} is past its end."
+            )
+        limit = min(arguments.get("limit", self._options.read_chars), self._options.read_chars)
+        return ToolResult(
+            piece(Kept(arguments["output_id"], len(text)), text[offset : offset + limit], offset)
+        )
+
+    async def _grep(self, arguments: dict[str, Any]) -> ToolResult:
+        text = self._store.get(self._rollout, arguments["output_id"])
+        if text is None:
+            return self._unknown(arguments["output_id"])
+        most = min(arguments.get("max_matches", _SHOWN_MATCHES), _MAX_MATCHES)
+        try:
+            found = await asyncio.to_thread(
+                places,
+                text,
+                arguments["pattern"],
+                regex=arguments.get("regex", False),
+                ignore_case=arguments.get("ignore_case", False),
+                offset=arguments.get("offset", 0),
+                most=most,
+            )
+        except BadPatternError as error:
+            return _refused(f"The pattern cannot be used: {error}.")
+        return ToolResult(self._found(arguments["output_id"], text, found, most))
+
+    def _found(self, output_id: str, text: str, found: Sequence[tuple[int, int]], most: int) -> str:
+        if not found:
+            return f"[{output_id}: nothing found]"
+        room = max(self._options.read_chars // len(found) - 2 * _CONTEXT, _CONTEXT)
+        lines = [
+            f"[at {start}] {_around(text, start, min(end, start + room))}" for start, end in found
+        ]
+        more = (
+            f"; there may be more: go on with offset {found[-1][1]}" if len(found) == most else ""
+        )
+        return f"[{output_id}: {len(found)} found{more}]\n" + "\n".join(lines)
+
+    def _unknown(self, output_id: str) -> ToolResult:
+        own = ", ".join(self._store.ids(self._rollout)) or "none so far"
+        return _refused(
+            f"There is no kept result {output_id[:80]!r}. Those of this conversation: {own}."
+        )
+
+
+def _refused(message: str) -> ToolResult:
+    return ToolResult.failure(
+        message, category=ErrorCategory.INVALID_ARGUMENTS, error="InvalidArguments"
+    )
+
+
+def _around(text: str, start: int, end: int) -> str:
+    shown = text[max(0, start - _CONTEXT) : end + _CONTEXT]
+    return shown.replace("\n", "\\n")
+
+
+def _rows(output: object) -> str:
+    """Describe the sizes of an output's lists: "40 patients, 3 notes"."""
+    if isinstance(output, list):
+        return f"{len(cast('list[object]', output))} entries"
+    if not isinstance(output, dict):
+        return ""
+    lists = [
+        (key, len(cast("list[object]", value)))
+        for key, value in cast("dict[str, object]", output).items()
+        if isinstance(value, list)
+    ]
+    return ", ".join(f"{count} {json.dumps(key)[1:-1][:40]}" for key, count in lists[:5])
+
+
+class _Maker(MiddlewareMaker):
+    """Maker that owns the worker's store."""
+
+    def __init__(self, options: OffloadConfig, home: MiddlewareHome) -> None:
+        self._options = options
+        self._store = ToolOutputStore(home.scratch / "outputs")
+
+    def start(self) -> ToolResultOffloadMiddleware:
+        return ToolResultOffloadMiddleware(self._options, self._store)
+
+    async def aclose(self) -> None:
+        self._store.close()
+
+
+@extension(OffloadConfig)
+def make(options: OffloadConfig, home: MiddlewareHome) -> MiddlewareMaker:
+    """Build the middleware that ``offload`` names."""
+    return _Maker(options, home)

@@ -1,0 +1,219 @@
+"""``synth narrate``: a teacher writes reasoning and words into recorded rollouts."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from rich.console import Console
+
+from synth.config import RunConfig, from_dict, to_dict
+from synth.core.cli.consent_question import consent_by
+from synth.core.cli.end_report import conclude, exit_code, to_json
+from synth.core.cli.launching import launched
+from synth.core.cli.live_options import add_model_options, model_overrides
+from synth.core.cli.trust import add_trust
+from synth.core.config.compose import compose
+from synth.core.config.quoting import quoted_value
+from synth.core.dataset.reader import Dataset
+from synth.core.foundation.standard_output import say
+from synth.core.runner.run_files import recorded_config
+from synth.errors import OperatorError
+from synth.ext.rationales.counts import NarrationCounts
+from synth.ext.rationales.plan import narration_plan
+from synth.task import NarratedPart
+
+EPILOG = """examples:
+  synth narrate out/ehr --model my-model --base-url http://localhost:8000/v1
+  synth narrate out/ehr --model gpt-5 --api-key-env OPENAI_API_KEY --write reasoning,words,reply \\
+      --where "num_tool_calls > 2" --out out/narrated budget.usd=5
+  synth narrate out/ehr --model my-model --base-url http://localhost:8000/v1 --limit 8
+  synth export out/narrated --to trl-sft --template qwen3-training --out train.parquet
+
+Only rollouts that succeeded are narrated. Calls, results and the user's turns stay as they are; a
+text that says what was not known at its place is asked for again, and every row is scored again. A
+stopped run goes on with `synth run --resume OUT`; the recorded run has to be there for it."""
+
+OWN = ("model", "runtime", "budget", "output", "telemetry", "card", "preflight")
+"""Sections and keys that a run of narrations does not take from the recorded run."""
+
+RULE_USERS = ("scripted", "none")
+"""Users who can be asked how they take another last reply."""
+
+MOST_TRIES = 10
+
+
+def main(argv: list[str]) -> int:
+    """Narrate a run. Returns the new run's exit code.
+
+    Raises OperatorError, ConfigProblems, DatasetError, UntrustedCode and the errors of worlds.
+    """
+    options = make_parser().parse_intermixed_args(argv)
+    config = _config(options)
+    if options.dry_run:
+        _show(config, as_json=options.json)
+        return 0
+    report = launched(config, Console(stderr=True, highlight=False), consent_by(options.trust))
+    counts = NarrationCounts()
+    if report.totals.rows:
+        with Dataset.open(report.directory) as dataset:
+            counts = NarrationCounts.of(dataset.rows(["provider_fields"]))
+    if options.json:
+        say(json.dumps(to_json(report) | {"narration": counts.to_json()}))
+        return exit_code(report)
+    for line in counts.lines():
+        say(line)
+    return conclude(report, as_json=False)
+
+
+def _config(options: argparse.Namespace) -> RunConfig:
+    """The recorded run's config, with the teacher as its model.
+
+    Raises OperatorError for an option that makes no sense.
+    """
+    for name, most in (("tries", MOST_TRIES), ("limit", None), ("concurrency", None)):
+        value = getattr(options, name)
+        if value is not None and (value < 1 or (most is not None and value > most)):
+            bound = "of at least 1" if most is None else f"from 1 to {most}"
+            raise OperatorError(f"--{name} is a number {bound}")
+    recorded = recorded_config(options.path)
+    (composed,) = compose(_overrides(options))
+    model = composed.config.model
+    if model.kind in {"scripted", "replay"}:
+        raise OperatorError(
+            "narration takes a model that can write: name it with --model NAME, and --base-url URL"
+            " for an endpoint of yours"
+        )
+    base, new = to_dict(recorded), to_dict(composed.config)
+    raw = base | {name: new[name] for name in OWN}
+    write = _parts(options.write)
+    raw["branch"] = to_dict(RunConfig())["branch"]
+    raw["narrate"] = {
+        "path": str(options.path),
+        "where": options.where,
+        "write": write,
+        "tries": options.tries,
+    }
+    raw["users"] = _users(recorded, options.path, base["users"], write)
+    raw["agent"] = base["agent"] | {
+        # Nobody is asked for turns, so that no context has to be kept short.
+        "middleware": [name for name in recorded.agent.middleware if name != "compaction"],
+    }
+    raw["tasks"] = base["tasks"] | {"samples": 1, "count": 1}
+    config = from_dict(raw)
+    plan = narration_plan(config.narrate, options.limit or 2**62)
+    return from_dict(raw | {"tasks": raw["tasks"] | {"count": plan.tasks}})
+
+
+def _overrides(options: argparse.Namespace) -> list[str]:
+    """The overrides that Hydra composes.
+
+    Raises OperatorError for an override of what the recorded run decides.
+    """
+    given: list[str] = []
+    for text in options.overrides:
+        section = text.lstrip("+~").partition("=")[0].partition(".")[0]
+        if section not in OWN:
+            raise OperatorError(
+                f"{text}: a narrated rollout is played as its recorded run was; what can be set"
+                f" here is {', '.join(OWN)}"
+            )
+        given.append(text)
+    own = model_overrides(options)
+    if options.concurrency is not None:
+        own.append(f"model.max_concurrency={options.concurrency}")
+    if options.out is not None:
+        own.append(f"output.dir={quoted_value(str(options.out))}")
+    return [*own, *given]
+
+
+def _parts(text: str) -> list[NarratedPart]:
+    """The texts to write. Raises OperatorError for a name of none."""
+    known: tuple[NarratedPart, ...] = get_args(NarratedPart)
+    names = [name.strip() for name in text.split(",")]
+    if wrong := [name for name in names if name not in known]:
+        raise OperatorError(
+            f"--write: {wrong[0]!r} is not a text that can be written; choose from"
+            f" {', '.join(known)}"
+        )
+    return [part for part in known if part in names]
+
+
+def _users(
+    recorded: RunConfig, path: Path, users: Mapping[str, Any], write: list[NarratedPart]
+) -> Mapping[str, Any]:
+    """The users section: a user whom a model played says again what it said.
+
+    Raises OperatorError for a reply to such a user, who cannot be asked how it takes other words.
+    """
+    if recorded.users.kind in RULE_USERS:
+        return users
+    if "reply" in write:
+        raise OperatorError(
+            f"--write reply: the user of {path} is users={recorded.users.kind}, who cannot be asked"
+            " how it takes other last words; leave reply out"
+        )
+    if recorded.users.kind == "replay":
+        return users
+    return to_dict(RunConfig())["users"] | {"kind": "replay", "path": str(path.absolute())}
+
+
+def _show(config: RunConfig, *, as_json: bool) -> None:
+    """Print the rows that would be narrated; nobody is asked."""
+    plan = narration_plan(config.narrate, config.tasks.count)
+    rows = [{"trajectory_id": point.parent, "family": point.family} for point in plan.points]
+    if as_json:
+        say(json.dumps({"rows": rows, "notes": list(plan.notes)}))
+        return
+    for row in rows:
+        say(f"{row['trajectory_id']}  {row['family']}")
+    for note in plan.notes:
+        say(f"note: {note}")
+    say(f"{len(rows)} rollouts; nobody was asked")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = argparse.ArgumentParser(
+        prog="synth narrate",
+        description="Have a teacher model write, in hindsight, the reasoning and the words of"
+        " recorded rollouts that succeeded. Makes a dataset whose rows name their source.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("path", type=Path, metavar="DIR", help="a run directory")
+    parser.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="key=value",
+        help=f"overrides of {', '.join(OWN)}, as `synth run` takes them",
+    )
+    add_model_options(parser, scripted=False)
+    parser.add_argument(
+        "--write",
+        default="reasoning,words",
+        metavar="A,B",
+        help="reasoning, words (beside calls), reply (the last words); default: %(default)s",
+    )
+    parser.add_argument("--where", metavar="SQL", help="rows to narrate (default: all)")
+    parser.add_argument("--limit", type=int, metavar="N", help="the first N of them only")
+    parser.add_argument(
+        "--tries",
+        type=int,
+        default=3,
+        metavar="K",
+        help="attempts at one text; then the turn stays as it was (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--concurrency", type=int, metavar="N", help="requests to the teacher at once, at most"
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where the new dataset goes")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="list the rows to narrate; ask nobody"
+    )
+    add_trust(parser)
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    return parser

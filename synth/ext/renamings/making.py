@@ -1,0 +1,223 @@
+"""Surfaces of a world, and the one that each task of a run is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from envs.errors import WorldError
+from envs.tools.toolbox import Toolbox
+from envs.world.loader import World
+from synth.core.foundation.hashing import canonical, derive_seed, digest
+from synth.core.foundation.json_leaves import texts_in
+from synth.core.tasks.yaml.words import SUBMIT
+from synth.core.types.steps import CallStep, every_step
+from synth.core.types.surface import Surface
+from synth.errors import OperatorError
+from synth.ext.renamings.naming import Naming, flat_words
+from synth.ext.renamings.own_names import schema_names, schema_words, source_names, texts_of
+from synth.ext.renamings.translator import added_tools, translator_of
+from synth.source import TaskPool
+from synth.task import Task
+from synth.transform import TaskTransform
+
+MIDDLEWARE_TOOLS = frozenset({"read_tool_output", "grep_tool_output"})
+"""Tools that keep their names, because middlewares bring them."""
+
+MOST_LEFT_OUT = 0.5
+"""The largest share of the tools without a use in a family that a surface leaves out."""
+
+SAMPLED = 8
+"""Tasks of a family whose gold is looked through for the tools that the family needs."""
+
+
+class SurfaceMaker:
+    """The surfaces of a world by number. ``names`` are tables and columns of its database,
+    ``answers`` the JSON Schemas of the answers that its tasks want.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        names: Collection[str],
+        answers: Iterable[Mapping[str, Any] | None] = (),
+    ) -> None:
+        self._world = world
+        self.free_sql = any(tool.free_sql for tool in world.tools)
+        schemas = [
+            schema for tool in world.tools for schema in (tool.parameters, tool.output_schema)
+        ]
+        schemas += answers
+        own = {name for schema in schemas for name in schema_names(schema)}
+        results = set[str]() if self.free_sql else {*names, *source_names(world)}
+        self.own_names = own | results
+        self._words = _by_key(pair for schema in schemas for pair in schema_words(schema))
+        self._shown = "\n".join([world.policy, *(tool.description for tool in world.tools)])
+        self._text = flat_words(f"{self._shown}\n{texts_of(world)}")
+
+    def surface(self, number: int) -> Surface:
+        """The surface of a number, without what one family or task has of its own.
+
+        Raises :class:`OperatorError` where its tools would not be valid.
+        """
+        naming = Naming(number, self._world.name)
+        own = [*(tool.name for tool in self._world.tools), SUBMIT]
+        added = naming.added() if number % 3 == 0 else []
+        taken = {*MIDDLEWARE_TOOLS, *(tool.name for tool in added)}
+        added = [tool for tool in added if tool.name not in own]
+        words = {} if self.free_sql else self._words
+        surface = Surface(
+            number,
+            naming.tools(own, taken),
+            _changed(naming.names(self.own_names, ())),
+            _values(naming, words, {}, self._text),
+            naming.wording(self._shown),
+            naming.openings(),
+            added=tuple(added),
+            results=not self.free_sql,
+        )
+        self._check(surface)
+        return surface
+
+    def for_task(self, surface: Surface, task: Task, needed: Collection[str]) -> Surface:
+        """The surface of one task: with the names of its answer, and, in every third surface,
+        without some tools that are not ``needed``.
+        """
+        naming, answer = Naming(surface.number, self._world.name), task.submit_parameters
+        extra = set(schema_names(answer)) - self.own_names
+        taken = {*self.own_names, *surface.names.values()}
+        words = {} if self.free_sql else _by_key(schema_words(answer))
+        names = {**surface.names, **_changed(naming.names(extra, taken))}
+        values = _values(naming, words, surface.values, self._text)
+        left_out = self._left_out(naming, task.family, needed) if surface.number % 3 == 2 else []
+        return replace(surface, names=names, values=values, left_out=tuple(left_out))
+
+    def _left_out(self, naming: Naming, family: str, needed: Collection[str]) -> list[str]:
+        """Tools that a family does without, and that no rule and no tool that stays names."""
+        tools = self._world.tools
+        kept = {tool.name for tool in tools if tool.free_sql or tool.name in needed}
+        kept |= {tool.name for tool in tools if tool.name in self._world.policy}
+        before = -1
+        while before != len(kept):
+            before = len(kept)
+            text = " ".join(tool.description for tool in tools if tool.name in kept)
+            kept |= {tool.name for tool in tools if tool.name in text}
+        idle = [tool.name for tool in tools if tool.name not in kept]
+        return naming.chosen(idle, int(len(idle) * MOST_LEFT_OUT), "left_out", family)
+
+    def _check(self, surface: Surface) -> None:
+        translator = translator_of(surface)
+        try:
+            Toolbox([*map(translator.show_tool, self._world.tools), *added_tools(surface)])
+        except WorldError as error:
+            raise OperatorError(
+                f"tasks.surface: variant {surface.number} of {self._world.name} has no valid"
+                f" tools: {error}"
+            ) from None
+
+
+class Surfaces(TaskTransform):
+    """The surfaces of a run, spread over its tasks; 0 is the world's own.
+
+    Tasks take them in turns, in an order that is drawn anew for each round. Tasks of the first
+    split are never shown one that is ``held_out``.
+    """
+
+    def __init__(
+        self,
+        maker: SurfaceMaker,
+        numbers: Sequence[int],
+        pools: Sequence[TaskPool],
+        seed: int,
+        held_out: Collection[int] = (),
+    ) -> None:
+        super().__init__()
+        self._maker, self._numbers, self._seed = maker, numbers, seed
+        self._pools, self._held_out = pools, frozenset(held_out)
+        self._surfaces = {number: maker.surface(number) for number in numbers if number}
+        self._needed: dict[str, frozenset[str]] = {}
+        self._made: dict[tuple[int, str, str, frozenset[str]], Surface] = {}
+
+    def digest(self) -> str:
+        """Of everything that decides which task is shown what."""
+        return digest(
+            list(self._numbers),
+            sorted(self._held_out),
+            [surface.to_json() for surface in self._surfaces.values()],
+        )
+
+    def changed(self, task: Task, index: int, *, first: bool) -> Task:
+        open_to = [number for number in self._numbers if not (first and number in self._held_out)]
+        turn, place = divmod(index, len(open_to))
+        dice = Random(derive_seed("surface", self._seed, turn))
+        number = dice.sample(open_to, len(open_to))[place]
+        if not number:
+            return task
+        return replace(task, surface=self._of(number, task))
+
+    def _of(self, number: int, task: Task) -> Surface:
+        needed = _tools(task).union(*map(self._tools_of, task.parts or (task,)))
+        key = number, task.family, canonical(task.submit_parameters), needed
+        if key not in self._made:
+            self._made[key] = self._maker.for_task(self._surfaces[number], task, needed)
+        return self._made[key]
+
+    def _tools_of(self, task: Task) -> frozenset[str]:
+        """The tools that gold calls in tasks of a family, and those that its gates name."""
+        if task.family not in self._needed:
+            found = _tools(task)
+            for pool in self._pools:
+                if any(family.id == task.family for family in pool.families):
+                    count = min(pool.capacity(task.family), SAMPLED)
+                    for index in range(count):
+                        found |= _tools(pool.task(task.family, index, self._seed))
+            self._needed[task.family] = found
+        return self._needed[task.family]
+
+
+def answers_of(pools: Iterable[TaskPool], seed: int) -> list[Mapping[str, Any] | None]:
+    """The schemas of the answers of one task of each family and case."""
+    return [
+        pool.task(family.id, index, seed).submit_parameters
+        for pool in pools
+        for family in pool.families
+        for index in range(min(len(pool.cases(family.id)), pool.capacity(family.id)))
+    ]
+
+
+def _tools(task: Task) -> frozenset[str]:
+    """Tools that gold calls, and every name in the gates and in what the user agrees to."""
+    called = {step.tool for step in every_step(task.gold) if isinstance(step, CallStep)}
+    gates = {word for gate in task.gates for word in texts_in(gate.options)}
+    covered = {name for consent in task.role.every_consent for name in consent.covers}
+    return frozenset(called | gates | covered)
+
+
+def _by_key(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    out: dict[str, list[str]] = {}
+    for key, word in pairs:
+        if word not in out.setdefault(key, []):
+            out[key].append(word)
+    return out
+
+
+def _values(
+    naming: Naming,
+    words: Mapping[str, Sequence[str]],
+    before: Mapping[str, Mapping[str, str]],
+    text: str,
+) -> dict[str, dict[str, str]]:
+    """Words of enumerations by key, those of ``before`` first; a word is the same everywhere."""
+    known = {own: shown for found in before.values() for own, shown in found.items()}
+    fresh = {word for found in words.values() for word in found} - known.keys()
+    every = known | _changed(naming.values(fresh, {*known, *known.values()}, text))
+    out = {key: dict(found) for key, found in before.items()}
+    for key, found in words.items():
+        out.setdefault(key, {}).update((word, every[word]) for word in found if word in every)
+    return {key: found for key, found in out.items() if found}
+
+
+def _changed(names: Mapping[str, str]) -> dict[str, str]:
+    return {own: shown for own, shown in names.items() if own != shown}

@@ -1,0 +1,1 @@
+"""Environments of RL trainers that play in process."""

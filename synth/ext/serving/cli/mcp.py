@@ -1,0 +1,153 @@
+"""``synth mcp``: a world's tools and tasks over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import sys
+from collections.abc import Callable, Generator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import IO
+
+from synth.core.cli.live_options import (
+    add_limit_options,
+    add_task_options,
+    address_json,
+    check_limits,
+    prepared,
+    token_of,
+    until_signal,
+)
+from synth.core.config.quoting import quoted_value
+from synth.core.foundation.standard_output import say
+from synth.core.types.reply_tool import REPLY
+from synth.errors import OperatorError
+from synth.ext.serving.live.book import SessionBook, SessionReport
+from synth.ext.serving.live.recorder import Recorder
+from synth.ext.serving.live.remote_model import REMOTE, RemoteConversation, RemoteModel
+from synth.ext.serving.live.world import open_live
+from synth.plugins import find_module, resolve
+from synth.prepare import PreparedRun
+
+EPILOG = """examples:
+  synth mcp ehr_db                            by standard input and output, for a client that
+                                              starts this command
+  synth mcp ehr_db --http --port 8765         streamable HTTP on 127.0.0.1, with a token
+  synth mcp ehr_db --http --record out/played --model-name my-agent --count 100
+  synth mcp path/to/world --families refund,exchange --scores scores.jsonl
+
+Every session is one rollout on a fresh sandbox: the task is the prompt `task`, the policy the
+resource synth://policy, and the user answers the tool reply_to_user. With --http a session is a
+path of its own, /mcp/NAME. --record makes a dataset of the rollouts, for `synth inspect`, `replay`,
+`grade` and `export`. The player never gets the score."""
+
+STDIO = "synth.ext.serving.mcp.transports:serve_stdio"
+HTTP = "synth.ext.serving.mcp.transports:serve_http"
+
+TURNS = 100
+"""Turns of a rollout unless ``agent.max_turns`` says otherwise: each call of a client is a turn."""
+
+
+def main(argv: list[str]) -> int:
+    """Serve until the client leaves, or until SIGINT or SIGTERM; returns 0."""
+    options = make_parser().parse_intermixed_args(argv)
+    check_limits(options)
+    if find_module("mcp") is None or find_module("uvicorn") is None:
+        raise OperatorError("synth mcp needs the MCP SDK: pip install 'synth-worlds[mcp]'")
+    token = token_of(options.token_env)
+    model = [f"model.kind={REMOTE}", f"model.name={quoted_value(options.model_name)}"]
+    run = prepared(options, [*model, f"agent.max_turns={TURNS}"])
+    if any(tool.name == REPLY for tool in run.world.tools):
+        raise OperatorError(f"{run.world.name}: a tool of the world is called {REPLY}, too")
+    asyncio.run(_serve(run, options, token))
+    return 0
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = argparse.ArgumentParser(
+        prog="synth mcp",
+        description="Serve a world over the Model Context Protocol, so that any agent can play its"
+        " tasks.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_task_options(parser)
+    parser.add_argument(
+        "--http", action="store_true", help="streamable HTTP instead of standard input and output"
+    )
+    add_limit_options(parser)
+    parser.add_argument(
+        "--record", type=Path, metavar="DIR", help="record the rollouts as a dataset"
+    )
+    parser.add_argument(
+        "--model-name", default="mcp", metavar="NAME", help="who plays, for the column `model`"
+    )
+    parser.add_argument(
+        "--scores", type=Path, metavar="FILE", help="append a line of JSON for each session"
+    )
+    return parser
+
+
+async def _serve(run: PreparedRun, options: argparse.Namespace, token: str) -> None:
+    directory: Path | None = options.record and options.record.expanduser().absolute()
+    model = RemoteModel(options.model_name, RemoteConversation())
+    async with AsyncExitStack() as stack:
+        live = await stack.enter_async_context(open_live(run, model))
+        recorder = None
+        if directory is not None:
+            recorder = await Recorder.open(live, directory)
+            stack.callback(recorder.close)
+        report = stack.enter_context(_reports(options))
+        book = SessionBook(
+            live, report, at_once=options.sessions, idle_s=options.idle, recorder=recorder
+        )
+        stack.push_async_callback(book.aclose)
+        if options.http:
+            await _serve_http(book, options, token)
+        else:
+            await until_signal(resolve(STDIO)(book, run.world.name))
+
+
+async def _serve_http(book: SessionBook, options: argparse.Namespace, token: str) -> None:
+    serving = resolve(HTTP)(
+        book, Path(options.world).name, token, port=options.port, at_once=options.sessions
+    )
+    async with AsyncExitStack() as stack:
+        try:
+            url: str = await stack.enter_async_context(serving)
+        except OSError as error:
+            raise OperatorError(f"--port {options.port}: {error.strerror}") from None
+        if options.json:
+            say(address_json(url, token, options), flush=True)
+        else:
+            shown = token if options.token_env is None else f"in ${options.token_env}"
+            say(f"{url}\ntoken: {shown}")
+            say("a session has a path of its own: /mcp/NAME; Ctrl-C ends the server", flush=True)
+        await until_signal(asyncio.Event().wait())
+
+
+@contextlib.contextmanager
+def _reports(options: argparse.Namespace) -> Generator[Callable[[SessionReport], None]]:
+    """Open the place of scores: a file, or else standard error.
+
+    A client that starts this command may show its standard error to the player, so with standard
+    input and output they go to a file only.
+    """
+    file: IO[str] | None = None
+    if options.scores is not None:
+        try:
+            file = options.scores.expanduser().open("a", encoding="utf-8")
+        except OSError as error:
+            raise OperatorError(f"--scores {options.scores}: {error.strerror}") from None
+
+    def report(session: SessionReport) -> None:
+        if file is not None:
+            print(session.to_json(), file=file, flush=True)
+        elif options.http:
+            print(session.line(), file=sys.stderr, flush=True)
+
+    with file or contextlib.nullcontext():
+        yield report

@@ -1,0 +1,96 @@
+"""``synth serve-env``: a world as an environment over HTTP, for reinforcement learning."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from contextlib import AsyncExitStack
+
+from synth.core.cli.live_options import (
+    add_limit_options,
+    add_task_options,
+    address_json,
+    check_limits,
+    prepared,
+    token_of,
+    until_signal,
+)
+from synth.core.foundation.standard_output import say
+from synth.errors import OperatorError
+from synth.ext.serving.environment.server import serve_env
+from synth.ext.serving.environment.sessions import EnvSessions
+from synth.ext.serving.guarded import LOOPBACK
+from synth.ext.serving.live.world import open_live
+from synth.prepare import PreparedRun
+
+EPILOG = """examples:
+  synth serve-env shop --count 500 --port 8770 --sessions 256
+  synth serve-env ehr_db --families record_heart_rate,note_allergy --universe 3 agent.max_turns=12
+  curl -X POST -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
+      -d '{"task": 0}' http://127.0.0.1:8770/sessions
+
+synth.ext.serving.environment.client.EnvClient is a client without dependencies. A session is a
+lease of one sandbox: it ends with its task, when it is closed, or when nobody uses it for --idle
+seconds."""
+
+
+def main(argv: list[str]) -> int:
+    """Serve until SIGINT or SIGTERM; returns 0."""
+    options = make_parser().parse_intermixed_args(argv)
+    check_limits(options)
+    token = token_of(options.token_env)
+    run = prepared(options, ["model=scripted"])
+    if run.config.agent.middleware:
+        raise OperatorError(
+            "agent.middleware: an environment has no middlewares and none of their tools; leave it"
+            " out, and serve the tasks of a run without it"
+        )
+    asyncio.run(_serve(run, options, token))
+    return 0
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = argparse.ArgumentParser(
+        prog="synth serve-env",
+        description="Serve a world as an environment over HTTP: a session is a task in a fresh"
+        " sandbox; steps are tool calls or words, and the verifiers score its end.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_task_options(parser)
+    add_limit_options(parser)
+    parser.set_defaults(sessions=256)
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="the address to listen at (default: 127.0.0.1)"
+    )
+    return parser
+
+
+async def _serve(run: PreparedRun, options: argparse.Namespace, token: str) -> None:
+    async with AsyncExitStack() as stack:
+        live = await stack.enter_async_context(open_live(run))
+        sessions = EnvSessions(
+            live,
+            at_once=options.sessions,
+            idle_s=options.idle,
+            longest_s=options.minutes * 60,
+        )
+        try:
+            serving = serve_env(sessions, token, options.host, options.port)
+            url = await stack.enter_async_context(serving)
+        except OSError as error:
+            raise OperatorError(
+                f"cannot listen at {options.host}:{options.port}: {error.strerror}"
+            ) from None
+        if options.json:
+            say(address_json(url, token, options), flush=True)
+        else:
+            shown = token if options.token_env is None else f"${options.token_env}"
+            say(f"{url} serves {run.plan.tasks} tasks of {run.world.name}; token: {shown}")
+            say("Ctrl-C ends the server", flush=True)
+        if options.host not in LOOPBACK:
+            note = "note: whoever reaches this address and knows the token is answered"
+            print(note, file=sys.stderr, flush=True)
+        await until_signal(asyncio.Event().wait())

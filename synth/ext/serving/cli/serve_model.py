@@ -1,0 +1,152 @@
+"""``synth serve-model``: a model that costs nothing, behind the door that all models have."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import ipaddress
+import json
+import logging
+import os
+import shlex
+import signal
+import socket
+import sys
+from contextlib import AsyncExitStack
+from typing import Literal
+
+from synth.core.config.compose import compose
+from synth.core.foundation.credentials import ADVICE, is_variable_name
+from synth.core.foundation.standard_output import say
+from synth.errors import OperatorError
+from synth.ext.serving.known_rollouts import Served, open_served, run_command
+from synth.ext.serving.openai_server import serve
+
+EPILOG = """examples:
+  synth serve-model env=ehr_db tasks.count=200 seed=7            the expert, for this plan's tasks
+  synth serve-model env=shop model.mistakes=[wrong_argument]     it errs as it does in process
+  synth serve-model model=replay model.path=out/ehr              what was said in a recorded run
+  synth serve-model --host 0.0.0.0 --port 8000 --api-key-env SERVE_KEY --verbose
+
+The overrides are those of `synth run`, and the `synth run` that is printed plays what is served.
+Ctrl-C ends it."""
+
+
+def main(argv: list[str]) -> int:
+    """Serve until SIGINT or SIGTERM; returns 0. Raises OperatorError before that, which the
+    dispatcher prints.
+    """
+    options = make_parser().parse_intermixed_args(argv)
+    key = _key(options.api_key_env)
+    (composed,) = compose(options.overrides)
+    log = logging.getLogger("synth.requests") if options.verbose else None
+    if log is not None:
+        logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s")
+        log.setLevel(logging.INFO)
+    with open_served(composed.config) as served:
+        asyncio.run(_serve(served, options, key, log))
+    return 0
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = argparse.ArgumentParser(
+        prog="synth serve-model",
+        description="Serve the scripted expert, or what was said in a recorded run, as an"
+        " OpenAI-compatible endpoint:\n"
+        "for tests, demos and dry runs of a cluster.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "overrides", nargs="*", metavar="key=value", help="overrides, as `synth run` takes them"
+    )
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="the address to listen at (default: this machine only)"
+    )
+    parser.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
+    parser.add_argument(
+        "--api-key-env", metavar="NAME", help="demand the key that this environment variable holds"
+    )
+    parser.add_argument(
+        "--verbose", action="store_true", help="a line on standard error for each request"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print URL, model and command as JSON, on one line"
+    )
+    return parser
+
+
+def _key(name: str | None) -> str | None:
+    if name is None:
+        return None
+    if not is_variable_name(name):
+        raise OperatorError(
+            f"--api-key-env takes the name of an environment variable, and this is none: {ADVICE}"
+        )
+    value = os.environ.get(name, "").strip()
+    if not value:
+        raise OperatorError(
+            f"--api-key-env: the variable {name} is not set; export it, or leave the option out"
+        )
+    return value
+
+
+async def _serve(
+    served: Served, options: argparse.Namespace, key: str | None, log: logging.Logger | None
+) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with AsyncExitStack() as stack:
+        serving = serve(
+            served.repertoire,
+            options.host,
+            options.port,
+            models=(served.name,),
+            api_key=key,
+            access_log=log,
+        )
+        try:
+            url = await stack.enter_async_context(serving)
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise OperatorError(
+                f"cannot listen at {options.host}:{options.port}: {reason}"
+            ) from None
+        _announce(served, _reachable(url, options.host), options)
+        if key is None and not _is(options.host, "is_loopback"):
+            note = (
+                "note: whoever reaches this address is answered; --api-key-env NAME demands a key"
+            )
+            print(note, file=sys.stderr, flush=True)
+        await stop.wait()
+
+
+def _reachable(url: str, host: str) -> str:
+    """The URL under which others find a server that listens at every address."""
+    if not _is(host, "is_unspecified"):
+        return url
+    name = f"[{host}]" if ":" in host else host
+    return url.replace(f"//{name}:", f"//{socket.gethostname()}:")
+
+
+def _is(host: str, what: Literal["is_unspecified", "is_loopback"]) -> bool:
+    try:
+        return bool(getattr(ipaddress.ip_address(host), what))
+    except ValueError:
+        return host == "localhost" and what == "is_loopback"
+
+
+def _announce(served: Served, url: str, options: argparse.Namespace) -> None:
+    command = shlex.join(run_command(served, url, options.api_key_env))
+    if options.json:
+        say(
+            json.dumps(
+                {"base_url": url, "model": served.name, "about": served.about, "run": command}
+            ),
+            flush=True,
+        )
+        return
+    say(f"{url} serves {served.name}: {served.about}\nnext: {command}", flush=True)

@@ -1,0 +1,134 @@
+"""Recording of rollouts that were played one by one: a run directory like that of any run."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+from envs.errors import EnvsError
+from synth.config import to_yaml
+from synth.core.dataset.store.error_row import ErrorRow
+from synth.core.dataset.store.run_info import RunFiles
+from synth.core.dataset.store.task_table import write_tasks
+from synth.core.dataset.store.wire import encode, to_wire
+from synth.core.dataset.store.writer import RunWriter
+from synth.core.foundation.consent import config_part, remember, tasks_part, world_part
+from synth.core.foundation.scrubber import Scrubber
+from synth.core.runner.run_files import (
+    CONFIG_FILE,
+    TASKS_FILE,
+    recorded_config,
+    scrubbed,
+    task_row,
+    write_whole,
+)
+from synth.errors import OperatorError, ResumeRefused, SynthError
+from synth.ext.hub.card import complete_card
+from synth.ext.serving.live.world import LiveWorld
+from synth.task import Job
+
+_log = logging.getLogger(__name__)
+
+
+class Recorder:
+    """The writer of one recording. Only one process records into a directory at a time."""
+
+    def __init__(self, writer: RunWriter, scrubber: Scrubber, model: str) -> None:
+        self._writer, self._scrubber, self._model = writer, scrubber, model
+        self.directory = writer.files.directory
+
+    @classmethod
+    async def open(cls, live: LiveWorld, directory: Path) -> Self:
+        """Begin a recording in a new directory, or continue the one that is there.
+
+        Raises :class:`OperatorError` for a directory that holds anything else,
+        :class:`ResumeRefused` for a recording of other tasks, and
+        :class:`~synth.errors.TaskError` for a task that cannot be proved.
+        """
+        run = live.run
+        if _is_run(directory):
+            _check_same(live, directory)
+            writer = RunWriter.resume(directory, run.layout)
+        else:
+            tasks = await live.tasks()
+
+            def prepare(home: Path) -> None:
+                text = to_yaml(run.config).encode()
+                (home / "world").mkdir(exist_ok=True)
+                write_whole(home / "world" / f"{run.world.digest}.tar.zst", live.archive)
+                write_whole(home / CONFIG_FILE, text)
+                rows = (scrubbed(task_row(task, run.world), live.scrubber) for task in tasks)
+                write_tasks(home / TASKS_FILE, rows)
+                remember([world_part(live.archive), config_part(text)])
+                remember([tasks_part(home / TASKS_FILE, ())])
+
+            writer = RunWriter.create(directory, run.layout, run.identity, prepare=prepare)
+        return cls(writer, live.scrubber, live.context.model.name)
+
+    def unplayed(self) -> Iterator[int]:
+        """The jobs that have no row yet, in the plan's order."""
+        return self._writer.unaccounted()
+
+    def add(self, row: dict[str, Any]) -> bool:
+        """Store a row, without the secrets of the run; it survives the death of this process.
+
+        Returns False if the job has a row already, which is kept.
+        """
+        data = encode(to_wire(row))
+        if self._scrubber.in_bytes(data):
+            data = encode(to_wire(self._scrubber.value(row)))
+        return self._writer.add_row(int(row["job_index"]), data)
+
+    def fail(self, job: Job, error: BaseException) -> bool:
+        """Store what broke a rollout as an error row; returns True if the job is given up."""
+        typed = isinstance(error, SynthError | EnvsError)
+        return self._writer.add_error(
+            job.index,
+            ErrorRow.of_job(
+                job,
+                error_type=type(error).__name__ if typed else "UnexpectedError",
+                message=self._scrubber.message(broken(error)),
+                retryable=error.retryable if typed else True,
+                model=self._model,
+            ),
+        )
+
+    def close(self) -> None:
+        """Seal what there is as a dataset: complete if every job has a row, else partial."""
+        waiting = self._writer.progress.waiting
+        self._writer.seal("partial" if waiting else "complete")
+        if (problem := complete_card(self.directory)) is not None:
+            _log.warning("%s", problem)
+
+
+def broken(error: BaseException) -> str:
+    """The error that broke a session, for its operator."""
+    typed = isinstance(error, SynthError | EnvsError)
+    return str(error) if typed else f"{type(error).__name__}: {error}"
+
+
+def _is_run(directory: Path) -> bool:
+    return RunFiles(directory).manifest.exists() or (directory / CONFIG_FILE).exists()
+
+
+def _check_same(live: LiveWorld, directory: Path) -> None:
+    """Refuse to continue a recording whose rows would be about other tasks."""
+    config = recorded_config(directory)
+    if config.model.kind != live.run.config.model.kind:
+        raise OperatorError(f"{directory} holds a run that nobody recorded: name a new directory")
+    archive = directory / "world" / f"{live.run.world.digest}.tar.zst"
+    own = (config.seed, config.tasks, config.model.name, config.users, config.database)
+    now = live.run.config
+    if not archive.is_file() or own != (
+        now.seed,
+        now.tasks,
+        now.model.name,
+        now.users,
+        now.database,
+    ):
+        raise ResumeRefused(
+            f"{directory} was recorded with another world, other tasks or another model:"
+            " use the same options, or name a new directory"
+        )

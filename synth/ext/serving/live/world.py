@@ -1,0 +1,125 @@
+"""A world whose rollouts are played one by one, on demand: its plan, tasks and sandboxes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from envs.world.template_cache import Templates
+from synth.config import RunConfig
+from synth.core.foundation.archive import pack_world
+from synth.core.foundation.scrubber import Scrubber
+from synth.core.foundation.shipped import version
+from synth.core.foundation.tempdirs import Scratch
+from synth.core.runner.audit_files import AuditBook
+from synth.core.runner.build import (
+    build_middleware,
+    build_model,
+    build_user,
+    scrubber_of,
+    worker_id,
+)
+from synth.core.validation.prove import prove
+from synth.model import Model
+from synth.plan import job
+from synth.prepare import PreparedRun
+from synth.rollout import RolloutContext
+from synth.task import Job, Task
+
+
+class LiveWorld:
+    """A prepared run, ready to play any of its jobs. ``context`` is what its rollouts share;
+    ``scrubber`` knows the run's secrets.
+    """
+
+    def __init__(
+        self, run: PreparedRun, archive: bytes, context: RolloutContext, scrubber: Scrubber
+    ) -> None:
+        self.run, self.archive, self.context = run, archive, context
+        self.scrubber = scrubber
+        self._proved: dict[int, Task] = {}
+        self._numbers: dict[str, int] = {}
+        self._numbered = 0
+
+    @property
+    def jobs(self) -> int:
+        return self.run.plan.jobs
+
+    async def task(self, index: int) -> Task:
+        """The ``index``-th task of the plan, proved.
+
+        Raises :class:`~synth.errors.TaskError` if it cannot be proved.
+        """
+        if index not in self._proved:
+            task = self.run.plan.task(index)
+            with self.context.templates.use(task.universe) as template:
+                limits = self.context.limits
+                self._proved[index] = await prove(task, self.context.world, template, limits)
+        return self._proved[index]
+
+    async def number_of(self, task_id: str) -> int | None:
+        """The index of the task of that id; None if the plan has none."""
+        while task_id not in self._numbers and self._numbered < self.run.plan.tasks:
+            self._numbers.setdefault(self.run.plan.task(self._numbered).id, self._numbered)
+            self._numbered += 1
+            await asyncio.sleep(0)
+        return self._numbers.get(task_id)
+
+    async def job(self, index: int) -> Job:
+        """The ``index``-th job of the plan, with its task proved."""
+        plan = self.run.plan
+        task = await self.task(index // plan.samples)
+        return job(index, task, plan.samples, plan.seed)
+
+    async def tasks(self) -> Sequence[Task]:
+        """Every task of the plan, proved."""
+        return [await self.task(index) for index in range(self.run.plan.tasks)]
+
+
+@asynccontextmanager
+async def open_live(run: PreparedRun, model: Model | None = None) -> AsyncGenerator[LiveWorld]:
+    """Set up what the rollouts of a prepared run share: templates, model, user and middlewares.
+
+    ``model`` takes the place of the one that the config names. An audit goes to standard error.
+    """
+    config: RunConfig = run.config
+    settings, archive = run.settings, pack_world(run.world.path)
+    setup = run.worker_setup(archive)
+    scrubber = scrubber_of(setup)
+    async with AsyncExitStack() as stack:
+        scratch = stack.enter_context(Scratch("live"))
+        made = build_model(settings.model) if model is None else model
+        stack.push_async_callback(made.aclose)
+        user = build_user(settings)
+        stack.push_async_callback(user.aclose)
+        makers = [
+            (one.name, build_middleware(one, setup, scratch.path, scrubber))
+            for one in settings.middlewares
+        ]
+        for _, maker in makers:
+            stack.push_async_callback(maker.aclose)
+        audit = None
+        if setup.audit is not None:
+            audit = AuditBook(run.world.name, worker_id(), setup.audit, None, scrubber.text)
+            stack.callback(audit.close)
+        templates = Templates(run.world, config.database.engine, place=settings.target)
+        stack.callback(templates.close)
+        yield LiveWorld(
+            run,
+            archive,
+            RolloutContext(
+                world=run.world,
+                templates=templates,
+                model=made,
+                limits=settings.limits,
+                agent=settings.agent,
+                user=user,
+                middlewares=makers,
+                audit=audit,
+                sampling=settings.model.sampling,
+                config_digest=settings.config_digest,
+                synth_version=version(),
+            ),
+            scrubber,
+        )

@@ -1,0 +1,265 @@
+"""An OpenAI-compatible endpoint over real HTTP, for any handler of conversations.
+
+``POST /v1/chat/completions`` (whole or streamed), ``GET /v1/models``, ``GET /health`` (without a
+key). The handler gets a request that :func:`synth.ext.serving.chat_request.check_request` has
+accepted, in wire form, and returns a completion. A fault hook may replace it by any raw response,
+to reproduce the behaviour of real endpoints.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from synth.core.models.openai.wire import encode
+from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
+from synth.ext.serving.chat_request import BadRequestError, check_request, strict_json
+from synth.ext.serving.completion_json import chunks, whole
+from synth.model import Completion
+
+Handler = Callable[[dict[str, Any]], Awaitable[Completion]]
+
+_log = logging.getLogger(__name__)
+_MAX_BODY = 256 * 1024 * 1024
+_SHUTDOWN_S = 1.0
+_ACCESS = '%a "%r" %s %b bytes %Tf s'
+_HEALTH = "/health"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A raw response in place of the real one.
+
+    ``body`` is sent piece by piece, ``pause_s`` apart, after ``delay_s``; an endless iterator never
+    ends. ``abort`` cuts the connection after the last piece, or before the status line if there is
+    none: a reset. Without a ``Content-Length`` header of its own the body is chunked.
+    """
+
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: Iterable[bytes] = ()
+    delay_s: float = 0.0
+    pause_s: float = 0.0
+    abort: bool = False
+
+
+FaultHook = Callable[[web.Request], Awaitable[Fault | None]]
+"""Called before each request is read; None lets it through."""
+
+
+@asynccontextmanager
+async def serve(
+    handler: Handler,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    *,
+    models: Iterable[str] = ("synth",),
+    api_key: str | None = None,
+    extensions: frozenset[str] = frozenset(),
+    faults: FaultHook | None = None,
+    access_log: logging.Logger | None = None,
+) -> AsyncGenerator[str]:
+    """Serve until the block ends; yields the base URL (``http://host:port/v1``). Port 0 selects a
+    free one.
+
+    ``models`` are the accepted names (empty: every name), ``api_key`` is required as a bearer token
+    if set, ``extensions`` are top-level keys to accept beyond OpenAI's. ``access_log`` gets a line
+    for each request: the path, the status, bytes and seconds; no header and no body.
+    """
+    server = ModelServer(handler, tuple(models), api_key, extensions, faults)
+    runner = web.AppRunner(
+        server.application(),
+        access_log=access_log,
+        access_log_format=_ACCESS,
+        handler_cancellation=True,
+        shutdown_timeout=_SHUTDOWN_S,
+    )
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port, backlog=4096).start()
+        name = f"[{host}]" if ":" in host else host
+        yield f"http://{name}:{runner.addresses[0][1]}/v1"
+    finally:
+        await runner.cleanup()
+
+
+class ModelServer:
+    """The endpoint as an aiohttp application; :func:`serve` is the usual way to run it."""
+
+    def __init__(
+        self,
+        handler: Handler,
+        models: tuple[str, ...],
+        api_key: str | None = None,
+        extensions: frozenset[str] = frozenset(),
+        faults: FaultHook | None = None,
+    ) -> None:
+        self._handler = handler
+        self._models = models
+        self._authorization = f"Bearer {api_key}".encode() if api_key is not None else None
+        self._extensions = extensions
+        self._faults = faults
+        self._answered = 0
+
+    def application(self) -> web.Application:
+        app = web.Application(client_max_size=_MAX_BODY, middlewares=[self._guard])
+        app.router.add_post("/v1/chat/completions", self._complete)
+        app.router.add_get("/v1/models", self._list)
+        app.router.add_get(_HEALTH, self._health)
+        return app
+
+    @web.middleware
+    async def _guard(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        """Apply faults, then check the key; every failure leaves as OpenAI's error JSON."""
+        fault = await self._faults(request) if self._faults is not None else None
+        if fault is not None:
+            return await _play(fault, request)
+        try:
+            if self._authorization is not None and request.path != _HEALTH:
+                given = request.headers.get("Authorization", "").encode()
+                if not hmac.compare_digest(given, self._authorization):
+                    return _error(
+                        401,
+                        "Incorrect API key provided.",
+                        "invalid_request_error",
+                        code="invalid_api_key",
+                    )
+            return await handler(request)
+        except BadRequestError as error:
+            return _error(400, error.message, "invalid_request_error", error.param, error.code)
+        except ModelError as error:
+            return _model_error(error)
+        except web.HTTPException as error:
+            message = f"{error.reason} ({request.method} {request.path})"
+            return _error(error.status, message, "invalid_request_error", code="unknown_url")
+        except ConnectionError:
+            raise  # the client went away in the middle of a stream: nobody is there to be answered
+        except Exception:
+            # The boundary between a stranger's handler and the wire: the client gets no plumbing,
+            # the operator all of it.
+            _log.exception("the handler of %s failed", request.path)
+            return _error(
+                500, "The server had an error while processing your request.", "server_error"
+            )
+
+    async def _list(self, request: web.Request) -> web.Response:
+        entries = [
+            {"id": name, "object": "model", "created": 0, "owned_by": "synth"}
+            for name in self._models
+        ]
+        return _json(200, {"object": "list", "data": entries})
+
+    async def _health(self, request: web.Request) -> web.Response:
+        return _json(200, {"status": "ok"})
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        body = await request.read()
+        try:
+            parsed = strict_json(body)
+        except (ValueError, RecursionError) as error:
+            raise BadRequestError("We could not parse the JSON body of your request.") from error
+        asked = check_request(parsed, self._extensions)
+        model = asked["model"]
+        if self._models and model not in self._models:
+            message = f"The model '{model}' does not exist or you do not have access to it."
+            return _error(404, message, "invalid_request_error", "model", "model_not_found")
+        completion = await self._handler(asked)
+        self._answered += 1
+        completion_id = f"chatcmpl-{self._answered:08d}"
+        created = int(time.time())
+        if not asked.get("stream"):
+            return _json(200, whole(completion, completion_id, model, created, len(body)))
+        options: dict[str, object] = asked.get("stream_options") or {}
+        wants_usage = bool(options.get("include_usage"))
+        response = web.StreamResponse(
+            headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
+        )
+        await response.prepare(request)
+        for chunk in chunks(
+            completion, completion_id, model, created, len(body), wants_usage=wants_usage
+        ):
+            await response.write(b"data: " + encode(chunk) + b"\n\n")
+        await response.write(b"data: [DONE]\n\n")
+        await response.write_eof()
+        return response
+
+
+def _json(status: int, value: object, headers: Mapping[str, str] | None = None) -> web.Response:
+    return web.Response(
+        status=status, body=encode(value), content_type="application/json", headers=headers
+    )
+
+
+def _error(
+    status: int,
+    message: str,
+    kind: str,
+    param: str | None = None,
+    code: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> web.Response:
+    return _json(
+        status, {"error": {"message": message, "type": kind, "param": param, "code": code}}, headers
+    )
+
+
+def _model_error(error: ModelError) -> web.Response:
+    """Return a handler's typed failure as the status that a client reads back into the same
+    error.
+    """
+    match error:
+        case ContextOverflow():
+            return _error(
+                400, error.message, "invalid_request_error", "messages", "context_length_exceeded"
+            )
+        case ModelAuthError():
+            return _error(
+                error.status or 401, error.message, "invalid_request_error", code="invalid_api_key"
+            )
+        case ModelRefusedRequest():
+            return _error(error.status or 400, error.message, "invalid_request_error")
+        case _:
+            wait = (
+                {"Retry-After": f"{error.retry_after_s:g}"}
+                if error.retry_after_s is not None
+                else {}
+            )
+            status = error.status if error.status is not None and error.status >= 400 else 503
+            return _error(status, error.message, "server_error", headers=wait)
+
+
+async def _play(fault: Fault, request: web.Request) -> web.StreamResponse:
+    await request.read()
+    await asyncio.sleep(fault.delay_s)
+    response = web.StreamResponse(status=fault.status, headers=fault.headers)
+    response.force_close()  # what a fault leaves behind must not reach the next request
+    pieces = iter(fault.body)
+    first = next(pieces, None)
+    if fault.abort and first is None:
+        _abort(request)
+        return response
+    await response.prepare(request)
+    while first is not None:
+        await response.write(first)
+        await asyncio.sleep(fault.pause_s)
+        first = next(pieces, None)
+    if fault.abort:
+        _abort(request)
+        return response
+    await response.write_eof()
+    return response
+
+
+def _abort(request: web.Request) -> None:
+    if request.transport is not None:
+        request.transport.abort()

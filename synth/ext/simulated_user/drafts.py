@@ -1,0 +1,235 @@
+"""Rule-based checks of a model's draft against the bounds of the user's turn, so that the result
+can be repeated.
+
+A draft has to hold the facts that are asked for, clearly and undenied. It may hold no fact that
+nobody asked for (a *leak*), no value that nobody has said (*invented*), no yes or no but the one
+that is due, and nothing that a person in this place would not write. Values (numbers, dates, times,
+sums, addresses) are recognised in any form; in a fact without values all informative words count,
+so that such facts are told word for word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from synth.core.language.wording import fold, texts, tokens
+from synth.core.users.scripted.proposal import Turn
+from synth.core.users.scripted.topics import facts_of
+from synth.core.users.scripted.yes_no_words import agrees, could_agree, declines, denials
+from synth.user import Topic, UserRole
+
+LONGEST = 800
+"""Maximum length of a user's message, in characters."""
+
+Kind = Literal[
+    "refusal",
+    "empty",
+    "cut_off",
+    "form",
+    "role",
+    "too_long",
+    "missing",
+    "leak",
+    "invented",
+    "answer",
+    "ended",
+    "unheard",
+]
+
+_VALUES = {"number", "date", "time", "email"}
+_ROLE = re.compile(
+    r"""
+      \bas\ an?\ (?:ai|a\.i\.|llm|large\ language|language\ model|assistant|chatbot|bot)\b | \blanguage\ model\b
+    | \bi(?:'m|\ am)\ (?:just\ |only\ |actually\ |really\ )?(?:an?\ |the\ )?(?:ai|a\.i\.|llm|chatbot|bot|virtual|simulat\w+|digital\ assistant|computer)\b
+    | \b(?:simulated|simulation|role-?play\w*|system\ prompt|my\ (?:instructions|prompt|guidelines)|openai|anthropic|chatgpt)\b
+    | \bi(?:'m|\ am)\ (?:playing|pretending|supposed\ to\ (?:play|act|say)|told\ to\ say|instructed)\b
+    | \bi\ (?:can't|cannot|can\ not|am\ unable\ to|won't)\ (?:assist|help|comply|fulfill?)\b
+    | \b(?:how|what)\ (?:can|may|could)\ i\ (?:help|assist|do\ for)\ you\b | \banything\ else\ i\ can\b
+    | \bend_conversation\b | \btool[_\ ]call
+    """,
+    re.VERBOSE,
+)
+_LABEL = re.compile(
+    r"^\s*(?:user|customer|client|caller|human|me|you|person|assistant|agent|reply|message)\s*:|^\s*[({\[]|```|<\w+>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Reason for not sending a draft; ``why`` is given to the model that wrote it."""
+
+    kind: Kind
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Duties and permissions of one turn of the user.
+
+    ``must`` and ``may`` are topics that have to be, or may be told; ``also`` holds further words of
+    the rules, whose values must be kept. ``asked``: the agent asks something. ``yes_or_no``: this
+    user has a proposal to agree to at all.
+    """
+
+    must: Sequence[str] = ()
+    may: frozenset[str] = frozenset()
+    also: str = ""
+    agree: bool = False
+    decline: bool = False
+    asked: bool = True
+    yes_or_no: bool = False
+
+
+@dataclass
+class Ledger:
+    """All messages of one conversation."""
+
+    role: UserRole
+    said: list[str] = field(default_factory=list[str])
+    heard: list[str] = field(default_factory=list[str])
+
+    def told_in(self, text: str, topics: Iterable[str]) -> tuple[str, ...]:
+        """Return the topics among these that a text tells, in the order of the role."""
+        words = _words(text)
+        chosen = set(topics)
+        return tuple(
+            name
+            for name, topic in self.role.knows.items()
+            if name in chosen and words.issuperset(_carriers(topic))
+        )
+
+    def problems(self, text: str, bounds: Bounds) -> list[Problem]:
+        """Return every reason for not sending a text."""
+        if not text:
+            return [Problem("empty", "There was no message.")]
+        found = _of_form(text)
+        found += self._of_facts(text, bounds)
+        found += _of_answer(text, bounds)
+        return found
+
+    def _of_facts(self, text: str, bounds: Bounds) -> list[Problem]:
+        knows = self.role.knows
+        own = "\n".join(
+            [*self.said, *(knows[name].says for name in {*bounds.must, *bounds.may}), bounds.also]
+        )
+        known = _words(own) | _words("\n".join(self.heard))
+        found = self._missing(text, bounds, own) + self._leaked_topics(text, bounds, known)
+        values = set(_values(text))
+        if given := sorted(values & (self._consent_words() - known)):
+            found.append(
+                Problem(
+                    "leak",
+                    f"It tells {', '.join(given)}, which the assistant has to say by itself.",
+                )
+            )
+            return found
+        allowed = _words(own) if bounds.must else known
+        if not found and (strange := sorted(values - allowed)):
+            found.append(
+                Problem(
+                    "invented",
+                    f"It names {', '.join(strange)}: this person says nothing of the kind.",
+                )
+            )
+        return found
+
+    def _missing(self, text: str, bounds: Bounds, own: str) -> list[Problem]:
+        """Return the problems of facts that are due and not said, or denied."""
+        knows = self.role.knows
+        found: list[Problem] = []
+        if blurred := [name for name in bounds.must if not self._tells(text, knows[name], own)]:
+            facts = " ".join(knows[name].says for name in blurred)
+            found.append(Problem("missing", f'It does not say clearly: "{facts}"'))
+        if lost := [value for value in _values(bounds.also) if value not in _words(text)]:
+            found.append(Problem("missing", f"It leaves out {', '.join(lost)}."))
+        due = f"{' '.join(knows[name].says for name in bounds.must)} {bounds.also}"
+        if bounds.must and denials(text) > denials(due):
+            found.append(
+                Problem("missing", "It denies something: say what is so, and not what is not.")
+            )
+        return found
+
+    def _leaked_topics(self, text: str, bounds: Bounds, known: set[str]) -> list[Problem]:
+        """Return a problem for each topic that the text tells although it was not asked for."""
+        words, values = _words(text), set(_values(text))
+        found: list[Problem] = []
+        for name, topic in self.role.knows.items():
+            if name in bounds.must or name in bounds.may:
+                continue
+            new = _carriers(topic) - known
+            new_values = {fact.text for fact in facts_of(topic) if fact.kind in _VALUES} - known
+            if new and (new <= words or new_values & values):
+                found.append(
+                    Problem(
+                        "leak",
+                        f"It tells the {name.replace('_', ' ')}, which nobody has asked for.",
+                    )
+                )
+        return found
+
+    def _consent_words(self) -> set[str]:
+        consent = self.role.consent
+        return {
+            word for mention in (consent.mentions if consent else ()) for word in _words(mention)
+        }
+
+    @staticmethod
+    def _tells(text: str, topic: Topic, own: str) -> bool:
+        facts = facts_of(topic)
+        if facts and facts[0].kind in _VALUES:
+            return not Turn(text, own).unclear([fact.text for fact in facts])
+        return _carriers(topic) <= _words(text)
+
+
+def _words(text: str) -> set[str]:
+    return set(texts(tokens(text)))
+
+
+def _values(text: str) -> list[str]:
+    return [token.text for token in tokens(text) if token.kind in _VALUES]
+
+
+def _carriers(topic: Topic) -> set[str]:
+    return {fact.text for fact in facts_of(topic)}
+
+
+def _of_form(text: str) -> list[Problem]:
+    found: list[Problem] = []
+    if len(text) > LONGEST:
+        found.append(Problem("too_long", "It is far too long: one to three short sentences."))
+    folded = fold(text)
+    if _ROLE.search(folded):
+        found.append(
+            Problem(
+                "role", "No such person would write that: write as the person, to the assistant."
+            )
+        )
+    if _LABEL.search(folded):
+        found.append(
+            Problem("form", "Write the bare message: no name before it, no brackets, no markup.")
+        )
+    return found
+
+
+def _of_answer(text: str, bounds: Bounds) -> list[Problem]:
+    if bounds.agree and not agrees(text):
+        return [
+            Problem(
+                "answer", "It has to say yes plainly, without a condition and without a question."
+            )
+        ]
+    if bounds.decline and not declines(text):
+        return [Problem("answer", "It has to say no plainly.")]
+    polite = bool(bounds.must) or not bounds.asked
+    if (
+        bounds.yes_or_no
+        and not (bounds.agree or bounds.decline)
+        and could_agree(text, polite=polite)
+    ):
+        return [
+            Problem("answer", "It sounds like a yes, and this is no moment to agree to anything.")
+        ]
+    return []

@@ -1,0 +1,329 @@
+"""The simulated user: a model plays the user, bounded by rules.
+
+A reward is meaningful only if the user told the topics it was asked for, agreed to a correct
+proposal, and to nothing else. That must not depend on a model's prose, nor on a second model that
+reads it. So the rules of :mod:`synth.core.users.scripted.user` apply to every turn, and
+``users.decides`` sets their strength:
+
+``rules`` (default)
+    The model classifies the agent's turn into acts (:mod:`synth.ext.simulated_user.acts`), and the
+    rules decide the move: tell these topics, agree, decline, correct, end. An answer that states
+    no acts, ``DRAFTS`` times, ends the rollout unscored with the fault ``unheard``. Then the model
+    gets only the move (a fact that nobody asked for is not even in its prompt) and finds the words.
+    A draft that does not make the move, or does more (:mod:`synth.ext.simulated_user.drafts`), is
+    requested again, ``DRAFTS`` times in all; then the rules' own words are sent. A yes still needs
+    every fact of the condition in the agent's own text.
+``model``
+    The model has the whole role, decides itself, and ends by a tool call or the line ``[END]``.
+    Each draft is compared with the rules' move: it must tell the topics asked for, may tell those
+    that the agent named, must agree exactly if the rules agree, and must not end while something is
+    asked. A draft that breaks this is requested again; after ``DRAFTS`` of them the conversation
+    ends with ``fault``, and the rollout is unscored. This model understands more than the rules do,
+    and loses rollouts.
+
+The model gets its role, its own messages, and the agent's messages to it: no tool call, result,
+gold or database is within its reach. Drafts that were not sent are kept in ``discarded`` of the
+turn's event, with their problems. An endpoint that cannot be asked is infrastructure
+(:class:`synth.errors.ModelError`), not a user's fault.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from envs.types import ToolCall
+from synth.core.foundation.hashing import derive_seed
+from synth.core.types.acts import Act
+from synth.core.types.usage import Usage
+from synth.core.users.scripted.hearing import spoken
+from synth.core.users.scripted.topics import about
+from synth.core.users.scripted.user import LONGEST, PATIENCE, ScriptedConversation
+from synth.errors import ModelError, OperatorError
+from synth.ext.simulated_user.acts import acts_in, acts_tool, instructions
+from synth.ext.simulated_user.briefing import (
+    END,
+    END_TOOL,
+    TOOLS,
+    Decider,
+    briefing,
+    conversation,
+    point,
+)
+from synth.ext.simulated_user.drafts import Bounds, Ledger, Problem
+from synth.model import Completion, Model
+from synth.plugins import extension
+from synth.task import Message, Task
+from synth.user import User, UserConversation, UserRole, UserTurn
+
+DRAFTS = 3
+"""Number of drafts of one turn."""
+
+_UNHEARD = Problem("unheard", "It does not say what the assistant's message does.")
+_NOBODYS = Task(id="", family="", env="", prompt="", gold=())
+"""Task with which a model that plays the user is started: it gets no real one."""
+
+
+class SimulatedUser(User):
+    """Plays any role with one model; ``name`` is the model's."""
+
+    def __init__(self, model: Model, decides: Decider = "rules") -> None:
+        self.name = model.name
+        self._model = model
+        self._decides: Decider = decides
+
+    async def preflight(self) -> list[str]:
+        try:
+            return [f"the user's model: {warning}" for warning in await self._model.preflight()]
+        except ModelError as error:
+            raise _of_the_user(error) from None
+
+    def start(self, role: UserRole, seed: int) -> SimulatedConversation:
+        return SimulatedConversation(self._model, self._decides, role, seed)
+
+    async def aclose(self) -> None:
+        await self._model.aclose()
+
+
+@dataclass
+class _Spent:
+    """Cost of one turn so far, and the drafts that were not sent."""
+
+    usage: Usage
+    cost_usd: float | None
+    discarded: list[Mapping[str, object]]
+
+    def add(self, completion: Completion) -> None:
+        self.usage += completion.usage
+        unknown = self.cost_usd is None or completion.cost_usd is None
+        self.cost_usd = None if unknown else (self.cost_usd or 0.0) + (completion.cost_usd or 0.0)
+
+
+class SimulatedConversation(UserConversation):
+    """One rollout's user."""
+
+    def __init__(self, model: Model, decides: Decider, role: UserRole, seed: int) -> None:
+        self._model = model
+        self._decides: Decider = decides
+        self._role = replace(role, knows=role.every_topic)
+        self._seed = seed
+        self._rules = ScriptedConversation(role, seed)
+        self._ledger = Ledger(self._role, said=[role.opening])
+        self._answered: set[str] = set()
+        self._idle = 0
+
+    async def reply(self, text: str) -> UserTurn:
+        return await self.answer(text, ())
+
+    async def answer(self, text: str, acts: Sequence[Act]) -> UserTurn:
+        aloud = spoken(text).strip()
+        spent = _Spent(Usage(), 0.0, [])
+        hears = bool(aloud) and not acts and self._decides == "rules" and len(aloud) <= LONGEST
+        if hears and not (acts := await self._classified(aloud, spent)):
+            return _paid(UserTurn(ends=True, fault="unheard"), spent)
+        due = self._rules.decide(text, acts, heard=hears)
+        if due.then is not None:
+            own = self._rules.role
+            self._role = replace(self._role, consent=own.consent, others=own.others)
+        self._ledger.heard.append(aloud[:LONGEST])
+        if not aloud or len(aloud) > LONGEST or (due.ends and self._decides == "rules"):
+            turn = due
+        elif self._decides == "rules" or due.then is not None:
+            turn = await self._worded(due, spent)
+        else:
+            turn = await self._decided(due, aloud, spent)
+        turn = _paid(turn, spent)
+        self._rules.remember(turn)
+        self._ledger.said.append(turn.text)
+        self._answered.update(turn.told)
+        return turn
+
+    async def _classified(self, heard: str, spent: _Spent) -> Sequence[Act]:
+        """Return the acts of the agent's turn; none if the model only answers nonsense."""
+        role = self._rules.role
+        said = self._ledger.said
+        messages = conversation(instructions(role), said, [*self._ledger.heard, heard])
+        for _ in range(DRAFTS):
+            completion = await self._complete(messages, [acts_tool(role)], "acts", spent)
+            if acts := acts_in(completion, role):
+                return acts
+            spent.discarded.append(_discarded(completion.content, [_UNHEARD]))
+        return ()
+
+    async def _worded(self, due: UserTurn, spent: _Spent) -> UserTurn:
+        """Return the rules' move in the model's words, or in the rules' own."""
+        topics = [self._role.knows[name] for name in due.told]
+        also = due.text.removeprefix(" ".join(event.says for event in topics)).strip()
+        points = [*(point(event.says, event) for event in topics), *([point(also)] if also else ())]
+        bounds = Bounds(
+            due.told,
+            frozenset(self._answered),
+            also,
+            due.consents,
+            due.declines,
+            True,
+            self._has_consent,
+        )
+        problems: list[Problem] = []
+        for _ in range(DRAFTS):
+            completion = await self._ask(points, problems, (), spent)
+            text, ends, problems = _read(completion, may_end=False)
+            problems = problems or self._ledger.problems(text, bounds)
+            if not problems and not ends:
+                return replace(due, text=text)
+            spent.discarded.append(_discarded(text, problems))
+        return replace(due, by_rule=True)
+
+    async def _decided(self, due: UserTurn, heard: str, spent: _Spent) -> UserTurn:
+        """Return the model's own move, if the rules have no objection to it."""
+        asked = {*due.told, *about(heard, self._role.knows)}
+        bounds = Bounds(
+            due.told,
+            frozenset(self._answered | asked),
+            "",
+            due.consents and self._has_consent,
+            due.declines,
+            not due.ends,
+            self._has_consent,
+        )
+        self._idle = 0 if due.told or due.consents or due.declines else self._idle + 1
+        if due.ends and self._idle > PATIENCE:
+            return due  # nothing was asked for turns, and the model still talks
+        problems: list[Problem] = []
+        for _ in range(DRAFTS):
+            completion = await self._ask((), problems, TOOLS, spent)
+            text, ends, problems = _read(completion, may_end=True)
+            problems = problems or self._objections(text, bounds, ends=ends, may_end=due.ends)
+            if not problems:
+                topics = () if ends else self._ledger.told_in(text, asked)
+                return UserTurn(
+                    text,
+                    ends,
+                    topics,
+                    due.consents and not ends,
+                    due.declines and not ends,
+                    corrects=due.corrects and not ends,
+                )
+            spent.discarded.append(_discarded(text, problems))
+        return UserTurn(
+            ends=True, fault="; ".join(dict.fromkeys(problem.kind for problem in problems))
+        )
+
+    def _objections(self, text: str, bounds: Bounds, *, ends: bool, may_end: bool) -> list[Problem]:
+        if not ends:
+            return self._ledger.problems(text, bounds)
+        if may_end:
+            return []
+        return [
+            Problem("ended", "The assistant asked something: answer it, then the chat goes on.")
+        ]
+
+    @property
+    def _has_consent(self) -> bool:
+        return bool(self._role.every_consent)
+
+    async def _ask(
+        self,
+        points: Sequence[str],
+        problems: Sequence[Problem],
+        tools: Sequence[object],
+        spent: _Spent,
+    ) -> Completion:
+        system = briefing(self._role, self._decides, points, [problem.why for problem in problems])
+        messages = conversation(system, self._ledger.said, self._ledger.heard)
+        return await self._complete(messages, tools, "user", spent)
+
+    async def _complete(
+        self, messages: Sequence[Message], tools: Sequence[object], what: str, spent: _Spent
+    ) -> Completion:
+        seed = derive_seed(self._seed, what, len(self._ledger.heard), len(spent.discarded))
+        try:
+            completion = await self._model.start(_NOBODYS, tools, seed).complete(messages)
+        except ModelError as error:
+            raise _of_the_user(error) from None
+        spent.add(completion)
+        return completion
+
+
+def _paid(turn: UserTurn, spent: _Spent) -> UserTurn:
+    return replace(turn, usage=spent.usage, cost_usd=spent.cost_usd, discarded=spent.discarded)
+
+
+def _of_the_user(error: ModelError) -> ModelError:
+    return type(error)(
+        f"the user's model: {error.message}", error.retryable, error.status, error.retry_after_s
+    )
+
+
+def _discarded(text: str, problems: Sequence[Problem]) -> dict[str, object]:
+    return {
+        "text": text,
+        "kinds": list(dict.fromkeys(problem.kind for problem in problems)),
+        "why": [p.why for p in problems],
+    }
+
+
+def _read(completion: Completion, *, may_end: bool) -> tuple[str, bool, list[Problem]]:
+    """Return the text of a completion, True if it ends the conversation, and its problems as a
+    message.
+    """
+    text = spoken(completion.content).strip()
+    if completion.refusal is not None or completion.finish_reason == "content_filter":
+        problem = Problem("refusal", "It is only a message of the person in this chat.")
+        return completion.refusal or text, False, [problem]
+    if completion.finish_reason == "length":
+        return text, False, [Problem("cut_off", "It was cut off: one to three short sentences.")]
+    calls = completion.tool_calls
+    if not all(may_end and _ends(call) for call in calls):
+        problem = Problem("form", "There is no such tool here: write the message itself.")
+        return text, False, [problem]
+    text, marked = _without_end(text) if may_end else (text, False)
+    if END in text:
+        return text, False, [Problem("form", f"{END} is no part of a message.")]
+    return _unquoted(text), marked or bool(calls), []
+
+
+def _ends(call: ToolCall) -> bool:
+    return call.name == END_TOOL and _is_object(call.arguments)
+
+
+def _without_end(text: str) -> tuple[str, bool]:
+    """Return a text without the line that ends the conversation, and whether it had one."""
+    lines = text.splitlines()
+    if not lines or lines[-1].strip() != END:
+        return text, False
+    return "\n".join(lines[:-1]).strip(), True
+
+
+def _unquoted(text: str) -> str:
+    quoted = len(text) > 1 and text[0] == text[-1] == '"' and text.count('"') == 2
+    return text[1:-1].strip() if quoted else text
+
+
+def _is_object(arguments: str) -> bool:
+    try:
+        return isinstance(json.loads(arguments or "{}"), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedOptions:
+    """Options of ``users=simulated``, from the config's users section."""
+
+    decides: Decider = "rules"
+
+
+@extension(SimulatedOptions, asks_model=True)
+def make(options: SimulatedOptions, model: Model | None = None) -> SimulatedUser:
+    """Build the user that ``users=simulated`` names.
+
+    Raises :class:`OperatorError` if no model is described.
+    """
+    if model is None:
+        raise OperatorError(
+            "users=simulated: describe the model that plays the user, as in"
+            " users.model.name=gpt-4.1-mini"
+        )
+    return SimulatedUser(model, options.decides)

@@ -1,0 +1,139 @@
+"""Questions that a query answers: a family says `sql`, and its gold and its gate follow from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from envs.plugins import resolve
+from synth.core.tasks.yaml.base import Question
+from synth.core.tasks.yaml.models import SqlColumns, SqlGateModel, SqlRows, keys_of, words_of
+from synth.core.tasks.yaml.scope import Scope, nearest
+from synth.core.tasks.yaml.source_map import Map
+from synth.core.tasks.yaml.step_templates import CallTemplate, Phrasing, SayTemplate, StepTemplate
+from synth.core.tasks.yaml.words import SUBMIT_SQL
+
+DATABASES = 2
+"""Further databases on which an answer is judged unless the gate says otherwise."""
+
+SAID = (
+    "I have handed in the query. Rows: {rows}; the first one: {first}.",
+    "Done, the query is submitted. It gives {rows} row(s), beginning with {first}.",
+)
+COUNTED = (
+    "I have handed in the query. Rows: {rows}.",
+    "Done, the query is submitted. It gives {rows} row(s).",
+)
+"""Words about an answer in which no row is promised to be the first."""
+
+
+@dataclass(frozen=True)
+class SqlQuery(Question):
+    """The compiled query of a family, the tables that it reads, whether its answer has an order,
+    and whether gold's reply ``quotes`` the first row.
+    """
+
+    key: ClassVar[str] = "sql"
+
+    sql: object
+    ordered: bool
+    quotes: bool
+    tables: Sequence[str]
+
+    def steps(self, scope: Scope, line: int) -> list[StepTemplate]:
+        return question_steps(self.sql, self.tables, scope, line, quotes=self.quotes)
+
+    def gate_options(self, value: object, scope: Scope, line: int) -> dict[str, object]:
+        return read_sql_gate(value, scope, self.sql, self.ordered, line)
+
+
+def read_sql(raw: Map, scope: Scope) -> SqlQuery:
+    """The query that answers a family's question.
+
+    Raises :class:`~synth.errors.TaskError` for a query
+    that cannot be read, or whose answer would not be the same each time.
+    """
+    line = raw.lines["sql"]
+    if SUBMIT_SQL not in scope.tools:
+        raise scope.fail(
+            f"`sql` needs the tool {SUBMIT_SQL}: tools.yaml switches it on under `builtin`", line
+        )
+    for key in ("gold", "answer", "oracle", "alternatives", "cases"):
+        if raw.get(key) is not None:
+            raise scope.fail(
+                f"`sql` makes gold and its judgement: `{key}` has no place beside it",
+                raw.lines[key],
+            )
+    sql = scope.text(raw, "sql", "a family").strip().rstrip(";").strip()
+    compiled = scope.sql(sql, "sql", line, ())
+    reading = resolve("envs.tools.sql.critic:read_query")(sql)
+    if reading is None:
+        raise scope.fail("`sql` is one query, and this cannot be read as one", line)
+    if reading.random is not None:
+        raise scope.fail(
+            f"`sql`: the answer would not be the same each time: {reading.random} gives another"
+            " value each time",
+            line,
+        )
+    quotes = reading.ordered or reading.one_row
+    return SqlQuery(compiled, reading.ordered, quotes, list(reading.tables))
+
+
+def question_steps(
+    sql: object, tables: Sequence[str], scope: Scope, line: int, *, quotes: bool
+) -> list[StepTemplate]:
+    """The expert's way to the answer: the list of tables, the tables that it needs, a trial, the
+    submission.
+
+    ``quotes``: the reply quotes the first row, which the query has to promise.
+    """
+    save = {"rows": "$.row_count", **({"first": "$.rows[0:1]"} if quotes else {})}
+    texts = SAID if quotes else COUNTED
+    words = Phrasing([scope.value(text, "say", line, set(save)) for text in texts])
+    steps: list[StepTemplate] = []
+    if "list_tables" in scope.tools:
+        steps.append(CallTemplate("list_tables", {}))
+    if "describe_table" in scope.tools:
+        steps += [
+            CallTemplate("describe_table", {"table": scope.value(table, "table", line, set())})
+            for table in tables
+        ]
+    if "run_select_query" in scope.tools:
+        steps.append(CallTemplate("run_select_query", {"sql": sql}))
+    return [*steps, CallTemplate(SUBMIT_SQL, {"sql": sql}, save), SayTemplate(words)]
+
+
+def read_sql_gate(
+    value: object, scope: Scope, sql: object, ordered: bool, line: int
+) -> dict[str, object]:
+    """The options of the gate `sql`, complete: the right query, and how answers are compared."""
+    given = (
+        Map()
+        if value is None
+        else scope.mapping(value, "the gate `sql`", line, keys_of(SqlGateModel))
+    )
+    rows, columns = given.get("rows", "bag"), given.get("columns", "any")
+    if rows not in words_of(SqlRows):
+        raise scope.fail(f"sql rows: {nearest(str(rows), words_of(SqlRows))}", line)
+    if columns not in words_of(SqlColumns):
+        raise scope.fail(f"sql columns: {nearest(str(columns), words_of(SqlColumns))}", line)
+    databases, tolerance = given.get("databases", DATABASES), given.get("tolerance", 1e-6)
+    if isinstance(databases, bool) or not isinstance(databases, int) or not 0 <= databases <= 16:
+        raise scope.fail(f"sql databases: a whole number from 0 to 16, not {databases!r}", line)
+    number = isinstance(tolerance, (int, float)) and not isinstance(tolerance, bool)
+    if not number or not 0 <= tolerance < 1 or math.isnan(tolerance):
+        raise scope.fail(
+            "sql tolerance: a number from 0 to 1, the relative error of a figure, not"
+            f" {tolerance!r}",
+            line,
+        )
+    return {
+        "query": sql,
+        "ordered": ordered and rows == "bag",
+        "rows": rows,
+        "columns": columns,
+        "databases": databases,
+        "tolerance": tolerance,
+    }

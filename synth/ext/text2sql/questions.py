@@ -1,0 +1,217 @@
+"""The questions of a world's questions.json as families: one of each database, a task a
+question.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, cast
+
+from envs.ledger import Ledger
+from envs.plugins import resolve
+from envs.types import Limits, Pins, ToolResult
+from envs.world.query import QueryResult
+from synth.core.tasks.pools import ListedTask, PublishedFamily
+from synth.core.tasks.readers import FileFamilies, ReaderContext
+from synth.core.tasks.yaml.body import Body, WorldRules
+from synth.core.tasks.yaml.scope import Scope
+from synth.core.tasks.yaml.user import UserText
+from synth.core.tasks.yaml.words import NOW
+from synth.core.types.checks import CLOCK, TIE, Gate
+from synth.errors import TaskError
+from synth.ext.text2sql.bird import PublishedQuestion, QuestionsDocument
+from synth.ext.text2sql.question import question_steps
+from synth.ext.text2sql.result_sets import Rules, same_rows
+from synth.ext.text2sql.right_answers import RightAnswers, right_answers, unstable, widths_of
+
+LIMITS = Limits(True, 5_000, 10_000, 64_000_000)
+"""What a published query may take: what a run's own limits allow unless they are changed."""
+
+QUESTION, DATABASE = "question", "database"
+"""Kinds of parts in the account."""
+
+
+def read_file(context: ReaderContext) -> FileFamilies:
+    """The family of the universe's database, or those of an attached one by ``db_id``. A family is
+    missing where nothing can be asked of it.
+
+    Questions are left out whose published query fails, finds nothing, reads no table, or may answer
+    differently each time. Raises :class:`~synth.errors.TaskError` for a file that cannot be read.
+    """
+    world, file = context.world, context.file
+    try:
+        document = cast("QuestionsDocument", json.loads(file.read_text("utf-8")))
+        asked, attached = document["questions"], document["attached"]
+        account = _account(document) if context.universe == 0 else Ledger()
+        rules = WorldRules(document["now"] or NOW)
+    except (ValueError, KeyError, TypeError) as error:
+        raise TaskError(
+            f"no file of questions as `tasks=bird` writes it: {error}", str(file)
+        ) from None
+    if attached:
+        names = list(dict.fromkeys(item["db_id"] for item in asked))
+    else:  # without databases of its own, the questions are not about this world's
+        names = [world.databases[context.universe].name] if world.databases else []
+        account.found(DATABASE, len(names))
+        account.use(DATABASE, len(names))
+    changed = dict(document["changed"])
+    families: list[PublishedFamily] = []
+    for name in names:
+        about = f"Questions about the database {name}, from {document['source']}."
+        reader = _QuestionReader(context, name, document, rules, account, changed)
+        tasks = list(reader.tasks())
+        families += [PublishedFamily(name, str(file), 1, about, tasks)] if tasks else []
+    return FileFamilies(families, rules, account=account)
+
+
+def _account(document: QuestionsDocument) -> Ledger:
+    """The account of what the file and its folder hold and the world does not."""
+    account = Ledger()
+    for kind, parts in ((QUESTION, document["left_out"]), (DATABASE, document["databases"])):
+        account.found(kind, len(parts))
+        for name, why in parts:
+            account.leave_out(kind, name, why)
+    unread = {name for name, _ in document["databases"]}
+    for question in document["questions"]:
+        if question["db_id"] in unread:
+            account.found(QUESTION)
+            name = f"{question['db_id']} {question['question_id']}"
+            account.leave_out(QUESTION, name, "its database cannot be read")
+    return account
+
+
+@dataclass
+class _QuestionReader:
+    """Reads the questions of one family."""
+
+    context: ReaderContext
+    family: str
+    document: QuestionsDocument
+    world_rules: WorldRules
+    account: Ledger
+    changed: Mapping[str, str]
+
+    @cached_property
+    def scope(self) -> Scope:
+        return Scope(str(self.context.file), self.family, self.context.tools)
+
+    @cached_property
+    def types(self) -> Mapping[str, str]:
+        """The types of the database's columns, by name in lower case."""
+        tables = self.context.queries.tables.values()
+        return {column.name.lower(): column.type for table in tables for column in table.columns}
+
+    def tasks(self) -> Iterator[ListedTask]:
+        """The tasks of the questions that can be asked; each question is accounted for."""
+        for item in self.document["questions"]:
+            if item["db_id"] != self.family:
+                continue
+            name = f"{self.family} {item['question_id']}"
+            self.account.found(QUESTION)
+            found = self._examined(item)
+            if isinstance(found, str):
+                self.account.leave_out(QUESTION, name, found)
+                continue
+            notes = [self.changed[name]] if name in self.changed else []
+            notes += [f"asked with the note {note}" for note in found.notes]
+            if notes:
+                self.account.change(QUESTION, name, " and ".join(notes))
+            else:
+                self.account.use(QUESTION)
+            yield self._task(item, found)
+
+    def _ask(self, sql: str, *, unordered: bool = False) -> QueryResult | ToolResult:
+        pins = Pins(self.world_rules.now)
+        return self.context.queries.answer(sql, LIMITS, pins, unordered=unordered)
+
+    def _examined(self, item: PublishedQuestion) -> _Examined | str:
+        """The question with its notes; the reason for which its query cannot judge answers."""
+        sql, queries = item["sql"], self.context.queries
+        read = resolve("envs.tools.sql.critic:read_query")(sql, queries.dialect)
+        rules = self._rules(read)
+        right = right_answers(sql, self._ask, queries.dialect, rules)
+        if isinstance(right, ToolResult):
+            return f"its query fails: {(right.message or '').rstrip('.')} ({right.category})"
+        rows = right.answer.rows
+        if not rows or all(cell is None for row in rows for cell in row):
+            return "its query finds nothing"
+        if read is not None and not read.tables:
+            return "its query reads no table: a constant answers it"
+        if reason := unstable(sql, self._ask, queries.dialect, widths_of(queries.tables)):
+            return reason
+        if reason := self._otherwise(sql, right, rules):
+            return reason
+        tags = resolve("envs.tools.sql.critic:doubts")(sql, queries.dialect, self.types, rows)
+        own = {TIE: right.ties > 0, CLOCK: read is not None and read.clock is not None}
+        notes = [tag for tag, there in own.items() if there] + tags
+        return _Examined(notes, rules, self._described(read), read is not None and quotes(read))
+
+    def _otherwise(self, sql: str, right: RightAnswers, rules: Rules) -> str:
+        """The reason for which a second execution is not as right as the first."""
+        again = self._ask(sql, unordered=True)
+        if isinstance(again, ToolResult):
+            return f"its query fails the second time: {again.category}"
+        width = len(right.answer.columns)
+        if same_rows(right.blocks, again.rows, width, len(again.columns), rules):
+            return ""
+        return "its query gives another answer when it is executed again"
+
+    def _rules(self, read: Any) -> Rules:
+        """The comparison of answers: BIRD's, or order and repetitions as the right query has."""
+        if self.document["rows"] == "set":
+            return Rules(set_of_rows=True, any_columns=False)
+        return Rules(ordered=read is not None and read.ordered, any_columns=False)
+
+    def _described(self, read: Any) -> Sequence[str]:
+        """The tables that a query reads, as the database names them."""
+        known = {name.lower(): name for name in self.context.queries.tables}
+        named = [name.lower() for name in read.tables] if read is not None else []
+        found = [known.get(name) or known.get(name.rpartition(".")[2]) for name in named]
+        return [name for name in dict.fromkeys(found) if name is not None]
+
+    def _task(self, item: PublishedQuestion, found: _Examined) -> ListedTask:
+        hint = f"\n\nHint: {item['evidence']}" if item["evidence"] else ""
+        options = {
+            "query": item["sql"],
+            "ordered": found.rules.ordered,
+            "rows": "set" if found.rules.set_of_rows else "bag",
+            "columns": "given",
+            "databases": self.document["suite"],
+            "tolerance": found.rules.tolerance,
+            "notes": found.notes,
+        }
+        steps = partial(question_steps, item["sql"], found.tables, self.scope, 1)
+        body = Body(
+            user=UserText([f"{item['question']}{hint}"]),
+            answer=None,
+            compare_answer={},
+            oracle={},
+            gold=steps(quotes=found.quotes),
+            gates=(Gate("state"), Gate("sql", options), Gate("reply", {"acts": []})),
+            compare=self.context.rules.compare,
+            alternatives=(),
+            transient=self.context.rules.transient,
+            uses=frozenset(),
+            difficulty=item["difficulty"],
+        )
+        return ListedTask({"question_id": item["question_id"]}, item["question_id"], None, body)
+
+
+def quotes(read: Any) -> bool:
+    """True if the first row of an answer is promised, so that a reply may quote it."""
+    return read.ordered or read.one_row
+
+
+@dataclass(frozen=True, slots=True)
+class _Examined:
+    """A question that can be asked: its tags, the comparison of its answers, the tables to
+    describe, and whether gold's reply quotes the first row.
+    """
+
+    notes: Sequence[str]
+    rules: Rules
+    tables: Sequence[str]
+    quotes: bool

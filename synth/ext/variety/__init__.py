@@ -1,0 +1,1 @@
+"""Tasks in many words and combinations: composition, wording, near-duplicates, held-out words."""

@@ -1,0 +1,185 @@
+"""Choice of tasks whose opening requests are not near-duplicates of one another
+(``tasks.max_near_duplicates``), and whose difficulty is in a range (``tasks.difficulty``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heapreplace
+
+from synth.core.foundation.near_duplicates import NearDuplicates
+from synth.core.foundation.shingles import number_of, shingles, words
+from synth.core.runner.asked import Levels
+from synth.ext.variety.composition import Composer
+from synth.source import TaskPool
+from synth.task import Task
+
+MOST_REFUSED = 200
+"""The tasks of a family that are refused one after another before it counts as exhausted."""
+
+SPARE = 4
+"""First requests that are chosen for each composed task: one that is not proved gets another."""
+
+
+@dataclass(slots=True)
+class Openings:
+    """The opening requests of a plan so far. At most the share ``most`` are near-duplicates of one
+    before them; ``left_out`` counts the tasks that were refused. ``shown`` gives the task in the
+    words that its user will use; None: in those of its source.
+    """
+
+    most: float
+    shown: Callable[[Task], Task] | None = None
+    left_out: int = 0
+    _chosen: int = 0
+    _near: int = 0
+    _texts: set[int] = field(default_factory=set[int])
+    _index: NearDuplicates = field(default_factory=NearDuplicates)
+
+    def take(self, opening: str, *, strict: bool = False) -> bool:
+        """Add an opening if it may be in the plan; ``strict`` refuses every near-duplicate."""
+        found = words(opening)
+        text, parts = number_of(found), shingles(found)
+        is_near = text in self._texts or self._index.find(parts) is not None
+        if is_near and (strict or self._near + 1 > self.most * (self._chosen + 1)):
+            self.left_out += 1
+            return False
+        self._chosen += 1
+        self._near += is_near
+        if text not in self._texts:
+            self._texts.add(text)
+            self._index.add(parts)
+        return True
+
+
+@dataclass(slots=True)
+class Filters:
+    """Filters of a plan: the openings so far (None: near-duplicates are welcome), and
+    a range of difficulty (None: any). ``outside`` counts the tasks that are not in it.
+    """
+
+    openings: Openings | None
+    levels: Levels | None
+    outside: int = 0
+
+    @classmethod
+    def of(cls, max_near_duplicates: float | None, levels: Levels | None) -> Filters:
+        """The filters of a new plan."""
+        most = max_near_duplicates
+        return cls(None if most is None else Openings(most), levels)
+
+    def __bool__(self) -> bool:
+        return self.openings is not None or self.levels is not None
+
+    @property
+    def left_out(self) -> int:
+        """Number of tasks that were left out as near-duplicates."""
+        return 0 if self.openings is None else self.openings.left_out
+
+    def take(self, task: Task, *, begins: bool) -> bool:
+        """Add a task if it may be in the plan. One that ``begins`` a composed task may have any
+        difficulty, and is a near-duplicate of none.
+        """
+        if not begins and self.levels is not None and not self.levels.hold(task):
+            self.outside += 1
+            return False
+        if self.openings is None:
+            return True
+        shown = self.openings.shown
+        if shown is not None and not begins:  # a composed task gets words of its own
+            task = shown(task)
+        return self.openings.take(task.prompt, strict=begins)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """``count`` tasks asked alone, by ``weights`` (None: equal ones), beside composed tasks of up
+    to ``size`` requests.
+    """
+
+    count: int
+    size: int
+    weights: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True)
+class DistinctTasks:
+    """The chosen tasks of one universe: places of each family, in the order of the plan, and the
+    families and places of first requests of composed tasks. ``exhausted`` families had no more.
+    """
+
+    places: Mapping[str, Sequence[int]]
+    firsts: Sequence[tuple[str, int]]
+    exhausted: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Families:
+    """The tasks of families that have not been looked at. Families take turns by their weights."""
+
+    pool: TaskPool
+    seed: int
+    capacities: Mapping[str, int]
+    filters: Filters
+    weights: Mapping[str, float] | None
+    looked_at: dict[str, int] = field(default_factory=dict[str, int])
+    exhausted: set[str] = field(default_factory=set[str])
+
+    def choose(
+        self, count: int, size: int = 1, composer: Composer | None = None
+    ) -> Iterator[tuple[str, int]]:
+        """Yield family and place of the next tasks, at most ``count``; with a composer, only tasks
+        that can begin one of ``size`` requests and that are near-duplicates of none.
+        """
+        names = [
+            name for name, own in self.capacities.items() if own and name not in self.exhausted
+        ]
+        weights = self.weights or dict.fromkeys(names, 1.0)
+        turns = [(1 / weights[name], order, name) for order, name in enumerate(names)]
+        heapify(turns)
+        while count and turns:
+            turn, order, family = turns[0]
+            place = self._next(family, size, composer)
+            if place is None:
+                self.exhausted.add(family)
+                heappop(turns)
+            else:
+                heapreplace(turns, (turn + 1 / weights[family], order, family))
+                count -= 1
+                yield family, place
+
+    def _next(self, family: str, size: int, composer: Composer | None) -> int | None:
+        start = self.looked_at.get(family, 0)
+        for place in range(start, min(start + MOST_REFUSED, self.capacities[family])):
+            self.looked_at[family] = place + 1
+            task = self.pool.task(family, place, self.seed)
+            if composer is not None and not composer.can_begin(task, size):
+                continue
+            if self.filters.take(task, begins=composer is not None):
+                return place
+        return None
+
+
+def choose_tasks(
+    pool: TaskPool,
+    capacities: Mapping[str, int],
+    wish: Wish,
+    composer: Composer | None,
+    seed: int,
+    filters: Filters,
+) -> DistinctTasks:
+    """Choose the tasks of a universe, as far as there are so many, and first requests for the
+    composed tasks of ``composer``.
+    """
+    families = _Families(pool, seed, capacities, filters, wish.weights)
+    places: dict[str, list[int]] = {name: [] for name in capacities}
+    for family, place in families.choose(wish.count):
+        places[family].append(place)
+    exhausted = frozenset(families.exhausted)
+    firsts = (
+        []
+        if composer is None
+        else list(families.choose(SPARE * composer.count, wish.size, composer))
+    )
+    return DistinctTasks(places, firsts, exhausted)

@@ -1,0 +1,133 @@
+"""The grammar of words.yaml: voices, and what they say around and in the place of parts of a
+request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.resources import files
+from random import Random
+from typing import ClassVar
+
+import yaml
+from pydantic import ConfigDict, TypeAdapter
+
+from synth.core.foundation.hashing import digest
+
+ACT = "{act}"
+"""Stands in a form of request for what is to be done."""
+
+_STRICT = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Greetings:
+    """Greetings of any hour, and those of a part of the day."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    always: Sequence[str]
+    morning: Sequence[str] = ()
+    afternoon: Sequence[str] = ()
+
+    def at(self, hour: int) -> Sequence[str]:
+        """The greetings that fit an hour of the day."""
+        return [*self.always, *(self.morning if hour < 12 else self.afternoon)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Voice:
+    """A manner of writing. ``frames`` put the parts of an opening in an order, ``requests`` are the
+    forms that it asks in; ``shortened`` and ``misspelt`` are shares of the words that can be.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    name: str
+    weight: float
+    persona: str
+    frames: Sequence[str]
+    greetings: Greetings
+    contexts: Sequence[str]
+    questions: Sequence[str]
+    closings: Sequence[str]
+    requests: Sequence[str]
+    small_letters: bool = False
+    bare_end: bool = False
+    shortened: float = 0.0
+    misspelt: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grammar:
+    """All of words.yaml, which says what its lists are for."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    greeted: Sequence[str]
+    thanked: Sequence[str]
+    abbreviated: Sequence[str]
+    requests: Sequence[str]
+    unfit: Sequence[str]
+    agreements: Sequence[str]
+    lowered: Sequence[str]
+    shortened: Mapping[str, Sequence[str]]
+    misspelt: Mapping[str, Sequence[str]]
+    voices: Sequence[Voice] = field(default_factory=list[Voice])
+
+    def voice(self, seed: int, barred: Collection[str] = ()) -> Voice:
+        """The voice that a seed draws, by the voices' weights, among those that are not barred."""
+        voices = [voice for voice in self.voices if voice.name not in barred]
+        return Random(seed).choices(voices, [voice.weight for voice in voices])[0]
+
+    @cached_property
+    def greets(self) -> re.Pattern[str]:
+        """Matches a text that begins with a greeting."""
+        return re.compile(rf"\W*(?:{_any(self.greeted)})\b", re.IGNORECASE)
+
+    @cached_property
+    def thanks(self) -> re.Pattern[str]:
+        """Matches words of thanks anywhere."""
+        return re.compile(rf"\b(?:{_any(self.thanked)})\b", re.IGNORECASE)
+
+    @cached_property
+    def asks(self) -> Sequence[re.Pattern[str]]:
+        """Match a sentence that is a request, with its act as the group ``act``."""
+        return [
+            re.compile(re.escape(form).replace(re.escape(ACT), r"(?P<act>.+)"), re.DOTALL)
+            for form in self.requests
+        ]
+
+    @cached_property
+    def bars(self) -> re.Pattern[str]:
+        """Matches an act that is left in its own form."""
+        return re.compile(rf"(?:{_any(self.unfit)})\b", re.IGNORECASE)
+
+
+def _any(words: Sequence[str]) -> str:
+    """A pattern of any of these words, the longest first."""
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
+def _source() -> str:
+    return files("synth.ext.variety.wording").joinpath("words.yaml").read_text("utf-8")
+
+
+@cache
+def grammar() -> Grammar:
+    """The grammar that ships."""
+    return TypeAdapter(Grammar).validate_python(yaml.safe_load(_source()))
+
+
+@cache
+def grammar_digest() -> str:
+    """Of the grammar's text: another grammar makes other requests."""
+    return digest(_source())
+
+
+def voice_names() -> list[str]:
+    """The names of the voices of the grammar that ships."""
+    return [voice.name for voice in grammar().voices]

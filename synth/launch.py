@@ -1,0 +1,331 @@
+"""Launch and resume of a run: from its config to a sealed run directory.
+
+    config -> plan -> [workers: prove, play, judge] -> journal -> shards -> manifest
+
+The driver alone writes. It can be killed at any moment: what it had journaled is not run again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from rich.console import Console
+
+from envs.world.files import PHRASINGS
+from envs.world.loader import world_files
+from synth.config import RunConfig, to_yaml
+from synth.coordinator import Coordinator, RunReport
+from synth.core.config.task_source import load_task_source
+from synth.core.dataset.store.run_info import RunFiles
+from synth.core.dataset.store.task_table import write_tasks
+from synth.core.dataset.store.writer import RunWriter
+from synth.core.dataset.upload import check_target, upload
+from synth.core.foundation.archive import pack_world
+from synth.core.foundation.consent import (
+    Consent,
+    config_part,
+    refuse,
+    remember,
+    require_consent,
+    tasks_part,
+    world_part,
+)
+from synth.core.foundation.shipped import find_world
+from synth.core.foundation.tempdirs import Scratch
+from synth.core.runner.attached import changes_of
+from synth.core.runner.progress import Waiting
+from synth.core.runner.provenance import check_unchanged
+from synth.core.runner.recovery import Recovery
+from synth.core.runner.run_files import (
+    CONFIG_FILE,
+    TASKS_FILE,
+    load_config,
+    scrubbed,
+    task_row,
+    with_changes,
+    write_whole,
+)
+from synth.errors import OperatorError, ResumeRefused
+from synth.ext.authoring.rephrase import (
+    paid_answers,
+    rephrase_world,
+    waits_for_phrasings,
+    wants_phrasings,
+)
+from synth.ext.branching.plan import with_path
+from synth.ext.hub.card import complete_card
+from synth.prepare import REPHRASED, PreparedRun, prepare
+
+Begun = Callable[[Coordinator], None]
+
+
+def _ignore(_: Coordinator) -> None:
+    """Nobody interrupts the run from another thread."""
+
+
+def launch(
+    config: RunConfig, console: Console, begun: Begun = _ignore, consent: Consent = refuse
+) -> RunReport:
+    """Run a new job. ``begun`` gets the coordinator, which another thread may interrupt;
+    ``consent`` decides on code of a recorded run that is branched or narrated.
+
+    Raises :class:`OperatorError` and the errors of worlds and tasks before anything is paid for.
+    """
+    if config.model.kind == "replay" and config.model.path is not None:
+        source = Path(config.model.path).expanduser().absolute()
+        config = replace(config, model=replace(config.model, path=str(source)))
+    if config.tasks.path is not None:
+        questions = Path(config.tasks.path).expanduser().absolute()
+        config = replace(config, tasks=replace(config.tasks, path=str(questions)))
+    config = with_path(config)
+    with Waiting(f"planning the tasks of {config.world_folder}", console):
+        run = prepare(config, consent=consent)
+    _require_model(run)
+    source, directory = run.world.path, new_directory(config)
+    run = _rephrased(run, directory, console)
+    for line in run.notes:
+        console.print(f"note: {line}", markup=False, soft_wrap=True)
+    recorded = config.recording is not None
+    if config.env.path is not None and not recorded:
+        # A resume may come from another working directory.
+        config = replace(config, env=replace(config.env, path=str(source)))
+        run = replace(run, config=config)
+    if config.output.upload is not None:
+        check_target(config.output.upload, run.identity)
+    archive, text = pack_world(run.world.path), to_yaml(config).encode()
+
+    def prepare_files(home: Path) -> None:
+        (home / "world").mkdir(exist_ok=True)
+        write_whole(home / "world" / f"{run.world.digest}.tar.zst", archive)
+        write_whole(home / CONFIG_FILE, text)
+        remember([world_part(archive), config_part(text)])
+        if recorded:  # its tasks are proved
+            scrubber = run.settings.scrubber()
+            tasks = (run.plan.task(index) for index in range(run.plan.tasks))
+            rows = (scrubbed(task_row(task, run.world), scrubber) for task in tasks)
+            write_tasks(home / TASKS_FILE, rows)
+            remember([tasks_part(home / TASKS_FILE, ())])
+
+    writer = RunWriter.create(
+        directory,
+        run.layout,
+        run.identity,
+        max_attempts=config.runtime.max_attempts,
+        prepare=prepare_files,
+    )
+    try:
+        with writer:
+            coordinator = Coordinator(run, directory, writer, archive, console)
+            begun(coordinator)
+            report = coordinator.main()
+    except BaseException:
+        if (directory / TASKS_FILE).exists() and not (recorded and _nothing_done(writer)):
+            _say_how_to_resume(directory, console)
+        else:
+            withdraw(directory)
+        raise
+    _complete_card(directory, console)
+    return _uploaded(report, run, console)
+
+
+def _rephrased(run: PreparedRun, directory: Path, console: Console) -> PreparedRun:
+    """The run with other words for its users, if a model writes any."""
+    config = run.config
+    if not wants_phrasings(config):
+        return run
+    try:
+        found = rephrase_world(config, directory, console)
+        with Waiting(f"planning the tasks of {config.world_folder}", console):
+            again = prepare(config, found.folder)
+    except BaseException:
+        if waits_for_phrasings(directory):
+            _say_how_to_resume(directory, console)
+        raise
+    return replace(again, home=found.home, rephrased=found.summary)
+
+
+def _nothing_done(writer: RunWriter) -> bool:
+    """True if no job has ended."""
+    progress = writer.progress
+    return progress.waiting == progress.jobs
+
+
+def withdraw(directory: Path) -> None:
+    """Remove a run without any result, so that it can be launched again in the same place; answers
+    that were paid for stay, with the config.
+    """
+    if paid_answers(directory):
+        RunFiles(directory).run.unlink(missing_ok=True)
+        shutil.rmtree(directory / "world", ignore_errors=True)
+        (directory / TASKS_FILE).unlink(missing_ok=True)
+        return
+    for name in ("world", ".synth"):
+        shutil.rmtree(directory / name, ignore_errors=True)
+    for name in (CONFIG_FILE, TASKS_FILE):
+        (directory / name).unlink(missing_ok=True)
+    for folder in (directory / "data", directory):
+        with contextlib.suppress(OSError):  # not empty: somebody else's files
+            folder.rmdir()
+
+
+def resume(
+    directory: Path,
+    changes: Mapping[str, object],
+    console: Console,
+    consent: Consent = refuse,
+    begun: Begun = _ignore,
+) -> RunReport:
+    """Continue a run. ``changes`` are dotted config keys with new values; ``consent`` decides on
+    code that was not made on this machine; ``begun`` is that of :func:`launch`.
+
+    Damaged files of the run are restored, with notes. Raises :class:`ResumeRefused` with the
+    difference if the config, the world or an extension would change the data, and
+    :class:`~synth.errors.UntrustedCode`.
+    """
+    if waits_for_phrasings(directory):
+        return _launch_again(directory, changes, console, consent, begun)
+    found = Recovery.open(directory)
+    before = found.config()
+    with Scratch("resume") as home:
+        sound = found.world(before, home.path)
+        parts = [] if sound is None else [world_part(sound[1])]
+        parts.append(config_part(found.config_text(before), resumes=True))
+        require_consent(directory, parts, consent)
+        config = with_changes(directory, before, changes)
+        own, archive = sound or found.packed_again(config, home.path)
+        refuse_changed_world(config, own)
+        with Waiting(f"planning the tasks of {config.world_folder}", console):
+            run = prepare(config, own)
+        _require_model(run)
+        if found.info is not None:
+            run = replace(run, rephrased=found.info.identity.more.get(REPHRASED))
+            check_unchanged(found.info.identity.more.get("extensions", ()), run.extensions)
+        if lines := changes_of(found.info, run.settings.target.fingerprint):
+            raise ResumeRefused(
+                f"the attached database changed since the run began: {'; '.join(lines)}. Put it"
+                " back to resume, or start a new run in another output.dir."
+            )
+        if config.recording is not None:
+            found.check_plan(run, config.recording)
+        found.check_tasks(run)
+        if config.output.upload is not None:
+            check_target(config.output.upload, run.identity)
+        writer = RunWriter.resume(
+            directory,
+            run.layout,
+            max_attempts=config.runtime.max_attempts,
+            restored=found.description(run),
+        )
+        for note in [*found.notes, *writer.warnings]:
+            console.print(f"note: {note}", markup=False, soft_wrap=True)
+        with writer:
+            found.write()
+            text = to_yaml(config).encode()
+            write_whole(directory / CONFIG_FILE, text)
+            remember([world_part(archive), config_part(text)])
+            try:
+                coordinator = Coordinator(run, directory, writer, archive, console)
+                begun(coordinator)
+                report = coordinator.main()
+            except BaseException:
+                _say_how_to_resume(directory, console)
+                raise
+    _complete_card(directory, console)
+    return _uploaded(report, run, console)
+
+
+def _launch_again(
+    directory: Path,
+    changes: Mapping[str, object],
+    console: Console,
+    consent: Consent,
+    begun: Begun,
+) -> RunReport:
+    """Launch a run that was stopped while a model wrote phrasings for it."""
+    config = load_config(directory, changes)
+    text = (directory / CONFIG_FILE).read_bytes()
+    require_consent(directory, [config_part(text, resumes=True)], consent)
+    config = replace(config, output=replace(config.output, dir=str(directory)))
+    return launch(config, console, begun, consent)
+
+
+def _uploaded(report: RunReport, run: PreparedRun, console: Console) -> RunReport:
+    """Send the files to ``output.upload``, if it is given. The run stays whole where that fails."""
+    url = run.config.output.upload
+    if url is None:
+        return report
+
+    def say(line: str) -> None:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    try:
+        done = upload(report.directory, url, run.identity, say)
+    except OperatorError as error:
+        return replace(report, upload_problem=str(error))
+    counts = f"{done.sent} files sent, {done.unchanged} there already, {done.removed} removed"
+    return replace(report, uploaded=f"{url}: {counts}")
+
+
+def _complete_card(directory: Path, console: Console) -> None:
+    if (problem := complete_card(directory)) is not None:
+        console.print(f"note: {problem}", markup=False, soft_wrap=True)
+
+
+def _require_model(run: PreparedRun) -> None:
+    """Raise OperatorError for a model that no run can ask, before anything is written."""
+    if run.settings.refusal:
+        raise OperatorError(run.settings.refusal)
+
+
+def _say_how_to_resume(directory: Path, console: Console) -> None:
+    where = shlex.quote(str(directory))
+    console.print(
+        f"What has finished is kept. Go on with: synth run --resume {where}",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def refuse_changed_world(config: RunConfig, own: Path) -> None:
+    """Raise ResumeRefused if the world's folder still exists but has changed since the run
+    began.
+    """
+    if config.recording is not None or load_task_source(config.tasks.kind).writes_world:
+        return  # its own copy is the only one
+    try:
+        folder = find_world(config.env.path or config.env.name or "")
+    except OperatorError:
+        return  # gone: the run has its own copy
+    before, now = _contents(own), _contents(folder)
+    written = {PHRASINGS} if wants_phrasings(config) else set[str]()
+    names = sorted((before.keys() | now.keys()) - written)
+    changed = [name for name in names if before.get(name) != now.get(name)]
+    if changed:
+        raise ResumeRefused(
+            f"the world {folder} changed since the run began: {', '.join(changed)}. "
+            "Put it back to resume, or start a new run in another output.dir."
+        )
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {name: file.read_bytes() for name, file in world_files(folder).items()}
+
+
+def new_directory(config: RunConfig) -> Path:
+    """The directory of a new run: ``output.dir``, or a new one under ``output.root``."""
+    if config.output.dir is not None:
+        return Path(config.output.dir).expanduser().absolute()
+    stamp = datetime.now().astimezone().strftime("%Y-%m-%d_%H-%M-%S")
+    root = Path(config.output.root).expanduser().absolute()
+    name = f"{Path(config.env.path or config.env.name or 'run').name}_{stamp}"
+    return next(
+        path
+        for number in range(1, 10_000)
+        if not (path := root / (name if number == 1 else f"{name}_{number}")).exists()
+    )

@@ -1,1 +1,0 @@
-"""Models: sources of continuations of a conversation. The contract is :mod:`synth.models.base`."""

@@ -1,0 +1,312 @@
+"""A rollout: one job, from a fresh sandbox to a row of the dataset."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from envs.types import Limits
+from envs.world.loader import World
+from envs.world.template_cache import Templates
+from synth.core.agent.event_stream import EventStream
+from synth.core.agent.rollout_result import AgentLimits, AgentRun
+from synth.core.agent.segments import segments
+from synth.core.agent.state import RolloutIdentity
+from synth.core.dataset.clean import clean_row
+from synth.core.dataset.columns import SCHEMA_VERSION
+from synth.core.dataset.sanitize import sanitize
+from synth.core.rewards.gate_costs import notes_in
+from synth.core.runner.audit_files import AuditBook
+from synth.episode import Episode, Score
+from synth.ext.branching.model import BranchedModel
+from synth.ext.judge.endpoint_judge import JudgeCost, ModelJudge
+from synth.ext.middlewares.faults import injected
+from synth.middleware import MiddlewareMaker, start
+from synth.model import Completion, Model, Sampling
+from synth.rewards import Evidence, blame, total_reward
+from synth.task import Job
+from synth.user import User
+from synth.verdict import Outcome
+
+
+@dataclass(frozen=True)
+class RolloutContext:
+    """Everything that the rollouts of a worker share.
+
+    ``user`` answers the agent; None: the scripted one. ``middlewares`` wrap the
+    calls of each rollout, under their names in the config, the first outermost.
+    ``audit`` logs every
+    tool call; None: none is logged. ``judge`` votes on rollouts that pass all gates; None: nobody
+    does. ``event_stream`` gets the events of the rollouts while they
+    run.
+    """
+
+    world: World
+    templates: Templates
+    model: Model
+    limits: Limits
+    agent: AgentLimits
+    user: User | None = None
+    middlewares: Sequence[tuple[str, MiddlewareMaker]] = ()
+    audit: AuditBook | None = None
+    judge: ModelJudge | None = None
+    sampling: Sampling = field(default_factory=Sampling)
+    config_digest: str = ""
+    synth_version: str = ""
+    event_stream: EventStream | None = None
+
+
+@dataclass(frozen=True)
+class RolloutResult:
+    """A finished rollout before it becomes a row."""
+
+    run: AgentRun
+    score: Score
+    episode: Episode
+    tools: Sequence[Any]
+    segments: Sequence[object]
+    latency_s: float
+    judged: JudgeCost = field(default_factory=JudgeCost)
+
+
+@dataclass
+class PartialUsage:
+    """The cost of a rollout that broke, under the names of the row's columns.
+
+    ``stats`` is None if nothing is known.
+    """
+
+    stats: dict[str, object] | None = None
+
+
+async def play(
+    job: Job, context: RolloutContext, usage: PartialUsage | None = None
+) -> dict[str, Any]:
+    """Play the job and return its row: the dataset's columns, JSON columns as Python values.
+
+    If it raises, ``usage`` holds what had been spent.
+
+    Raises :class:`~synth.errors.ModelError`, :class:`~envs.errors.SandboxError` or
+    :class:`~envs.errors.ExecutorError`: a rollout that broke is not a row.
+    """
+    started = time.perf_counter()
+    audit = None
+    if context.audit is not None:
+        audit = context.audit.start({"job": job.index, "rollout": job.id})
+    with (
+        context.templates.use(job.task.universe) as template,
+        Episode(
+            job.task,
+            context.world,
+            template,
+            context.limits,
+            user=context.user,
+            seed=job.seed,
+            audit=audit,
+        ) as episode,
+    ):
+        middlewares = [start(name, maker) for name, maker in context.middlewares]
+        model = context.model
+        if job.branch is not None:
+            model = BranchedModel(model, job.branch)
+        agent = episode.agent(
+            model,
+            context.agent,
+            middlewares=middlewares,
+            identity=RolloutIdentity(job.id, job.index, job.seed, job.task.id),
+            event_stream=context.event_stream,
+        )
+        if audit is not None:
+            audit.step = lambda: 0 if agent.so_far is None else len(agent.so_far.completions)
+        try:
+            say = None if episode.user is None else episode.say
+            run = await agent.run(episode.messages, say)
+        except BaseException:
+            if usage is not None and agent.so_far is not None:
+                usage.stats = cost_of(agent.so_far)
+            raise
+        episode.said = sanitize(run.said)[0]
+        score = await episode.scored()
+        judged = JudgeCost()
+        if context.judge is not None and score.solved:
+            verdict = await context.judge.verdict(
+                episode.evidence(), score.verdicts, job.seed, judged
+            )
+            verdicts = [*score.verdicts, verdict]
+            score = Score(verdicts, total_reward(verdicts))
+        for middleware in middlewares:
+            middleware.rollout_scored(score.reward, score.verdicts)
+        latency_s = time.perf_counter() - started
+        return to_row(
+            job,
+            context,
+            RolloutResult(
+                run, score, episode, agent.tools, segments(agent.memory), latency_s, judged
+            ),
+        )
+
+
+async def probe(job: Job, context: RolloutContext) -> Completion | None:
+    """Ask the model for a short answer to the first prompt of a job, with its tools.
+
+    Raises :class:`~synth.errors.ModelError`.
+    """
+    with (
+        context.templates.use(job.task.universe) as template,
+        Episode(
+            job.task, context.world, template, context.limits, user=context.user, seed=job.seed
+        ) as episode,
+    ):
+        return await context.model.probe(job.task, episode.tools, episode.messages, job.seed)
+
+
+def cost_of(run: AgentRun) -> dict[str, object]:
+    """The cost of a rollout, under the names of the row's columns."""
+    usage, user, approver = run.usage, run.user_usage, run.approver_usage
+    return {
+        "num_turns": len(run.completions),
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cost_usd": run.cost_usd,
+        "user_input_tokens": user.input_tokens,
+        "user_output_tokens": user.output_tokens,
+        "user_cost_usd": run.user_cost_usd,
+        "approver_input_tokens": approver.input_tokens,
+        "approver_output_tokens": approver.output_tokens,
+        "approver_cost_usd": run.approver_cost_usd,
+        **JudgeCost().to_row(),
+    }
+
+
+def outcome_of(score: Score) -> Outcome:
+    """Success if every gate passed; a rollout without a reward is neither success nor failure.
+
+    Weighted scores of a world's rewards.py lower the reward, not the outcome.
+    """
+    if score.reward is None:
+        return Outcome.UNSCORED
+    return Outcome.SUCCESS if score.solved else Outcome.FAILURE
+
+
+def to_row(job: Job, context: RolloutContext, result: RolloutResult) -> dict[str, Any]:
+    """The dataset's row of a finished rollout."""
+    return clean_row(
+        {
+            **_identity_columns(job, context),
+            **_conversation_columns(result),
+            **_outcome_columns(result),
+            **_model_columns(result.run),
+            **cost_of(result.run),
+            **result.judged.to_row(),
+            "cached_tokens": result.run.usage.cached_tokens,
+            "reasoning_tokens": result.run.usage.reasoning_tokens,
+            "latency_s": round(result.latency_s, 6),
+            "user_model": None if result.episode.user is None else result.episode.user.name,
+            "model": context.model.name,
+            "sampling": context.sampling.to_json(),
+            "config_digest": context.config_digest,
+            "synth_version": context.synth_version,
+            "schema_version": SCHEMA_VERSION,
+            "created_at": dt.datetime.now(dt.UTC),
+        }
+    )
+
+
+def _identity_columns(job: Job, context: RolloutContext) -> dict[str, object]:
+    task = job.task
+    return {
+        "trajectory_id": job.id,
+        "task_id": task.id,
+        "job_index": job.index,
+        "family": task.family,
+        "case": task.case,
+        "env": task.env,
+        "env_digest": context.world.digest,
+        "split": task.split,
+        "universe": task.universe,
+        "sample_index": job.sample,
+        "seed": job.seed,
+        "parent_id": None if job.branch is None else job.branch.parent,
+        "branch_step": None if job.branch is None else job.branch.step,
+        "surface": None if task.surface is None else task.surface.number,
+        "surface_names": None if task.surface is None else task.surface.to_json(),
+        "phrasing": task.phrasing,
+        "source_id": None,
+        "narrated_turns": None,
+    }
+
+
+def _conversation_columns(result: RolloutResult) -> dict[str, object]:
+    run, own = result.run, [tool for tool in result.tools if tool not in result.episode.tools]
+    return {
+        "messages": run.messages,
+        "tools": result.tools,
+        "middleware_tools": [tool["function"]["name"] for tool in own],
+        "segments": list(result.segments),
+        "events": run.recorded_events,
+        "call_changes": call_changes(run),
+        "executions": [execution.to_json() for execution in result.episode.executions],
+        "injected_faults": injected(run.events),
+    }
+
+
+def _outcome_columns(result: RolloutResult) -> dict[str, object]:
+    run, episode, score = result.run, result.episode, result.score
+    assert run.stop_reason is not None, "a run that returned has stopped"
+    errors = [call.result.category or "unknown" for call in run.outcomes if not call.result.ok]
+    return {
+        "outcome": outcome_of(score),
+        "stop_reason": run.stop_reason,
+        "reward": score.reward,
+        "verdicts": [verdict.to_json() for verdict in score.verdicts],
+        "state_diff": episode.diff().to_json(),
+        "state_hash_before": episode.state_hash_before,
+        "state_hash_after": episode.state_hash(),
+        "submitted": None if episode.submitted is None else dict(episode.submitted),
+        "num_tool_calls": len(run.outcomes),
+        "num_tool_errors": len(errors),
+        "error_categories": sorted(errors),
+        "blame": blame(evidence_of_all(run, episode), score.verdicts, run.stop_reason),
+        "notes": [note["check"] for item in score.verdicts for note in notes_in(item.detail)],
+    }
+
+
+def _model_columns(run: AgentRun) -> dict[str, object]:
+    """Token ids, log probabilities and provider fields, as far as any completion has them."""
+    turns = run.completions
+    with_ids = any(turn.token_ids is not None for turn in turns)
+    with_logprobs = any(turn.logprobs is not None for turn in turns)
+    with_provider = any(turn.provider for turn in turns)
+    return {
+        "token_ids": [list(turn.token_ids or ()) for turn in turns] if with_ids else None,
+        "logprobs": [list(turn.logprobs or ()) for turn in turns] if with_logprobs else None,
+        "provider_fields": [dict(turn.provider) for turn in turns] if with_provider else [],
+    }
+
+
+def evidence_of_all(run: AgentRun, episode: Episode) -> Evidence:
+    """The evidence of the episode, with the calls that the environment did not see.
+
+    Injected faults are among them, and share the blame.
+    """
+    evidence = episode.evidence()
+    if len(run.outcomes) == len(evidence.calls):
+        return evidence
+    return replace(evidence, calls=[episode.own_call(outcome) for outcome in run.outcomes])
+
+
+def call_changes(run: AgentRun) -> list[dict[str, object]]:
+    """The rows that each writing call changed, with the call's place in the rollout."""
+    return [
+        {
+            "call": index,
+            "id": outcome.call.id,
+            "name": outcome.call.name,
+            "changes": [change.to_json() for change in outcome.changes],
+        }
+        for index, outcome in enumerate(run.outcomes)
+        if outcome.changes
+    ]

@@ -1,0 +1,207 @@
+"""A task is one request with everything that plays and judges it; a job is one planned rollout.
+
+All of it is frozen, picklable, plain data that may cross a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+from synth.core.types.checks import AlternativeEnd, Gate, find_gate
+from synth.core.types.steps import Step, steps_from_json
+from synth.core.types.surface import Surface
+from synth.user import UserRole
+
+Json = Any
+Message = dict[str, Json]
+"""A chat message with OpenAI's keys; ``content`` is always a string, unused keys are absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldEnd:
+    """The end of the gold solution: net row changes (as JSON) and the submitted answer, if any.
+
+    ``calls`` counts its tool calls, ``writes`` holds the indices (from 0) of the calls that changed
+    rows, ``played`` the calls themselves: ``{"tool": ..., "arguments": {...}}``. ``reply`` is what
+    it tells the user, the JSON of a :class:`synth.core.types.reply.GoldReply`; None if that is
+    unknown. ``asked`` are the topics that it asked for before its first write; None if they are
+    unknown. ``work`` is the difficulty by kind (:mod:`synth.core.types.difficulty`); None if it is
+    unknown.
+    """
+
+    changes: Sequence[Mapping[str, Json]] = ()
+    answer: Mapping[str, Json] | None = None
+    calls: int = 0
+    writes: Sequence[int] = ()
+    played: Sequence[Mapping[str, Json]] = ()
+    reply: Mapping[str, Json] | None = None
+    asked: Sequence[str] | None = None
+    work: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task: the request, and everything that is needed to play and to judge it.
+
+    - ``gold``: the steps of the reference solution; ``end``: its end, known after the proof.
+    - ``answer``: the JSON Schema of the answer that is due (None: none), with the rule of each
+      field in ``compare_answer``.
+    - ``form``: the parameters of ``submit`` where all families of the world share them; None: they
+      are those of ``answer``.
+    - ``compare``: the rules of columns (``table.column`` -> rule).
+    - ``gates``: the gates in order.
+    - ``oracle_sql``: independent queries; ``oracle``: their values, known once the task is proved.
+    - ``user``: the role of a user who knows more than the request says, or agrees under a
+      condition; ``role`` is the role that is played, by default that of a user who only knows the
+      request.
+    - ``alternatives``: right ends other than gold's.
+    - ``transient``: ``allow`` or ``forbid`` writes that are undone again.
+    - ``difficulty``: the author's estimate (simple, moderate, challenging).
+    - ``surface``: the names that the agent is shown; None for the world's own. Everything else in
+      the task is in the world's own names.
+    - ``phrasing``: the name of the wording in which the user asks, those of the parts of a composed
+      task joined, and the voice behind a slash; None if it has no name.
+    - ``parts``: the tasks of a composed task, one for each request, in order. Each is judged by
+      its own gates, answer and words; gold and user of the whole are theirs one after another.
+    """
+
+    id: str
+    family: str
+    env: str
+    prompt: str
+    gold: Sequence[Step]
+    slots: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    key: Json = None
+    case: str | None = None
+    universe: int = 0
+    split: str = "train"
+    now: str = "2026-01-01T09:00:00"
+    seed: int = 0
+    system: str = ""
+    answer: Mapping[str, Json] | None = None
+    form: Mapping[str, Json] | None = None
+    compare_answer: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    compare: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    gates: Sequence[Gate] = (Gate("state"),)
+    oracle_sql: Mapping[str, str] = field(default_factory=dict[str, str])
+    oracle: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    user: UserRole | None = None
+    alternatives: Sequence[AlternativeEnd] = ()
+    transient: str = "allow"
+    difficulty: str | None = None
+    end: GoldEnd | None = None
+    surface: Surface | None = None
+    parts: Sequence[Task] = ()
+    phrasing: str | None = None
+
+    @property
+    def request_count(self) -> int:
+        """Number of requests: more than one in a composed task."""
+        return max(1, len(self.parts))
+
+    @property
+    def asked_together(self) -> bool:
+        """True for a composed task whose requests all come in its first message."""
+        return len(self.parts) > 1 and not self.role.requests
+
+    @property
+    def submit_parameters(self) -> Mapping[str, Json] | None:
+        """The parameters of ``submit`` as the agent is shown them; None: there is no such tool."""
+        return self.answer if self.form is None else self.form
+
+    @property
+    def role(self) -> UserRole:
+        """The role of the user who answers the agent."""
+        return self.user or UserRole(self.prompt)
+
+    @property
+    def gate_names(self) -> frozenset[str]:
+        return frozenset(gate.name for gate in self.gates)
+
+    def gate(self, name: str) -> Gate | None:
+        """The gate of that name; None if the task has none."""
+        return find_gate(self.gates, name)
+
+    def to_json(self) -> dict[str, Json]:
+        """The task as JSON; :meth:`from_json` reads it."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return own | {
+            "gold": [step.to_json() for step in self.gold],
+            "gates": [gate.to_json() for gate in self.gates],
+            "alternatives": [end.to_json() for end in self.alternatives],
+            "user": None if self.user is None else asdict(self.user),
+            "end": None if self.end is None else asdict(self.end),
+            "surface": None if self.surface is None else self.surface.to_json(),
+            "parts": [part.to_json() for part in self.parts],
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Json]) -> Task:
+        end, user, surface = raw.get("end"), raw.get("user"), raw.get("surface")
+        values: dict[str, Any] = {
+            **raw,
+            "gold": steps_from_json(raw["gold"]),
+            "gates": tuple(Gate.from_json(gate) for gate in raw.get("gates", ("state",))),
+            "alternatives": tuple(
+                AlternativeEnd.from_json(end) for end in raw.get("alternatives", ())
+            ),
+            "end": GoldEnd(**end) if end is not None else None,
+            "user": UserRole.from_json(user) if user is not None else None,
+            "surface": None if surface is None else Surface.from_json(surface),
+            "parts": tuple(cls.from_json(part) for part in raw.get("parts", ())),
+        }
+        return cls(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """The beginning of a rollout that another one has played.
+
+    ``parent`` is the id of that trajectory, ``step`` the number of its turns that are played again,
+    ``row`` what its row holds of them: ``messages``, ``tools``, ``events`` and the columns with one
+    entry per completion. ``seed`` is that of the model from there on.
+    """
+
+    parent: str
+    step: int
+    seed: int
+    row: Mapping[str, Json]
+
+
+NarratedPart = Literal["reasoning", "words", "reply"]
+"""Texts that a teacher writes into a turn: the assistant's reasoning, its words beside calls, its
+last words.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Narration:
+    """A recorded trajectory into which a teacher writes texts; its calls stay as they are.
+
+    ``source`` is the trajectory's id, ``row`` what its row holds. ``parts`` are the texts that are
+    asked for, each of them ``tries`` times at most.
+    """
+
+    source: str
+    row: Mapping[str, Json]
+    parts: Sequence[NarratedPart]
+    tries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One planned rollout. ``index`` is its place in the plan, ``id`` its content address (the
+    trajectory's id). ``branch`` is its beginning where another rollout played that; ``seed`` is
+    then the parent's, because the user and the faults of the beginning follow from it. So it is
+    with ``narration``, a whole rollout that is played again.
+    """
+
+    index: int
+    id: str
+    task: Task
+    sample: int
+    seed: int
+    branch: Branch | None = None
+    narration: Narration | None = None

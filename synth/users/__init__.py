@@ -1,1 +1,0 @@
-"""Users: partners who answer the agent. The contract is :mod:`synth.users.base`."""

@@ -1,0 +1,356 @@
+"""A worker: jobs in, finished rows out as encoded bytes.
+
+One worker carries many rollouts on one event loop. It stays in its process, whatever started it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from envs.errors import EnvsError, ExecutorError, NoRoomError
+from envs.sandboxes.base import find_engine
+from envs.world.loader import load_world
+from envs.world.template_cache import Templates
+from synth.core.dataset.store.wire import encode, to_wire
+from synth.core.foundation.archive import unpack_world
+from synth.core.foundation.collector import THRESHOLDS
+from synth.core.foundation.tempdirs import Scratch
+from synth.core.runner.audit_files import AuditBook
+from synth.core.runner.build import (
+    build_judge,
+    build_middleware,
+    build_model,
+    build_user,
+    reachable,
+    run_id,
+    scrubber_of,
+    worker_id,
+)
+from synth.core.runner.provenance import check_installed
+from synth.core.runner.rate_limits import Grant, LeasedRateLimiter
+from synth.core.runner.setup import RunSettings, WorkerSetup
+from synth.core.runner.totals import spent, stats_of
+from synth.core.runner.worker_messages import Assignment, Collected, Delivery
+from synth.core.validation.prove import prove
+from synth.errors import (
+    ModelAuthError,
+    ModelError,
+    ModelRefusedRequest,
+    SynthError,
+    TaskError,
+)
+from synth.ext.rationales.narrate import narrate, probe_teacher
+from synth.rollout import PartialUsage, RolloutContext, play, probe
+from synth.task import Job
+
+MAX_LOCAL = 4
+"""Proofs in flight; also rollouts in flight that ask nobody, if sandboxes are on a server. One
+process computes them one after the other, and each has a session.
+"""
+
+ROOM_S = 60.0
+"""Seconds that a rollout waits to begin while the database server has no session left."""
+
+_AGAIN_S = 0.5
+
+
+class Worker:
+    """Plays and proves what it is leased. Not thread-safe: all calls come from one event loop."""
+
+    def __init__(self, setup: WorkerSetup) -> None:
+        self._setup = setup
+        self._queue: deque[Assignment] = deque()
+        self._running: dict[asyncio.Task[Delivery], Assignment] = {}
+        self._finished: list[Delivery] = []
+        self._news = asyncio.Event()
+        self._proofs = asyncio.Semaphore(MAX_LOCAL)
+        local = _asks_nobody(setup.settings) and find_engine(setup.engine).needs_server
+        self._concurrency = min(setup.concurrency, MAX_LOCAL) if local else setup.concurrency
+        self._limiter = LeasedRateLimiter(self._news.set) if setup.settings.asks_endpoint else None
+        self._context: RolloutContext | None = None
+        self._audit: AuditBook | None = None
+        self._scratch: Scratch | None = None
+        self._scrubber = scrubber_of(setup)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._collector: tuple[int, int, int] | None = None
+
+    async def start(self) -> list[str]:
+        """Unpack the world and, with ``preflight``, test addresses and keys of model, user and
+        judge; returns warnings.
+
+        Raises :class:`~synth.errors.OperatorError` if an extension has another version here than
+        in the driver.
+        """
+        setup, settings = self._setup, self._setup.settings
+        self._loop = asyncio.get_running_loop()
+        check_installed(settings.extensions, f"worker {worker_id()}")
+        if gc.get_threshold() != THRESHOLDS:
+            self._collector = gc.get_threshold()
+            gc.set_threshold(*THRESHOLDS)
+        self._scratch = Scratch("worker")
+        folder = self._scratch.path / setup.world_name
+        world = load_world(unpack_world(setup.world_archive, folder))
+        model, user = build_model(settings.model), build_user(settings, self._limiter)
+        scratch = self._scratch.path
+        makers = [
+            (middleware.name, build_middleware(middleware, setup, scratch, self._scrubber))
+            for middleware in settings.middlewares
+        ]
+        warnings = self._open_audit()
+        self._context = RolloutContext(
+            middlewares=makers,
+            audit=self._audit,
+            world=world,
+            templates=Templates(world, setup.engine, place=settings.target),
+            model=model,
+            user=user,
+            judge=build_judge(settings.judge),
+            limits=settings.limits,
+            agent=settings.agent,
+            sampling=settings.model.sampling,
+            config_digest=settings.config_digest,
+            synth_version=setup.synth_version,
+        )
+        if settings.preflight:
+            judge = self._context.judge
+            warnings += [
+                *await model.preflight(),
+                *await user.preflight(),
+                *(await judge.preflight() if judge is not None else ()),
+            ]
+        model.limiter = self._limiter  # closed until the first grant
+        return warnings
+
+    def _open_audit(self) -> list[str]:
+        """Begin the worker's audit if the run has one; returns warnings."""
+        setup = self._setup
+        if setup.audit is None:
+            return []
+        run_dir = reachable(setup)
+        self._audit = AuditBook(
+            run_id(setup), worker_id(), setup.audit, run_dir, self._scrubber.text
+        )
+        if run_dir is not None:
+            return []
+        return [
+            f"worker {worker_id()} cannot reach {setup.run_dir}: its audit is on its standard error"
+        ]
+
+    async def lease(self, work: Sequence[Assignment]) -> None:
+        """Accept assignments; they start as rollouts finish."""
+        self._queue.extend(work)
+        self._fill()
+
+    async def collect(self, wait_s: float, grant: Grant | None = None) -> Collected:
+        """Return what has finished since the last call; waits up to ``wait_s`` for something.
+
+        ``grant`` replaces the lease of the endpoint from now on.
+        """
+        if self._limiter is not None and grant is not None:
+            self._limiter.apply_lease(grant)
+        if not self._finished and (self._running or self._queue):
+            try:
+                async with asyncio.timeout(wait_s):
+                    await self._news.wait()
+            except TimeoutError:
+                pass
+        self._news.clear()
+        finished, self._finished = self._finished, []
+        return Collected(finished, None if self._limiter is None else self._limiter.report_usage())
+
+    async def withdraw(self) -> list[int]:
+        """Give back what has not started; returns its indices."""
+        indices = [work.index for work in self._queue]
+        self._queue.clear()
+        return indices
+
+    async def close(self) -> None:
+        """End what still runs and release everything. Safe to call twice."""
+        if self._collector is not None:
+            gc.set_threshold(*self._collector)
+            self._collector = None
+        self._queue.clear()
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        if self._context is not None:
+            for _, maker in self._context.middlewares:
+                await maker.aclose()
+            await self._context.model.aclose()
+            if self._context.judge is not None:
+                await self._context.judge.aclose()
+            if self._context.user is not None:
+                await self._context.user.aclose()
+            self._context.templates.close()
+            self._context = None
+        if self._audit is not None:
+            self._audit.close()
+        if self._scratch is not None:
+            self._scratch.remove()
+
+    def holding(self) -> int | None:
+        """The index of the assignment whose code occupies the event loop at this moment.
+
+        The only method that another thread may call.
+        """
+        task = None if self._loop is None else asyncio.current_task(self._loop)
+        held = None if task is None else self._running.get(cast("asyncio.Task[Delivery]", task))
+        return None if held is None else held.index
+
+    def _fill(self) -> None:
+        while self._queue and len(self._running) < self._concurrency:
+            work = self._queue.popleft()
+            task = asyncio.create_task(self._with_room(work))
+            self._running[task] = work
+            task.add_done_callback(partial(self._done, work))
+
+    def _done(self, work: Assignment, task: asyncio.Task[Delivery]) -> None:
+        """Account for the assignment of a task that has ended in any way."""
+        self._running.pop(task, None)
+        if task.cancelled():
+            delivery = _broken(work, "Cancelled", "cancelled")
+        elif (error := task.exception()) is not None:
+            words = self._scrubber.message(f"{type(error).__name__}: {error}")
+            delivery = _broken(work, "UnexpectedError", words)
+        else:
+            delivery = task.result()
+        self._finished.append(delivery)
+        self._news.set()
+        self._fill()
+
+    async def _with_room(self, work: Assignment) -> Delivery:
+        """Deliver. Work that finds the database server full before it has cost anything begins
+        again, for ROOM_S at most.
+        """
+        deadline = time.monotonic() + ROOM_S
+        while True:
+            delivery = await self._deliver(work)
+            full = delivery.error_type == NoRoomError.__name__ and delivery.stats is None
+            if not full or time.monotonic() > deadline:
+                return delivery
+            await asyncio.sleep(_AGAIN_S)
+
+    async def _deliver(self, work: Assignment) -> Delivery:
+        context, usage = self._context, PartialUsage()
+        assert context is not None, "start() comes first"
+        try:
+            if work.task is not None:
+                async with self._proofs:
+                    with context.templates.use(work.task.universe) as template:
+                        proved = await prove(work.task, context.world, template, context.limits)
+                return Delivery(work.index, "proved", task=proved)
+            assert work.job is not None
+            if work.probe:
+                return await self._probe(work.index, work.job, context)
+            row = await _row_of(work.job, context, usage)
+            return Delivery(work.index, "row", row=self._encoded(row), stats=stats_of(row))
+        except TaskError as error:
+            return Delivery(
+                work.index,
+                "refuted",
+                error_type="TaskError",
+                message=self._message(error, work),
+                fatal=True,
+            )
+        except (SynthError, EnvsError) as error:
+            return Delivery(
+                work.index,
+                "error",
+                error_type=type(error).__name__,
+                message=self._message(error, work),
+                retryable=error.retryable or _heals(error),
+                fatal=isinstance(error, ExecutorError) and work.task is not None,
+                fault=_fault(error),
+                stats=usage.stats,
+            )
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise  # ours: the worker is being closed
+            return self._unexpected(work, error, usage)
+        except KeyboardInterrupt as error:
+            if threading.current_thread() is threading.main_thread():
+                raise  # the person's: signals arrive in the main thread only
+            return self._unexpected(work, error, usage)
+        # A bug of ours or of an extension becomes typed data, never a dead worker.
+        except BaseException as error:
+            return self._unexpected(work, error, usage)
+
+    async def _probe(self, index: int, job: Job, context: RolloutContext) -> Delivery:
+        """Send the first prompt of a job; what the endpoint says against it is a result."""
+        try:
+            asking = probe if job.narration is None else probe_teacher
+            completion = await asking(job, context)
+        except ModelError as error:
+            return Delivery(
+                index,
+                "probed",
+                error_type=type(error).__name__,
+                message=str(error),
+                retryable=error.retryable,
+            )
+        return Delivery(index, "probed", stats=None if completion is None else spent(completion))
+
+    def _encoded(self, row: dict[str, Any]) -> bytes:
+        """Encode a row; what it holds of the run's secrets is hidden."""
+        data = encode(to_wire(row))
+        if self._scrubber.in_bytes(data):
+            data = encode(to_wire(self._scrubber.value(row)))
+        return data
+
+    def _message(self, error: SynthError | EnvsError, work: Assignment) -> str:
+        """The error's text, with files of the world named relative to the world's folder."""
+        scratch = "" if self._scratch is None else f"{self._scratch.path.resolve()}{os.sep}"
+        universe = work.task.universe if work.task is not None else 0
+        where = f"universe {universe}: " if universe else ""
+        text = str(error).replace(scratch, "") if scratch else str(error)
+        return self._scrubber.message(where + text)
+
+    def _unexpected(self, work: Assignment, error: BaseException, usage: PartialUsage) -> Delivery:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(where.filename).name}:{where.lineno}"
+        message = self._scrubber.message(f"{type(error).__name__}: {error} ({place})")
+        return replace(_broken(work, "UnexpectedError", message), stats=usage.stats)
+
+
+def _asks_nobody(settings: RunSettings) -> bool:
+    """True if nothing that a rollout does asks an endpoint or a person."""
+    asked = settings.asks_endpoint or settings.user.model is not None
+    return not (asked or settings.judge is not None or settings.middlewares)
+
+
+async def _row_of(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[str, Any]:
+    """Play a job, or narrate the rollout that it names."""
+    return await (play if job.narration is None else narrate)(job, context, usage)
+
+
+def _fault(error: SynthError | EnvsError) -> Literal["", "endpoint", "refused"]:
+    if isinstance(error, ModelRefusedRequest):
+        return "refused"
+    return "endpoint" if isinstance(error, ModelError) else ""
+
+
+def _heals(error: SynthError | EnvsError) -> bool:
+    """Tell whether the operator can mend a refusal: it concerns key, address or model, not this
+    request.
+    """
+    if isinstance(error, ModelAuthError):
+        return True
+    status = error.status if isinstance(error, ModelError) else None
+    return status in (404, 405) or (status is not None and 300 <= status < 400)
+
+
+def _broken(work: Assignment, error_type: str, message: str) -> Delivery:
+    return Delivery(work.index, "error", error_type=error_type, message=message, retryable=True)

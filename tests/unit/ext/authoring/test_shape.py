@@ -1,0 +1,98 @@
+"""The shape of a database: kinds, choices and bounds, links, roles and handles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from synth.ext.authoring.checks import read_checks
+from synth.ext.authoring.names import noun_of, parameter, quoted, snake
+from synth.ext.authoring.reflect import reflect
+from synth.ext.authoring.shape import Shape
+from synth.ext.authoring.source import from_files
+from synth.ext.authoring.toolset import closed, tools_of
+
+SCHEMATA = Path(__file__).parents[3] / "schemata"
+
+
+def shape_of(name: str) -> Shape:
+    return reflect(from_files([SCHEMATA / f"{name}.sql"]).engine)
+
+
+@pytest.fixture(scope="module")
+def media() -> Shape:
+    return shape_of("media_shop")
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "role"),
+    [
+        ("tracks", "track_id", "key"),
+        ("tracks", "album_id", "link"),
+        ("tracks", "name", "name"),
+        ("tracks", "unit_price", "money"),
+        ("tracks", "seconds", "quantity"),
+        ("customers", "last_name", "person"),
+        ("invoices", "status", "status"),
+        ("invoices", "issued_on", "date"),
+    ],
+)
+def test_a_column_has_its_role(media: Shape, table: str, column: str, role: str):
+    assert media.tables[table].column(column).role == role
+
+
+@pytest.mark.parametrize(
+    ("table", "handle"),
+    [
+        ("artists", ("name",)),
+        ("albums", ("title",)),
+        ("customers", ("first_name", "last_name")),
+        ("invoices", ()),
+        ("playlist_tracks", ()),
+    ],
+)
+def test_a_row_is_named_by_what_people_say(media: Shape, table: str, handle: tuple[str, ...]):
+    assert media.tables[table].handle == handle
+
+
+def test_checks_become_choices_and_bounds(media: Shape):
+    status = media.tables["invoices"].column("status")
+    assert status.choices == ("open", "paid", "overdue", "cancelled")
+    found = closed(media.tables["invoices"])
+    assert found is not None
+    assert found[1] == ["cancelled"]
+    stock = media.tables["albums"].column("stock")
+    assert (stock.low, stock.high) == (0, 500)
+
+
+def test_a_check_in_other_words_is_kept_as_text():
+    rules = read_checks(["status IS NULL OR status IN ('a', 'b')", "a < b AND c > -3", "(((d = 1"])
+    assert rules.columns["status"].choices == ("a", "b")
+    assert rules.columns["c"].low == -2
+    assert rules.others == ["a < b", "(((d = 1"]
+
+
+def test_names_are_words_and_identifiers():
+    assert snake("AlbumId") == "album_id"
+    assert (noun_of("order_details").one, noun_of("order_details").many) == (
+        "order_detail",
+        "order_details",
+    )
+    assert (noun_of("Category").one, noun_of("Category").many) == ("category", "categories")
+    assert noun_of("status").one == "status"
+    assert parameter("class") == "class_value"
+    assert parameter("limit") == "limit_value"
+    assert quoted("order") == '"order"'
+    assert quoted("AlbumId") == '"AlbumId"'
+    assert quoted("album_id") == "album_id"
+
+
+def test_traps_have_the_tools_that_make_sense():
+    shape = shape_of("traps")
+    tools = tools_of(shape)
+    assert tools["log"].get is None
+    assert tools["log"].update is None
+    assert tools["stock_levels"].update == "update_stock_level"
+    assert set(tools["order"].assign) == {"seller", "buyer"}
+    assert shape.tables["order"].column("float").kind == "number"

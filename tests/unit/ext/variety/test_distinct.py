@@ -1,0 +1,143 @@
+"""``tasks.max_near_duplicates``: which tasks a plan leaves out, and what takes their places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from envs.world.loader import load_world
+from synth.core.dataset.variety import Variety
+from synth.core.tasks.families import FamilyTasks
+from synth.ext.variety.distinct import MOST_REFUSED, Openings
+from synth.plan import Plan
+from synth.task import Task
+
+FILES = {
+    "schema.sql": "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL);",
+    "seed.sql": "INSERT INTO people VALUES (1, 'Ada'), (2, 'Bo'), (3, 'Cy'), (4, 'Di');",
+    "executors.py": '''
+from envs.tools.tool import tool
+
+
+@tool(read_only=True)
+def find(db, name: str) -> dict:
+    """Find a person.
+
+    Args:
+        name: The whole name.
+    """
+    return {"name": name}
+''',
+    "tasks.yaml": """
+families:
+- id: alike
+  ground: {key: id, sql: "SELECT id, name FROM people WHERE id = 1"}
+  vary: {day: {int: [1, 99]}}
+  user: {says: "Good morning, please find the record of {name} for me, I need it today to fill in
+    the form of the insurance that they sent me last week, on page {day}"}
+  gold: [{find: {name: "{name}"}}, {say: "Found {name}."}]
+- id: short
+  ground: {key: id, sql: "SELECT id, name FROM people"}
+  vary: {day: {int: [1, 99]}}
+  user: {says: ["Is {name} here on day {day}?", "Day {day}: find {name}."]}
+  gold: [{find: {name: "{name}"}}, {say: "Found {name}."}]
+- id: other
+  ground: {key: id, sql: "SELECT id, name FROM people"}
+  user: {says: "Who is called {name}?"}
+  gold: [{find: {name: "{name}"}}, {say: "Found {name}."}]
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FamilyTasks]:
+    folder = tmp_path_factory.mktemp("distinct") / "people"
+    folder.mkdir()
+    for name, text in FILES.items():
+        (folder / name).write_text(text, "utf-8")
+    with (world := load_world(folder)).template() as template:
+        yield FamilyTasks(world, template)
+
+
+def tasks_of(plan: Plan) -> list[Task]:
+    return [plan.task(index) for index in range(plan.tasks)]
+
+
+def measured(plan: Plan) -> int:
+    """The near-duplicates that `synth inspect` would count."""
+    variety = Variety()
+    for task in tasks_of(plan):
+        variety.add(task.id, [{"role": "user", "content": task.prompt}])
+    return variety.to_json()["requests"]["near_duplicates"]
+
+
+@pytest.mark.parametrize("most", [0.0, 0.02, 0.1, 1.0])
+def test_no_more_than_the_share_is_a_near_duplicate_and_others_take_their_places(
+    pool: FamilyTasks, most: float
+):
+    plan = Plan.make([pool], 90, 1, 7, max_near_duplicates=most)
+    assert plan.tasks == 90
+    assert len({task.id for task in tasks_of(plan)}) == 90
+    assert measured(plan) <= most * 90
+    assert measured(Plan.make([pool], 90, 1, 7)) >= 28  # what it would be without
+    assert (plan.left_out > 0) is (most < 1.0)
+
+
+def test_a_share_of_one_takes_the_same_tasks_as_no_share(pool: FamilyTasks):
+    free, any_share = (Plan.make([pool], 50, 1, 7, max_near_duplicates=m) for m in (None, 1.0))
+    assert [task.id for task in tasks_of(free)] == [task.id for task in tasks_of(any_share)]
+    assert free.share == any_share.share
+
+
+def test_the_same_seed_gives_the_same_plan_and_the_share_is_in_its_digest(pool: FamilyTasks):
+    one, two = (Plan.make([pool], 60, 1, 7, max_near_duplicates=0.0) for _ in range(2))
+    assert [task.id for task in tasks_of(one)] == [task.id for task in tasks_of(two)]
+    assert one.digest() == two.digest()
+    assert one.digest() != Plan.make([pool], 60, 1, 7).digest()
+    assert one.digest() != Plan.make([pool], 60, 1, 8, max_near_duplicates=0.0).digest()
+
+
+def test_families_take_turns_and_an_exhausted_one_is_named(pool: FamilyTasks):
+    plan = Plan.make([pool], 30, 1, 7, max_near_duplicates=0.0)
+    assert plan.share == {"alike": 1, "short": 25, "other": 4}
+    assert plan.shortfalls == {"alike": (1, 10), "other": (4, 10)}
+    families = [task.family for task in tasks_of(plan)]
+    assert families[:6] == ["alike", "short", "other", "short", "other", "short"]
+
+
+def test_what_no_other_task_can_replace_is_lacking(pool: FamilyTasks):
+    everything = sum(pool.capacity(family.id) for family in pool.families)
+    plan = Plan.make([pool], everything, 1, 7, max_near_duplicates=0.0)
+    assert plan.lacking == everything - plan.tasks > 0
+    assert plan.lacking == plan.left_out == 98
+    assert measured(plan) == 0
+
+
+def test_composed_tasks_begin_with_requests_of_their_own(pool: FamilyTasks):
+    compose = {2: 0.4, 3: 0.1}
+    plain = Plan.make([pool], 40, 1, 7, compose=compose)
+    assert measured(plain) >= 15  # composed tasks begin as others do
+    plan = Plan.make([pool], 40, 1, 7, compose=compose, max_near_duplicates=0.0)
+    assert plan.composed == {2: 16, 3: 4}
+    assert measured(plan) == 0
+    for attempt in range(3):  # other partners, and then another first request
+        prompts = [
+            plan.task(index, attempt * plan.is_composed(index)).prompt for index in range(40)
+        ]
+        assert len(set(prompts)) == 40
+
+
+def test_a_world_without_enough_first_requests_has_fewer_composed_tasks(pool: FamilyTasks):
+    everything = sum(pool.capacity(family.id) for family in pool.families)
+    plan = Plan.make([pool], everything, 1, 7, compose={2: 0.5}, max_near_duplicates=0.0)
+    assert plan.lacking > 0
+    assert measured(plan) == 0
+    tasks_of(plan)  # each of them can be made
+
+
+def test_the_search_for_others_in_one_family_is_bounded(pool: FamilyTasks):
+    assert Openings(0.0).take("one two three")
+    looked_at = MOST_REFUSED + 2
+    plan = Plan.make([pool], 5, 1, 7, max_near_duplicates=0.0)
+    assert plan.left_out <= looked_at
