@@ -359,6 +359,17 @@ class NarrateConfig(Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExtensionsConfig(Section):
+    """Your own rollout wrappers and run hooks, the first outermost, by entry point or as
+    ``package.module:Class``; ``options`` are theirs, under their names.
+    """
+
+    wrappers: list[Text] = field(default_factory=list[str])
+    hooks: list[Text] = field(default_factory=list[str])
+    options: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig(Section):
     """Everything that a run is told.
 
@@ -383,6 +394,7 @@ class RunConfig(Section):
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     telemetry: TelemetryConfig = field(default_factory=TelemetryConfig)
     card: CardConfig = field(default_factory=CardConfig)
+    extensions: ExtensionsConfig = field(default_factory=ExtensionsConfig)
 
     @property
     def recording(self) -> str | None:
@@ -418,6 +430,7 @@ FREE = (
     "runtime.resources",
     "runtime.runtime_env",
     "telemetry.options",
+    "extensions.options",
 )
 """Keys below which names are free: fields of a request, names of splits, options of extensions."""
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 import contextlib
 import shlex
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
 
-from envs.world.files import PHRASINGS
 from envs.world.loader import world_files
 from synth.config import RunConfig, to_yaml
 from synth.coordinator import Coordinator, RunReport
@@ -39,6 +38,7 @@ from synth.core.foundation.consent import (
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.tempdirs import Scratch
 from synth.core.runner.attached import changes_of
+from synth.core.runner.hooks import run_hooks, shipped_hooks
 from synth.core.runner.progress import Waiting
 from synth.core.runner.provenance import check_unchanged
 from synth.core.runner.recovery import Recovery
@@ -52,14 +52,7 @@ from synth.core.runner.run_files import (
     write_whole,
 )
 from synth.errors import OperatorError, ResumeRefused
-from synth.ext.authoring.rephrase import (
-    paid_answers,
-    rephrase_world,
-    waits_for_phrasings,
-    wants_phrasings,
-)
-from synth.ext.branching.plan import with_path
-from synth.ext.hub.card import complete_card
+from synth.hook import RunHook
 from synth.prepare import REPHRASED, PreparedRun, prepare
 
 Begun = Callable[[Coordinator], None]
@@ -77,18 +70,19 @@ def launch(
 
     Raises :class:`OperatorError` and the errors of worlds and tasks before anything is paid for.
     """
-    if config.model.kind == "replay" and config.model.path is not None:
-        source = Path(config.model.path).expanduser().absolute()
-        config = replace(config, model=replace(config.model, path=str(source)))
-    if config.tasks.path is not None:
-        questions = Path(config.tasks.path).expanduser().absolute()
-        config = replace(config, tasks=replace(config.tasks, path=str(questions)))
-    config = with_path(config)
+    config = _with_absolute_paths(config)
+    hooks = run_hooks(config)
     with Waiting(f"planning the tasks of {config.world_folder}", console):
         run = prepare(config, consent=consent)
     _require_model(run)
     source, directory = run.world.path, new_directory(config)
-    run = _rephrased(run, directory, console)
+    try:
+        for hook in hooks:
+            run = hook.planned(run, directory, console)
+    except BaseException:
+        if _waits(directory, hooks):
+            _say_how_to_resume(directory, console)
+        raise
     for line in run.notes:
         console.print(f"note: {line}", markup=False, soft_wrap=True)
     recorded = config.recording is not None
@@ -128,26 +122,25 @@ def launch(
         if (directory / TASKS_FILE).exists() and not (recorded and _nothing_done(writer)):
             _say_how_to_resume(directory, console)
         else:
-            withdraw(directory)
+            withdraw(directory, hooks)
         raise
-    _complete_card(directory, console)
-    return _uploaded(report, run, console)
+    return _sealed(report, run, hooks, console)
 
 
-def _rephrased(run: PreparedRun, directory: Path, console: Console) -> PreparedRun:
-    """The run with other words for its users, if a model writes any."""
-    config = run.config
-    if not wants_phrasings(config):
-        return run
-    try:
-        found = rephrase_world(config, directory, console)
-        with Waiting(f"planning the tasks of {config.world_folder}", console):
-            again = prepare(config, found.folder)
-    except BaseException:
-        if waits_for_phrasings(directory):
-            _say_how_to_resume(directory, console)
-        raise
-    return replace(again, home=found.home, rephrased=found.summary)
+def _with_absolute_paths(config: RunConfig) -> RunConfig:
+    """A resume may come from another working directory."""
+    for section in ("model", "tasks", "branch", "narrate"):
+        own = getattr(config, section)
+        if own.path is not None:
+            absolute = str(Path(own.path).expanduser().absolute())
+            config = replace(config, **{section: replace(own, path=absolute)})
+    return config
+
+
+def _waits(directory: Path, hooks: Sequence[RunHook]) -> bool:
+    """True for a directory in which a hook was stopped, so that there is no run yet."""
+    kept = any(hook.keeps(directory) for hook in hooks)
+    return kept and not RunFiles(directory).holds_run()
 
 
 def _nothing_done(writer: RunWriter) -> bool:
@@ -156,11 +149,11 @@ def _nothing_done(writer: RunWriter) -> bool:
     return progress.waiting == progress.jobs
 
 
-def withdraw(directory: Path) -> None:
-    """Remove a run without any result, so that it can be launched again in the same place; answers
-    that were paid for stay, with the config.
+def withdraw(directory: Path, hooks: Sequence[RunHook] = ()) -> None:
+    """Remove a run without any result, so that it can be launched again in the same place; results
+    of hooks stay, with the config.
     """
-    if paid_answers(directory):
+    if any(hook.keeps(directory) for hook in hooks):
         RunFiles(directory).run.unlink(missing_ok=True)
         shutil.rmtree(directory / "world", ignore_errors=True)
         (directory / TASKS_FILE).unlink(missing_ok=True)
@@ -188,7 +181,7 @@ def resume(
     difference if the config, the world or an extension would change the data, and
     :class:`~synth.errors.UntrustedCode`.
     """
-    if waits_for_phrasings(directory):
+    if _waits(directory, shipped_hooks()):
         return _launch_again(directory, changes, console, consent, begun)
     found = Recovery.open(directory)
     before = found.config()
@@ -199,7 +192,9 @@ def resume(
         require_consent(directory, parts, consent)
         config = with_changes(directory, before, changes)
         own, archive = sound or found.packed_again(config, home.path)
-        refuse_changed_world(config, own)
+        hooks = run_hooks(config)
+        written = frozenset[str]().union(*(hook.writes for hook in hooks))
+        refuse_changed_world(config, own, written)
         with Waiting(f"planning the tasks of {config.world_folder}", console):
             run = prepare(config, own)
         _require_model(run)
@@ -236,8 +231,7 @@ def resume(
             except BaseException:
                 _say_how_to_resume(directory, console)
                 raise
-    _complete_card(directory, console)
-    return _uploaded(report, run, console)
+    return _sealed(report, run, hooks, console)
 
 
 def _launch_again(
@@ -247,7 +241,7 @@ def _launch_again(
     consent: Consent,
     begun: Begun,
 ) -> RunReport:
-    """Launch a run that was stopped while a model wrote phrasings for it."""
+    """Launch a run that was stopped in a hook, before there was a plan."""
     config = load_config(directory, changes)
     text = (directory / CONFIG_FILE).read_bytes()
     require_consent(directory, [config_part(text, resumes=True)], consent)
@@ -255,8 +249,17 @@ def _launch_again(
     return launch(config, console, begun, consent)
 
 
-def _uploaded(report: RunReport, run: PreparedRun, console: Console) -> RunReport:
-    """Send the files to ``output.upload``, if it is given. The run stays whole where that fails."""
+def _sealed(
+    report: RunReport, run: PreparedRun, hooks: Sequence[RunHook], console: Console
+) -> RunReport:
+    """Call the hooks, then send the files to ``output.upload``, if it is given. The run stays whole
+    where one of them fails.
+    """
+    for hook in hooks:
+        try:
+            report = hook.sealed(report, run, console)
+        except OperatorError as error:
+            console.print(f"note: {error}", markup=False, soft_wrap=True)
     url = run.config.output.upload
     if url is None:
         return report
@@ -270,11 +273,6 @@ def _uploaded(report: RunReport, run: PreparedRun, console: Console) -> RunRepor
         return replace(report, upload_problem=str(error))
     counts = f"{done.sent} files sent, {done.unchanged} there already, {done.removed} removed"
     return replace(report, uploaded=f"{url}: {counts}")
-
-
-def _complete_card(directory: Path, console: Console) -> None:
-    if (problem := complete_card(directory)) is not None:
-        console.print(f"note: {problem}", markup=False, soft_wrap=True)
 
 
 def _require_model(run: PreparedRun) -> None:
@@ -292,9 +290,11 @@ def _say_how_to_resume(directory: Path, console: Console) -> None:
     )
 
 
-def refuse_changed_world(config: RunConfig, own: Path) -> None:
-    """Raise ResumeRefused if the world's folder still exists but has changed since the run
-    began.
+def refuse_changed_world(
+    config: RunConfig, own: Path, written: frozenset[str] = frozenset()
+) -> None:
+    """Raise ResumeRefused if the world's folder still exists but has changed since the run began,
+    beside the files that hooks have ``written`` into the run's copy.
     """
     if config.recording is not None or load_task_source(config.tasks.kind).writes_world:
         return  # its own copy is the only one
@@ -303,7 +303,6 @@ def refuse_changed_world(config: RunConfig, own: Path) -> None:
     except OperatorError:
         return  # gone: the run has its own copy
     before, now = _contents(own), _contents(folder)
-    written = {PHRASINGS} if wants_phrasings(config) else set[str]()
     names = sorted((before.keys() | now.keys()) - written)
     changed = [name for name in names if before.get(name) != now.get(name)]
     if changed:

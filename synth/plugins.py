@@ -31,8 +31,11 @@ __all__ = [
     "MIDDLEWARES",
     "MODELS",
     "QUESTIONS",
+    "RECORDED_PLANS",
     "REWARDS",
+    "ROLLOUT_WRAPPERS",
     "RUNTIMES",
+    "RUN_HOOKS",
     "STATISTICS",
     "TASK_GENERATORS",
     "TASK_SOURCES",
@@ -181,6 +184,41 @@ MIDDLEWARES = ExtensionPoint(
 )
 """What wraps the calls of a rollout (``agent.middleware=[NAME, ...]``)."""
 
+ROLLOUT_WRAPPERS = ExtensionPoint(
+    "rollout wrapper",
+    "synth.rollout_wrappers",
+    {
+        "judge": "synth.ext.judge.endpoint_judge:Judging",
+        "branching": "synth.ext.branching.model:Branching",
+        "rationales": "synth.ext.rationales.narrate:Rationales",
+    },
+)
+"""What stands around a rollout (``extensions.wrappers=[NAME, ...]``). The ones that ship belong to
+sections of their own: ``rewards.judge``, ``branch`` and ``narrate``.
+"""
+
+RUN_HOOKS = ExtensionPoint(
+    "run hook",
+    "synth.run_hooks",
+    {
+        "rephrase": "synth.ext.authoring.rephrase:Rephrase",
+        "card": "synth.ext.hub.card:CompleteCard",
+    },
+)
+"""What is done before a run begins and after it is sealed (``extensions.hooks=[NAME, ...]``)."""
+
+RECORDED_PLANS = ExtensionPoint(
+    "recorded plan",
+    "synth.recorded_plans",
+    {
+        "branch": "synth.ext.branching.plan:branch_plan",
+        "narrate": "synth.ext.rationales.plan:narration_plan",
+    },
+)
+"""Plans over the rows of a recorded run, by the section of the config that asks for them; the
+contract is :mod:`synth.core.runner.recorded_plan`.
+"""
+
 CALLBACKS = ExtensionPoint(
     "callback",
     "synth.callbacks",
@@ -310,6 +348,8 @@ EXTENSION_POINTS = (
     MODELS,
     USERS,
     MIDDLEWARES,
+    ROLLOUT_WRAPPERS,
+    RUN_HOOKS,
     CALLBACKS,
     REWARDS,
     HONEST_AGENTS,

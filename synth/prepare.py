@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from envs.ledger import Ledger
 from envs.sandboxes.base import Template, find_engine
@@ -26,6 +26,7 @@ from synth.core.foundation.tempdirs import Scratch
 from synth.core.runner.asked import Levels
 from synth.core.runner.attached import DATABASE, changes_of, with_fingerprint
 from synth.core.runner.provenance import records
+from synth.core.runner.recorded_plan import RecordedPlan
 from synth.core.runner.setup import RunSettings, WorkerSetup, resolve_settings, with_extensions
 from synth.core.types.phrasings import HELD_OUT, HeldOutPhrasings
 from synth.errors import OperatorError, TaskError
@@ -34,13 +35,10 @@ from synth.ext.variety.by_difficulty import ByDifficulty
 from synth.ext.variety.held_out import hold_out
 from synth.ext.variety.wording import VariedWording
 from synth.plan import Plan
-from synth.plugins import REWARDS, TASK_TRANSFORMS, Extension, PluginError, resolve
+from synth.plugins import RECORDED_PLANS, REWARDS, TASK_TRANSFORMS, Extension, PluginError
 from synth.rewards import check_reward_families
 from synth.source import TaskPool, TaskSource
 from synth.transform import TaskTransform
-
-if TYPE_CHECKING:
-    from synth.ext.branching.plan import BranchPlan
 
 REPHRASED = "rephrased"
 """The key of the manifest about the phrasings that were written for a run."""
@@ -62,7 +60,7 @@ class PreparedRun:
     config: RunConfig
     settings: RunSettings
     world: World
-    plan: Plan | BranchPlan
+    plan: Plan | RecordedPlan
     notes: Sequence[str] = ()
     home: Scratch | None = None
     account: Ledger = field(default_factory=Ledger)
@@ -178,19 +176,13 @@ def prepare(
 def _prepare_recorded(config: RunConfig, world_path: Path | None, consent: Consent) -> PreparedRun:
     """A run that branches or narrates a recorded one, in the recorded world."""
     settings = resolve_settings(config)
-    plan: BranchPlan
-    if config.narrate.path is not None:
-        narrated = resolve("synth.ext.rationales.plan:narration_plan")
-        plan = narrated(config.narrate, config.tasks.count)
-    else:
-        branched = resolve("synth.ext.branching.plan:branch_plan")
-        plan = branched(config.branch, config.tasks.samples, config.seed)
+    name = "branch" if config.narrate.path is None else "narrate"
+    make = RECORDED_PLANS.load(name)
+    plan: RecordedPlan = make(getattr(config, name), config.tasks, config.seed)
     home = None
     if world_path is None:
         home = Scratch("world")
-        folder = home.path / config.world_folder
-        unpack = resolve("synth.ext.branching.plan:parents_world")
-        world_path = Path(unpack(plan.dataset.path, folder, consent))
+        world_path = plan.world(home.path / config.world_folder, consent)
     world = load_world(world_path)
     if find_engine(config.database.engine).attaches:
         with world.template(config.database.engine, 0, settings.target) as template:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,28 +20,24 @@ from synth.core.dataset.columns import SCHEMA_VERSION
 from synth.core.dataset.sanitize import sanitize
 from synth.core.rewards.gate_costs import notes_in
 from synth.core.runner.audit_files import AuditBook
+from synth.core.types.events import injected_faults
 from synth.episode import Episode, Score
-from synth.ext.branching.model import BranchedModel
-from synth.ext.judge.endpoint_judge import JudgeCost, ModelJudge
-from synth.ext.middlewares.faults import injected
 from synth.middleware import MiddlewareMaker, start
 from synth.model import Completion, Model, Sampling
-from synth.rewards import Evidence, blame, total_reward
+from synth.rewards import Evidence, blame
 from synth.task import Job
 from synth.user import User
 from synth.verdict import Outcome
+from synth.wrapper import RolloutWrapper, wrapped, wrapped_probe
 
 
 @dataclass(frozen=True)
 class RolloutContext:
     """Everything that the rollouts of a worker share.
 
-    ``user`` answers the agent; None: the scripted one. ``middlewares`` wrap the
-    calls of each rollout, under their names in the config, the first outermost.
-    ``audit`` logs every
-    tool call; None: none is logged. ``judge`` votes on rollouts that pass all gates; None: nobody
-    does. ``event_stream`` gets the events of the rollouts while they
-    run.
+    ``user`` answers the agent; None: the scripted one. ``wrappers`` stand around each rollout and
+    ``middlewares`` around its calls, the first outermost. ``audit`` logs every tool call; None:
+    none is logged. ``event_stream`` gets the events of the rollouts while they run.
     """
 
     world: World
@@ -52,7 +48,7 @@ class RolloutContext:
     user: User | None = None
     middlewares: Sequence[tuple[str, MiddlewareMaker]] = ()
     audit: AuditBook | None = None
-    judge: ModelJudge | None = None
+    wrappers: Sequence[RolloutWrapper] = ()
     sampling: Sampling = field(default_factory=Sampling)
     config_digest: str = ""
     synth_version: str = ""
@@ -69,7 +65,7 @@ class RolloutResult:
     tools: Sequence[Any]
     segments: Sequence[object]
     latency_s: float
-    judged: JudgeCost = field(default_factory=JudgeCost)
+    columns: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
 @dataclass
@@ -85,13 +81,18 @@ class PartialUsage:
 async def play(
     job: Job, context: RolloutContext, usage: PartialUsage | None = None
 ) -> dict[str, Any]:
-    """Play the job and return its row: the dataset's columns, JSON columns as Python values.
+    """Play the job inside the wrappers and return its row: the dataset's columns, JSON columns as
+    Python values.
 
     If it raises, ``usage`` holds what had been spent.
 
     Raises :class:`~synth.errors.ModelError`, :class:`~envs.errors.SandboxError` or
     :class:`~envs.errors.ExecutorError`: a rollout that broke is not a row.
     """
+    return await wrapped(context.wrappers, _play)(job, context, usage or PartialUsage())
+
+
+async def _play(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[str, Any]:
     started = time.perf_counter()
     audit = None
     if context.audit is not None:
@@ -109,11 +110,8 @@ async def play(
         ) as episode,
     ):
         middlewares = [start(name, maker) for name, maker in context.middlewares]
-        model = context.model
-        if job.branch is not None:
-            model = BranchedModel(model, job.branch)
         agent = episode.agent(
-            model,
+            context.model,
             context.agent,
             middlewares=middlewares,
             identity=RolloutIdentity(job.id, job.index, job.seed, job.task.id),
@@ -125,18 +123,14 @@ async def play(
             say = None if episode.user is None else episode.say
             run = await agent.run(episode.messages, say)
         except BaseException:
-            if usage is not None and agent.so_far is not None:
+            if agent.so_far is not None:
                 usage.stats = cost_of(agent.so_far)
             raise
         episode.said = sanitize(run.said)[0]
         score = await episode.scored()
-        judged = JudgeCost()
-        if context.judge is not None and score.solved:
-            verdict = await context.judge.verdict(
-                episode.evidence(), score.verdicts, job.seed, judged
-            )
-            verdicts = [*score.verdicts, verdict]
-            score = Score(verdicts, total_reward(verdicts))
+        columns = dict[str, object]()
+        for wrapper in context.wrappers:
+            score = await wrapper.scored(episode.evidence(), score, job.seed, columns)
         for middleware in middlewares:
             middleware.rollout_scored(score.reward, score.verdicts)
         latency_s = time.perf_counter() - started
@@ -144,7 +138,7 @@ async def play(
             job,
             context,
             RolloutResult(
-                run, score, episode, agent.tools, segments(agent.memory), latency_s, judged
+                run, score, episode, agent.tools, segments(agent.memory), latency_s, columns
             ),
         )
 
@@ -154,6 +148,10 @@ async def probe(job: Job, context: RolloutContext) -> Completion | None:
 
     Raises :class:`~synth.errors.ModelError`.
     """
+    return await wrapped_probe(context.wrappers, _probe)(job, context)
+
+
+async def _probe(job: Job, context: RolloutContext) -> Completion | None:
     with (
         context.templates.use(job.task.universe) as template,
         Episode(
@@ -177,7 +175,7 @@ def cost_of(run: AgentRun) -> dict[str, object]:
         "approver_input_tokens": approver.input_tokens,
         "approver_output_tokens": approver.output_tokens,
         "approver_cost_usd": run.approver_cost_usd,
-        **JudgeCost().to_row(),
+        **dict.fromkeys(("judge_input_tokens", "judge_output_tokens", "judge_cost_usd")),
     }
 
 
@@ -200,7 +198,7 @@ def to_row(job: Job, context: RolloutContext, result: RolloutResult) -> dict[str
             **_outcome_columns(result),
             **_model_columns(result.run),
             **cost_of(result.run),
-            **result.judged.to_row(),
+            **result.columns,
             "cached_tokens": result.run.usage.cached_tokens,
             "reasoning_tokens": result.run.usage.reasoning_tokens,
             "latency_s": round(result.latency_s, 6),
@@ -249,7 +247,7 @@ def _conversation_columns(result: RolloutResult) -> dict[str, object]:
         "events": run.recorded_events,
         "call_changes": call_changes(run),
         "executions": [execution.to_json() for execution in result.episode.executions],
-        "injected_faults": injected(run.events),
+        "injected_faults": injected_faults(run.events),
     }
 
 

@@ -28,13 +28,14 @@ from synth.core.foundation.collector import THRESHOLDS
 from synth.core.foundation.tempdirs import Scratch
 from synth.core.runner.audit_files import AuditBook
 from synth.core.runner.build import (
-    build_judge,
     build_middleware,
     build_model,
     build_user,
+    build_wrapper,
     reachable,
     run_id,
     scrubber_of,
+    worker_home,
     worker_id,
 )
 from synth.core.runner.provenance import check_installed
@@ -50,7 +51,6 @@ from synth.errors import (
     SynthError,
     TaskError,
 )
-from synth.ext.rationales.narrate import narrate, probe_teacher
 from synth.rollout import PartialUsage, RolloutContext, play, probe
 from synth.task import Job
 
@@ -102,11 +102,9 @@ class Worker:
         folder = self._scratch.path / setup.world_name
         world = load_world(unpack_world(setup.world_archive, folder))
         model, user = build_model(settings.model), build_user(settings, self._limiter)
-        scratch = self._scratch.path
-        makers = [
-            (middleware.name, build_middleware(middleware, setup, scratch, self._scrubber))
-            for middleware in settings.middlewares
-        ]
+        home = worker_home(setup, self._scratch.path, self._scrubber)
+        makers = [(one.name, build_middleware(one, home)) for one in settings.middlewares]
+        wrappers = [build_wrapper(one, home) for one in settings.wrappers]
         warnings = self._open_audit()
         self._context = RolloutContext(
             middlewares=makers,
@@ -115,7 +113,7 @@ class Worker:
             templates=Templates(world, setup.engine, place=settings.target),
             model=model,
             user=user,
-            judge=build_judge(settings.judge),
+            wrappers=wrappers,
             limits=settings.limits,
             agent=settings.agent,
             sampling=settings.model.sampling,
@@ -123,12 +121,8 @@ class Worker:
             synth_version=setup.synth_version,
         )
         if settings.preflight:
-            judge = self._context.judge
-            warnings += [
-                *await model.preflight(),
-                *await user.preflight(),
-                *(await judge.preflight() if judge is not None else ()),
-            ]
+            for asked in (model, user, *wrappers):
+                warnings += await asked.preflight()
         model.limiter = self._limiter  # closed until the first grant
         return warnings
 
@@ -189,8 +183,8 @@ class Worker:
             for _, maker in self._context.middlewares:
                 await maker.aclose()
             await self._context.model.aclose()
-            if self._context.judge is not None:
-                await self._context.judge.aclose()
+            for wrapper in self._context.wrappers:
+                await wrapper.aclose()
             if self._context.user is not None:
                 await self._context.user.aclose()
             self._context.templates.close()
@@ -254,7 +248,7 @@ class Worker:
             assert work.job is not None
             if work.probe:
                 return await self._probe(work.index, work.job, context)
-            row = await _row_of(work.job, context, usage)
+            row = await play(work.job, context, usage)
             return Delivery(work.index, "row", row=self._encoded(row), stats=stats_of(row))
         except TaskError as error:
             return Delivery(
@@ -291,8 +285,7 @@ class Worker:
     async def _probe(self, index: int, job: Job, context: RolloutContext) -> Delivery:
         """Send the first prompt of a job; what the endpoint says against it is a result."""
         try:
-            asking = probe if job.narration is None else probe_teacher
-            completion = await asking(job, context)
+            completion = await probe(job, context)
         except ModelError as error:
             return Delivery(
                 index,
@@ -328,12 +321,7 @@ class Worker:
 def _asks_nobody(settings: RunSettings) -> bool:
     """True if nothing that a rollout does asks an endpoint or a person."""
     asked = settings.asks_endpoint or settings.user.model is not None
-    return not (asked or settings.judge is not None or settings.middlewares)
-
-
-async def _row_of(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[str, Any]:
-    """Play a job, or narrate the rollout that it names."""
-    return await (play if job.narration is None else narrate)(job, context, usage)
+    return not (asked or settings.wrappers or settings.middlewares)
 
 
 def _fault(error: SynthError | EnvsError) -> Literal["", "endpoint", "refused"]:

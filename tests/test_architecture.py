@@ -66,6 +66,8 @@ SPINE = {
     "dispatcher": "runner",
     "coordinator": "runner",
     "launch": "runner",
+    "wrapper": "runner",
+    "hook": "runner",
 }
 """The modules at the root of `synth` whose room has another name."""
 
@@ -161,9 +163,6 @@ LAZY = {
     ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.duckdb:DuckDBAccess"): DRIVER,
     ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.hive:HiveAccess"): DRIVER,
     ("synth/core/models/openai/factory.py", "synth.core.models.openai.model:OpenAIModel"): OPTIONS,
-    ("synth/prepare.py", "synth.ext.branching.plan:branch_plan"): PARQUET,
-    ("synth/prepare.py", "synth.ext.branching.plan:parents_world"): PARQUET,
-    ("synth/prepare.py", "synth.ext.rationales.plan:narration_plan"): PARQUET,
     ("synth/core/dataset/reader.py", "synth.core.dataset.query:matching"): "DuckDB is an extra",
     (
         "synth/core/dataset/upload.py",
@@ -233,28 +232,16 @@ CORE_IMPORTS_EXT = {
     ("synth/core/models/scripted/expert.py", "renamings"),
     ("synth/core/models/scripted/fallible.py", "renamings"),
     ("synth/core/rerun/current_tasks.py", "variety"),
-    ("synth/core/rerun/regrade.py", "judge"),
-    ("synth/core/runner/build.py", "judge"),
     ("synth/core/runner/run_files.py", "renamings"),
     ("synth/core/tasks/families.py", "variety"),
     ("synth/core/validation/attacks/mutants.py", "variety"),
-    ("synth/core/validation/attacks/runner.py", "judge"),
     ("synth/core/validation/check.py", "variety"),
     ("synth/core/validation/prove.py", "variety"),
     ("synth/episode.py", "renamings"),
-    ("synth/launch.py", "authoring"),
-    ("synth/launch.py", "branching"),
-    ("synth/launch.py", "hub"),
     ("synth/plan.py", "variety"),
-    ("synth/prepare.py", "branching"),
-    ("synth/prepare.py", "rationales"),
     ("synth/prepare.py", "renamings"),
     ("synth/prepare.py", "variety"),
-    ("synth/rollout.py", "branching"),
-    ("synth/rollout.py", "judge"),
-    ("synth/rollout.py", "middlewares"),
     ("synth/testing/exporter_conformance.py", "exporters"),
-    ("synth/worker.py", "rationales"),
 }
 """Imports that still have to become extension points: (file, capability)."""
 
@@ -265,7 +252,6 @@ EXT_IMPORTS_EXT = {
     ("exporters", "hub"),
     ("hub", "evaluation"),
     ("hub", "exporters"),
-    ("rationales", "branching"),
     ("serving", "hub"),
     ("serving", "middlewares"),
     ("serving", "renamings"),

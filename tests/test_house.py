@@ -29,7 +29,7 @@ class Bound:
 
 
 BOUNDS = [
-    Bound("modules at the root of synth", goal=20, now=21),
+    Bound("modules at the root of synth", goal=20, now=23),
     Bound("percent of docstrings that open with a question word", goal=3.0, now=1.0),
     Bound("class names used twice in a wing", goal=0, now=0),
     Bound("modules with Json = Any", goal=24, now=23),

@@ -12,6 +12,7 @@ pytest collect the tests (they are coroutines: pytest-asyncio runs them)::
 from synth.testing.callback_conformance import CallbackConformance
 from synth.testing.exporter_conformance import ExporterConformance
 from synth.testing.honest_agent_conformance import HonestAgentConformance
+from synth.testing.hook_conformance import HookConformance
 from synth.testing.middleware_conformance import MiddlewareConformance
 from synth.testing.model_conformance import ModelConformance
 from synth.testing.reward_conformance import RewardConformance
@@ -19,11 +20,13 @@ from synth.testing.runtime_conformance import RuntimeConformance
 from synth.testing.task_source_conformance import TaskSourceConformance
 from synth.testing.task_transform_conformance import TaskTransformConformance
 from synth.testing.user_conformance import UserConformance
+from synth.testing.wrapper_conformance import WrapperConformance
 
 __all__ = [
     "CallbackConformance",
     "ExporterConformance",
     "HonestAgentConformance",
+    "HookConformance",
     "MiddlewareConformance",
     "ModelConformance",
     "RewardConformance",
@@ -31,4 +34,5 @@ __all__ = [
     "TaskSourceConformance",
     "TaskTransformConformance",
     "UserConformance",
+    "WrapperConformance",
 ]

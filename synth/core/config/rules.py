@@ -22,12 +22,17 @@ from synth.plugins import (
     CALLBACKS,
     MIDDLEWARES,
     MODELS,
+    ROLLOUT_WRAPPERS,
+    RUN_HOOKS,
     RUNTIMES,
     TASK_TRANSFORMS,
     USERS,
     ExtensionPoint,
     PluginError,
 )
+
+EXTENDED = {"wrappers": ROLLOUT_WRAPPERS, "hooks": RUN_HOOKS}
+"""The lists of the section `extensions`."""
 
 _MODEL_SECTIONS = ("model", "users.model", "rewards.judge", "tasks.rephrase")
 """The sections that describe a model."""
@@ -142,6 +147,11 @@ def _kinds(config: Plain) -> Iterator[Finding]:
         *(("agent.middleware", MIDDLEWARES, name) for name in config["agent"]["middleware"]),
         *(("tasks.transforms", TASK_TRANSFORMS, name) for name in config["tasks"]["transforms"]),
         *(("telemetry.callbacks", CALLBACKS, name) for name in config["telemetry"]["callbacks"]),
+        *(
+            (f"extensions.{key}", point, name)
+            for key, point in EXTENDED.items()
+            for name in config["extensions"][key]
+        ),
     )
     for key, point, name in named:
         if (problem := _unknown(point, name)) is not None:
@@ -425,6 +435,19 @@ def _budget(config: Plain) -> Iterator[Finding]:
             )
 
 
+def _extensions(config: Plain) -> Iterator[Finding]:
+    """Wrappers and hooks that ship belong to a section of their own."""
+    section = config["extensions"]
+    listed = {name: f"extensions.{key}" for key in EXTENDED for name in section[key]}
+    for key, point in EXTENDED.items():
+        for name in section[key]:
+            if name in point.builtin:
+                yield (f"extensions.{key}",), f"extensions.{key}: {name!r} has a section of its own"
+    for name in section["options"].keys() - listed.keys():
+        key = "extensions.options"
+        yield (key, *listed.values()), f"{key}.{name}: no list of extensions names it"
+
+
 def _concurrency(config: Plain) -> Iterator[Finding]:
     model = config["model"]
     least, most = model["min_concurrency"], model["max_concurrency"]
@@ -439,7 +462,7 @@ def _concurrency(config: Plain) -> Iterator[Finding]:
 RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
     _world, _kinds, _endpoint, database_rule, _recording, _extra_body, _mistakes, _middleware,
     _options, _callbacks,
-    _approval, _context, _cost, _concurrency, _budget,
+    _approval, _context, _cost, _concurrency, _budget, _extensions,
     *TASK_RULES,
 )  # fmt: skip
 VALUE_RULES = (_kinds, _options)

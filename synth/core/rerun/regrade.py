@@ -22,17 +22,20 @@ from synth.core.foundation.hashing import canonical
 from synth.core.rerun.current_tasks import PresentTasks
 from synth.core.rerun.recorded_run import Recording, Row, open_recording
 from synth.core.rewards.gate_costs import GateCosts
-from synth.core.runner.build import build_judge
+from synth.core.runner.build import build_wrapper
 from synth.core.runner.recorded_calls import act_again
-from synth.core.runner.setup import judge_setup
+from synth.core.runner.setup import wrapper_setups
 from synth.core.validation.prove import prove
-from synth.episode import Episode
+from synth.episode import Episode, Score
 from synth.errors import DatasetError, OperatorError, TaskError
-from synth.ext.judge.endpoint_judge import JudgeCost, ModelJudge
-from synth.ext.judge.model_judge import recorded_verdict
+from synth.middleware import MiddlewareHome
+from synth.plugins import ROLLOUT_WRAPPERS
 from synth.rewards import Evidence, judge, solved, total_reward, world_rewards
 from synth.task import Task
-from synth.verdict import Verdict
+from synth.wrapper import RolloutWrapper
+
+JUDGE = "judge"
+"""The rollout wrapper whose verdict a grade may ask for again."""
 
 Json = Any
 Verdicts = Sequence[Mapping[str, Json]]
@@ -145,26 +148,27 @@ def grade(
     :class:`~synth.errors.OperatorError` if ``ask_judge`` finds no judge, or no key for it.
     """
     with open_recording(directory, consent) as recording:
-        setup = None
+        asked: list[RolloutWrapper] = []
         if ask_judge:
-            setup, _ = judge_setup(recording.config)
-            if setup is None:
+            if recording.config.rewards.judge.name is None:
                 raise OperatorError(
                     f"{directory}: the run has no judge (rewards.judge.name is null)"
                 )
-        asked = build_judge(setup)
+            setups, _ = wrapper_setups(recording.config)
+            home = MiddlewareHome(directory)
+            asked = [build_wrapper(setup, home) for setup in setups if setup.name == JUDGE]
         work = _grade(recording, world, where, advance, asked)
         return asyncio.run(_then_close(asked, work))
 
 
 async def _then_close(
-    asked: ModelJudge | None, work: Coroutine[None, None, GradeReport]
+    asked: Sequence[RolloutWrapper], work: Coroutine[None, None, GradeReport]
 ) -> GradeReport:
     try:
         return await work
     finally:
-        if asked is not None:
-            await asked.aclose()
+        for wrapper in asked:
+            await wrapper.aclose()
 
 
 async def _grade(
@@ -172,7 +176,7 @@ async def _grade(
     world: Path | None,
     where: str | None,
     advance: Callable[[], None],
-    asked: ModelJudge | None,
+    asked: Sequence[RolloutWrapper],
 ) -> GradeReport:
     report = GradeReport()
     present = None if world is None else PresentTasks(recording, world)
@@ -205,19 +209,22 @@ async def _grade(
 class _Votes:
     """The verdict of a run's judge: from the recorded votes, or by new ones of ``asked``."""
 
-    asked: ModelJudge | None
+    asked: Sequence[RolloutWrapper]
     report: GradeReport
 
-    async def verdict(self, row: Row, evidence: Evidence, verdicts: Sequence[Verdict]) -> Verdict:
-        if self.asked is None:
-            verdict = recorded_verdict(row["verdicts"])
-        else:
-            cost = JudgeCost()
-            verdict = await self.asked.verdict(evidence, verdicts, row["seed"], cost)
-            usd, so_far = cost.usd, self.report.judge_usd
+    async def scored(self, row: Row, evidence: Evidence, score: Score) -> Score:
+        if not self.asked:
+            kind: type[RolloutWrapper] = ROLLOUT_WRAPPERS.load(JUDGE)
+            recorded = kind.recorded(row["verdicts"])
+            verdicts = [*score.verdicts, *([] if recorded is None else [recorded])]
+            score = Score(verdicts, total_reward(verdicts))
+        for wrapper in self.asked:
+            columns = dict[str, Any](judge_cost_usd=0.0)
+            score = await wrapper.scored(evidence, score, row["seed"], columns)
+            usd, so_far = columns["judge_cost_usd"], self.report.judge_usd
             self.report.judge_usd = None if usd is None or so_far is None else so_far + usd
-        self.report.without_votes += verdict.score is None
-        return verdict
+        self.report.without_votes += score.verdicts[-1].score is None
+        return score
 
 
 async def _present(
@@ -253,7 +260,8 @@ async def _again(
         verdicts = judge(evidence, world_rewards(judged[1]))
         faulty = any(turn.fault for turn in episode.turns)
     if recording.config.rewards.judge.name is not None and solved(verdicts) and not faulty:
-        verdicts = [*verdicts, await votes.verdict(row, evidence, verdicts)]
+        score = Score(verdicts, total_reward(verdicts))
+        verdicts = (await votes.scored(row, evidence, score)).verdicts
     earned = None if faulty else total_reward(verdicts)
     now: list[Mapping[str, Json]] = [sanitize(verdict.to_json())[0] for verdict in verdicts]
     return Change(row["trajectory_id"], row["family"], row["reward"], earned, row["verdicts"], now)

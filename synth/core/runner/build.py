@@ -11,18 +11,17 @@ from pathlib import Path
 
 from synth.core.foundation.scrubber import Scrubber
 from synth.core.runner.setup import (
-    JudgeSetup,
-    MiddlewareSetup,
+    ExtensionSetup,
     ModelSetup,
     RunSettings,
     WorkerSetup,
 )
 from synth.core.users.none import AbsentUser
-from synth.ext.judge.endpoint_judge import ModelJudge
 from synth.middleware import Factory, MiddlewareHome, MiddlewareMaker
 from synth.model import Model, RateLimiter
 from synth.plugins import resolve
 from synth.user import User
+from synth.wrapper import RolloutWrapper
 
 
 def build_model(setup: ModelSetup) -> Model:
@@ -45,22 +44,25 @@ def build_user(settings: RunSettings, limiter: RateLimiter | None = None) -> Use
     return resolve(setup.factory)(setup.options, model) or AbsentUser()
 
 
-def build_judge(setup: JudgeSetup | None) -> ModelJudge | None:
-    """The judge, if there is one."""
-    return (
-        None if setup is None else ModelJudge(build_model(setup.model), setup.rubric, setup.votes)
-    )
+def build_middleware(middleware: ExtensionSetup, home: MiddlewareHome) -> MiddlewareMaker:
+    """Call the middleware's factory: ``factory(options, home)``."""
+    factory: Factory = resolve(middleware.factory)
+    return factory(middleware.options, home)
 
 
-def build_middleware(
-    middleware: MiddlewareSetup, setup: WorkerSetup, scratch: Path, scrubber: Scrubber | None = None
-) -> MiddlewareMaker:
-    """Call the middleware's factory: ``factory(options, home)``.
+def build_wrapper(wrapper: ExtensionSetup, home: MiddlewareHome) -> RolloutWrapper:
+    """Call the wrapper's factory: ``factory(options, home)``."""
+    return resolve(wrapper.factory)(wrapper.options, home)
+
+
+def worker_home(
+    setup: WorkerSetup, scratch: Path, scrubber: Scrubber | None = None
+) -> MiddlewareHome:
+    """The facilities of a worker for its middlewares and wrappers.
 
     ``scrubber`` knows the secrets of the run.
     """
-    factory: Factory = resolve(middleware.factory)
-    home = MiddlewareHome(
+    return MiddlewareHome(
         scratch=scratch,
         run_id=run_id(setup),
         worker=worker_id(),
@@ -73,7 +75,6 @@ def build_middleware(
         model_kind=setup.settings.model_kind,
         sampling=setup.settings.model.sampling,
     )
-    return factory(middleware.options, home)
 
 
 def scrubber_of(setup: WorkerSetup) -> Scrubber:

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from envs.sandboxes.base import DatabaseTarget
 from envs.types import Limits
-from synth.config import EndpointConfig, RunConfig
+from synth.config import EndpointConfig, ExtensionsConfig, JudgeConfig, RunConfig
 from synth.core.agent.rollout_result import AgentLimits
 from synth.core.config.agent import ApprovalConfig
 from synth.core.config.database import DatabaseConfig
@@ -35,6 +35,7 @@ from synth.plugins import (
     ENGINES,
     MIDDLEWARES,
     MODELS,
+    ROLLOUT_WRAPPERS,
     RUNTIMES,
     TASK_SOURCES,
     TASK_TRANSFORMS,
@@ -54,8 +55,9 @@ class Secret:
 
 
 @dataclass(frozen=True)
-class MiddlewareSetup:
-    """A middleware under its name in the config; ``factory`` is ``package.module:attribute``.
+class ExtensionSetup:
+    """A middleware or wrapper under its name in the config; ``factory`` is
+    ``package.module:attribute``.
 
     ``options`` is an instance of the ``Options`` that the factory declares, or else a mapping.
     """
@@ -115,7 +117,7 @@ class RunSettings:
     model_kind: str
     asks_endpoint: bool
     user: UserSetup
-    middlewares: tuple[MiddlewareSetup, ...]
+    middlewares: tuple[ExtensionSetup, ...]
     callbacks: tuple[CallbackSetup, ...]
     keys: Mapping[str, Secret]
     target: DatabaseTarget
@@ -123,7 +125,7 @@ class RunSettings:
     agent: AgentLimits
     config_digest: str
     extensions: tuple[Extension, ...] = ()
-    judge: JudgeSetup | None = None
+    wrappers: tuple[ExtensionSetup, ...] = ()
     preflight: bool = True
     refusal: str = ""
 
@@ -133,9 +135,12 @@ class RunSettings:
 
     def secrets(self) -> list[str]:
         """The keys and server addresses that the run knows."""
-        user = self.user.model
-        asked = [self.model, user, None if self.judge is None else self.judge.model]
-        given = [*(model.api_key for model in asked if model is not None), *self.keys.values()]
+        wrapping = [getattr(wrapper.options, "model", None) for wrapper in self.wrappers]
+        asked = [self.model, self.user.model, *wrapping]
+        given = [
+            *(model.api_key for model in asked if isinstance(model, ModelSetup)),
+            *self.keys.values(),
+        ]
         known = [secret.value for secret in given if secret is not None]
         return [*known, self.target.url] if self.target.url else known
 
@@ -220,9 +225,9 @@ def resolve_settings(config: RunConfig) -> RunSettings:
     middlewares, middleware_extensions = of_middlewares
     engine = _find(ENGINES, config.database.engine, "database.engine")
     source = _find(TASK_SOURCES, config.tasks.kind, "tasks.kind")
-    judge, judge_extensions = judge_setup(config)
+    wrappers, wrapper_extensions = wrapper_setups(config)
     extensions = (source, model_extension, *user_extensions, *middleware_extensions, engine)
-    extensions = (*extensions, *judge_extensions)
+    extensions = (*extensions, *wrapper_extensions)
     transforms = [
         _find(TASK_TRANSFORMS, name, "tasks.transforms") for name in config.tasks.transforms
     ]
@@ -241,7 +246,7 @@ def resolve_settings(config: RunConfig) -> RunSettings:
         preflight=config.preflight,
         refusal=str(getattr(model_factory, "refusal", "")),
         user=user,
-        judge=judge,
+        wrappers=tuple(wrappers),
         middlewares=(*_around(callbacks), *middlewares),
         callbacks=tuple(callbacks),
         keys=_named_keys(
@@ -353,18 +358,50 @@ def rephrase_setup(config: RunConfig) -> ModelSetup:
     return _model_setup(config.tasks.rephrase.endpoint, "tasks.rephrase")[0]
 
 
-def judge_setup(config: RunConfig) -> tuple[JudgeSetup | None, list[Extension]]:
-    """The judge of a config, if it names one. Raises :class:`OperatorError`."""
-    judge = config.rewards.judge
-    if judge.name is None:
-        return None, []
+def judge_setup(judge: JudgeConfig) -> tuple[JudgeSetup, Extension]:
+    """The judge that a section names. Raises :class:`OperatorError`."""
     model, extension = _model_setup(judge, "rewards.judge")
-    return JudgeSetup(model, judge.rubric, judge.votes), [extension]
+    return JudgeSetup(model, judge.rubric, judge.votes), extension
 
 
-def _middleware_setups(config: RunConfig) -> tuple[list[MiddlewareSetup], list[Extension]]:
+def wrapper_setups(config: RunConfig) -> tuple[list[ExtensionSetup], list[Extension]]:
+    """The rollout wrappers of a config: its own outside, then the ones of its sections.
+
+    Raises :class:`OperatorError`.
+    """
+    named, extensions = own_setups(ROLLOUT_WRAPPERS, config.extensions, "wrappers")
+    sections: dict[str, object] = {}
+    if config.narrate.path is not None:
+        sections["rationales"] = None
+    if config.branch.path is not None:
+        sections["branching"] = None
+    if config.rewards.judge.name is not None:
+        sections["judge"], extension = judge_setup(config.rewards.judge)
+        extensions.append(extension)
+    shipped = [
+        ExtensionSetup(name, ROLLOUT_WRAPPERS.find(name).target, options)
+        for name, options in sections.items()
+    ]
+    return [*named, *shipped], extensions
+
+
+def own_setups(
+    point: ExtensionPoint, section: ExtensionsConfig, key: str
+) -> tuple[list[ExtensionSetup], list[Extension]]:
+    """The extensions that a key of ``extensions`` names, with their options."""
+    setups, found = list[ExtensionSetup](), list[Extension]()
+    for name in getattr(section, key):
+        extension, factory = _load(point, name, f"extensions.{key}")
+        own = section.options.get(name, {})
+        options = options_for(factory, {}, own, f"extensions.options.{name}")
+        setups.append(ExtensionSetup(name, extension.target, options))
+        found.append(extension)
+    return setups, found
+
+
+def _middleware_setups(config: RunConfig) -> tuple[list[ExtensionSetup], list[Extension]]:
     agent = config.agent
-    setups: list[MiddlewareSetup] = []
+    setups: list[ExtensionSetup] = []
     extensions: list[Extension] = []
     for name in agent.middleware:
         extension, factory = _load(MIDDLEWARES, name, "agent.middleware")
@@ -375,16 +412,16 @@ def _middleware_setups(config: RunConfig) -> tuple[list[MiddlewareSetup], list[E
         else:
             own = agent.options.get(name, {})
             options = options_for(factory, own, own, f"agent.options.{name}")
-        setups.append(MiddlewareSetup(name, extension.target, options))
+        setups.append(ExtensionSetup(name, extension.target, options))
         extensions.append(extension)
     return setups, extensions
 
 
-def _around(callbacks: Iterable[CallbackSetup]) -> Iterator[MiddlewareSetup]:
+def _around(callbacks: Iterable[CallbackSetup]) -> Iterator[ExtensionSetup]:
     """The middlewares that callbacks bring into the workers."""
     for callback in callbacks:
         if callback.middleware is not None:
-            yield MiddlewareSetup(callback.name, callback.middleware, callback.options)
+            yield ExtensionSetup(callback.name, callback.middleware, callback.options)
 
 
 def _priced(model: EndpointConfig) -> dict[str, Any]:

@@ -7,7 +7,7 @@ form, :func:`recorded_schema` is its JSON Schema.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, cast
@@ -184,6 +184,19 @@ KnownEvent = Annotated[
     Field(discriminator="event"),
 ]
 """An event of a kind that ships."""
+
+
+def injected_faults(events: Iterable[RecordedEvent]) -> list[dict[str, Json]]:
+    """List the faults of a rollout by its events: the call's index among all calls, its id, its
+    tool, and the kind.
+    """
+    results = [event for event in events if isinstance(event, ToolResultEvent)]
+    return [
+        {"call": index, "id": event.id, "name": event.name, "kind": attempt["fault"]["kind"]}
+        for index, event in enumerate(results)
+        for attempt in (*event.notes.get("retried", ()), event.notes)
+        if "fault" in attempt
+    ]
 
 
 def event_from_json(raw: Mapping[str, Json]) -> RecordedEvent:

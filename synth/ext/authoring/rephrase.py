@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
 
+from envs.world.files import PHRASINGS
 from synth.config import RunConfig, to_yaml
 from synth.core.dataset.store.acquire import refuse_occupied
 from synth.core.dataset.store.atomic_files import disk
@@ -40,6 +41,8 @@ from synth.ext.authoring.rephrasing.session import (
     RephraseSession,
     causes_of,
 )
+from synth.hook import RunHook
+from synth.prepare import PreparedRun, prepare
 
 
 @dataclass(frozen=True)
@@ -54,20 +57,26 @@ class RephrasedWorld:
     summary: Mapping[str, object]
 
 
-def wants_phrasings(config: RunConfig) -> bool:
-    """True for a run before whose plan a model writes phrasings."""
-    return config.tasks.rephrase.model is not None and config.recording is None
+class Rephrase(RunHook):
+    """Has a model write other words for the users, before the run is planned again."""
+
+    writes = frozenset((PHRASINGS,))
+
+    def planned(self, run: PreparedRun, directory: Path, console: Console) -> PreparedRun:
+        config = run.config
+        found = rephrase_world(config, directory, console)
+        with Waiting(f"planning the tasks of {config.world_folder}", console):
+            again = prepare(config, found.folder)
+        return replace(again, home=found.home, rephrased=found.summary)
+
+    def keeps(self, directory: Path) -> bool:
+        return bool(paid_answers(directory))
 
 
 def paid_answers(directory: Path) -> list[Path]:
     """The files of a run directory that hold answers."""
     found = RunFiles(directory).private.glob("rephrase-*.jsonl")
     return sorted(file for file in found if file.stat().st_size)
-
-
-def waits_for_phrasings(directory: Path) -> bool:
-    """True for a directory in which this step was stopped, so that there is no run yet."""
-    return bool(paid_answers(directory)) and not RunFiles(directory).holds_run()
 
 
 def _journal_file(config: RunConfig, directory: Path) -> Path:

@@ -108,7 +108,7 @@ def _sorted_overrides(overrides: Sequence[str]) -> tuple[list[str], Mapping[str,
 
 def _show(config: RunConfig, *, as_json: bool) -> None:
     """Print the branch points; nothing is played."""
-    plan = branch_plan(config.branch, config.tasks.samples, config.seed)
+    plan = branch_plan(config.branch, config.tasks, config.seed)
     points: list[dict[str, Any]] = [
         {"trajectory_id": point.parent, "branch_step": point.step, "family": point.family}
         for point in plan.points

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from synth.core.foundation.hashing import canonical, derive_seed
 from synth.core.models.recap import read_request, without_recap
@@ -14,10 +15,23 @@ from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.types.usage import Usage
 from synth.errors import ModelRefusedRequest, TaskError
 from synth.model import Completion, Conversation, Model, OnDelta
-from synth.task import Branch, Message, Task
+from synth.rollout import PartialUsage, RolloutContext
+from synth.task import Branch, Job, Message, Task
+from synth.wrapper import Play, RolloutWrapper
 
 TRIES = 64
 """Seeds under which the scripted expert is asked whether it would have acted like the parent."""
+
+
+class Branching(RolloutWrapper):
+    """Plays the beginning of a branch as its parent did."""
+
+    async def play(
+        self, job: Job, context: RolloutContext, usage: PartialUsage, inner: Play
+    ) -> dict[str, Any]:
+        if job.branch is not None:
+            context = replace(context, model=BranchedModel(context.model, job.branch))
+        return await inner(job, context, usage)
 
 
 class BranchedModel(Model):

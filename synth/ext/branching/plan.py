@@ -8,28 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from synth.config import BranchConfig, RunConfig
+from synth.config import BranchConfig, RunConfig, TasksConfig
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.row_cache import RowCache
-from synth.core.dataset.store.task_table import TaskTable, read_gate_names
-from synth.core.foundation.archive import unpack_world
-from synth.core.foundation.consent import (
-    Consent,
-    config_part,
-    require_consent,
-    tasks_part,
-    world_part,
-)
+from synth.core.dataset.store.task_table import TaskTable
 from synth.core.foundation.hashing import derive_seed, digest
-from synth.core.runner.run_files import CONFIG_FILE, TASKS_FILE, recorded_config
+from synth.core.runner.recorded_plan import RecordedPlan, RecordedPoint, open_source
+from synth.core.runner.run_files import TASKS_FILE, recorded_config
 from synth.errors import OperatorError
 from synth.ext.branching.points import COLUMNS, Row, branch_turns
-from synth.plan import Block
 from synth.task import Branch, Job, Task
 
 PLAYED = ("seed", "messages", "tools", "events", "token_ids", "logprobs", "provider_fields")
@@ -40,92 +31,14 @@ DETERMINISTIC_USERS = ("scripted", "none")
 
 
 @dataclass(frozen=True)
-class BranchPoint:
-    """A turn of a recorded rollout: ``part`` and ``place`` say where its row is, ``task`` where its
-    task is in tasks.parquet.
-    """
+class BranchPlan(RecordedPlan):
+    """A plan whose points are turns at which rollouts branch."""
 
-    parent: str
-    step: int
-    part: int
-    place: int
-    task: int
-    family: str
-    split: str
-    universe: int
-
-
-@dataclass(frozen=True)
-class BranchPlan:
-    """The plan over the branch points of a recorded run; ``seed`` seeds the model of each job.
-
-    ``notes`` are for the operator.
-    """
-
-    points: Sequence[BranchPoint]
-    samples: int
-    seed: int
-    dataset: Dataset
-    notes: Sequence[str] = ()
-    blocks: Sequence[Block] = ()
-
-    @cached_property
-    def rows(self) -> RowCache:
-        """The rows of the recorded run, with the columns that a job takes along."""
-        return RowCache(self.dataset, PLAYED)
-
-    @cached_property
-    def _tasks(self) -> TaskTable:
-        return TaskTable(self.dataset.path / TASKS_FILE)
-
-    @property
-    def tasks(self) -> int:
-        return len(self.points)
-
-    @property
-    def jobs(self) -> int:
-        return len(self.points) * self.samples
-
-    @property
-    def splits(self) -> dict[str, int]:
-        """Number of points of each split, in the order of the recorded rows."""
-        return dict(Counter(point.split for point in self.points))
-
-    @property
-    def share(self) -> dict[str, int]:
-        """Number of points of each family."""
-        return dict(Counter(point.family for point in self.points))
-
-    def capacity(self, family: str) -> int:
-        return self.share.get(family, 0)
+    TAKEN = PLAYED
 
     def digest(self) -> str:
         points = [[point.parent, point.step] for point in self.points]
         return digest("branches", self.samples, self.seed, points)
-
-    @property
-    def composed(self) -> dict[int, int]:
-        """Empty: the tasks were composed for the recorded run."""
-        return {}
-
-    @property
-    def requests(self) -> dict[str, int]:
-        """Number of requests of each family: that of its tasks."""
-        return dict(self.share)
-
-    def is_published(self, index: int) -> bool:
-        """False: the recorded tasks were proved."""
-        return False
-
-    def is_composed(self, index: int) -> bool:
-        """False, as no other task can take the place of the recorded one."""
-        del index
-        return False
-
-    def task(self, index: int, attempt: int = 0) -> Task:
-        """The task of a point, as it was proved."""
-        assert not attempt
-        return Task.from_json(self._tasks.task(self.points[index].task))
 
     def job(self, index: int, task: Task) -> Job:
         """The ``index``-th job, about the task of its point."""
@@ -138,7 +51,7 @@ class BranchPlan:
         )
 
 
-def branch_plan(config: BranchConfig, samples: int, seed: int) -> BranchPlan:
+def branch_plan(config: BranchConfig, tasks: TasksConfig, seed: int) -> BranchPlan:
     """Find the branch points of a recorded run.
 
     Raises :class:`OperatorError` if there is none, and DatasetError for a directory that holds no
@@ -151,30 +64,17 @@ def branch_plan(config: BranchConfig, samples: int, seed: int) -> BranchPlan:
     if not points:
         found = "; ".join(notes) or "it has no such row"
         raise OperatorError(f"{directory}: there is nothing to branch: {found}")
-    return BranchPlan(points, samples, seed, dataset, notes)
-
-
-def open_source(directory: Path) -> Dataset:
-    """The rows of a recorded run whose rollouts are played again.
-
-    Raises :class:`OperatorError` for a run that has not ended or lacks its tasks.
-    """
-    dataset = Dataset.open(directory)
-    if dataset.status == "running":
-        raise OperatorError(f"{directory} is still being written: wait until it has ended")
-    if not (directory / TASKS_FILE).is_file():
-        raise OperatorError(f"{directory} lacks {TASKS_FILE}: it takes the tasks of the run")
-    return dataset
+    return BranchPlan(points, tasks.samples, seed, dataset, notes)
 
 
 def _points(
     dataset: Dataset, recorded: RunConfig, config: BranchConfig
-) -> tuple[list[BranchPoint], list[str]]:
+) -> tuple[list[RecordedPoint], list[str]]:
     """The branch points in the order of the rows, and notes on rollouts without any."""
     ids = None if config.where is None else dataset.ids(config.where)
     table = TaskTable(dataset.path / TASKS_FILE)
     model_user = recorded.users.kind not in DETERMINISTIC_USERS
-    points: list[BranchPoint] = []
+    points: list[RecordedPoint] = []
     left_out, rows = Counter[str](), 0
     for part, place, row in _places(dataset):
         if ids is not None and row["trajectory_id"] not in ids:
@@ -188,27 +88,8 @@ def _points(
         elif len(fit) < len(turns):
             left_out["had a user whom a model played, who cannot be asked again"] += 1
         where = (part, place, task, row["family"], row["split"], row["universe"])
-        points += [BranchPoint(row["trajectory_id"], turn, *where) for turn in fit]
+        points += [RecordedPoint(row["trajectory_id"], turn, *where) for turn in fit]
     return points, [f"{count} of {rows} rollouts {why}" for why, count in left_out.items()]
-
-
-def parents_world(directory: Path, folder: Path, consent: Consent) -> Path:
-    """Unpack the world of a recorded run to ``folder``.
-
-    Raises :class:`OperatorError` if its archive is missing, and
-    :class:`~synth.errors.UntrustedCode` if ``consent`` to a stranger's code is not given.
-    """
-    archives = sorted((directory / "world").glob("*.tar.zst"))
-    if len(archives) != 1:
-        raise OperatorError(
-            f"{directory}: it takes the world of the run, and there is no world/<digest>.tar.zst"
-        )
-    archive, tasks = archives[0].read_bytes(), directory / TASKS_FILE
-    parts = [world_part(archive), config_part((directory / CONFIG_FILE).read_bytes())]
-    if tasks.is_file():
-        parts.append(tasks_part(tasks, read_gate_names(tasks)))
-    require_consent(directory, parts, consent)
-    return unpack_world(archive, folder)
 
 
 def _places(dataset: Dataset) -> Iterator[tuple[int, int, Row]]:
@@ -230,7 +111,7 @@ def _has_replies(messages: Sequence[Row], turn: int) -> bool:
     return any(message["role"] == "user" for message in begun)
 
 
-def _begun(row: Row, point: BranchPoint) -> Mapping[str, Any]:
+def _begun(row: Row, point: RecordedPoint) -> Mapping[str, Any]:
     """The beginning of a parent's row, up to the turn at which it branches."""
     messages, events = row["messages"], row["events"]
     place = _turn_places(messages)[point.step]
@@ -246,15 +127,3 @@ def _begun(row: Row, point: BranchPoint) -> Mapping[str, Any]:
         "stop_reason": "branched",
         **lists,
     }
-
-
-def with_path(config: RunConfig) -> RunConfig:
-    """The config with an absolute path of the recorded run: a resume may come from another working
-    directory.
-    """
-    if config.recording is None:
-        return config
-    path = str(Path(config.recording).expanduser().absolute())
-    if config.narrate.path is not None:
-        return replace(config, narrate=replace(config.narrate, path=path))
-    return replace(config, branch=replace(config.branch, path=path))

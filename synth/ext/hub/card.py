@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from rich.console import Console
 
+from synth.coordinator import RunReport
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.card import (
     columns_table,
@@ -20,10 +22,12 @@ from synth.core.dataset.store.card import (
 from synth.core.report import Screen
 from synth.core.report.rates import wilson
 from synth.core.report.transcript import show_trajectory
-from synth.errors import SynthError
+from synth.errors import OperatorError, SynthError
 from synth.ext.hub.facts import RunFacts, read_facts
 from synth.ext.hub.licences import Licences, licences
 from synth.ext.hub.plots import histogram
+from synth.hook import RunHook
+from synth.prepare import PreparedRun
 
 PLOTS = "card"
 """Folder of the plots, beside the card."""
@@ -83,6 +87,15 @@ def complete_card(directory: Path) -> str | None:
     except (SynthError, OSError) as error:
         return f"the whole card was not written: {error}"
     return None
+
+
+class CompleteCard(RunHook):
+    """Writes the whole card of a run that has ended."""
+
+    def sealed(self, report: RunReport, run: PreparedRun, console: Console) -> RunReport:
+        if (problem := complete_card(report.directory)) is not None:
+            raise OperatorError(problem)
+        return report
 
 
 def _header(facts: RunFacts, declared: Licences) -> list[str]:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from synth.core.foundation.hashing import derive_seed
+from synth.core.runner.build import build_model
+from synth.core.runner.setup import JudgeSetup
 from synth.core.types.usage import Usage
+from synth.episode import Score
 from synth.errors import ModelError
 from synth.ext.judge.model_judge import (
     Vote,
     judge_messages,
     read_vote,
+    recorded_verdict,
     statements_of,
     verdict_of,
 )
+from synth.middleware import MiddlewareHome
 from synth.model import Completion, Model
-from synth.rewards import Evidence
+from synth.rewards import Evidence, total_reward
 from synth.task import Task
 from synth.verdict import Verdict
+from synth.wrapper import RolloutWrapper
 
 _NO_TASK: Final = Task(id="judge", family="judge", env="", prompt="", gold=())
 
@@ -92,3 +98,37 @@ class ModelJudge:
 
     async def aclose(self) -> None:
         await self._model.aclose()
+
+
+def build_judge(setup: JudgeSetup) -> ModelJudge:
+    """The judge that a config names."""
+    return ModelJudge(build_model(setup.model), setup.rubric, setup.votes)
+
+
+class Judging(RolloutWrapper):
+    """Adds the judge's verdict to rollouts that pass every gate."""
+
+    def __init__(self, options: JudgeSetup, home: MiddlewareHome) -> None:
+        super().__init__(options, home)
+        self._judge = build_judge(options)
+
+    async def preflight(self) -> list[str]:
+        return await self._judge.preflight()
+
+    async def scored(
+        self, evidence: Evidence, score: Score, seed: int, columns: MutableMapping[str, object]
+    ) -> Score:
+        if not score.solved:
+            return score
+        cost = JudgeCost()
+        verdict = await self._judge.verdict(evidence, score.verdicts, seed, cost)
+        columns.update(cost.to_row())
+        verdicts = [*score.verdicts, verdict]
+        return Score(verdicts, total_reward(verdicts))
+
+    @classmethod
+    def recorded(cls, verdicts: Sequence[Mapping[str, Any]]) -> Verdict:
+        return recorded_verdict(verdicts)
+
+    async def aclose(self) -> None:
+        await self._judge.aclose()

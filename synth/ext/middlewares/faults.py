@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from envs.tools.toolbox import parse_arguments
 from envs.types import ToolCall, ToolOutcome, ToolResult
@@ -23,7 +22,6 @@ from synth.core.agent.state import AgentState
 from synth.core.config.agent import FaultsConfig
 from synth.core.foundation.hashing import canonical, derive_seed
 from synth.core.tasks.yaml.words import SUBMIT
-from synth.core.types.events import RecordedEvent, ToolResultEvent
 from synth.ext.middlewares.fault_words import said_by
 from synth.middleware import (
     AgentMiddleware,
@@ -106,27 +104,6 @@ class FaultInjectionMiddleware(AgentMiddleware):
         self._injected += 1
         self._in_row[due.key] = 0 if kind == SLOW else row + 1
         return kind
-
-
-def injected(events: Sequence[RecordedEvent]) -> list[dict[str, Any]]:
-    """List the faults of a rollout by its events: the call's index among all calls, its id, its
-    tool, and the kind.
-    """
-    found: list[dict[str, Any]] = []
-    results = [event for event in events if isinstance(event, ToolResultEvent)]
-    for index, event in enumerate(results):
-        attempts: Sequence[Mapping[str, Any]] = [*event.notes.get("retried", ()), event.notes]
-        found += [
-            {
-                "call": index,
-                "id": event.id,
-                "name": event.name,
-                "kind": attempt["fault"]["kind"],
-            }
-            for attempt in attempts
-            if "fault" in attempt
-        ]
-    return found
 
 
 @extension(FaultsConfig)

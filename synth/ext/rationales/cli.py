@@ -102,9 +102,9 @@ def _config(options: argparse.Namespace) -> RunConfig:
         # Nobody is asked for turns, so that no context has to be kept short.
         "middleware": [name for name in recorded.agent.middleware if name != "compaction"],
     }
-    raw["tasks"] = base["tasks"] | {"samples": 1, "count": 1}
+    raw["tasks"] = base["tasks"] | {"samples": 1, "count": options.limit or 2**62}
     config = from_dict(raw)
-    plan = narration_plan(config.narrate, options.limit or 2**62)
+    plan = narration_plan(config.narrate, config.tasks, config.seed)
     return from_dict(raw | {"tasks": raw["tasks"] | {"count": plan.tasks}})
 
 
@@ -163,7 +163,7 @@ def _users(
 
 def _show(config: RunConfig, *, as_json: bool) -> None:
     """Print the rows that would be narrated; nobody is asked."""
-    plan = narration_plan(config.narrate, config.tasks.count)
+    plan = narration_plan(config.narrate, config.tasks, config.seed)
     rows = [{"trajectory_id": point.parent, "family": point.family} for point in plan.points]
     if as_json:
         say(json.dumps({"rows": rows, "notes": list(plan.notes)}))

@@ -24,9 +24,10 @@ from synth.ext.rationales.moment import Moment, arguments_of
 from synth.ext.rationales.teacher import NO_TASK, RefusedText, Step, Teacher, teacher_messages
 from synth.model import Completion, Model
 from synth.rewards import Utterance
-from synth.rollout import PartialUsage, RolloutContext, cost_of, play
+from synth.rollout import PartialUsage, RolloutContext, cost_of
 from synth.task import Job, Message, NarratedPart, Narration, Task
 from synth.verdict import Outcome
+from synth.wrapper import Play, Probe, RolloutWrapper
 
 NOTE = "narration"
 """The key of a turn's provider fields that says what the teacher wrote into it."""
@@ -65,20 +66,36 @@ class NarratedModel(Model):
         return ReplayedConversation(lambda: self._record, f"the source {self._source}")
 
 
-async def narrate(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[str, Any]:
+class Rationales(RolloutWrapper):
+    """Plays recorded rollouts again, with texts of a teacher."""
+
+    async def play(
+        self, job: Job, context: RolloutContext, usage: PartialUsage, inner: Play
+    ) -> dict[str, Any]:
+        if job.narration is None:
+            return await inner(job, context, usage)
+        return await narrate(job, job.narration, context, usage, inner)
+
+    async def probe(self, job: Job, context: RolloutContext, inner: Probe) -> Completion | None:
+        if job.narration is None:
+            return await inner(job, context)
+        return await probe_teacher(job, context)
+
+
+async def narrate(
+    job: Job, narration: Narration, context: RolloutContext, usage: PartialUsage, inner: Play
+) -> dict[str, Any]:
     """Return the row of a narrated rollout. If it raises, ``usage`` holds what the teacher cost.
 
     Raises :class:`~synth.errors.NarrationRefused` if the calls do not lead where they led, and the
     errors of :func:`~synth.rollout.play`.
     """
-    narration = job.narration
-    assert narration is not None
     teacher = Teacher(context.model, job.seed)
     try:
         texts = await _texts(job, narration, context, teacher)
         record = _narrated(record_of(narration.row), texts, context.model.name)
         model = NarratedModel(context.model.name, narration.source, record)
-        row = await play(job, replace(context, model=model))
+        row = await inner(job, replace(context, model=model), PartialUsage())
         if row["outcome"] != Outcome.SUCCESS or row["reward"] < narration.row["reward"]:
             reasons = [one["reason"] for one in row["verdicts"] if one["score"] != 1]
             raise NarrationRefused(

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from synth.config import NarrateConfig
+from synth.config import NarrateConfig, TasksConfig
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.row_cache import RowCache
 from synth.core.foundation.hashing import digest
+from synth.core.runner.recorded_plan import RecordedPlan, RecordedPoint, open_source
 from synth.core.runner.run_files import recorded_config
 from synth.errors import OperatorError
-from synth.ext.branching.plan import BranchPlan, BranchPoint, open_source
 from synth.ext.rationales.narrate import parts_wanted, turn_places
 from synth.task import Job, NarratedPart, Narration, Task
 from synth.verdict import Outcome
@@ -30,15 +29,13 @@ _TAKEN = (
 
 
 @dataclass(frozen=True)
-class NarrationPlan(BranchPlan):
+class NarrationPlan(RecordedPlan):
     """A plan whose points are whole rollouts; each gets ``parts``, asked for ``tries`` times."""
+
+    TAKEN = _TAKEN
 
     parts: tuple[NarratedPart, ...] = ()
     tries: int = 1
-
-    @cached_property
-    def rows(self) -> RowCache:
-        return RowCache(self.dataset, _TAKEN)
 
     def digest(self) -> str:
         return digest("narrations", self.parts, self.tries, [one.parent for one in self.points])
@@ -52,8 +49,8 @@ class NarrationPlan(BranchPlan):
         return Job(index, name, task, 0, row["seed"], narration=narration)
 
 
-def narration_plan(config: NarrateConfig, count: int) -> NarrationPlan:
-    """Find the first ``count`` rows of a recorded run that can be narrated.
+def narration_plan(config: NarrateConfig, tasks: TasksConfig, seed: int) -> NarrationPlan:
+    """Find the first ``tasks.count`` rows of a recorded run that can be narrated.
 
     Raises :class:`OperatorError` if there is none, and DatasetError for a directory that holds no
     run.
@@ -61,7 +58,7 @@ def narration_plan(config: NarrateConfig, count: int) -> NarrationPlan:
     directory = Path(config.path or "").expanduser()
     samples = recorded_config(directory).tasks.samples
     dataset = open_source(directory)
-    points: list[BranchPoint] = []
+    points: list[RecordedPoint] = []
     left_out, rows = Counter[str](), 0
     parts = tuple(sorted(set(config.write)))
     for point, why in _points(dataset, samples, config.where, parts):
@@ -74,12 +71,14 @@ def narration_plan(config: NarrateConfig, count: int) -> NarrationPlan:
     if not points:
         found = "; ".join(notes) or "it has no such row"
         raise OperatorError(f"{directory}: there is nothing to narrate: {found}")
-    return NarrationPlan(points[:count], 1, 0, dataset, notes, parts=parts, tries=config.tries)
+    return NarrationPlan(
+        points[: tasks.count], 1, 0, dataset, notes, parts=parts, tries=config.tries
+    )
 
 
 def _points(
     dataset: Dataset, samples: int, where: str | None, parts: Sequence[NarratedPart]
-) -> Iterator[tuple[BranchPoint, str | None]]:
+) -> Iterator[tuple[RecordedPoint, str | None]]:
     """Each row that meets the condition, and the reason for which it is left out."""
     ids = None if where is None else dataset.ids(where)
     cache = RowCache(dataset, _PLACED)
@@ -90,7 +89,7 @@ def _points(
                 task = row["job_index"] // samples
                 names = (row["family"], row["split"], row["universe"])
                 yield (
-                    BranchPoint(row["trajectory_id"], 0, number, place, task, *names),
+                    RecordedPoint(row["trajectory_id"], 0, number, place, task, *names),
                     _left_out(row, parts),
                 )
 

@@ -12,6 +12,7 @@ from envs.world.loader import World
 from synth.agent import ReactAgent
 from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.personal import people_of
+from synth.core.rewards.gate_costs import notes_in
 from synth.core.tasks.yaml.family import Family
 from synth.core.validation.attacks.lazy import CONSTANT, TALKLESS, lazy_agents
 from synth.core.validation.attacks.mutants import CHANGED, mutants, spread, strays_for
@@ -25,7 +26,6 @@ from synth.core.validation.report import FamilyReport
 from synth.core.validation.source_location import family_fault
 from synth.episode import Episode, Score
 from synth.errors import TaskError
-from synth.ext.judge.model_judge import statements_of
 from synth.rewards import Evidence, author_error
 from synth.source import TaskFamily
 from synth.task import Task
@@ -231,5 +231,5 @@ def _by_alternative(played: AttackResult) -> bool:
 
 def _is_judged(attack: Attack, score: Score) -> bool:
     """True if a judge would be asked about the statement of an attack."""
-    asked = [one.words for one in statements_of(score.verdicts, None)]
-    return bool(attack.statement) and any(attack.statement in words for words in asked)
+    noted = [note["words"] for verdict in score.verdicts for note in notes_in(verdict.detail)]
+    return bool(attack.statement) and any(attack.statement in words for words in noted)

@@ -11,12 +11,12 @@ from typing import Any
 from synth.core.config.compose import compose
 from synth.core.foundation.standard_output import say
 from synth.core.report import Screen
-from synth.core.runner.build import build_judge
 from synth.core.runner.setup import judge_setup
 from synth.errors import OperatorError
 from synth.ext.evaluation.calibration.labels import read_labels
 from synth.ext.evaluation.calibration.measure import Calibration, calibrate
 from synth.ext.evaluation.calibration.transcripts import read_transcripts
+from synth.ext.judge.endpoint_judge import build_judge
 
 EPILOG = """examples:
   synth calibrate gpt-4o_airline_200.json.gz --findings gpt-4o_airline_findings.jsonl
@@ -73,7 +73,8 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_intermixed_args(argv)
     files = [Path(word) for word in options.files if not word.startswith(JUDGE)]
     (job,) = compose([word for word in options.files if word.startswith(JUDGE)])
-    judge = build_judge(judge_setup(job.config)[0])
+    section = job.config.rewards.judge
+    judge = None if section.name is None else build_judge(judge_setup(section)[0])
     if not files:
         raise OperatorError("no file of transcripts is named")
     read = [read_transcripts(path) for path in files]

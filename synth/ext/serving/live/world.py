@@ -18,6 +18,7 @@ from synth.core.runner.build import (
     build_model,
     build_user,
     scrubber_of,
+    worker_home,
     worker_id,
 )
 from synth.core.validation.prove import prove
@@ -93,10 +94,8 @@ async def open_live(run: PreparedRun, model: Model | None = None) -> AsyncGenera
         stack.push_async_callback(made.aclose)
         user = build_user(settings)
         stack.push_async_callback(user.aclose)
-        makers = [
-            (one.name, build_middleware(one, setup, scratch.path, scrubber))
-            for one in settings.middlewares
-        ]
+        home = worker_home(setup, scratch.path, scrubber)
+        makers = [(one.name, build_middleware(one, home)) for one in settings.middlewares]
         for _, maker in makers:
             stack.push_async_callback(maker.aclose)
         audit = None
