@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from envs.errors import DatabaseConfigError, EnvsError, WorldError
-from envs.plugins import PluginError, resolve
 from synth.core.foundation.collector import THRESHOLDS
 from synth.core.foundation.credentials import redact
 from synth.core.foundation.shipped import version
@@ -29,6 +28,7 @@ from synth.errors import (
     SynthError,
     TaskError,
 )
+from synth.plugins import MORE_COMMANDS, PluginError, find_module, resolve
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": (
@@ -126,7 +126,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "watch a model at work in a browser: approve its calls, answer it",
     ),
 }
-"""Each command: its module, whose ``main(argv) -> int`` is called, and one line of help."""
+"""Each command: its module, whose ``main(argv) -> int`` is called, and one line of help. A command
+of another distribution is an entry point of :data:`synth.plugins.MORE_COMMANDS`.
+"""
 
 EXAMPLES = """\
 examples:
@@ -159,44 +161,33 @@ _TO_MEND = (
 )
 
 
-GROUPS: dict[str, tuple[str, ...]] = {
-    "make and use data": (
-        "run",
-        "inspect",
-        "view",
-        "export",
-        "decontaminate",
-        "card",
-        "push",
-        "pull",
-    ),
-    "trust it": ("check", "replay", "grade", "calibrate"),
-    "train on it": ("eval", "branch", "narrate", "serve-env"),
-    "worlds and databases": ("new", "draft", "rephrase", "play", "reseed", "schema", "clean"),
-    "extend and serve": ("list", "completion", "serve-model", "serve-agent", "mcp"),
-}
-"""The commands as the help groups them; one that is in no group is shown last."""
+CORE = ("run", "inspect", "check", "export", "replay", "grade", "new", "list", "reseed")
+"""The commands that the help shows first; their options are stable."""
 
-EXPERIMENTAL = frozenset(
-    {"branch", "calibrate", "draft", "eval", "narrate", "new", "play", "rephrase"}
-    | {"serve-model", "serve-agent", "serve-env", "mcp"}
-    | {"card", "decontaminate", "push", "pull"}
-)
-"""Commands whose options and output may change in any release; the others are stable."""
+EXTRAS = {
+    "push": ("huggingface_hub", "hf"),
+    "pull": ("huggingface_hub", "hf"),
+    "mcp": ("mcp", "mcp"),
+}
+"""Commands that need an extra: a package of it, and the extra's name."""
 
 
 def usage() -> str:
-    width = max(len(name) for name in COMMANDS)
-    grouped = {name for names in GROUPS.values() for name in names}
-    rest = tuple(name for name in COMMANDS if name not in grouped)
-    lines: list[str] = []
-    for title, names in (*GROUPS.items(), ("more", rest)):
-        shown = [name for name in names if name in COMMANDS]
-        lines += [f"\n{title}:"] if shown else []
-        for name in shown:
-            mark = " (experimental)" if name in EXPERIMENTAL else ""
-            lines.append(f"  {name:<{width}}  {COMMANDS[name][1]}{mark}")
-    table = "\n".join(lines).lstrip()
+    others = [name for name in COMMANDS if name not in CORE]
+    foreign = list(MORE_COMMANDS.all())
+    width = max(len(name) for name in (*COMMANDS, *(one.name for one in foreign)))
+    groups = {
+        "commands": [(name, COMMANDS[name][1]) for name in CORE],
+        "more commands, whose options may change": [
+            (name, f"{COMMANDS[name][1]}{_missing(name)}") for name in others
+        ],
+        "of other packages": [(one.name, f"{one.distribution} {one.version}") for one in foreign],
+    }
+    table = "\n\n".join(
+        "\n".join([f"{title}:", *(f"  {name:<{width}}  {about}" for name, about in lines)])
+        for title, lines in groups.items()
+        if lines
+    )
     return (
         "usage: synth COMMAND [arguments]\n\n"
         "Verified tool-use training data from real databases.\n\n"
@@ -207,6 +198,13 @@ def usage() -> str:
         "  --debug    with any command: show the traceback of an error\n\n"
         f"{EXAMPLES}"
     )
+
+
+def _missing(command: str) -> str:
+    """A remark on the extra that a command lacks."""
+    package, extra = EXTRAS.get(command, ("", ""))
+    installed = not package or find_module(package) is not None
+    return "" if installed else f" (pip install 'synth-worlds[{extra}]')"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -266,10 +264,13 @@ def _dispatch(words: Sequence[str]) -> int:
     if command in {"--version", "-V"}:
         say(f"synth {version()}")
         return 0
-    if command not in COMMANDS:
+    if command in COMMANDS:
+        command_main = resolve(f"{COMMANDS[command][0]}:main")
+    elif ":" in command or any(one.name == command for one in MORE_COMMANDS.all()):
+        command_main = MORE_COMMANDS.load(command)
+    else:
         raise OperatorError(_unknown(command, rest))
-    module, _ = COMMANDS[command]
-    return int(resolve(f"{module}:main")(list(rest)))
+    return int(command_main(list(rest)))
 
 
 def _unknown(command: str, rest: Sequence[str]) -> str:

@@ -30,6 +30,7 @@ __all__ = [
     "HONEST_AGENTS",
     "MIDDLEWARES",
     "MODELS",
+    "MORE_COMMANDS",
     "QUESTIONS",
     "RECORDED_PLANS",
     "REWARDS",
@@ -337,6 +338,9 @@ RUNTIMES = ExtensionPoint(
 )
 """Where workers live (``runtime=NAME``)."""
 
+MORE_COMMANDS = ExtensionPoint("command", "synth.commands", {})
+"""Commands of other distributions: ``(arguments) -> exit code``; :mod:`synth.__main__` has ours."""
+
 EXTENSION_POINTS = (
     WORLDS,
     TOOLS,
@@ -355,4 +359,5 @@ EXTENSION_POINTS = (
     HONEST_AGENTS,
     EXPORTERS,
     RUNTIMES,
+    MORE_COMMANDS,
 )

@@ -10,6 +10,7 @@ pytest collect the tests (they are coroutines: pytest-asyncio runs them)::
 """
 
 from synth.testing.callback_conformance import CallbackConformance
+from synth.testing.command_conformance import CommandConformance
 from synth.testing.exporter_conformance import ExporterConformance
 from synth.testing.honest_agent_conformance import HonestAgentConformance
 from synth.testing.hook_conformance import HookConformance
@@ -24,6 +25,7 @@ from synth.testing.wrapper_conformance import WrapperConformance
 
 __all__ = [
     "CallbackConformance",
+    "CommandConformance",
     "ExporterConformance",
     "HonestAgentConformance",
     "HookConformance",

@@ -1,6 +1,7 @@
 """The dispatcher: help, errors as one message, exit codes, and how light it is."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from envs.errors import SandboxError, ScriptError
-from synth.__main__ import COMMANDS, EXPERIMENTAL, GROUPS, main
+from synth import __main__ as program
+from synth.__main__ import COMMANDS, CORE, EXTRAS, main
 from synth.errors import ConfigProblems, DatasetError, ModelAuthError, OperatorError, TaskError
 from tests.sample_rows import row, write_run
 
@@ -49,12 +51,23 @@ def test_help_lists_every_command_with_examples(words, capsys):
     assert all(len(line) <= 100 for line in out.splitlines())
 
 
-def test_help_groups_every_command_and_marks_what_may_change(capsys):
+def test_help_shows_the_core_first_and_the_extra_that_a_command_lacks(capsys, monkeypatch):
+    found = program.find_module
+    monkeypatch.setattr(program, "find_module", lambda name: None if name == "mcp" else found(name))
     assert main(["--help"]) == 0
-    out = capsys.readouterr().out
-    assert {name for names in GROUPS.values() for name in names} <= set(COMMANDS)
-    assert set(COMMANDS) >= EXPERIMENTAL
-    assert out.count("(experimental)") == len(EXPERIMENTAL)
+    first, _, rest = capsys.readouterr().out.partition("more commands")
+    assert set(CORE) <= set(COMMANDS)
+    assert set(EXTRAS) <= set(COMMANDS)
+    assert len(re.findall(r"^  [a-z]", first, re.MULTILINE)) == len(CORE) == 9
+    assert rest.count("pip install") == 1
+    assert "(pip install 'synth-worlds[mcp]')" in rest
+
+
+def test_a_command_of_another_package_is_named_by_its_path(command, capsys):
+    command("print(argv); return 3")
+    module, _ = COMMANDS.pop("try")
+    assert main([f"{module}:main", "a", "--b"]) == 3
+    assert capsys.readouterr().out == "['a', '--b']\n"
 
 
 def test_version(capsys):
