@@ -47,6 +47,7 @@ from synth.core.agent.turn import CalledOffError, ToolInterface
 from synth.core.dataset.sanitize import sanitize
 from synth.core.dataset.transcript_html import changes_html, framed, messages_html, text_html
 from synth.core.personal import people_of
+from synth.core.renaming.layer import SurfaceLayer, opening_of
 from synth.core.tasks.queries import run_query
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.types.acts import Act
@@ -54,7 +55,6 @@ from synth.core.users.none import AbsentUser
 from synth.core.users.scripted.user import ScriptedUser
 from synth.errors import OperatorError, TaskError
 from synth.evidence import Ask, TurnRecord, Utterance
-from synth.ext.renamings import SurfaceLayer, opening_of
 from synth.middleware import AgentMiddleware
 from synth.model import Model
 from synth.rewards import (

@@ -11,12 +11,12 @@ from typing import Any
 
 from envs.world.loader import load_world
 from synth.core.foundation.shipped import find_world
+from synth.core.renaming.layer import rules_of
 from synth.core.report import Screen
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
 from synth.episode import Episode, Score
 from synth.errors import OperatorError
-from synth.ext.renamings import rules_of
 from synth.task import Task
 
 EPILOG = """example:

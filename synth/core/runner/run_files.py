@@ -16,8 +16,8 @@ from synth.config import RunConfig, from_dict, to_dict
 from synth.core.config.fingerprints import difference, fingerprint
 from synth.core.dataset.store.atomic_files import write_file
 from synth.core.foundation.scrubber import Scrubber
+from synth.core.renaming.layer import opening_of, rules_of, tools_of
 from synth.errors import OperatorError, ResumeRefused
-from synth.ext.renamings import opening_of, rules_of, tools_of
 from synth.task import Task
 
 TASKS_FILE = "tasks.parquet"

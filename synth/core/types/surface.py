@@ -1,6 +1,6 @@
 """A surface of a world: other names for the same tools, parameters, results and words.
 
-The environment, gold and every verifier keep the world's own names; :mod:`synth.ext.renamings`
+The environment, gold and every verifier keep the world's own names; :mod:`synth.core.renaming`
 translates between the two.
 """
 

@@ -12,13 +12,13 @@ from envs.tools.toolbox import Toolbox
 from envs.world.loader import World
 from synth.core.foundation.hashing import canonical, derive_seed, digest
 from synth.core.foundation.json_leaves import texts_in
+from synth.core.renaming.translator import added_tools, translator_of
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.types.steps import CallStep, every_step
 from synth.core.types.surface import Surface
 from synth.errors import OperatorError
 from synth.ext.renamings.naming import Naming, flat_words
 from synth.ext.renamings.own_names import schema_names, schema_words, source_names, texts_of
-from synth.ext.renamings.translator import added_tools, translator_of
 from synth.source import TaskPool
 from synth.task import Task
 from synth.transform import TaskTransform

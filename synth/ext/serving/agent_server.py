@@ -16,7 +16,7 @@ from typing import Any
 
 from aiohttp import web
 
-from synth.ext.renamings import rules_of
+from synth.core.renaming.layer import rules_of
 from synth.ext.serving.agent_page import POLICY, page
 from synth.ext.serving.guarded import HEADERS, guard, json_body, json_response
 from synth.ext.serving.live.desk import SupervisedSessions

@@ -21,11 +21,11 @@ from synth.config import RunConfig, flat
 from synth.core.models.replay.records import Records
 from synth.core.models.scripted.expert import ExpertConversation, ScriptedModel
 from synth.core.models.scripted.fallible import ScriptedOptions, make
+from synth.core.renaming.layer import opening_of
 from synth.core.runner.run_files import load_config
 from synth.core.runner.setup import model_identity
 from synth.core.validation.prove import prove_and_keep
 from synth.errors import DatasetError, ModelRefusedRequest, OperatorError, TaskError
-from synth.ext.renamings import opening_of
 from synth.ext.serving.recorded_rollouts import (
     KnownRollout,
     RecordedRolloutIndex,

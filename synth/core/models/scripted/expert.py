@@ -20,6 +20,7 @@ from envs.types import ErrorCategory, ToolCall
 from synth.core.models.kept_output import READ, kept_in, read_piece
 from synth.core.models.recap import opening_of, read_request, without_recap
 from synth.core.models.scripted.notes import Notes, read_notes, remembered
+from synth.core.renaming.translator import translator_of
 from synth.core.tasks.yaml.conditions import all_hold
 from synth.core.tasks.yaml.saves import read_result, saved_values
 from synth.core.tasks.yaml.template import fill, rounded
@@ -41,7 +42,6 @@ from synth.core.types.steps import (
     every_step,
 )
 from synth.errors import TaskError
-from synth.ext.renamings import translator_of
 from synth.model import Completion, Conversation, Model, OnDelta
 from synth.task import Message, Task
 

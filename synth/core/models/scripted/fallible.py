@@ -25,10 +25,10 @@ from synth.core.models.scripted.expert import (
 )
 from synth.core.models.scripted.mistakes import Gold, Slip, draw_slip, has_number
 from synth.core.models.scripted.styles import NO_STYLES, StyledModel
+from synth.core.renaming.translator import translator_of
 from synth.core.tasks.yaml.words import SUBMIT, TODAY
 from synth.core.types.steps import Action, ConfirmStep, ReplyStep, TalkStep
 from synth.errors import TaskError
-from synth.ext.renamings import translator_of
 from synth.model import Completion, Sampling
 from synth.plugins import extension
 from synth.task import Task

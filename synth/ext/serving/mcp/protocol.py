@@ -13,8 +13,8 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from synth.core.foundation.shipped import version
+from synth.core.renaming.layer import rules_of
 from synth.core.types.reply_tool import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
-from synth.ext.renamings import rules_of
 from synth.ext.serving.live.book import SessionBook
 from synth.ext.serving.live.session import RemoteSession, SessionAnswer, SessionError
 

@@ -11,11 +11,11 @@ import pytest
 from envs.tools.tool import NAME, lint
 from envs.world.loader import World, load_world
 from synth.core.models.kept_output import GREP, READ
+from synth.core.renaming.translator import Translator, added_tools, translator_of
 from synth.core.types.surface import Surface
-from synth.ext.renamings import SurfaceMaker, Translator, database_names, translator_of
+from synth.ext.renamings import SurfaceMaker, database_names
 from synth.ext.renamings.making import MIDDLEWARE_TOOLS
 from synth.ext.renamings.naming import Naming, word_lists
-from synth.ext.renamings.translator import added_tools
 from tests.unit.ext.renamings import parcel_world
 
 NUMBERS = range(1, 13)

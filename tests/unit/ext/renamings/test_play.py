@@ -19,6 +19,7 @@ from synth.core.agent.rollout_result import AgentLimits
 from synth.core.dataset.store.wire import decode, encode, to_values, to_wire
 from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.models.scripted.fallible import FallibleModel
+from synth.core.renaming.layer import opening_of
 from synth.core.rerun.replay import differences
 from synth.core.runner.run_files import task_row
 from synth.core.runner.setup import limits_of
@@ -27,7 +28,7 @@ from synth.core.types.surface import AddedTool, Surface
 from synth.core.validation.prove import prove
 from synth.episode import Episode
 from synth.errors import TaskError
-from synth.ext.renamings import SurfaceMaker, Surfaces, database_names, opening_of
+from synth.ext.renamings import SurfaceMaker, Surfaces, database_names
 from synth.model import Completion, Conversation, Model
 from synth.plan import Plan, job
 from synth.rollout import RolloutContext, play

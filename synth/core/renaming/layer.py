@@ -9,8 +9,8 @@ from typing import Any
 
 from envs.tools.toolbox import Toolbox
 from envs.types import ErrorCategory, ToolCall, ToolOutcome, ToolResult
+from synth.core.renaming.translator import Translator, added_tools, translator_of
 from synth.core.types.surface import Surface
-from synth.ext.renamings.translator import Translator, added_tools, translator_of
 from synth.task import Message, Task
 
 
