@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from envs.ledger import Ledger
 from envs.sandboxes.base import Template, find_engine
@@ -26,7 +26,6 @@ from synth.core.foundation.tempdirs import Scratch
 from synth.core.runner.asked import Levels
 from synth.core.runner.attached import DATABASE, changes_of, with_fingerprint
 from synth.core.runner.provenance import records
-from synth.core.runner.recorded_plan import RecordedPlan
 from synth.core.runner.setup import RunSettings, WorkerSetup, resolve_settings, with_extensions
 from synth.core.types.phrasings import HELD_OUT, HeldOutPhrasings
 from synth.errors import OperatorError, TaskError
@@ -39,6 +38,9 @@ from synth.plugins import RECORDED_PLANS, REWARDS, TASK_TRANSFORMS, Extension, P
 from synth.rewards import check_reward_families
 from synth.source import TaskPool, TaskSource
 from synth.transform import TaskTransform
+
+if TYPE_CHECKING:
+    from synth.core.runner.recorded_plan import RecordedPlan  # it reads Parquet
 
 REPHRASED = "rephrased"
 """The key of the manifest about the phrasings that were written for a run."""

@@ -81,7 +81,7 @@ def _config(options: argparse.Namespace) -> RunConfig:
     if options.out is not None:
         raw["output"] = raw["output"] | {"dir": str(options.out)}
     config = from_dict(changed(raw, mended))
-    points = branch_plan(config.branch, options.samples, config.seed).tasks
+    points = branch_plan(config.branch, config.tasks, config.seed).tasks
     return from_dict(changed(to_dict(config), {"tasks.count": points}))
 
 

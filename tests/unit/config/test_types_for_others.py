@@ -94,10 +94,10 @@ def in_an_application(*overrides: str) -> Any:
 
 
 def test_hydra_checks_names_and_types_in_an_application() -> None:
-    assert in_an_application("synth.core.tasks.count=8").tasks.count == 8
-    assert in_an_application("synth.core.tasks.families=[a]").tasks.families == ["a"]
-    assert in_an_application("synth.core.tasks.compose={2:0.3}").tasks.compose == {2: 0.3}
-    for wrong in ("synth.sed=1", "synth.core.tasks.count=many", "synth.core.agent.max_turn=3"):
+    assert in_an_application("synth.tasks.count=8").tasks.count == 8
+    assert in_an_application("synth.tasks.families=[a]").tasks.families == ["a"]
+    assert in_an_application("synth.tasks.compose={2:0.3}").tasks.compose == {2: 0.3}
+    for wrong in ("synth.sed=1", "synth.tasks.count=many", "synth.agent.max_turn=3"):
         with pytest.raises(HydraException):
             in_an_application(wrong)
 
