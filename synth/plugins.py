@@ -23,6 +23,7 @@ from envs.plugins import (
 __all__ = [
     "ATTACKERS",
     "CALLBACKS",
+    "CHECKS",
     "ENGINES",
     "EXPORTERS",
     "EXTENSION_POINTS",
@@ -337,6 +338,11 @@ RUNTIMES = ExtensionPoint(
     },
 )
 """Where workers live (``runtime=NAME``)."""
+
+CHECKS = ExtensionPoint(
+    "check", "synth.checks", {"tasks_file": "synth.ext.action_lists.cli:check_tasks_file"}
+)
+"""What `synth check` proves in place of a world's families, by the option that asks for it."""
 
 MORE_COMMANDS = ExtensionPoint("command", "synth.commands", {})
 """Commands of other distributions: ``(arguments) -> exit code``; :mod:`synth.__main__` has ours."""

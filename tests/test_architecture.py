@@ -225,8 +225,6 @@ Each such text in the code is a row here. The extension points of `envs/plugins.
 
 CORE_IMPORTS_EXT = {
     ("synth/core/api/episodes.py", "renamings"),
-    ("synth/core/cli/check.py", "action_lists"),
-    ("synth/core/cli/list_findings.py", "action_lists"),
     ("synth/core/rerun/current_tasks.py", "variety"),
     ("synth/core/tasks/families.py", "variety"),
     ("synth/core/validation/attacks/mutants.py", "variety"),

@@ -18,7 +18,6 @@ from envs.errors import EnvsError
 from envs.sandboxes.base import DatabaseTarget, find_engine
 from envs.world.files import world_digest
 from envs.world.loader import World, load_world
-from synth.core.cli.list_findings import conclude_list, print_finding
 from synth.core.cli.suspects import show_suspects
 from synth.core.config.database_target import engine_of, target_of
 from synth.core.config.quoting import quoted_value
@@ -32,10 +31,8 @@ from synth.core.validation.check import FamilyChecker, Options
 from synth.core.validation.report import FamilyReport
 from synth.core.validation.world import WorldReport, check_world
 from synth.errors import OperatorError, SynthError
-from synth.ext.action_lists.list_check import TaskFinding, check_list
-from synth.ext.action_lists.tasks import ListSettings
 from synth.model import Sampling
-from synth.plugins import HONEST_AGENTS, MODELS
+from synth.plugins import CHECKS, HONEST_AGENTS, MODELS
 
 EPILOG = """example:
   synth check ehr_db
@@ -81,7 +78,7 @@ def _check(arguments: argparse.Namespace) -> int:
     options = _options(arguments, world)
     screen = Screen()
     if arguments.tasks_file is not None:
-        return _check_list(world, options, arguments, screen)
+        return CHECKS.load("tasks_file")(world, options, arguments, screen)
     if arguments.show is not None:
         return _show(world, options, arguments.show, screen)
     if arguments.model is not None:
@@ -365,36 +362,6 @@ def _print(report: FamilyReport, screen: Screen) -> None:
         )
     for note in notes:
         screen.line(f"note: {note}", "yellow", indent=5)
-
-
-_FOR_FAMILIES = ("families", "universes", "show", "model", "watch")
-"""Options that say nothing about a list of tasks."""
-
-
-def _check_list(
-    world: World, options: Options, arguments: argparse.Namespace, screen: Screen
-) -> int:
-    """Print the findings on a list of tasks; 1 if a task is not proved."""
-    if spare := [name for name in _FOR_FAMILIES if getattr(arguments, name)]:
-        raise OperatorError(
-            f"--{spare[0]} is about a world's families; leave it out with --tasks-file"
-        )
-    settings = ListSettings.of(arguments.tasks_file, arguments.consent)
-
-    def done(finding: TaskFinding) -> None:
-        if not arguments.json:
-            print_finding(finding, screen)
-
-    started = time.monotonic()
-    said = f"proving the tasks of {settings.path.name} in {world.name}"
-    with nullcontext() if arguments.json else screen.working(said):
-        report = check_list(world.path, settings, replace(options, universes=1), done)
-    if arguments.json:
-        document = {"world": world.name, "digest": world.digest, **report.to_json()}
-        say(json.dumps(document, indent=2, ensure_ascii=False))
-    else:
-        conclude_list(world, report, time.monotonic() - started, screen)
-    return 0 if report.ok else 1
 
 
 def _sample(world: World, options: Options, arguments: argparse.Namespace, screen: Screen) -> int:

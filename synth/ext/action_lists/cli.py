@@ -1,14 +1,52 @@
-"""The findings on a list of tasks, as `synth check --tasks-file` prints them."""
+"""``synth check --tasks-file``: the findings on a list of tasks."""
 
 from __future__ import annotations
 
+import argparse
+import json
 import shlex
+import time
+from contextlib import nullcontext
+from dataclasses import replace
 
 from envs.world.loader import World
 from synth.core.config.quoting import quoted_value
 from synth.core.foundation.shipped import examples_dir
+from synth.core.foundation.standard_output import say
 from synth.core.report import Screen
-from synth.ext.action_lists.list_check import ListReport, TaskFinding
+from synth.core.validation.check import Options
+from synth.errors import OperatorError
+from synth.ext.action_lists.list_check import ListReport, TaskFinding, check_list
+from synth.ext.action_lists.tasks import ListSettings
+
+_FOR_FAMILIES = ("families", "universes", "show", "model", "watch")
+"""Options that say nothing about a list of tasks."""
+
+
+def check_tasks_file(
+    world: World, options: Options, arguments: argparse.Namespace, screen: Screen
+) -> int:
+    """Print the findings on a list of tasks; 1 if a task is not proved."""
+    if spare := [name for name in _FOR_FAMILIES if getattr(arguments, name)]:
+        raise OperatorError(
+            f"--{spare[0]} is about a world's families; leave it out with --tasks-file"
+        )
+    settings = ListSettings.of(arguments.tasks_file, arguments.consent)
+
+    def done(finding: TaskFinding) -> None:
+        if not arguments.json:
+            print_finding(finding, screen)
+
+    started = time.monotonic()
+    said = f"proving the tasks of {settings.path.name} in {world.name}"
+    with nullcontext() if arguments.json else screen.working(said):
+        report = check_list(world.path, settings, replace(options, universes=1), done)
+    if arguments.json:
+        document = {"world": world.name, "digest": world.digest, **report.to_json()}
+        say(json.dumps(document, indent=2, ensure_ascii=False))
+    else:
+        conclude_list(world, report, time.monotonic() - started, screen)
+    return 0 if report.ok else 1
 
 
 def print_finding(finding: TaskFinding, screen: Screen) -> None:
