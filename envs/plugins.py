@@ -7,6 +7,7 @@ name that is not built in, and nothing is imported before it is chosen.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -92,6 +93,13 @@ class ExtensionPoint:
             if len(entries) > 1 or builtin:
                 raise PluginError(_duplicate(self.kind, name, entries, builtin))
             yield _from_entry_point(self.kind, entries[0])
+
+    def shipped(self) -> Iterator[Extension]:
+        """The built-ins that are there: one whose capability was taken out is not."""
+        for name, target in self.builtin.items():
+            with contextlib.suppress(PluginError):  # the package above it is not there either
+                if find_module(target.partition(":")[0]) is not None:
+                    yield Extension(self.kind, name, target)
 
     def _unknown(self, name: str) -> str:
         known = [*self.builtin, *sorted({entry.name for entry in entry_points(group=self.group)})]

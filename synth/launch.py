@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -137,7 +137,7 @@ def _with_absolute_paths(config: RunConfig) -> RunConfig:
     return config
 
 
-def _waits(directory: Path, hooks: Sequence[RunHook]) -> bool:
+def _waits(directory: Path, hooks: Iterable[RunHook]) -> bool:
     """True for a directory in which a hook was stopped, so that there is no run yet."""
     kept = any(hook.keeps(directory) for hook in hooks)
     return kept and not RunFiles(directory).holds_run()
@@ -181,7 +181,7 @@ def resume(
     difference if the config, the world or an extension would change the data, and
     :class:`~synth.errors.UntrustedCode`.
     """
-    if _waits(directory, shipped_hooks()):
+    if _waits(directory, shipped_hooks().values()):
         return _launch_again(directory, changes, console, consent, begun)
     found = Recovery.open(directory)
     before = found.config()

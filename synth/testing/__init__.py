@@ -9,19 +9,40 @@ pytest collect the tests (they are coroutines: pytest-asyncio runs them)::
             yield MyModel()
 """
 
-from synth.testing.callback_conformance import CallbackConformance
-from synth.testing.command_conformance import CommandConformance
-from synth.testing.exporter_conformance import ExporterConformance
-from synth.testing.honest_agent_conformance import HonestAgentConformance
-from synth.testing.hook_conformance import HookConformance
-from synth.testing.middleware_conformance import MiddlewareConformance
-from synth.testing.model_conformance import ModelConformance
-from synth.testing.reward_conformance import RewardConformance
-from synth.testing.runtime_conformance import RuntimeConformance
-from synth.testing.task_source_conformance import TaskSourceConformance
-from synth.testing.task_transform_conformance import TaskTransformConformance
-from synth.testing.user_conformance import UserConformance
-from synth.testing.wrapper_conformance import WrapperConformance
+from typing import TYPE_CHECKING, Any
+
+from synth.plugins import resolve
+
+if TYPE_CHECKING:
+    from synth.testing.callback_conformance import CallbackConformance
+    from synth.testing.command_conformance import CommandConformance
+    from synth.testing.exporter_conformance import ExporterConformance
+    from synth.testing.honest_agent_conformance import HonestAgentConformance
+    from synth.testing.hook_conformance import HookConformance
+    from synth.testing.middleware_conformance import MiddlewareConformance
+    from synth.testing.model_conformance import ModelConformance
+    from synth.testing.reward_conformance import RewardConformance
+    from synth.testing.runtime_conformance import RuntimeConformance
+    from synth.testing.task_source_conformance import TaskSourceConformance
+    from synth.testing.task_transform_conformance import TaskTransformConformance
+    from synth.testing.user_conformance import UserConformance
+    from synth.testing.wrapper_conformance import WrapperConformance
+
+_MODULES = {
+    "CallbackConformance": "callback_conformance",
+    "CommandConformance": "command_conformance",
+    "ExporterConformance": "exporter_conformance",
+    "HonestAgentConformance": "honest_agent_conformance",
+    "HookConformance": "hook_conformance",
+    "MiddlewareConformance": "middleware_conformance",
+    "ModelConformance": "model_conformance",
+    "RewardConformance": "reward_conformance",
+    "RuntimeConformance": "runtime_conformance",
+    "TaskSourceConformance": "task_source_conformance",
+    "TaskTransformConformance": "task_transform_conformance",
+    "UserConformance": "user_conformance",
+    "WrapperConformance": "wrapper_conformance",
+}
 
 __all__ = [
     "CallbackConformance",
@@ -38,3 +59,10 @@ __all__ = [
     "UserConformance",
     "WrapperConformance",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a class when it is first used: a capability may have been taken out."""
+    if name not in _MODULES:
+        raise AttributeError(f"module 'synth.testing' has no attribute {name!r}")
+    return resolve(f"synth.testing.{_MODULES[name]}:{name}")

@@ -8,9 +8,9 @@ from synth.hook import RunHook
 from synth.plugins import RUN_HOOKS, resolve
 
 
-def shipped_hooks() -> list[RunHook]:
-    """The hooks that ship; a run that was stopped may be one that they began."""
-    return [RUN_HOOKS.load(name)(None) for name in RUN_HOOKS.builtin]
+def shipped_hooks() -> dict[str, RunHook]:
+    """The hooks that ship, by name; a run that was stopped may be one that they began."""
+    return {one.name: one.load()(None) for one in RUN_HOOKS.shipped()}
 
 
 def run_hooks(config: RunConfig) -> list[RunHook]:
@@ -20,6 +20,8 @@ def run_hooks(config: RunConfig) -> list[RunHook]:
     """
     named, _ = own_setups(RUN_HOOKS, config.extensions, "hooks")
     own = [resolve(setup.factory)(setup.options) for setup in named]
-    rephrases = config.tasks.rephrase.model is not None and config.recording is None
-    before = [RUN_HOOKS.load("rephrase")(None)] if rephrases else []
-    return [*before, *own, RUN_HOOKS.load("card")(None)]
+    shipped = shipped_hooks()
+    if config.tasks.rephrase.model is None or config.recording is not None:
+        shipped.pop("rephrase", None)
+    after = [shipped.pop("card")] if "card" in shipped else []
+    return [*shipped.values(), *own, *after]
