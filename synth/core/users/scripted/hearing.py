@@ -227,8 +227,8 @@ class Sentence:
 
     @cached_property
     def offers_choice(self) -> bool:
-        """It asks for one of several, so that no yes could be an answer."""
-        chosen = self.asks and not self.open and _CHOICE.search(self.text)
+        """It asks for one of several, and for no leave, so that no yes could be an answer."""
+        chosen = self.asks and not (self.open or self.acts) and _CHOICE.search(self.text)
         return bool(chosen or _ONE_OF.search(self.text))
 
 

@@ -9,9 +9,9 @@ there (another id, sum or card), the turn is wrong.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
 
 from synth.core.language.acts import says_act
 from synth.core.language.wording import MONEY, Token, fold, spans, stem, stems, texts, tokens
@@ -53,7 +53,6 @@ _ID = re.compile(r"(?<![\w$.,-])#?(?:(?=[A-Za-z_]*\d)[A-Za-z0-9_]{5,}|[A-Z]{5,})
 _NUMBERED = re.compile(r"([a-z_]*?)_?(\d+)")
 _ENDING = re.compile(r"\bend(?:s|ing)(?: in| with)? ?\D{0,3}(\d{4})\b")
 _BESIDE = re.compile(r"[ ,;/&|(-]*(?:\b(?:and|or|to)\b)?[ ,;/&|(-]*")
-_LISTED = re.compile(r"[\s,;&+*]*(?:and|or)?[\s*]*")
 _TERMS = re.compile(
     r"\b(?:half (?:of )?(?:the |its )?price|discount(?:ed)?|guaranteed?"
     r"|(?:checked|approved|reviewed|verified|recommended|cleared) by (?!you\b))"
@@ -69,7 +68,7 @@ _NOTHING_NOW = re.compile(
 NO_FORMS: Mapping[str, Sequence[str]] = {}
 
 _INTENDS = re.compile(
-    r"\b(?:(?:shall|should|may|can|could) (?:i|we)|(?:i|we)(?: will|'ll| would like to| am going to)"
+    r"\b(?:(?:shall|should|may|can|could) (?:i|we)|(?:i|we)(?: will|'ll|'d| would like to| am going to)"
     r"|let me|all right if (?:i|we))(?: now| then| also)? (?P<act>[a-z]{3,})"
 )
 _ANY_WORK = stems(
@@ -95,6 +94,11 @@ def _id(raw: str) -> Named:
     return f"{numbered[1]} {len(numbered[2])}" if numbered else str(len(value)), value
 
 
+def measured_in(text: str) -> frozenset[Named]:
+    """Return the dates, times and numbers with a unit of a text."""
+    return frozenset((form, value) for form, value, _ in _measured(tokens(text)))
+
+
 def _measured(found: Sequence[Token]) -> Iterator[tuple[str, str, int]]:
     """Yield dates, times, and numbers that have a unit: form, value, place of the token.
 
@@ -117,36 +121,23 @@ _TIMES = {"once": "1", "twice": "2"}
 _TIMES_UNITS = frozenset({"x", "tim", "dos", "per", "a", "day", "daily"})
 
 
-def joined(lines: Sequence[str], consent: Consent, known: Collection[Named]) -> bool:
-    """Tell whether the lines list an id of a condition with another one that is not ``known``:
-    "cancel A and B", or items that begin alike.
+def strangers(text: str, consent: Consent, known: Collection[Named]) -> frozenset[Named]:
+    """Return the values of a text that nobody has named, of a form of which the condition has one
+    value: "cancel A" beside another id; any other last digits of a card.
     """
-    own = values_of(consent)
-    items: dict[tuple[str, str], set[Named]] = {}
-    listed: list[set[Named]] = []
-    for number, line in enumerate(lines):
-        found = list(_ID.finditer(line))
-        for left, right in pairwise(found):
-            if _LISTED.fullmatch(line[left.end() : right.start()]):
-                listed.append({_id(left.group()), _id(right.group())})
-        if number and found:
-            first = _id(found[0].group())
-            label = ["", *re.findall(r"[a-z]+", fold(line[: found[0].start()]))]
-            items.setdefault((first[0], label[-1]), set()).add(first)
-    return any(
-        other not in known and other[0] == mine[0]
-        for group in (*listed, *items.values())
-        for mine in group & own
-        for other in group
-    )
+    held = Counter(form for form, _ in values_of(consent))
+    single = {form for form, count in held.items() if count == 1 or form == "ending"} - _LOOSE
+    return frozenset(item for item in named_in(text).difference(known) if item[0] in single)
 
 
-def strays(text: str, consent: Consent) -> list[str]:
-    """Return the facts of a condition in whose place a text names other values."""
+def strays(text: str, consent: Consent, others: Collection[Named] = ()) -> list[str]:
+    """Return the facts of a condition in whose place a text names other values, which are not the
+    ``others`` that belong to another matter.
+    """
     held = named_in(text)
     named = {value for _, value in held}
     facts = {fact: _named_by(fact, consent) for fact in (*consent.mentions, *consent.if_named)}
-    foreign = {form for form, _ in held - values_of(consent)}
+    foreign = {form for form, _ in held.difference(values_of(consent), others)}
     return [
         fact
         for fact, values in facts.items()
@@ -253,10 +244,16 @@ class Turn:
         often = named(mine & _STRONG or mine)
         return any(named([act]) > often for act in _STRONG - set(map(stem, words)))
 
-    def intends(self, own: Sequence[str]) -> bool:
-        """Tell whether the agent would do what is none of its ``own`` acts: "Let me donate it"."""
-        verbs = {stem(found["act"]) for found in _INTENDS.finditer(self._folded)}
-        return bool(verbs - _ANY_WORK - set(map(stem, own)))
+    @property
+    def stems(self) -> frozenset[str]:
+        return frozenset(map(stem, self._words))
+
+    @property
+    def intended(self) -> frozenset[str]:
+        """The verbs that say what the agent would do, as stems: "Let me donate it"."""
+        return (
+            frozenset(stem(found["act"]) for found in _INTENDS.finditer(self._folded)) - _ANY_WORK
+        )
 
     def says_act(self, facts: Sequence[str]) -> bool:
         """Tell whether the turn says what would be done, and does not only string facts

@@ -11,7 +11,8 @@ from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.types.acts import Act
 from synth.core.types.events import event_from_json
 from synth.core.types.steps import AskStep, CallStep, ConfirmStep, ReplyStep, SequelStep
-from synth.core.users.scripted.user import NOTHING_TO_ADD, THAT_IS_RIGHT, ScriptedUser
+from synth.core.users.scripted.user import ScriptedUser
+from synth.core.users.scripted.words import NOTHING_TO_ADD, THAT_IS_RIGHT
 from synth.model import Completion
 from synth.task import Task
 from synth.user import Consent, Sequel, Topic, UserRole, UserTurn

@@ -4,10 +4,12 @@ words; the right one counts in any of its forms, and need not be repeated.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from synth.core.users.scripted.proposal import joined, named_in, strays, values_of
-from synth.core.users.scripted.user import THE_REST
+from synth.core.users.scripted.proposal import named_in, strangers, strays, values_of
+from synth.core.users.scripted.words import THE_REST
 from synth.user import Consent, UserRole
 from tests.unit.users.scripted.test_user import hear
 
@@ -83,18 +85,56 @@ def test_values_are_named_by_ids_sums_and_last_digits():
     }
 
 
+def test_a_value_that_nobody_named_stands_beside_no_single_one():
+    known = values_of(CANCEL) | values_of(CHANGE)
+    assert strangers("Shall I cancel M05KNL and XEHM4C?", CANCEL, known) == {("6", "xehm4c")}
+    assert not strangers("Shall I cancel M05KNL and XEHM4B?", CANCEL, known)
+    assert strangers("Card ending in 7447, or ending in 0192", CHANGE, known)
+
+
 @pytest.mark.parametrize(
-    ("lines", "adds"),
+    ("text", "covers"),
     [
-        (["Shall I cancel M05KNL and XEHM4C?"], True),
-        (["Shall I cancel M05KNL and XEHM4B?"], False),
-        (["I will cancel:", "1. M05KNL, $20", "2. XEHM4C, $30"], True),
-        (["I will cancel:", "1. Trip M05KNL", "   Seats of XEHM4C"], False),
+        (
+            "Cancel M05KNL, and change to HAT110 in economy, card 442. Shall I go ahead?",
+            ("cancel_reservation", "update_flights"),
+        ),
+        ("Cancel M05KNL, and change XEHM4B to HAT111, card 442. Shall I go ahead?", None),
+        ("Cancel M05KNL, and change to HAT110 in business, card 442. Shall I go ahead?", None),
     ],
 )
-def test_a_list_of_one_kind_is_closed(lines: list[str], adds: bool):
-    known = values_of(CANCEL) | values_of(CHANGE)
-    assert joined(lines, CANCEL, known) is adds
+def test_a_yes_is_to_all_that_a_turn_proposes(text: str, covers: tuple[str, ...] | None):
+    (turn,) = hear(ROLE, text)
+    assert (turn.covers if turn.consents else None) == covers
+
+
+DONATION = UserRole(
+    "Please donate 500 points to the zoo.",
+    {},
+    Consent(["500 points"], "Yes, donate them.", act=["transfer"], covers=["transfer_points"]),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "agrees"),
+    [
+        ("Shall I transfer 500 points to the zoo?", True),
+        ("Shall I donate 500 points to the zoo?", True),
+        ("Shall I burn 500 points?", False),
+    ],
+)
+def test_a_verb_of_the_request_is_the_act(text: str, agrees: bool):
+    """The author need not repeat under `act` what the user says."""
+    (turn,) = hear(DONATION, text)
+    assert turn.consents is agrees
+
+
+def test_a_question_that_names_nothing_refers_to_the_sentence_before_it():
+    long = "Is it all right with you that it is done like this for you today?"
+    role = replace(ROLE, others=[])
+    for act, agrees in (("cancel", True), ("exchange", False)):
+        (turn,) = hear(role, f"You may cancel it. Let me {act} trip M05KNL then. {long}")
+        assert turn.consents is agrees
 
 
 def test_another_value_in_the_place_of_a_fact_is_wrong():

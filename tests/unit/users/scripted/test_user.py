@@ -10,17 +10,15 @@ import dataclasses
 import pytest
 
 from synth.core.types.acts import Act
-from synth.core.users.scripted.user import (
+from synth.core.users.scripted.user import LONG_PATIENCE, PATIENCE, ScriptedUser
+from synth.core.users.scripted.words import (
     AS_ASKED,
     GO_AHEAD,
     GO_ON,
-    LONG_PATIENCE,
     NO_THANKS,
     NOTHING_TO_ADD,
-    PATIENCE,
     SAY_WHAT,
     THAT_IS_RIGHT,
-    ScriptedUser,
 )
 from synth.user import Consent, Sequel, Topic, UserRole, UserTurn
 

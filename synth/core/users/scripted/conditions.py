@@ -1,0 +1,150 @@
+"""Whether a proposal meets a condition of consent: its facts and its act, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from synth.core.users.scripted.hearing import Sentence
+from synth.core.users.scripted.proposal import (
+    Named,
+    Turn,
+    measured_in,
+    named_in,
+    strangers,
+    strays,
+    values_of,
+)
+from synth.core.users.scripted.talk import Talk
+from synth.user import Consent
+
+
+def lacking(words: Turn, consent: Consent, talk: Talk) -> Sequence[str]:
+    """The facts that a proposal stated as data does not hold, or beside which it names others
+    that nobody knows; all of them where its words name another act.
+    """
+    if consent.act and words.another_act(talk.own_acts, consent.act):
+        return consent.mentions
+    known = [talk.own_words, *talk.facts]
+    return words.lacking(consent) or words.rivalled(consent, known)
+
+
+def unclear(words: Turn, consent: Consent, talk: Talk) -> list[str]:
+    """The facts that a proposal does not state: a fact that an earlier turn of the agent has
+    stated need not be repeated, unless another value stands in its place now.
+    """
+    return [
+        fact
+        for fact in words.unclear(consent.mentions, consent.forms)
+        if words.holds_any(fact, consent) or not _stated_before(words, fact, consent, talk)
+    ] + misplaced(words, consent, talk)
+
+
+def _stated_before(words: Turn, fact: str, consent: Consent, talk: Talk) -> bool:
+    measured = {form for form, _ in measured_in(fact)}
+    named = named_in(" ".join((fact, *consent.forms.get(fact, ()))))
+    if not (measured or named) or measured & {form for form, _ in measured_in(words.text)}:
+        return False
+    return any(not Turn(text).unclear([fact], consent.forms) for text in talk.heard)
+
+
+def misplaced(words: Turn, consent: Consent, talk: Talk) -> list[str]:
+    """The facts in whose place a proposal names another value, one of no other tool's condition."""
+    others = (
+        one
+        for one in talk.role.consents
+        if one.covers and consent.covers and {*one.covers}.isdisjoint(consent.covers)
+    )
+    wrong = strays(words.text, consent, frozenset[Named]().union(*map(values_of, others)))
+    wrong += [
+        fact
+        for fact, others in consent.rivals.items()
+        if not words.holds_any(fact, consent) and any(map(words.affirms, others))
+    ]
+    return list(dict.fromkeys(wrong))
+
+
+def objects(words: Turn, consent: Consent, talk: Talk, found: Sequence[Sentence]) -> bool:
+    """Tell whether a proposal adds to the facts of a condition what nobody wants: things, terms."""
+    return (
+        words.proposes_nothing
+        or bool(strangers(words.text, consent, talk.known))
+        or bool(strangers(_proposed_lines(found, consent), consent, talk.own_values))
+        or words.assures(consent.mentions)
+        or any(map(words.affirms, consent.never))
+    )
+
+
+def _proposed_lines(found: Sequence[Sentence], consent: Consent) -> str:
+    """The lines that ask or name the act; a list's lines if its first one does."""
+    out: list[str] = []
+    for sentence in found:
+        about = ["?" in line or Turn(line).names_act(consent.act) for line in sentence.lines]
+        out += [line for line, own in zip(sentence.lines, about, strict=True) if own or about[0]]
+    return "\n".join(out)
+
+
+def wrong_part(words: Turn, consent: Consent, met: Sequence[Consent], talk: Talk) -> bool:
+    """Tell whether a proposal that meets some conditions is about this open one too, with another
+    value in the place of a fact: a yes is understood as one to all of it.
+    """
+    if consent in [*met, *talk.settled]:
+        return False
+    own = (values_of(consent) & named_in(words.text)).difference(*map(values_of, met))
+    same = any(not {*consent.covers}.isdisjoint(one.covers) for one in met)
+    about = own and (same or words.names_act(consent.act))
+    return bool(about and misplaced(words, consent, talk))
+
+
+def says_act(
+    words: Turn, consent: Consent, talk: Talk, found: Sequence[Sentence], asking: Sequence[Sentence]
+) -> bool:
+    """Tell whether a turn proposes the act that the consent is about, and says what it would do."""
+    if consent.act and _another_act(words, consent, talk, found, asking):
+        return False
+    facts = [fact for one in talk.role.consents for fact in one.mentions]
+    says = any(sentence.acts or sentence.confirms_act for sentence in asking)
+    return says or words.names_act(consent.act) or words.says_act(facts)
+
+
+def names_fact(sentence: Sentence, consent: Consent | None) -> bool:
+    turn = Turn(sentence.text)
+    return consent is not None and any(map(turn.holds, consent.mentions))
+
+
+def names_matter(sentence: Sentence, consent: Consent | None) -> bool:
+    """Tell whether a sentence names a fact or the act of a condition."""
+    act = () if consent is None else consent.act
+    return names_fact(sentence, consent) or Turn(sentence.text).names_act(act)
+
+
+def _another_act(
+    words: Turn,
+    consent: Consent,
+    talk: Talk,
+    found: Sequence[Sentence],
+    asking: Sequence[Sentence],
+) -> bool:
+    """Tell whether a proposal is for another act: where it asks, says what the agent would do, or
+    names the things of the consent; or because it names the act nowhere, nor has it before. A verb
+    of the user's own request is the act.
+    """
+    own, asked = talk.own_acts, Turn("\n".join(sentence.text for sentence in asking))
+    turns = [(sentence, Turn(sentence.text)) for sentence in found]
+    if any(
+        turn.another_act(own, consent.act)
+        for sentence, turn in turns
+        if sentence in asking or turn.intended
+    ):
+        return True
+    things = values_of(consent)
+    near = Turn("\n".join(line for line in words.text.splitlines() if things & named_in(line)))
+    if near.another_act(own, consent.act):
+        return True
+    if words.names_act(consent.act):
+        return False
+    if intended := asked.intended - Turn(" ".join(own)).stems:
+        return not intended <= Turn(talk.own_words).stems
+    if not consent.covers:
+        return words.another_act(own)
+    earlier = Turn("\n".join((*talk.said, *talk.heard)))
+    return asked.another_act(()) or not earlier.names_act(consent.act)
