@@ -1,4 +1,4 @@
-"""Exceptions of the world wing, sorted by their reader.
+"""Exceptions of `envs`, sorted by their reader.
 
     EnvsError
     ├── WorldError            the author of a world: which file, line or tool, and why
@@ -20,7 +20,7 @@ from pathlib import Path
 
 
 class EnvsError(Exception):
-    """Root of everything this wing raises on purpose."""
+    """Root of everything that `envs` raises on purpose."""
 
     retryable = False
 

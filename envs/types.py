@@ -1,4 +1,4 @@
-"""The travellers of the world wing: frozen, picklable, plain data."""
+"""The value types of `envs`: frozen, picklable, plain data."""
 
 from __future__ import annotations
 

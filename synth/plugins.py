@@ -114,7 +114,7 @@ QUESTIONS = ExtensionPoint(
     "question", "synth.questions", {"sql": "synth.ext.text2sql.question:read_sql"}
 )
 """Keys of a family that take the place of gold; the contract is :mod:`synth.core.tasks.yaml.base`.
-A door within the house: the notation of tasks.yaml knows each key.
+Internal: the notation of tasks.yaml knows each key.
 """
 
 TASK_GENERATORS = ExtensionPoint(
@@ -277,8 +277,8 @@ STATISTICS = ExtensionPoint(
         "gates": "synth.core.rewards.gate_costs:GateCosts",
     },
 )
-"""Figures about the rows of a dataset; the contract is :mod:`synth.core.dataset.statistics`. A door
-within the house: only what ships is asked, so that counting reads no metadata.
+"""Figures about the rows of a dataset; the contract is :mod:`synth.core.dataset.statistics`. Internal:
+only what ships is asked, so that counting reads no metadata.
 """
 
 HONEST_AGENTS = ExtensionPoint(

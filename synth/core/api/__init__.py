@@ -1,1 +1,1 @@
-"""The Python door: the functions that ``import synth`` offers, in synchronous and async forms."""
+"""The Python API: the functions that ``import synth`` offers, in synchronous and async forms."""

@@ -128,10 +128,10 @@ def cache_home() -> Path:
 def source_digest() -> str:
     """Digest of this software's own source; a proof by other code does not count."""
     total = hashlib.sha256()
-    for wing in ("envs", "synth"):
-        root = Path(str(files(wing)))
+    for package in ("envs", "synth"):
+        root = Path(str(files(package)))
         for file in sorted(root.rglob("*")):
             if file.suffix in SOURCE and "_shipped" not in file.parts:
-                total.update(f"{wing}/{file.relative_to(root).as_posix()}\0".encode())
+                total.update(f"{package}/{file.relative_to(root).as_posix()}\0".encode())
                 total.update(hashlib.sha256(file.read_bytes()).digest())
     return total.hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The travellers between the driver's governor and the workers' gates, and what the config asks of
+"""The values between the driver's governor and the workers' gates, and what the config asks of
 them.
 """
 

@@ -1,4 +1,4 @@
-"""``synth serve-model``: a model that costs nothing, behind the door that all models have."""
+"""``synth serve-model``: a model that costs nothing, at an endpoint like all models."""
 
 from __future__ import annotations
 

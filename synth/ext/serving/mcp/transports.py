@@ -104,13 +104,13 @@ async def serve_http(
 
     Raises OSError if the port is taken.
     """
-    door = _Door(book, world, token, at_once)
+    app = _McpApp(book, world, token, at_once)
     listener = socket.create_server((HOST, port))
     config = uvicorn.Config(
-        door, lifespan="off", log_config=None, access_log=False, timeout_graceful_shutdown=1
+        app, lifespan="off", log_config=None, access_log=False, timeout_graceful_shutdown=1
     )
     server = _Uvicorn(config)
-    async with door.manager.run():
+    async with app.manager.run():
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:
             yield f"http://{HOST}:{listener.getsockname()[1]}/mcp"
@@ -127,7 +127,7 @@ class _Uvicorn(uvicorn.Server):
         return contextlib.nullcontext()
 
 
-class _Door:
+class _McpApp:
     """The application: path and token first, then the SDK's own."""
 
     def __init__(self, book: SessionBook, world: str, token: str, at_once: int) -> None:
