@@ -93,11 +93,24 @@ def long_ones(home: Path) -> None:
     assert all(len(row["messages"][1]["content"].split()) >= 10 for row in rows)
 
 
+def scored_by_length(folder: Path) -> None:
+    for row in rows(folder):
+        assert row["verdicts"][-1]["verifier"] == "brief"
+        assert row["outcome"] == "success"
+
+
+def summed_up(folder: Path) -> None:
+    summary = json.loads((folder / "out" / "ehr" / "summary.json").read_text("utf-8"))
+    assert summary == {"world": "library", "rows": 3}
+
+
 EFFECTS: dict[str, Callable[[Path], None]] = {
     "world": solved,
     "tool": boxes_added,
     "model": said_hello,
     "middleware": noted_calls,
+    "rollout wrapper": scored_by_length,
+    "run hook": summed_up,
     "callback": tracked,
     "user": told_everything,
     "reward": gated,
@@ -108,6 +121,7 @@ EFFECTS: dict[str, Callable[[Path], None]] = {
     "exporter": paired,
     "engine": solved,
     "runtime": solved,
+    "command": solved,
 }
 """By kind, a check of what the commands left behind."""
 
