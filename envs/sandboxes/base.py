@@ -195,6 +195,12 @@ class Template(ABC):
         the engine can: a tool that depends on row order is found that way.
         """
 
+    def view_text(self, name: str) -> str | None:
+        """The statement or query that defines a view of an existing database, empty where the
+        account may not read it. None for a table.
+        """
+        return None
+
     @abstractmethod
     def close(self) -> None:
         """Release what the template holds. Safe to call twice."""

@@ -28,3 +28,27 @@ def test_the_line_and_the_way_out_are_named(statement: str, line: int, tmp_path:
         from_files([schema, broken])
     assert str(caught.value).startswith(f"{broken}:{line}: SQLite cannot run this script: ")
     assert "synth new PATH --dsn-env-var NAME" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("script", "named"),
+    [
+        ("CREATE TABLE b (id bigserial, at timestamp DEFAULT 'now'::text);", "PostgreSQL, .*psql"),
+        ("CREATE TABLE b (id INT UNSIGNED AUTO_INCREMENT) ENGINE=InnoDB;", "MySQL, .*mysql DATABASE <"),
+        ("CREATE TABLE [b] (id INT IDENTITY(1,1))\nGO\n", "SQL Server, .*pgloader"),
+        ("CREATE TABLE b (id NUMBER(9), name VARCHAR2(9 CHAR));", "Oracle, .*ora2pg"),
+        ("CREATE TABLE b (id INTEGER,);", "another database, load it"),
+    ],
+)
+def test_the_way_out_is_the_one_of_its_dialect(script: str, named: str, tmp_path: Path):
+    file = tmp_path / "a schema.sql"
+    file.write_text(script)
+    with pytest.raises(OperatorError, match=rf"SQLite cannot run .* if it is for {named}"):
+        from_files([file])
+
+
+def test_a_binary_dump_is_named(tmp_path: Path):
+    file = tmp_path / "shop.dmp"
+    file.write_bytes(b"\x03\x00\x1fEXPORT:V11.02.00\n")
+    with pytest.raises(OperatorError, match="is a dump by Oracle, .*ora2pg"):
+        from_files([file])

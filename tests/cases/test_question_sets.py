@@ -7,7 +7,7 @@ stands in another schema is asked, with a note; what has no answer of its own is
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,16 @@ TABLES = (
         " (3, 2, '2026-02-12', 15, '2'), (4, 3, '2025-12-30', 7.25, '11'), (5, 4, '2025-06-01', NULL, '7'),"
         " (6, 5, '2026-03-01', 3, '3')"
     ),
+    "CREATE VIEW {s}past AS SELECT id, amount FROM {s}sale WHERE sold < CURRENT_DATE",
+    "CREATE VIEW {s}paid AS SELECT id FROM {s}past WHERE amount IS NOT NULL",
 )
+LATER = (
+    "DROP VIEW {s}paid",
+    "DROP VIEW {s}past",
+    "CREATE VIEW {s}past AS SELECT id, amount FROM {s}sale WHERE sold < CURRENT_DATE AND id < 3",
+    TABLES[-1],
+)
+"""The views as if they were read at another time."""
 NOW = "2026-03-15T12:00:00"
 
 PORTABLE = {
@@ -51,6 +60,7 @@ PORTABLE = {
     " JOIN {s}customer c ON c.id = best.customer_id",
     "nulls": "SELECT city, COUNT(*) AS n FROM {s}customer GROUP BY city ORDER BY city DESC",
     "text": "SELECT code FROM {s}sale ORDER BY code",
+    "view": "SELECT id FROM {s}paid",
     "clock": "SELECT COUNT(*) FROM {s}sale WHERE EXTRACT(YEAR FROM sold) = EXTRACT(YEAR FROM"
     " CURRENT_DATE)",
 }
@@ -98,9 +108,13 @@ OWN = {
 }
 
 
+SCHEMAS = {"postgresql", "duckdb"}
+"""The engines whose tables are in a schema of their own."""
+
+
 def questions(engine: str) -> list[dict[str, Any]]:
     marks = {
-        "s": "sales." if engine in {"postgresql", "duckdb"} else "",
+        "s": "sales." if engine in SCHEMAS else "",
         "random": "RAND" if engine == "mariadb" else "RANDOM",
     }
     own = {name: sql for name, sql in PORTABLE.items() if engine != "sqlite" or name != "clock"}
@@ -121,23 +135,28 @@ def asked(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[tuple[str
     schemas.
     """
     engine: str = request.param
-    schema = engine in {"postgresql", "duckdb"}
-    script = [line.format(s="sales." if schema else "") for line in TABLES]
-    script = ["CREATE SCHEMA sales", *script] if schema else script
+    script = ("CREATE SCHEMA sales", *TABLES) if engine in SCHEMAS else TABLES
     (tmp_path / "set.json").write_text(json.dumps(questions(engine)), "utf-8")
-    if engine == "sqlite":
-        url = sqlite_file(tmp_path)
-        run(url, *script)
+    if engine in {"sqlite", "duckdb"}:
+        file = tmp_path / "shop.duckdb"
+        url = sqlite_file(tmp_path) if engine == "sqlite" else f"duckdb:///{file}"
+        execute(engine, url, script)
         yield engine, url
-    elif engine == "duckdb":
-        with duckdb.connect(str(tmp_path / "shop.duckdb")) as raw:
-            for line in script:
-                raw.execute(line)
-        yield engine, f"duckdb:///{tmp_path / 'shop.duckdb'}"
     else:
         with on_server(engine) as url:
-            run(url, *script)
+            execute(engine, url, script)
             yield engine, sqlalchemy.make_url(url).render_as_string(hide_password=False)
+
+
+def execute(engine: str, url: str, script: Sequence[str]) -> None:
+    """Execute a script as the database's owner."""
+    lines = [line.format(s="sales." if engine in SCHEMAS else "") for line in script]
+    if engine != "duckdb":
+        run(url, *lines)
+        return
+    with duckdb.connect(url.removeprefix("duckdb:///")) as raw:
+        for line in lines:
+            raw.execute(line)
 
 
 def test_a_set_of_questions_is_asked(asked: tuple[str, str], tmp_path: Path):
@@ -166,6 +185,7 @@ def test_a_set_of_questions_is_asked(asked: tuple[str, str], tmp_path: Path):
         "tied order": "tie",
         "text": "text_number",
         "this year": "clock",
+        "view": "clock",
     }.items():
         assert f"the note {note}" in notes[f"questions {name}"]
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
@@ -174,6 +194,7 @@ def test_a_set_of_questions_is_asked(asked: tuple[str, str], tmp_path: Path):
     where = "CAST(verdicts AS VARCHAR) LIKE '%text_number%'"
     shown = synth("inspect", "out", "--where", where, "--columns", "task_id", cwd=tmp_path)
     assert "questions-" in shown.stdout, shown.stderr
+    execute(engine, url, LATER)
     again = synth("replay", "out", cwd=tmp_path, env={"THE_DB": url})
     assert again.returncode == 0, again.stdout + again.stderr
 

@@ -131,6 +131,16 @@ REFUSED = {
         {"error": {"message": "Unsupported parameter: 'temperature'"}},
         "Leave the parameter out",
     ),
+    "another name of the limit": (
+        400,
+        {"error": {"message": "Unsupported: 'max_tokens'. Use 'max_completion_tokens' instead."}},
+        "model.options.max_tokens_key=max_completion_tokens",
+    ),
+    "the new name of the limit": (
+        400,
+        {"error": {"message": "max_completion_tokens: Extra inputs are not permitted"}},
+        "model.options.max_tokens_key=max_tokens",
+    ),
     "context overflow": (
         400,
         {"error": {"message": "This model's maximum context length is 512 tokens."}},

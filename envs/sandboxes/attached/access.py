@@ -131,6 +131,10 @@ class Access:
                 views.update(read(schema))  # not every dialect tells views from tables
         return set(inspector.get_table_names(schema)), views
 
+    def view_text(self, connection: sqlalchemy.Connection, name: str, schema: str | None) -> str:
+        """The statement or query that defines a view."""
+        return sqlalchemy.inspect(connection).get_view_definition(name, schema)
+
     def words(self, error: BaseException) -> str:
         """The words of a driver's error."""
         return str(error)

@@ -58,6 +58,12 @@ class HiveAccess(Access):
             self.sql_name = "Spark SQL"
         return set(map(_name, tables)), set(map(_name, views))
 
+    def view_text(self, connection: sqlalchemy.Connection, name: str, schema: str | None) -> str:
+        quote = connection.dialect.identifier_preparer.quote_identifier
+        view = ".".join(quote(part) for part in (schema, name) if part is not None)
+        rows = connection.exec_driver_sql(f"SHOW CREATE TABLE {view}").fetchall()
+        return "\n".join(str(line) for (line,) in rows)
+
     def words(self, error: BaseException) -> str:
         status = getattr(error.args[0], "status", None) if error.args else None
         words = getattr(status, "errorMessage", None) or str(error)

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from envs.connection import driver_words
 from envs.errors import DatabaseConfigError, SandboxError
 from envs.processes import Pool
-from envs.sandboxes.attached.access import access_of
+from envs.sandboxes.attached.access import Access, access_of
 from envs.sandboxes.attached.connection import ReadConnection
 from envs.sandboxes.attached.description import (
     Relations,
@@ -60,7 +60,7 @@ def attach(target: DatabaseTarget, options: AttachedOptions) -> AttachedTemplate
             f"the database {_shown(engine.url)} has no table that this account may see{where}"
         )
     options = replace(options, sql=options.sql or access.sql_name)
-    return AttachedTemplate(target, options, engine, relations)
+    return AttachedTemplate(target, options, access, engine, relations)
 
 
 def _shown(url: sqlalchemy.URL) -> str:
@@ -90,9 +90,11 @@ class AttachedTemplate(Template):
         self,
         target: DatabaseTarget,
         options: AttachedOptions,
+        access: Access,
         engine: sqlalchemy.Engine,
         relations: Relations,
     ) -> None:
+        self._access = access
         self.engine = engine
         self.tables = relations.tables
         self.views = dict(sorted(relations.views.items()))
@@ -139,6 +141,20 @@ class AttachedTemplate(Template):
             raise DatabaseConfigError(_unreachable(error, self.engine.url)) from None
         except SandboxError as error:
             raise DatabaseConfigError(_unreachable(error, self.engine.url)) from None
+
+    def view_text(self, name: str) -> str | None:
+        views = {view.lower(): view for view in self.views}
+        name = name.lower()
+        view = views.get(name) or views.get(name.rpartition(".")[2])
+        if view is None:
+            return None
+        schema = self.views[view]
+        own = view if schema is None else view.removeprefix(f"{schema}.")
+        try:
+            with self.engine.connect() as connection:
+                return self._access.view_text(connection, own, schema)
+        except SQLAlchemyError:
+            return ""
 
     def open(self, pins: Pins, *, unordered: bool = False) -> AttachedSandbox:
         """A sandbox that reads the database. No order of rows is reversed."""

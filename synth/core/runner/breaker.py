@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from synth.core.runner.worker_messages import Delivery
 
 EQUAL_REFUSALS = 5
-"""Equal refusals after which a run pauses whose endpoint has never accepted a request."""
+"""Equal refusals after which a run pauses of which no rollout has come to an end."""
 
 _NUMBER = re.compile(r"\d+")
 
@@ -22,7 +22,7 @@ class Breaker:
     """
 
     def __init__(self, window: int, rate: float, *, accepted: bool) -> None:
-        self.accepted = accepted
+        self.accepted = self._ended = accepted
         self._rate = rate
         self._failed: deque[bool] = deque(maxlen=window)
         self._refusal = ""
@@ -32,6 +32,7 @@ class Breaker:
         """Count a rollout; return the reason to pause the run, if there is one now."""
         answered = _turns(delivery.stats) > 0
         self.accepted = self.accepted or answered
+        self._ended = self._ended or (answered and delivery.kind != "error")
         failed = delivery.kind == "error" or not answered
         self._failed.append(failed)
         return self._refused(delivery) or (self._broken(delivery) if failed else None)
@@ -49,7 +50,7 @@ class Breaker:
         return f"{broken} of the last {count} rollouts failed; the last: {_words(delivery)}"
 
     def _refused(self, delivery: Delivery) -> str | None:
-        if self.accepted or delivery.fault != "refused":
+        if self._ended or delivery.fault != "refused":
             self._refusals = 0
             return None
         refusal = _NUMBER.sub("#", delivery.message)

@@ -29,6 +29,15 @@ ADVICE = (
         "model.name must be a name that the endpoint serves: GET {base}/models lists them",
     ),
     (
+        r"^(?:(?!max_completion_tokens).)*\bmax_tokens\b.*max_completion_tokens",
+        "model.options.max_tokens_key=max_completion_tokens sends model.max_tokens by that name",
+    ),
+    (
+        r"(?:unsupported|unrecognized|unknown|extra|permitted).{0,60}max_completion_tokens"
+        r"|max_completion_tokens.{0,60}(?:unsupported|not supported|extra|permitted)",
+        "model.options.max_tokens_key=max_tokens sends model.max_tokens by that name",
+    ),
+    (
         r"unsupported|unrecognized|unknown (?:parameter|field)|extra inputs|not permitted",
         (
             "Leave the parameter out: model.temperature, model.top_p, model.max_tokens,"

@@ -149,6 +149,10 @@ class Queries:
         """The SQL of the database, by SQLAlchemy's name."""
         return self._template.dialect
 
+    def view_text(self, name: str) -> str | None:
+        """What defines a view of an attached database; None for a table."""
+        return self._template.view_text(name)
+
     @property
     def attached(self) -> bool:
         """True for a database that exists, which has not what each family asks for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sqlite3
 import weakref
@@ -238,10 +239,10 @@ def _load(scripts: Sequence[tuple[str, str]]) -> Engine:
             database.executescript(text)
         except sqlite3.Error as error:
             reason = " ".join(str(error).split())
+            kind, way = _way_out(2, text, name) or ("another database", _LOAD.format(""))
             raise OperatorError(
                 f"{name}:{_line_of_fault(scripts, name)}: SQLite cannot run this script: {reason};"
-                " --from reads scripts for SQLite. Load a script for another database there, put"
-                " the URL of that database in a variable and run synth new PATH --dsn-env-var NAME"
+                f" if it is for {kind.rpartition(' for ')[2]}, {way}"
             ) from error
     database.execute("PRAGMA writable_schema = RESET")  # a dump writes virtual tables into it
     raw.commit()
@@ -261,14 +262,51 @@ def _line_of_fault(scripts: Sequence[tuple[str, str]], broken: str) -> int:
     return 1
 
 
-_DUMPS = (
-    (b"PGDMP", "pg_dump in its own format", "pg_restore --dbname DATABASE"),
-    (b"-- PostgreSQL database", "pg_dump", "psql DATABASE -f"),
-    (b"-- MySQL dump", "mysqldump", "mysql DATABASE <"),
-    (b"-- MariaDB dump", "mariadb-dump", "mariadb DATABASE <"),
-    (b"/*!40101 SET", "mysqldump", "mysql DATABASE <"),
+_OTHERS = (
+    ("pg_dump in its own format", r"\APGDMP", r"(?!)", "pg_restore --dbname DATABASE {}"),
+    (
+        "pg_dump for PostgreSQL",
+        r"^-- PostgreSQL database",
+        r"^COPY .* FROM stdin|\w::\w|\b(big)?serial\b|\bjsonb\b|\bcharacter varying\b|\$\$",
+        "psql DATABASE -f {}",
+    ),
+    ("mariadb-dump", r"^-- MariaDB dump", r"(?!)", "mariadb DATABASE < {}"),
+    (
+        "mysqldump for MySQL",
+        r"^-- MySQL dump|^/\*!40101 SET",
+        r"\bENGINE *=|\bAUTO_INCREMENT\b|\bUNSIGNED\b|^DELIMITER\b",
+        "mysql DATABASE < {}",
+    ),
+    (
+        "SQL Server",
+        r"\ATAPE",
+        r"^GO\s*$|\[dbo\]|\bIDENTITY *\(|\bNVARCHAR *\(MAX|\bGETDATE *\(",
+        "sqlcmd -d DATABASE -i {}; then pgloader copies it into PostgreSQL",
+    ),
+    (
+        "Oracle",
+        r"EXPORT:V",
+        r"\bN?VARCHAR2\b|\bNUMBER *\(|\bSYSDATE\b|^/\s*$",
+        "sqlplus USER@DATABASE @{}; then ora2pg copies it into PostgreSQL",
+    ),
 )
-"""How the dumps of servers begin, what wrote them, and what restores them."""
+"""What scripts for other databases are called, how a dump of theirs begins, what else tells them, and
+what loads them.
+"""
+
+
+def _way_out(column: int, text: str, file: str) -> tuple[str, str] | None:
+    """What a script is, by a column of the table, and what to do with it."""
+    for row in _OTHERS:
+        if re.search(row[column], text, re.MULTILINE | re.IGNORECASE):
+            return row[0], _LOAD.format(f" ({row[3].format(shlex.quote(file))})")
+    return None
+
+
+_LOAD = (
+    "load it into a database of its own{}, put the URL of that database in a variable and run synth"
+    " new PATH --dsn-env-var NAME"
+)
 
 _HEAD = 2000
 """The bytes of a file in which a dump says what it is."""
@@ -290,10 +328,7 @@ def refuse_dump(file: Path) -> None:
             f"{file} is a database of SQLite, and --from takes SQL files: put its URL in a variable"
             f" ({shlex.quote(f'sqlite:///{file}')}) and run synth new PATH --dsn-env-var NAME"
         )
-    for mark, program, restore in _DUMPS:
-        if head.startswith(mark) or (mark != b"PGDMP" and mark in head):
-            raise OperatorError(
-                f"{file} is a dump by {program}, and --from reads scripts for SQLite: restore it"
-                f" into a database ({restore} {shlex.quote(str(file))}), put the URL of that"
-                " database in a variable and run synth new PATH --dsn-env-var NAME"
-            )
+    if dump := _way_out(1, head.decode("latin-1"), str(file)):
+        raise OperatorError(
+            f"{file} is a dump by {dump[0]}, and --from reads scripts for SQLite: {dump[1]}"
+        )

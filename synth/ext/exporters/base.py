@@ -92,6 +92,8 @@ class Exporter(ABC):
     encodes: ClassVar[bool] = False
     marks: ClassVar[tuple[str, ...]] = ()
     Options: ClassVar[type[object] | None] = None
+    length_limit: ClassVar[str] = ""
+    """The trainer's setting, with its default, past which it cuts or drops an example unsaid."""
     view: View = "full"
     """The view of this export."""
     unit: Unit = "rollout"
@@ -127,6 +129,15 @@ class Exporter(ABC):
 
         Returns the number of examples.
         """
+
+    def remark(self) -> str:
+        """A line for the operator about the file that was written; empty for none."""
+        if not self.length_limit:
+            return ""
+        return (
+            f"the trainer cuts or drops longer examples without a word: its default is"
+            f" {self.length_limit}; set it above the longest"
+        )
 
     def leave_out(self, row: Row, reason: str) -> None:
         """Account for a row, or one of its conversations, that is not exported."""

@@ -69,8 +69,8 @@ def main(argv: list[str]) -> int:
             gate,
             force=options.force,
         )
-    for line in report.account.lines():
-        sys.stderr.write(f"{line}\n")
+    for line in (*report.account.lines(), report.remark):
+        sys.stderr.write(f"{line}\n" if line else "")
     if options.json:
         document = {
             "exporter": report.exporter,
@@ -78,6 +78,7 @@ def main(argv: list[str]) -> int:
             "examples": report.examples,
             "matched": report.matched,
             "account": report.account.to_json(),
+            "remark": report.remark,
         }
         stdout().write(json.dumps(document, indent=2) + "\n")
     else:

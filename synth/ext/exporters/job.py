@@ -33,7 +33,7 @@ would take it for a shard.
 @dataclass(frozen=True, slots=True)
 class ExportReport:
     """Result of an export: ``matched`` rows met the condition; ``account`` says what became of each
-    of them, and of the reasoning of their turns.
+    of them, and of the reasoning of their turns; ``remark`` is the exporter's line about the file.
     """
 
     exporter: str
@@ -41,6 +41,7 @@ class ExportReport:
     examples: int
     matched: int
     account: Ledger
+    remark: str = ""
 
     @property
     def left_out(self) -> Mapping[str, int]:
@@ -84,7 +85,8 @@ def export(
         finally:
             _remove(temporary)
         sync_directory(out.parent)
-    return ExportReport(exporter.name, out, written, selection.matched, account)
+    remark = exporter.remark()
+    return ExportReport(exporter.name, out, written, selection.matched, account, remark)
 
 
 class _Rows:

@@ -13,6 +13,7 @@ A template in a file takes its special tokens from the options ``bos`` and ``eos
 from __future__ import annotations
 
 import re
+import statistics
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +39,10 @@ _SCHEMA = pa.schema(
 )
 
 
+BOUNDS = (1_024, 2_048, 8_192)
+"""Usual limits of trainers, in tokens."""
+
+
 @dataclass(frozen=True)
 class TokenOptions:
     """``tokenizer`` is the model's file ``tokenizer.json``; ``bos`` and ``eos`` are the template's
@@ -55,6 +60,7 @@ class Tokens(Exporter):
     name = "tokens"
     description = "token ids and loss masks by --template and a tokenizer: Parquet, also for TRL"
     suffix = ".parquet"
+    length_limit = "SFTConfig(max_length=1024)"
     columns = ("trajectory_id", "task_id", "messages", "segments", "tools")
     views = ("full", "segments")
     encodes = True
@@ -62,6 +68,7 @@ class Tokens(Exporter):
 
     def __init__(self, options: TokenOptions | None = None) -> None:
         super().__init__(options or TokenOptions())
+        self._lengths = list[int]()
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         masks = self._masks()
@@ -73,6 +80,7 @@ class Tokens(Exporter):
                     self.leave_out(row, f"the template does not render it: {error}")
                     continue
                 self.exported(row, messages)
+                self._lengths.append(len(ids))
                 yield {
                     "input_ids": ids,
                     "assistant_masks": mask,
@@ -81,6 +89,13 @@ class Tokens(Exporter):
                     "trajectory_id": row["trajectory_id"],
                     "task_id": row["task_id"],
                 }
+
+    def remark(self) -> str:
+        over = ", ".join(
+            f"{sum(length > bound for length in self._lengths)} over {bound:,}" for bound in BOUNDS
+        )
+        middle, longest = int(statistics.median(self._lengths)), max(self._lengths)
+        return f"tokens: {middle:,} in the median, {longest:,} at most; {over}; {super().remark()}"
 
     def _masks(self) -> Any:
         if self.template is None or not self.options.tokenizer:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, cast
 
@@ -93,6 +93,7 @@ class _QuestionReader:
     world_rules: WorldRules
     account: Ledger
     changed: Mapping[str, str]
+    _known_views: dict[str, bool] = field(default_factory=dict[str, bool])
 
     @cached_property
     def scope(self) -> Scope:
@@ -145,9 +146,25 @@ class _QuestionReader:
         if reason := self._otherwise(sql, right, rules):
             return reason
         tags = resolve("envs.tools.sql.critic:doubts")(sql, queries.dialect, self.types, rows)
-        own = {TIE: right.ties > 0, CLOCK: read is not None and read.clock is not None}
+        own = {TIE: right.ties > 0, CLOCK: read is not None and self._tells_time(read)}
         notes = [tag for tag, there in own.items() if there] + tags
         return _Examined(notes, rules, self._described(read), read is not None and quotes(read))
+
+    def _tells_time(self, read: Any) -> bool:
+        """True if a query, or a view that it reads, depends on the present time. A view whose own
+        query cannot be read may do so.
+        """
+        return read.clock is not None or any(map(self._view_tells_time, read.tables))
+
+    def _view_tells_time(self, name: str) -> bool:
+        if name not in self._known_views:
+            self._known_views[name] = False  # a view cannot read itself
+            queries = self.context.queries
+            text = queries.view_text(name)
+            if text is not None:
+                read = resolve("envs.tools.sql.critic:read_view")(text, queries.dialect)
+                self._known_views[name] = read is None or self._tells_time(read)
+        return self._known_views[name]
 
     def _otherwise(self, sql: str, right: RightAnswers, rules: Rules) -> str:
         """The reason for which a second execution is not as right as the first."""

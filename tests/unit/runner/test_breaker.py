@@ -25,6 +25,16 @@ def test_equal_refusals_stop_a_run_whose_endpoint_never_accepted_a_request():
     )
 
 
+def test_equal_refusals_of_later_turns_stop_a_run_of_which_no_rollout_ends():
+    """charmbracelet/crush#2696, MoonshotAI/kimi-cli#2141: each rollout was given up in its second turn."""
+    breaker = Breaker(40, 0.9, accepted=False)
+    later = Delivery(0, "error", message="no", fault="refused", stats={"num_turns": 1})
+    reasons = [breaker.hear(later) for _ in range(EQUAL_REFUSALS)]
+    assert reasons[:-1] == [None] * (EQUAL_REFUSALS - 1)
+    assert reasons[-1] is not None
+    assert breaker.counts(later)
+
+
 def test_different_refusals_do_not():
     breaker = Breaker(40, 0.9, accepted=False)
     assert not any(breaker.hear(refused(word)) for word in "abcdefghij")

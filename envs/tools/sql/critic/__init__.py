@@ -9,7 +9,7 @@ what it cannot read, and what it does not know the columns of, yields no finding
 from envs.tools.sql.critic.critic import Relation, criticise
 from envs.tools.sql.critic.doubts import doubts
 from envs.tools.sql.critic.open_order import settled
-from envs.tools.sql.critic.reading import QueryReading, read_query
+from envs.tools.sql.critic.reading import QueryReading, read_query, read_view
 from envs.tools.sql.critic.weakened import weakened
 from envs.tools.sql.findings import Finding, FindingKind
 
@@ -21,6 +21,7 @@ __all__ = [
     "criticise",
     "doubts",
     "read_query",
+    "read_view",
     "settled",
     "weakened",
 ]

@@ -58,8 +58,18 @@ class QueryReading:
 
 def read_query(sql: str, dialect: str = "sqlite") -> QueryReading | None:
     """Read one SELECT; None for a text that is not a single query, or cannot be parsed."""
+    return _reading(parse(sql, DIALECTS.get(dialect, dialect)), dialect)
+
+
+def read_view(definition: str, dialect: str) -> QueryReading | None:
+    """Read the query of a view, with or without ``CREATE VIEW`` before it."""
+    statement = parse(definition, DIALECTS.get(dialect, dialect))
+    query = statement.expression if isinstance(statement, exp.Create) else statement
+    return _reading(query, dialect)
+
+
+def _reading(statement: exp.Expr | None, dialect: str) -> QueryReading | None:
     name = DIALECTS.get(dialect, dialect)
-    statement = parse(sql, name)
     if not isinstance(statement, exp.Query):
         return None
     named = {item.alias.lower() for item in statement.find_all(exp.CTE)}

@@ -47,7 +47,8 @@ async def serve_stdio(book: SessionBook, world: str) -> None:
     """
     server = WorldServer(book, world, lambda _: ALONE).server
     stdin = cast("anyio.AsyncFile[str]", _Lines(await _wire()))
-    out = anyio.wrap_file(io.TextIOWrapper(stdout().buffer, "utf-8"))
+    kept = os.fdopen(os.dup(stdout().fileno()), "w", encoding="utf-8")  # closed with the session
+    out = anyio.wrap_file(kept)
     async with stdio_server(stdin, out) as (read, write):
         await server.run(read, write, server.create_initialization_options())
 

@@ -170,7 +170,7 @@ def test_a_column_is_said_as_people_say_it(label: str, kind: str, words: str, ve
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"--\n-- PostgreSQL database dump\n--\n", "is a dump by pg_dump,.*psql DATABASE -f"),
+        (b"--\n-- PostgreSQL database dump\n--\n", "is a dump by pg_dump for.*psql DATABASE -f"),
         (b"PGDMP\x01\x0e\x00", "is a dump by pg_dump in its own format.*pg_restore"),
         (b"-- MySQL dump 10.13\n", "is a dump by mysqldump.*--dsn-env-var"),
         (b"/*M!999999 */\n-- MariaDB dump 10.19\n", "is a dump by mariadb-dump"),

@@ -49,6 +49,17 @@ def test_a_mistake_costs_no_row_and_is_not_trained_on():
     assert plain["trajectory_id"] == row(0)["trajectory_id"]
 
 
+def test_the_length_of_the_rows_is_said(capsys: pytest.CaptureFixture[str]):
+    """huggingface/trl#3927, #6025, unslothai/unsloth#2669: trainers cut long rows in silence."""
+    assert main([*TARGET, "--template", "qwen3-training"]) == 0
+    counts = [row["num_tokens"] for row in pq.read_table("run.tokens.parquet").to_pylist()]
+    said = capsys.readouterr().err
+    assert f"{max(counts):,} at most; {sum(one > 1024 for one in counts)} over 1,024, " in said
+    for target, setting in (("trl-sft", "SFTConfig(max_length"), ("llamafactory", "cutoff_len")):
+        assert main(["run", "--to", target]) == 0
+        assert setting in capsys.readouterr().err
+
+
 def test_ids_are_those_of_the_rendered_text():
     assert main([*TARGET, "--template", "qwen3-training"]) == 0
     first, _ = pq.read_table("run.tokens.parquet").to_pylist()
