@@ -34,7 +34,10 @@ def test_the_line_and_the_way_out_are_named(statement: str, line: int, tmp_path:
     ("script", "named"),
     [
         ("CREATE TABLE b (id bigserial, at timestamp DEFAULT 'now'::text);", "PostgreSQL, .*psql"),
-        ("CREATE TABLE b (id INT UNSIGNED AUTO_INCREMENT) ENGINE=InnoDB;", "MySQL, .*mysql DATABASE <"),
+        (
+            "CREATE TABLE b (id INT UNSIGNED AUTO_INCREMENT) ENGINE=InnoDB;",
+            "MySQL, .*mysql DATABASE <",
+        ),
         ("CREATE TABLE [b] (id INT IDENTITY(1,1))\nGO\n", "SQL Server, .*pgloader"),
         ("CREATE TABLE b (id NUMBER(9), name VARCHAR2(9 CHAR));", "Oracle, .*ora2pg"),
         ("CREATE TABLE b (id INTEGER,);", "another database, load it"),
@@ -50,5 +53,5 @@ def test_the_way_out_is_the_one_of_its_dialect(script: str, named: str, tmp_path
 def test_a_binary_dump_is_named(tmp_path: Path):
     file = tmp_path / "shop.dmp"
     file.write_bytes(b"\x03\x00\x1fEXPORT:V11.02.00\n")
-    with pytest.raises(OperatorError, match="is a dump by Oracle, .*ora2pg"):
+    with pytest.raises(OperatorError, match=r"is a dump by Oracle, .*ora2pg"):
         from_files([file])

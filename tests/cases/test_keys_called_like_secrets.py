@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.ext.authoring.reflect import reflect
+from synth.ext.authoring.reflect import is_secret, reflect
 from synth.ext.authoring.source import from_files
 from synth.ext.authoring.toolset import tools_of
 from synth.ext.authoring.world import make_world
@@ -52,6 +52,12 @@ def test_a_secret_is_left_out_and_its_table_stays(schema: Path):
     tools = tools_of(shape)
     assert tools["login"].list_ == "list_logins"
     assert tools["visit"].create is None  # an api_key has to be given, and no tool takes one
+
+
+def test_a_word_in_other_letters_is_no_secret():
+    """产品, a product, is transliterated as ``chan pin``."""
+    assert not is_secret("产品", numbered=False)
+    assert is_secret("客户 PIN", numbered=False)
 
 
 def test_what_is_left_out_is_named(schema: Path):

@@ -33,8 +33,7 @@ ADVICE = (
         "model.options.max_tokens_key=max_completion_tokens sends model.max_tokens by that name",
     ),
     (
-        r"(?:unsupported|unrecognized|unknown|extra|permitted).{0,60}max_completion_tokens"
-        r"|max_completion_tokens.{0,60}(?:unsupported|not supported|extra|permitted)",
+        r"max_completion_tokens.{0,60}(?:unsupported|not supported|extra|permitted)",
         "model.options.max_tokens_key=max_tokens sends model.max_tokens by that name",
     ),
     (

@@ -15,7 +15,7 @@ from sqlalchemy.exc import SAWarning
 
 from synth.ext.authoring.checks import CheckRules, ColumnRules, read_checks
 from synth.ext.authoring.live_tables import live_tables
-from synth.ext.authoring.names import labels, nouns, quoted, snake
+from synth.ext.authoring.names import labels, nouns, quoted, spelled
 from synth.ext.authoring.roles import FEW, with_roles
 from synth.ext.authoring.shape import Cell, ColumnShape, Kind, Link, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
@@ -40,7 +40,7 @@ def is_secret(column: str, *, numbered: bool) -> bool:
     """True for a column that no tool shows, by its name. ``numbered`` tells that the column is a
     numbered key, or refers to one: ``token_id`` is no secret.
     """
-    return not numbered and _SECRET.search(snake(column)) is not None
+    return not numbered and _SECRET.search(spelled(column)) is not None
 
 
 def reflect(engine: Engine) -> Shape:

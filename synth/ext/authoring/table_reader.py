@@ -19,7 +19,7 @@ from synth.ext.authoring.names import quoted
 from synth.ext.authoring.snapshot import ForeignKey, LiveColumn, LiveTable
 from synth.ext.authoring.stored import IN_HEXADECIMAL, Hexadecimal, Stored, Written
 
-COMPUTED = "the database computes it in a way that SQLite has not"
+COMPUTED = "it is computed by a formula that engines may not share"
 
 _DIALECTS = {"postgresql": "postgres", "mysql": "mysql", "mariadb": "mysql", "duckdb": "duckdb"}
 """The names that sqlglot has for SQLAlchemy's dialects."""
