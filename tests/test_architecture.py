@@ -127,6 +127,7 @@ LAZY = {
     ("envs/environments/executable.py", "envs.tools.sql.critic.masked:masked"): CRITIC,
     ("envs/tools/sql/tool_set.py", "envs.tools.sql.critic.on_connection:criticise_on"): CRITIC,
     ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:read_query"): CRITIC,
+    ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:read_view"): CRITIC,
     ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:doubts"): CRITIC,
     ("synth/ext/text2sql/question.py", "envs.tools.sql.critic:read_query"): CRITIC,
     ("synth/ext/text2sql/right_answers.py", "envs.tools.sql.critic:read_query"): CRITIC,

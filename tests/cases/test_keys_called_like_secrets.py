@@ -54,6 +54,23 @@ def test_a_secret_is_left_out_and_its_table_stays(schema: Path):
     assert tools["visit"].create is None  # an api_key has to be given, and no tool takes one
 
 
+@pytest.mark.parametrize(
+    "where", ["", " WHERE reset_token IS NOT NULL"], ids=["all rows", "some rows"]
+)
+def test_a_row_is_created_without_its_unique_secret(where: str, tmp_path: Path):
+    """Rails' ``reset_password_token``: "generator raised StopIteration"."""
+    file = tmp_path / "schema.sql"
+    file.write_text(
+        "CREATE TABLE account (account_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+        "CREATE TABLE user (user_id INTEGER PRIMARY KEY, reset_token TEXT, account_id INTEGER"
+        " NOT NULL REFERENCES account); INSERT INTO account VALUES (1, 'Alpha'), (2, 'Beta');"
+        "INSERT INTO user VALUES (1, 'a', 1), (2, NULL, 2);"
+        f"CREATE UNIQUE INDEX one ON user (reset_token){where};"
+    )
+    made = make_world("w", from_files([file]), print, patterns=["create"], proves=False)
+    assert [draft.id for draft in made.drafts] == ["create_user"]
+
+
 def test_a_word_in_other_letters_is_no_secret():
     """产品, a product, is transliterated as ``chan pin``."""
     assert not is_secret("产品", numbered=False)

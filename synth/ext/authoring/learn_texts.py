@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from envs.world.made_rows import Blend, Choice, Email, Form, Maker, Texts, When
 from synth.core.tasks.fake import fake_values
+from synth.ext.authoring.made_up import LAST_NAMES, of_one_word
 
 MOST = 120
 """The most texts of a column that are kept."""
@@ -40,7 +41,7 @@ def text_maker(
     if kind == "email" or "email" in name:
         return Email(people, () if people else _fake("last_name"))
     if kind == "name" or holds_people(name, texts):
-        return _name(name)
+        return _name(name, texts)
     codes = _codes(kind, texts)
     if codes is not None:
         return codes
@@ -78,13 +79,11 @@ def _first_names() -> frozenset[str]:
     return frozenset(str(n) for one in LOCALES for n in fake_values("first_name", 150, one, 11))
 
 
-def _name(column: str) -> Texts:
+def _name(column: str, texts: Sequence[str]) -> Texts:
     first, last = _fake("first_name"), _fake("last_name")
-    if column.startswith(("first", "given", "fore", "middle")):
-        return Texts(first)
-    if column.startswith(("last", "family", "sur", "maiden")):
+    if column.startswith(LAST_NAMES):
         return Texts(last)
-    return Texts(first, last)
+    return Texts(first) if of_one_word(texts) else Texts(first, last)
 
 
 class Names(tuple[str, ...]):  # noqa: SLOT001 a tuple has no slots for more

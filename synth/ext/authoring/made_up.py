@@ -20,6 +20,17 @@ SHIFT = 900
 _TRIES = 200
 
 
+LAST_NAMES = ("last", "family", "sur", "maiden", "lname")
+"""How names of columns begin that hold last names."""
+
+_ONE_WORD = re.compile(r"[A-Za-z\u00c0-\u024f'.-]+")
+
+
+def of_one_word(names: Sequence[str]) -> bool:
+    """True where most names of people are one word in Latin letters, in a column of any name."""
+    return 2 * sum(_ONE_WORD.fullmatch(name) is not None for name in names) > len(names)
+
+
 @dataclass
 class MadeUp:
     """The made-up values of one kind of personal data, by the real ones as text."""
@@ -37,7 +48,8 @@ class MadeUp:
         fresh = [v for v in dict.fromkeys(real) if v is not None and str(v) not in self.values]
         taken = self._used | {str(value).casefold() for value in real}
         numbers = any(not isinstance(value, str) for value in fresh)
-        pool = [] if numbers else self._pool(snake(column), len(fresh), taken)
+        provider = None if numbers else self._provider(snake(column), [*map(str, fresh)])
+        pool = self._pool(provider, len(fresh), taken)
         for index, value in enumerate(fresh):
             made: Value
             if index < len(pool):
@@ -50,19 +62,17 @@ class MadeUp:
             self._used.add(str(made).casefold())
             self.values[str(value)] = made
 
-    def _pool(self, column: str, count: int, taken: set[str]) -> list[str]:
-        provider = self._provider(column)
+    def _pool(self, provider: str | None, count: int, taken: set[str]) -> list[str]:
         if provider is None:
             return []
         found = _several(provider, 2 * count + 20, self.draw.randrange(1 << 30))
         return [value for value in dict.fromkeys(found) if value.casefold() not in taken][:count]
 
-    def _provider(self, column: str) -> str | None:
+    def _provider(self, column: str, texts: Sequence[str]) -> str | None:
         if self.kind == "name":
-            if column.startswith(("first", "given", "fore", "middle", "fname")):
-                return "first_name"
-            last = ("last", "family", "sur", "maiden", "lname")
-            return "last_name" if column.startswith(last) else "name"
+            if column.startswith(LAST_NAMES):
+                return "last_name"
+            return "first_name" if of_one_word(texts) else "name"
         if self.kind == "identifier" and is_login(column):
             return "user_name"
         return {"email": "ascii_safe_email", "address": "street_address"}.get(self.kind)

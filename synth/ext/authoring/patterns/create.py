@@ -164,6 +164,8 @@ def _free(table: TableShape, plan: _Plan, given: Sequence[str]) -> list[str] | N
     parents = {link.column: parent.col(link.target) for link, parent in plan.parents}
     rules = [(columns, "") for columns in dict.fromkeys([*table.uniques, table.key])]
     for columns, where in [*rules, *table.partials]:
+        if not table.hidden.keys().isdisjoint(columns):  # a new row leaves such a column out
+            continue
         shapes = [table.column(name) for name in columns]
         if any(_is_new(table, column, given, numbered) for column in shapes):
             continue

@@ -199,6 +199,14 @@ def test_an_address_that_no_column_knows_does_not_stay_in_a_text() -> None:
     assert "901820" not in clean
 
 
+def test_a_name_of_one_word_stays_one_in_a_column_of_any_name() -> None:
+    made = MadeUp("name", random.Random(1))
+    made.learn("vorname", ["Ada", "Zoë", "Mary Ann"], distinct=True)
+    made.learn("besitzer", ["Ada Kern", "Ben Roth"], distinct=True)
+    words = [len(str(made.values[name]).split()) for name in ("Ada", "Zoë", "Ada Kern")]
+    assert words == [1, 1, 2]
+
+
 def test_a_form_with_no_value_left_gets_a_longer_one() -> None:
     made = MadeUp("identifier", random.Random(1))
     real = [str(number) for number in range(10)]
