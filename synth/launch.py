@@ -181,7 +181,7 @@ def resume(
     difference if the config, the world or an extension would change the data, and
     :class:`~synth.errors.UntrustedCode`.
     """
-    if _waits(directory, shipped_hooks().values()):
+    if _waits(directory, list(shipped_hooks())):
         return _launch_again(directory, changes, console, consent, begun)
     found = Recovery.open(directory)
     before = found.config()

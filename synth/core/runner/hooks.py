@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from synth.config import RunConfig
 from synth.core.runner.setup import own_setups
 from synth.hook import RunHook
 from synth.plugins import RUN_HOOKS, resolve
 
 
-def shipped_hooks() -> dict[str, RunHook]:
-    """The hooks that ship, by name; a run that was stopped may be one that they began."""
-    return {one.name: one.load()(None) for one in RUN_HOOKS.shipped()}
+def shipped_hooks(*names: str) -> Iterator[RunHook]:
+    """The hooks of these names that are there, of all without any."""
+    for one in RUN_HOOKS.shipped():
+        if not names or one.name in names:
+            yield one.load()(None)
 
 
 def run_hooks(config: RunConfig) -> list[RunHook]:
@@ -20,8 +24,5 @@ def run_hooks(config: RunConfig) -> list[RunHook]:
     """
     named, _ = own_setups(RUN_HOOKS, config.extensions, "hooks")
     own = [resolve(setup.factory)(setup.options) for setup in named]
-    shipped = shipped_hooks()
-    if config.tasks.rephrase.model is None or config.recording is not None:
-        shipped.pop("rephrase", None)
-    after = [shipped.pop("card")] if "card" in shipped else []
-    return [*shipped.values(), *own, *after]
+    rephrases = config.tasks.rephrase.model is not None and config.recording is None
+    return [*(shipped_hooks("rephrase") if rephrases else ()), *own, *shipped_hooks("card")]
