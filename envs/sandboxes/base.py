@@ -195,6 +195,11 @@ class Template(ABC):
         the engine can: a tool that depends on row order is found that way.
         """
 
+    @property
+    def unread(self) -> Mapping[str, str]:
+        """The tables of an existing database that cannot be read, with the reason."""
+        return {}
+
     def view_text(self, name: str) -> str | None:
         """The statement or query that defines a view of an existing database, empty where the
         account may not read it. None for a table.

@@ -223,3 +223,31 @@ def test_a_question_whose_gold_fails_its_proof_is_left_out_and_the_others_are_as
     (left_out,) = account["entries"]
     assert left_out["name"].startswith("questions-")
     assert account["counts"]["proof"] == {"found": 3, "used": 2, "changed": 0, "left_out": 1}
+
+
+def test_full_texts_are_asked_and_a_table_that_cannot_be_read_is_named(tmp_path: Path):
+    """One virtual table ended the run: "vtable constructor failed"."""
+    url = sqlite_file(tmp_path)
+    run(
+        url,
+        "CREATE VIRTUAL TABLE search USING fts5(body)",
+        "INSERT INTO search VALUES ('milk and bread'), ('nothing')",
+        "PRAGMA writable_schema = ON",
+        "INSERT INTO sqlite_master VALUES ('table', 'places', 'places', 0, 'CREATE VIRTUAL TABLE"
+        " places USING nowhere(a)')",
+    )
+    golds = {
+        "milk": "SELECT body FROM search WHERE search MATCH 'milk'",
+        "places": "SELECT * FROM places",
+    }
+    entries = [{"question_id": name, "question": name, "SQL": sql} for name, sql in golds.items()]
+    (tmp_path / "set.json").write_text(json.dumps(entries), "utf-8")
+    job = ("run", "database=attached", "database.dsn_env_var=THE_DB", "tasks=questions")
+    more = ("tasks.path=set.json", "tasks.count=1", "runtime=inline", "output.dir=out")
+    done = synth(*job, *more, cwd=tmp_path, env={"THE_DB": url})
+    assert done.returncode == 0, done.stdout + done.stderr
+    with Dataset.open(tmp_path / "out") as dataset:
+        assert [row["reward"] for row in dataset.rows()] == [1.0]
+    account = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))["account"]
+    left_out = {(one["kind"], one["name"]) for one in account["entries"]}
+    assert left_out == {("table", "places"), ("question", "questions places")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 import sqlalchemy
@@ -42,11 +42,12 @@ Read = Callable[[str, int], Sequence[Sequence[Any]] | None]
 @dataclass(frozen=True, slots=True)
 class Relations:
     """The tables and views of a database by the name that a statement gives them, each view with
-    its schema (None: it needs none).
+    its schema (None: it needs none). ``unread`` are further tables, with the reason.
     """
 
     tables: dict[str, Table]
     views: dict[str, str | None]
+    unread: dict[str, SQLAlchemyError] = field(default_factory=dict[str, SQLAlchemyError])
 
 
 def read_relations(access: Access, connection: sqlalchemy.Connection) -> Relations:
@@ -66,7 +67,12 @@ def read_relations(access: Access, connection: sqlalchemy.Connection) -> Relatio
             if name in views:
                 relations.views[called] = outside
             else:
-                found = _table(inspector, name, schema, places)
+                try:
+                    found = _table(inspector, name, schema, places)
+                except SQLAlchemyError as error:
+                    relations.unread[called] = error
+                    connection.rollback()
+                    continue
                 relations.tables[called] = replace(found, name=called, schema=outside)
     return relations
 
@@ -107,26 +113,38 @@ def _type(kind: Any, dialect: sqlalchemy.Dialect) -> str:
 
 
 def fingerprint_of(
-    tables: Mapping[str, Table], dialect: sqlalchemy.Dialect, read: Read
+    tables: Mapping[str, Table],
+    dialect: sqlalchemy.Dialect,
+    read: Read,
+    unread: dict[str, SQLAlchemyError],
 ) -> Fingerprint:
     """Read what the database is recognised by: all rows of small tables, the number of rows of
-    others.
+    others. A table that cannot be read is recognised by its columns, and is entered in ``unread``.
     """
     out: dict[str, TableRecord] = {}
     left = ALL_SMALL_ROWS
     for name, table in sorted(tables.items()):
-        source = table.written(dialect.identifier_preparer.quote)
         record = out[name] = {"columns": _digest([repr(table)])}
-        counted = read(f"SELECT COUNT(*) FROM {source}", 1)
-        if counted is None:
-            continue
-        rows = record["rows"] = int(counted[0][0])
-        if rows <= min(SMALL_ROWS, left):
-            values = read(f"SELECT * FROM {source}", SMALL_ROWS)
-            if values is not None:
-                left -= rows
-                record["values"] = _digest(sorted(repr(tuple(row)) for row in values))
+        try:
+            left -= _read_rows(table.written(dialect.identifier_preparer.quote), record, read, left)
+        except SQLAlchemyError as error:
+            unread[name] = error
     return out
+
+
+def _read_rows(source: str, record: TableRecord, read: Read, left: int) -> int:
+    """Enter the number of a table's rows, and their values if it is small; return how many of the
+    rows that are ``left`` these values take.
+    """
+    counted = read(f"SELECT COUNT(*) FROM {source}", 1)
+    if counted is None:
+        return 0
+    rows = record["rows"] = int(counted[0][0])
+    values = read(f"SELECT * FROM {source}", SMALL_ROWS) if rows <= min(SMALL_ROWS, left) else None
+    if values is None:
+        return 0
+    record["values"] = _digest(sorted(repr(tuple(row)) for row in values))
+    return rows
 
 
 def digest_of(fingerprint: Fingerprint) -> str:

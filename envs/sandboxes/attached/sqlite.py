@@ -25,6 +25,14 @@ _READS = frozenset(
 )
 
 
+_VIRTUAL = frozenset(
+    {(sqlite3.SQLITE_UPDATE, "sqlite_master"), (sqlite3.SQLITE_PRAGMA, "data_version")}
+)
+"""What a virtual table of full texts asks for as it is opened to be read. In a file that is opened
+for reading only, and without writable_schema, no statement of an agent writes by it.
+"""
+
+
 class SqliteAccess(Access):
     """Reading a SQLite file."""
 
@@ -49,5 +57,7 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _authorize(action: int, *_: str | None) -> int:
-    return sqlite3.SQLITE_OK if action in _READS else sqlite3.SQLITE_DENY
+def _authorize(action: int, *about: str | None) -> int:
+    if action in _READS or (action, about[0]) in _VIRTUAL:
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY

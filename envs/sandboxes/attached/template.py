@@ -55,6 +55,8 @@ def attach(target: DatabaseTarget, options: AttachedOptions) -> AttachedTemplate
     finally:
         engine.dispose()
     if not relations.tables and not relations.views:
+        for error in relations.unread.values():
+            raise DatabaseConfigError(_unreachable(error, access.url))
         where = f" in {', '.join(options.schemas)}" if options.schemas else ""
         raise DatabaseConfigError(
             f"the database {_shown(engine.url)} has no table that this account may see{where}"
@@ -98,6 +100,7 @@ class AttachedTemplate(Template):
         self.engine = engine
         self.tables = relations.tables
         self.views = dict(sorted(relations.views.items()))
+        self._unread = relations.unread
         dialect: Any = engine.dialect
         dialect.is_disconnect = _no_disconnect
         self.dialect = dialect.name
@@ -117,8 +120,8 @@ class AttachedTemplate(Template):
     def _recognised(self, target: DatabaseTarget) -> Any:
         known = target.fingerprint
         if known is None:
-            return fingerprint_of(self.tables, self.engine.dialect, self._read)
-        bare = fingerprint_of(self.tables, self.engine.dialect, _unread)
+            return fingerprint_of(self.tables, self.engine.dialect, self._read, self._unread)
+        bare = fingerprint_of(self.tables, self.engine.dialect, _unread, {})
         if lines := differences(known, bare):
             raise DatabaseConfigError(
                 f"the attached database changed since the tasks were planned: {'; '.join(lines)}"
@@ -138,9 +141,13 @@ class AttachedTemplate(Template):
                 ErrorCategory.LIMIT_EXCEEDED,
             }:
                 return None
-            raise DatabaseConfigError(_unreachable(error, self.engine.url)) from None
+            raise
         except SandboxError as error:
             raise DatabaseConfigError(_unreachable(error, self.engine.url)) from None
+
+    @property
+    def unread(self) -> dict[str, str]:
+        return {name: driver_words(why, self.engine.url) for name, why in self._unread.items()}
 
     def view_text(self, name: str) -> str | None:
         views = {view.lower(): view for view in self.views}

@@ -149,6 +149,11 @@ class Queries:
         """The SQL of the database, by SQLAlchemy's name."""
         return self._template.dialect
 
+    @property
+    def unread(self) -> Mapping[str, str]:
+        """The tables of an attached database that cannot be read, with the reason."""
+        return self._template.unread
+
     def view_text(self, name: str) -> str | None:
         """What defines a view of an attached database; None for a table."""
         return self._template.view_text(name)

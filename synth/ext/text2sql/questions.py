@@ -30,7 +30,7 @@ from synth.ext.text2sql.right_answers import RightAnswers, right_answers, unstab
 LIMITS = Limits(True, 5_000, 10_000, 64_000_000)
 """What a published query may take: what a run's own limits allow unless they are changed."""
 
-QUESTION, DATABASE = "question", "database"
+QUESTION, DATABASE, TABLE = "question", "database", "table"
 """Kinds of parts in the account."""
 
 
@@ -51,6 +51,9 @@ def read_file(context: ReaderContext) -> FileFamilies:
         raise TaskError(
             f"no file of questions as `tasks=bird` writes it: {error}", str(file)
         ) from None
+    for name, why in context.queries.unread.items():
+        account.found(TABLE)
+        account.leave_out(TABLE, name, why)
     if attached:
         names = list(dict.fromkeys(item["db_id"] for item in asked))
     else:  # without databases of its own, the questions are not about this world's
