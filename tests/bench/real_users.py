@@ -234,7 +234,14 @@ def consent_to(tool: str, arguments: Mapping[str, Any], told: str, results: list
     return replace(made, rivals={**made.rivals, **kinds})
 
 
-SCHEMA = {"properties": {"cabin": {"enum": ["basic_economy", "economy", "business"]}}}
+SCHEMA = {
+    "properties": {
+        "cabin": {"enum": ["basic_economy", "economy", "business"]},
+        "flight_type": {"enum": ["one_way", "round_trip"]},
+        "insurance": {"enum": ["yes", "no"]},
+        "reason": {"enum": ["no longer needed", "ordered by mistake"]},
+    }
+}
 KINDS = ("gift card", "credit card", "paypal", "certificate")
 """The kinds of payment that users of both worlds have."""
 CABINS: Mapping[str, Sequence[str]] = {"economy": ["business"], "business": ["economy"]}

@@ -58,7 +58,10 @@ def misplaced(words: Turn, consent: Consent, talk: Talk) -> list[str]:
     wrong += [
         fact
         for fact, others in consent.rivals.items()
-        if not words.holds_any(fact, consent) and any(map(words.affirms, others))
+        if any(map(words.affirms, others))
+        and not any(
+            words.holds(form) for form in (fact, *consent.forms.get(fact, ())) if not form.isdigit()
+        )
     ]
     return list(dict.fromkeys(wrong))
 
@@ -67,10 +70,10 @@ def objects(words: Turn, consent: Consent, talk: Talk, found: Sequence[Sentence]
     """Tell whether a proposal adds to the facts of a condition what nobody wants: things, terms."""
     return (
         words.proposes_nothing
-        or bool(strangers(words.text, consent, talk.known))
-        or bool(strangers(_proposed_lines(found, consent), consent, talk.own_values))
+        or bool(strangers(words.text, talk.unsettled, talk.known))
+        or bool(strangers(_proposed_lines(found, consent), [consent], talk.own_values))
         or words.assures(consent.mentions)
-        or any(map(words.affirms, consent.never))
+        or _forbidden(words, consent)
     )
 
 
@@ -87,12 +90,18 @@ def wrong_part(words: Turn, consent: Consent, met: Sequence[Consent], talk: Talk
     """Tell whether a proposal that meets some conditions is about this open one too, with another
     value in the place of a fact: a yes is understood as one to all of it.
     """
-    if consent in [*met, *talk.settled]:
+    done = [*met, *talk.settled]
+    if consent in done:
         return False
-    own = (values_of(consent) & named_in(words.text)).difference(*map(values_of, met))
+    own = (values_of(consent) & named_in(words.text)).difference(*map(values_of, done))
     same = any(not {*consent.covers}.isdisjoint(one.covers) for one in met)
     about = own and (same or words.names_act(consent.act))
-    return bool(about and misplaced(words, consent, talk))
+    forbidden = _forbidden(words, consent) and (about or not same)
+    return bool(forbidden or (about and misplaced(words, consent, talk)))
+
+
+def _forbidden(words: Turn, consent: Consent) -> bool:
+    return any(map(words.affirms, consent.never))
 
 
 def says_act(

@@ -121,13 +121,17 @@ _TIMES = {"once": "1", "twice": "2"}
 _TIMES_UNITS = frozenset({"x", "tim", "dos", "per", "a", "day", "daily"})
 
 
-def strangers(text: str, consent: Consent, known: Collection[Named]) -> frozenset[Named]:
-    """Return the values of a text that nobody has named, of a form of which the condition has one
-    value: "cancel A" beside another id; any other last digits of a card.
+def strangers(text: str, consents: Sequence[Consent], known: Collection[Named]) -> frozenset[Named]:
+    """Return the values of a text that nobody has named, of a form of which one of the conditions
+    has one value: "cancel A" beside another id; any other last digits of a card.
     """
-    held = Counter(form for form, _ in values_of(consent))
-    single = {form for form, count in held.items() if count == 1 or form == "ending"} - _LOOSE
-    return frozenset(item for item in named_in(text).difference(known) if item[0] in single)
+    held = [Counter(form for form, _ in values_of(consent)) for consent in consents]
+    single = {
+        form for forms in held for form, count in forms.items() if count == 1 or form == "ending"
+    }
+    return frozenset(
+        item for item in named_in(text).difference(known) if item[0] in single - _LOOSE
+    )
 
 
 def strays(text: str, consent: Consent, others: Collection[Named] = ()) -> list[str]:
@@ -142,7 +146,7 @@ def strays(text: str, consent: Consent, others: Collection[Named] = ()) -> list[
         fact
         for fact, values in facts.items()
         for form, value in values
-        if value not in named and not foreign.isdisjoint({form, str(len(value))})
+        if value not in named and form in foreign
     ]
 
 

@@ -11,6 +11,7 @@ from synth.core.users.scripted.conditions import (
     objects,
     says_act,
     unclear,
+    wrong_part,
 )
 from synth.core.users.scripted.hearing import Sentence, refuses
 from synth.core.users.scripted.proposal import Turn
@@ -50,6 +51,18 @@ class Reading:
         return any(
             self._proposes(sentence) or (self.clean and (sentence.bare or sentence.open))
             for sentence in self.asking
+        )
+
+    @property
+    def is_proposal(self) -> bool:
+        """It may be agreed to."""
+        return self.clean and self.proposed
+
+    def wrong_beside(self, met: Sequence[Consent]) -> bool:
+        """Tell whether it is a wrong part of a turn that meets other conditions."""
+        consent = self.consent
+        return (
+            bool(met) and consent is not None and wrong_part(self.words, consent, met, self._talk)
         )
 
     @property

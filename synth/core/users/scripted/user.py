@@ -36,7 +36,7 @@ from dataclasses import replace
 
 from synth.core.foundation.hashing import derive_seed
 from synth.core.types.acts import Act
-from synth.core.users.scripted.conditions import lacking, unclear, wrong_part
+from synth.core.users.scripted.conditions import lacking, unclear
 from synth.core.users.scripted.hearing import (
     offers_help,
     offers_other,
@@ -150,15 +150,9 @@ class ScriptedConversation(UserConversation):
         readings = [Reading(self._talk, text, found, consent) for consent in consents]
         if not any(reading.asking for reading in readings):
             return self._go_on(text)
-        met = [one for one in readings if one.clean and one.proposed]
-        agreed = [one.consent for one in met if one.consent is not None]
-        wrong = [
-            reading
-            for reading in readings
-            if agreed
-            and reading.consent is not None
-            and wrong_part(reading.words, reading.consent, agreed, self._talk)
-        ]
+        met = [reading for reading in readings if reading.is_proposal]
+        agreed = [reading.consent for reading in met if reading.consent is not None]
+        wrong = [reading for reading in readings if reading.wrong_beside(agreed)]
         reading = (wrong or met or [min(readings, key=lambda one: one.distance)])[0]
         if agreed and not wrong:
             return self._later_wish("proposed") or self._consent(agreed, reading.beside)

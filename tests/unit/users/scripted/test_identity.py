@@ -87,9 +87,9 @@ def test_values_are_named_by_ids_sums_and_last_digits():
 
 def test_a_value_that_nobody_named_stands_beside_no_single_one():
     known = values_of(CANCEL) | values_of(CHANGE)
-    assert strangers("Shall I cancel M05KNL and XEHM4C?", CANCEL, known) == {("6", "xehm4c")}
-    assert not strangers("Shall I cancel M05KNL and XEHM4B?", CANCEL, known)
-    assert strangers("Card ending in 7447, or ending in 0192", CHANGE, known)
+    assert strangers("Shall I cancel M05KNL and XEHM4C?", [CANCEL], known) == {("6", "xehm4c")}
+    assert not strangers("Shall I cancel M05KNL and XEHM4B?", [CANCEL], known)
+    assert strangers("Card ending in 7447, or ending in 0192", [CHANGE], known)
 
 
 @pytest.mark.parametrize(
