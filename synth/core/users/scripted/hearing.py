@@ -17,111 +17,92 @@ from synth.core.language.wording import fold
 
 Statement = Literal["work", "report", "polite"]
 
-_WH = r"(?:what|which|when|where|who|whom|whose|why|how)(?:'s)?\b"
-_CAN = r"(?:can|could|would|will) you(?! (?:like|want|prefer))"
-_GIVE = (
-    r"(?:tell|provide|give|share|specify|send|clarify|list|describe|explain|choose|remind|state"
-    r"|indicate)\b"
-)
-_TO_ACT = (
-    r"(?:shall|should) (?:i|we)\b|(?:may|can|could) (?:i|we)\b(?! (?:\w+ )?(?:have|get|ask|know|see|help|assist|do|else)\b)"
-    r"|\b(?:want|like|prefer|need|with|for) (?:me|us) to\b|\b(?:want|like|ready|okay|ok|happy|good|safe) to"
-    r" (?:proceed|go|continue)|^(?:proceed|go ahead)\b"
-    r"|\b(?:approv|permission|go-ahead|consent|agree|object)|\bunless you\b|\bconfirm\w* (?:that|if|by|the following)\b"
-    r"|\byou accept\b|\bonce you (?:confirm|approve|agree)|\bif (?:that|this|it)(?:'s| is) (?:ok|fine|all)"
+_WH = r"\b(?:wh(?:at|ich|en|ere|om?|ose|y)|how)(?:'s)?\b"
+_PLEASE = r"\b(?:please|kindly|(?:can|could|would|will) you(?! (?:like|want|prefer)))"
+_TELL = r"(?:tell|provide|give|share|specify|send|clarify|describe|choose|explain|list|advise)\b"
+_ASKS_LEAVE = (
+    r"\b(?:shall|should|may|can|could) (?:i|we)\b(?! (?:\w+ )?(?:have|get|ask|know|help|assist|do)\b)"
+    r"|\b(?:want|like|prefer|need|with|for) (?:me|us) to\b|\b(?:want|like|ready|okay|happy) to (?:proceed|go|continue)|^(?:proceed|go ahead)\b"
+    r"|\b(?:approv|permission|consent|agree|object|go-ahead|you accept)|\bconfirm\w* (?:that|if|by|the following)\b|\bunless you\b"
 )
 
 _MARK = re.compile(r"\?(?![\w/=&])")
-_LED = re.compile(
-    rf"(?:^|[,;:\u2013\u2014] |\s- )(?:(?:and|so|also|but|or|then|first|for|in|to|on|at|by|with|thanks|ok) )*{_WH}"
-    rf"|\b{_WH}\s*\?$"
-)
-_OPEN = re.compile(
-    r"\bhow\b.{0,30}\b(?:proceed|continue|handle|like to|sound)|\bwhat\b.{0,20}\bto do\b"
-)
+_LED = re.compile(rf"(?:^|[,;:\u2013\u2014] |\s- )(?:\w+ )?{_WH}|{_WH}\s*\?$")
+_OPEN = re.compile(r"\bhow\b.{0,30}\b(?:proceed|continue|handle|like to|sound)|\bwhat\b.{0,20}\bto do\b")
 _REQUEST = re.compile(
-    rf"^(?:(?:and|so|please|kindly|just|also) )*{_GIVE}(?! (?:a|no|been)\b)"
-    rf"|\b(?:please|kindly|{_CAN}|if you (?:can|could))\b.{{0,60}}?\b{_GIVE}"
-    r"|\b(?:may|can|could|might) i (?:\w+ )?(?:have|get|ask|know|see)\b|\bdo you (?:\w+ )?(?:know|have|remember)\b"
-    rf"|\b(?:let me know|advise) (?:{_WH}|whether|your|the|her|his)"
-    r"|\b(?:i|we)(?:'ll|'d| will| would)? (?:\w+ )?(?:need|require|want)(?! to (?!know|ask|have))\b"
-    r"|\b(?:i|we)\b.{0,20}\b(?:ask|asking|looking) (?:you|for|about)\b"
+    rf"^(?:\w+ )?{_TELL}(?! (?:a|no)\b)|{_PLEASE}.{{0,60}}?\b{_TELL}"
+    rf"|\blet me know (?!if\b|when\b)|\bmay i (?:\w+ )?(?:have|ask|know)\b"
+    r"|\bdo you (?:\w+ )?(?:know|have)\b|\bi(?:'ll|'d| will)? (?:\w+ )?(?:need|require)(?! to (?!know|ask))\b"
+    r"|\b(?:i|we)\b.{0,20}\bask (?:you|for)\b"
 )
 _CONFIRM = re.compile(
-    rf"\b(?:please|kindly|{_CAN}|let me|(?:need|want|like)(?: you)? to|(?:need|have) your)\b.{{0,60}}?\b(?:confirm|verify|double-check|check|re-check|confirmation)\b"
-    r"|^confirm\b|\bconfirm(?:ed)?\s*\?"
+    rf"(?:{_PLEASE}|\blet me|\b(?:need|want|like)(?: you)? to|\bneed your)\b.{{0,60}}?"
+    r"\b(?:confirm|verify|(?:double-|re-)?check|confirmation)\b|^confirm\b|\bconfirm(?:ed)?\s*\?"
 )
 _CONFIRM_ACT = re.compile(
-    r"\bconfirm\w*(?: by \w+)?\s*(?:(?:that|whether|if|you|to|by|with|or|this|the following)\b|[:?.!]|$)"
+    r"\bconfirm\w*\s*(?:(?:that|whether|if|you|to|by|with|or|this|the following)\b|[:?.!]|$)"
 )
+_LEAVE = re.compile(_ASKS_LEAVE)
 _YES = re.compile(
-    r"\b(?:reply|say|answer|respond|type)\b.{0,12}\b(?:yes|ok|confirm)\b|\b(?:need|have|want|await\w*|wait\w* for) (?:your|an?) (?:\w+ )?[\"']?(?:yes|approval|confirmation|go-ahead|permission)\b"
-    r"|\bi(?:'ll|'d|'m| will| am)\b.*\bunless you\b|\bunless you (?:tell|object|say|hear)\b|\b(?:once|until|if|when) you(?:'ve| have)? (?:confirm|approve|agree)|\bplease (?:approve|confirm|proceed)\b"
-    r"|\bif (?:that|this|it)(?:'s| is) (?:ok|okay|fine|all right)\b|\blet me know (?:if|whether|when)\b.{0,40}\b(?:proceed|go ahead|correct|right|works|me to)\b"
+    r"\b(?:reply|say|answer|respond|need|explicit)\b.{0,16}\byes\b|\b(?:need|await\w*) (?:your|an?) (?:\w+ )?(?:approval|confirmation|permission)\b"
+    r"|\bunless you\b|\b(?:once|until|if) you (?:confirm|approve|agree)|\bplease (?:approve|confirm|proceed)\b"
+    r"|\bif (?:that|this|it)(?:'s| is) (?:ok|okay|fine|all right)\b"
+    r"|\blet me know (?:if|whether|when)\b.{0,40}\b(?:proceed|go ahead|correct|right|works|me to)\b"
 )
 _CHECK = re.compile(
-    r"\b(?:right|correct\w*|ok|okay|fine|good|alright|accurate|yes|sure|agreed?|sounds?|looks?|works?|happy|ready|suits?|change|acceptable|do you want|would you like|what you want)\b"
+    r"\b(?:right|correct|ok|okay|fine|good|yes|sure|sounds?|looks?|works?|change|accept\w*|agree|happy|alright|do you want|would you like|what you want)\b"
 )
-_VERB = re.compile(
-    r"^(?:(?:and|so|also|but) )?(?:is|are|was|were|do|does|did|has|have|can|could|would|will|any)\b"
-)
-_TO_ACT_AT = re.compile(_TO_ACT)
-_PREFERENCE = re.compile(
-    r"\b(?:would|do) you (?:like|prefer|want)\b(?! (?:me|us|to)\b)|\byou accept\b"
-)
+_VERB = re.compile(r"^(?:is|are|was|do|does|did|has|have|can|could|would|will|any)\b")
 _CLOSING = re.compile(
-    r"(?<!or something )(?<!or anything )\belse\b(?! that)|\b(?:any|other|further|more|additional) (?:\w+ )?(?:questions?|concerns?|requests?|issues?|needs?|assistance|help)\b"
-    r"|\b(?:help|assist) you\b(?! with (?:that|this|it|your)\b)|\bi (?:help|assist)\b|\bfeel free\b|\bhesitate\b|\breach out\b|\bhave a (?:great|good|nice|wonderful)\b|\bif you (?:ever )?(?:need|have any|want)\b"
-    r"|\b(?:does|did) (?:that|this|it) (?:help|answer|resolve)|\bthat (?:be )?all\b(?! right)|\bquestions\?"
+    r"(?<!or something )(?<!or anything )\belse\b(?! that)|\b(?:any|other|further|more) (?:\w+ )?(?:questions?|needs?|assistance|help)\b"
+    r"|\b(?:help|assist) you\b(?! with (?:that|this|it|your)\b)|\b(?:feel free|hesitate|reach out)\b"
+    r"|\bhave a \w+ \w+\W*$|\bif you (?:need|have any)\b|\bdoes that (?:help|answer)"
 )
 _NOT_CLOSING = re.compile(
-    rf"\b(?:shall|should) (?:i|we)\b|\bi(?:'ll)? need\b|\b(?:i|we) should\b|\bto (?:proceed|go ahead|continue)\b|\bor would you\b|\belse (?:do|can|could|should) you (?:need|tell|share)\b|\b(?:{_CAN}|please) {_GIVE}|\b(?:choose|confirm|suggest|offer)\b"
+    rf"\b(?:shall|should) (?:i|we)\b|\bto proceed\b|\bi(?:'ll)? need\b|\bor would you\b|\belse (?:do you|i should)\b|{_PLEASE} {_TELL}"
 )
 _GENERIC = re.compile(
-    r"\b(?:the|any|more|all|some|further|your) (?:\w+ )?(?:details|information|info)\b(?! (?:about|on|of)\b)|\b(?:everything|all) (?:that )?you know\b"
-    r"|\b(?:what|anything|something) (?:else|more)\b.{0,20}\b(?:need|know|tell|share)\b|\btell me more\b|\bwhat (?:do|should|can) (?:you|i) (?:need|know|tell)\b"
-    r"|\bwhat (?:can|could) you (?:tell|share)\b"
+    r"\b(?:the|any|more|all|some|further) (?:details|information)\b(?! (?:about|on|of)\b)|\beverything (?:that )?you know\b"
+    r"|\b(?:what|anything) else\b.{0,20}\b(?:need|know|tell)\b|\btell me more\b"
 )
 _LACKS = re.compile(
-    r"\b(?:without|missing|required|needed|waiting|unclear|unknown|not (?:know|sure|specified)|don't know|(?:until|once|when|as soon as) (?:i|we|you))\b|\b(?:please|pls)\W*$"
+    r"\b(?:without|missing|required|needed|waiting|unclear|(?:until|once|as soon as) (?:i|we|you))\b|\b(?:please|pls)\W*$"
 )
 _LATER = re.compile(
-    r"^(?:\w+, )?(?:if|once|when(?:ever)?|should) (?:you(?! can| could)|it|there|that)\b|\b(?:if|when(?:ever)?|once) you (?:have|find|get|know)\b"
-    r"|\bcome back\b|\bget back\b|\bcheck your\b|\banother time\b|\blater\b"
+    r"^(?:if|once|when(?:ever)?|should) (?:you(?! can| could)|it|there|that)\b|\b(?:if|when|once) you (?:have|find)\b"
 )
-_AGAIN = re.compile(r"\b(?:again|once more|repeat|remind|sorry)\b")
-_CHOICE = re.compile(r"\bwhich (?:one|of|option|would|do)\b|\beither\b|\bprefer\b|\boptions\b")
+_CHOICE = re.compile(r"\bwhich (?:one|of|option|would)\b|\beither\b|\bprefer\b")
 _ONE_OF = re.compile(r"\bone of (?!the|these|your|our|my|\d|two)\w|\bof the following\b")
 _OR = re.compile(r"\bor\b")
 _OTHER = re.compile(
-    r"\b(?:alternatives?|substitutes?|something (?:else|similar|different)|(?:an)?other (?:options?|ones?|choices?))\b"
+    r"\b(?:alternatives?|something (?:else|similar|different)|(?:an)?other (?:options?|ones?))\b"
 )
 _REFUSES = re.compile(
-    r"\b(?:can't|cannot|can not|unable|couldn't|could not|won't|will not|impossible|unfortunately|afraid|refus\w+|declined|denied|sold out|out of stock"
-    r"|not (?:possible|able|allowed|permitted|available|eligible|offered)|no longer possible|against (?:our|the))\b"
+    r"\b(?:can't|cannot|unable|couldn't|won't|will not|unfortunately|refus\w+|declined|sold out"
+    r"|not (?:possible|able|allowed|permitted|available|eligible))\b"
 )
 _WORK = re.compile(
-    r"\b(?:i|we)(?:'ll| will| shall|(?:'m|'re| am| are) (?:going|about|ready) to|(?:'d| would) like to| (?:need|have|want|plan) to| must| should) (?!not\b|leave\b|keep\b|close\b|be\b|add\b)"
-    r"|\b(?:i|we)(?:'m|'re| am| are) (?:now )?\w+ing\b|\blet me (?!know|have)|\blet's\b|\bmy plan\b|\b(?:one|a|just a) (?:moment|second|minute)\b|\bbear with\b|\bon it\b|\bhold on\b"
-    r"|^(?:now|next|first|then|step \d|plan)\b|^(?!nothing|anything|everything|during)\w+ing\b|\bi(?:'ve| have)? (?:just |now |also )*(?:found|find|see|located|checked|looked|verified|retrieved|pulled|identified|reviewed)\b"
+    r"\b(?:i|we)(?:'ll| will| shall|(?:'m|'re| am| are) (?:going|about|ready) to|'d like to| (?:need|have) to)"
+    r" (?!not\b|leave\b|keep\b|close\b|be\b|add\b)|\b(?:i|we)(?:'m|'re| am) (?:now )?\w+ing\b"
+    r"|\blet me (?!know|have)|\bmoment\b|^(?:now|next|first|step \d|on it)\b|^(?!nothing|anything|everything)\w+ing\b"
+    r"|\bi(?:'ve| have)? (?:found|see|located|checked|looked)\b|\bmy plan\b"
 )
 _DONE = re.compile(
-    r"\b(?:has|have|was|were|is|are|been|i|'ve) (?:now |been |also |just |successfully )*(?!found|located|checked|looked|verified|retrieved|identified|reviewed|interested|delighted|pleased)\w{3,}ed\b|\bdone\b|\btake care\b|\bbye\b"
+    r"\b(?:has|have|was|were|is|are|been|i|'ve) (?:(?:now|been|also|just|successfully) )*(?!found|located|checked|looked)\w{3,}ed\b"
+    r"|^\w{4,}ed\b|\bdone\b|\btake care\b|\bbye\b"
 )
 _POLITE = re.compile(
-    r"\b(?:hello|hi|hey|welcome|greetings|dear|thanks?|thank you|understand|sorry (?:to hear|about|for)|(?:glad|happy|here|pleased) to)\b|\bgood (?:morning|day|afternoon)|\byour request\b"
-    r"|^(?:sure|ok|okay|great|of course|certainly|understood|got it)\W*$|\b(?:how|what) can i\b"
+    r"\b(?:hello|hi|welcome|thank you|thanks|understand|sorry (?:to|about|for)|(?:glad|happy|here) to|your request)\b"
+    r"|^(?:sure|ok|okay|great|of course|certainly|understood)\W*$|\b(?:how|what) can i\b"
 )
-_OFFER = re.compile(r"\b(?:how|what) (?:can|may|could) i\b|\b(?:glad|happy|here) to\b")
+_OFFER = re.compile(r"\b(?:how|what) (?:can|may) i\b|\b(?:glad|happy|here) to\b")
 _THOUGHT = re.compile(
     r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)|\A(?:(?!<think).)*</think>", re.DOTALL
 )
 _ITEM = re.compile("\\s*(?:[-\u2022+\u2013]|\\(?(?:\\d{1,2}|[a-z])[.)])\\s+")
 _END = re.compile(r"(?<=[.?!])[\"')\]]*\s+")
-_TITLE = re.compile(r"\b(dr|mr|mrs|ms|prof|e\.g|i\.e|vs|incl)\.")
-_TWO = re.compile(
-    rf",? (?:and|but|or) (?:also )?(?={_WH}|{_CAN} |(?:may|can|shall|should) i\b|(?:are|do|have|did) you\b|(?:is|are) there\b|let me know\b)(?=.*\?)"
-)
+_TITLE = re.compile(r"\b(dr|mr|mrs|ms|e\.g|i\.e|incl)\.")
+_TWO = re.compile(rf",? (?:and|or) (?={_WH}|(?:may|shall) i\b|let me know\b)(?=.*\?)")
 
 
 @dataclass(frozen=True)
@@ -161,7 +142,7 @@ class Sentence:
     @cached_property
     def acts(self) -> bool:
         """It asks whether to do something, not only whether something is so."""
-        return bool(_TO_ACT_AT.search(self.text) or _YES.search(self.text))
+        return bool(_LEAVE.search(self.text) or _YES.search(self.text))
 
     @cached_property
     def for_confirmation(self) -> bool:
@@ -203,7 +184,7 @@ class Sentence:
     @cached_property
     def of_fact(self) -> bool:
         """It asks whether something is so or would suit, not whether to do it."""
-        return not self.acts or bool(_PREFERENCE.search(self.text))
+        return not self.acts
 
     @cached_property
     def generic(self) -> bool:
@@ -218,7 +199,7 @@ class Sentence:
     @cached_property
     def put_off(self) -> bool:
         """A request for another time or place: "If you find it, let me know."."""
-        return not self.marked and not _AGAIN.search(self.text) and bool(_LATER.search(self.text))
+        return not self.marked and bool(_LATER.search(self.text))
 
     @cached_property
     def weighs(self) -> bool:

@@ -150,11 +150,8 @@ class ScriptedConversation(UserConversation):
         readings = [Reading(self._talk, text, found, consent) for consent in consents]
         if not any(reading.asking for reading in readings):
             return self._go_on(text)
-        met = [reading for reading in readings if reading.is_proposal]
-        agreed = [reading.consent for reading in met if reading.consent is not None]
-        wrong = [reading for reading in readings if reading.wrong_beside(agreed)]
-        reading = (wrong or met or [min(readings, key=lambda one: one.distance)])[0]
-        if agreed and not wrong:
+        reading, agreed = _weigh(readings)
+        if agreed:
             return self._later_wish("proposed") or self._consent(agreed, reading.beside)
         if reading.refused and not reading.topics[0]:
             return self._later_wish("refused") or self._inform(reading)
@@ -339,6 +336,17 @@ class ScriptedConversation(UserConversation):
 
     def _draw(self, texts: Sequence[str]) -> str:
         return texts[derive_seed(self._seed, len(self._talk.said)) % len(texts)]
+
+
+def _weigh(readings: Sequence[Reading]) -> tuple[Reading, list[Consent]]:
+    """Return the reading to answer, and the conditions that a yes goes to: those that the turn
+    meets, if no part of it is wrong.
+    """
+    met = [reading for reading in readings if reading.is_proposal]
+    agreed = [reading.consent for reading in met if reading.consent is not None]
+    if wrong := [reading for reading in readings if reading.wrong_beside(agreed)]:
+        return wrong[0], []
+    return (met or [min(readings, key=lambda one: one.distance)])[0], agreed
 
 
 def _concerns(words: Turn, consent: Consent) -> bool:
