@@ -21,6 +21,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,7 @@ class Talk:
         return sha256(f"{self.domain} {self.task}".encode()).digest()[0] % 2 == 1
 
 
-@dataclass
+@dataclass(eq=False)
 class Turn:
     """A turn of the agent to the user, with what came of it."""
 
@@ -199,6 +200,7 @@ def turns(talk: Talk) -> list[Turn]:
     return [turn for turn in out if turn.reply and turn.index]
 
 
+@lru_cache(maxsize=1)
 def role(turn: Turn) -> UserRole:
     """The script of the task's user: what it wants, knows, and wants to hear before it agrees."""
     talk = turn.talk

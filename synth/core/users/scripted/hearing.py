@@ -28,7 +28,7 @@ _ASKS_LEAVE = (
 
 _MARK = re.compile(r"\?(?![\w/=&])")
 _LED = re.compile(rf"(?:^|[,;:\u2013\u2014] |\s- )(?:\w+ )?{_WH}|{_WH}\s*\?$")
-_OPEN = re.compile(r"\bhow\b.{0,30}\b(?:proceed|continue|handle|like to|sound)|\bwhat\b.{0,20}\bto do\b")
+_OPEN = re.compile(r"\bhow\b.{0,30}\b(?:proceed|handle|like to|sound)|\bwhat\b.{0,20}\bto do\b")
 _REQUEST = re.compile(
     rf"^(?:\w+ )?{_TELL}(?! (?:a|no)\b)|{_PLEASE}.{{0,60}}?\b{_TELL}"
     rf"|\blet me know (?!if\b|when\b)|\bmay i (?:\w+ )?(?:have|ask|know)\b"
@@ -37,7 +37,7 @@ _REQUEST = re.compile(
 )
 _CONFIRM = re.compile(
     rf"(?:{_PLEASE}|\blet me|\b(?:need|want|like)(?: you)? to|\bneed your)\b.{{0,60}}?"
-    r"\b(?:confirm|verify|(?:double-|re-)?check|confirmation)\b|^confirm\b|\bconfirm(?:ed)?\s*\?"
+    r"\b(?:confirm|verify|(?:double-|re-)check|check(?! your)|confirmation)\b|^confirm\b|\bconfirm(?:ed)?\s*\?"
 )
 _CONFIRM_ACT = re.compile(
     r"\bconfirm\w*\s*(?:(?:that|whether|if|you|to|by|with|or|this|the following)\b|[:?.!]|$)"
@@ -54,25 +54,25 @@ _CHECK = re.compile(
 )
 _VERB = re.compile(r"^(?:is|are|was|do|does|did|has|have|can|could|would|will|any)\b")
 _CLOSING = re.compile(
-    r"(?<!or something )(?<!or anything )\belse\b(?! that)|\b(?:any|other|further|more) (?:\w+ )?(?:questions?|needs?|assistance|help)\b"
+    r"(?<!or something )(?<!or anything )\belse\b(?! that)|\b(?:any|other|further|more) (?:\w+ )?(?:questions?|assistance|help)\b"
     r"|\b(?:help|assist) you\b(?! with (?:that|this|it|your)\b)|\b(?:feel free|hesitate|reach out)\b"
     r"|\bhave a \w+ \w+\W*$|\bif you (?:need|have any)\b|\bdoes that (?:help|answer)"
 )
 _NOT_CLOSING = re.compile(
-    rf"\b(?:shall|should) (?:i|we)\b|\bto proceed\b|\bi(?:'ll)? need\b|\bor would you\b|\belse (?:do you|i should)\b|{_PLEASE} {_TELL}"
+    rf"\b(?:shall|should) (?:i|we)\b|\bto proceed\b|\b(?:suggest|offer)\b|\bi(?:'ll)? need\b|\bor would you\b|\belse (?:do you|i should)\b|{_PLEASE} {_TELL}"
 )
 _GENERIC = re.compile(
-    r"\b(?:the|any|more|all|some|further) (?:details|information)\b(?! (?:about|on|of)\b)|\beverything (?:that )?you know\b"
+    r"\b(?:the|any|more|all|some) (?:details|information)\b(?! (?:about|on|of)\b)|\beverything (?:that )?you know\b"
     r"|\b(?:what|anything) else\b.{0,20}\b(?:need|know|tell)\b|\btell me more\b"
 )
 _LACKS = re.compile(
-    r"\b(?:without|missing|required|needed|waiting|unclear|(?:until|once|as soon as) (?:i|we|you))\b|\b(?:please|pls)\W*$"
+    r"\b(?:without|missing|required|needed|waiting|unclear|don't know|(?:until|once|as soon as) (?:i|we|you))\b|\b(?:please|pls)\W*$"
 )
 _LATER = re.compile(
     r"^(?:if|once|when(?:ever)?|should) (?:you(?! can| could)|it|there|that)\b|\b(?:if|when|once) you (?:have|find)\b"
 )
 _CHOICE = re.compile(r"\bwhich (?:one|of|option|would)\b|\beither\b|\bprefer\b")
-_ONE_OF = re.compile(r"\bone of (?!the|these|your|our|my|\d|two)\w|\bof the following\b")
+_ONE_OF = re.compile(r"\bone of (?!the|your|our|\d)\w|\bof the following\b")
 _OR = re.compile(r"\bor\b")
 _OTHER = re.compile(
     r"\b(?:alternatives?|something (?:else|similar|different)|(?:an)?other (?:options?|ones?))\b"
