@@ -93,7 +93,17 @@ TASK_SOURCES = ExtensionPoint(
 )
 """Where tasks come from (``tasks=NAME``); the contract is :mod:`synth.source`."""
 
-TASK_TRANSFORMS = ExtensionPoint("task transform", "synth.task_transforms", {})
+TASK_TRANSFORMS = ExtensionPoint(
+    "task transform",
+    "synth.task_transforms",
+    {
+        "held_out_wordings": "synth.ext.variety.held_out:HeldOutWordings",
+        "selection": "synth.ext.variety.selection:TaskSelection",
+        "varied_wording": "synth.ext.variety.wording.reword:VariedWording",
+        "surfaces": "synth.ext.renamings.making:Surfaces",
+        "by_difficulty": "synth.ext.variety.by_difficulty:ByDifficulty",
+    },
+)
 """What changes the tasks of a plan (``tasks.transforms=[NAME, ...]``); the contract is
 :mod:`synth.transform`.
 """
@@ -277,8 +287,8 @@ STATISTICS = ExtensionPoint(
         "gates": "synth.core.rewards.gate_costs:GateCosts",
     },
 )
-"""Figures about the rows of a dataset; the contract is :mod:`synth.core.dataset.statistics`. Internal:
-only what ships is asked, so that counting reads no metadata.
+"""Figures about the rows of a dataset; the contract is :mod:`synth.core.dataset.statistics`.
+Internal: only what ships is asked, so that counting reads no metadata.
 """
 
 HONEST_AGENTS = ExtensionPoint(

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, cast
 from envs.ledger import Ledger
 from envs.sandboxes.base import Template, find_engine
 from envs.world.loader import World, load_world
-from synth.config import RunConfig, to_dict
-from synth.core.config.options import Gathering, load_extension, options_for
-from synth.core.config.task_rules import surface_numbers
+from synth.config import RunConfig, TasksConfig, to_dict
+from synth.core.config.options import Gathering
 from synth.core.config.task_source import load_task_source, task_source_options
 from synth.core.config.unread import unread
 from synth.core.dataset.store.layout import Layout
@@ -22,22 +21,17 @@ from synth.core.dataset.store.run_info import RunIdentity
 from synth.core.foundation.consent import Consent, refuse
 from synth.core.foundation.hashing import digest
 from synth.core.foundation.shipped import find_world, world_extension, world_names
+from synth.core.foundation.suggestions import hint, nearest
 from synth.core.foundation.tempdirs import Scratch
-from synth.core.runner.asked import Levels
 from synth.core.runner.attached import DATABASE, changes_of, with_fingerprint
 from synth.core.runner.provenance import records
 from synth.core.runner.setup import RunSettings, WorkerSetup, resolve_settings, with_extensions
-from synth.core.types.phrasings import HELD_OUT, HeldOutPhrasings
+from synth.core.runner.transforms import transforms_of
 from synth.errors import OperatorError, TaskError
-from synth.ext.renamings import SurfaceMaker, Surfaces, answers_of, database_names
-from synth.ext.variety.by_difficulty import ByDifficulty
-from synth.ext.variety.held_out import hold_out
-from synth.ext.variety.wording import VariedWording
-from synth.plan import Plan
-from synth.plugins import RECORDED_PLANS, REWARDS, TASK_TRANSFORMS, Extension, PluginError
+from synth.plan import TRAIN, Plan
+from synth.plugins import RECORDED_PLANS, REWARDS, Extension, PluginError
 from synth.rewards import check_reward_families
 from synth.source import TaskPool, TaskSource
-from synth.transform import TaskTransform
 
 if TYPE_CHECKING:
     from synth.core.runner.recorded_plan import RecordedPlan  # it reads Parquet
@@ -56,7 +50,7 @@ class PreparedRun:
     ``notes`` are for the operator. ``home`` keeps a world alive that was written for this run.
     ``account`` says what of the source is asked, changed or left out. ``rephrased`` says what
     the model of ``tasks.rephrase`` has written, and what that cost; None if it was not asked.
-    ``held_out`` are the wordings that the first split has not; None: it has all.
+    ``manifest`` is what transforms say about the tasks.
     """
 
     config: RunConfig
@@ -67,7 +61,7 @@ class PreparedRun:
     home: Scratch | None = None
     account: Ledger = field(default_factory=Ledger)
     rephrased: Mapping[str, object] | None = None
-    held_out: HeldOutPhrasings | None = None
+    manifest: Mapping[str, object] = field(default_factory=dict[str, object])
 
     @property
     def layout(self) -> Layout:
@@ -89,11 +83,9 @@ class PreparedRun:
     def identity(self) -> RunIdentity:
         """The origin of the data, for manifest and card."""
         plan, found = self.plan, records([*self.extensions, *_world_extension(self)])
-        more: dict[str, object] = {"config": to_dict(self.config)}
+        more: dict[str, object] = {"config": to_dict(self.config), **self.manifest}
         if found:
             more["extensions"] = found
-        if self.held_out is not None:
-            more[HELD_OUT] = self.held_out.to_json()
         if self.rephrased is not None:
             more[REPHRASED] = dict(self.rephrased)
         if self.settings.target.fingerprint is not None:
@@ -127,52 +119,34 @@ def prepare(
     parts = Gathering()
     settings = parts.make(lambda: resolve_settings(config))
     source = parts.make(lambda: _task_source(config))
-    own = parts.make(lambda: _own_transforms(config))
+    transforms = parts.make(lambda: transforms_of(config.tasks))
     parts.check()
     tasks, home = config.tasks, None
     if world_path is None and source.writes_world:
         home = Scratch("world")
         world_path = source.write_world(home.path / config.world_folder, tasks.families)
     world = load_world(world_path or find_world(config.env.path or config.env.name or ""))
-    names = set[str]()
     pools: list[TaskPool] = []
     for universe in _universes(config, world):
         with world.template(config.database.engine, universe, settings.target) as template:
-            names |= database_names(template)
+            for transform in transforms:
+                transform.look(template)
             pools.append(_ground(source, world, template, universe, config))
             settings = with_fingerprint(settings, template)
     account = _account(pools, config)
-    varied = tasks.wording == "varied"
-    held_out = hold_out(pools, tasks.splits, tasks.held_out_phrasings, varied=varied)
-    shipped = _shipped_transforms(config, held_out, _surfaces(config, world, names, pools))
-    plan = Plan.make(
-        pools,
-        tasks.count,
-        tasks.samples,
-        config.seed,
-        splits=tasks.splits,
-        held_out=tasks.held_out or (),
-        compose={int(size): share for size, share in (tasks.compose or {}).items()},
-        compose_as=tasks.compose_as,
-        max_near_duplicates=tasks.max_near_duplicates,
-        weights=tasks.weights,
-        levels=_levels(tasks.difficulty),
-        transforms=[*shipped, *own],
-    )
+    splits = _splits(tasks, pools)
+    plan = Plan.make(splits, tasks.count, tasks.samples, config.seed, transforms)
     settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
     if config.users.kind == "none":
         _refuse_talkative(pools)
-    notes = [
-        *_surface_notes(config, world),
-        *dict.fromkeys(note for pool in pools for note in pool.notes),
-        *account.lines(LISTED),
-        *_absent_families(pools),
-        *_near_duplicates(plan),
-        *_difficulties(config, plan),
-        *_shortfalls(plan),
-        *_transformed(plan),
-    ]
-    return PreparedRun(config, settings, world, plan, notes, home, account, held_out=held_out)
+    notes = [*account.lines(LISTED), *_absent_families(pools), *_shortfalls(plan)]
+    notes = [*dict.fromkeys(note for pool in pools for note in pool.notes), *notes]
+    manifest: dict[str, object] = {}
+    for transform in transforms:
+        notes += transform.notes(plan.blocks, plan.asked)
+        manifest |= transform.manifest(plan.blocks)
+    notes += _transformed(plan)
+    return PreparedRun(config, settings, world, plan, notes, home, account, manifest=manifest)
 
 
 def _prepare_recorded(config: RunConfig, world_path: Path | None, consent: Consent) -> PreparedRun:
@@ -208,26 +182,25 @@ def _task_source(config: RunConfig) -> TaskSource:
     return cast("type[TaskSource]", source)(task_source_options(source, asdict(config.tasks)))
 
 
-def _shipped_transforms(
-    config: RunConfig, held_out: HeldOutPhrasings | None, surfaces: Surfaces | None
-) -> Iterator[TaskTransform]:
-    """The transforms behind keys of ``tasks``: wording, names, order."""
-    if config.tasks.wording == "varied":
-        yield VariedWording(held_out.voices if held_out else ())
-    if surfaces is not None:
-        yield surfaces
-    if config.tasks.order == "difficulty":
-        yield ByDifficulty()
+def _splits(tasks: TasksConfig, pools: Sequence[TaskPool]) -> dict[str, list[TaskPool]]:
+    """The pools of each split, of the first one without the families that are held out.
 
-
-def _own_transforms(config: RunConfig) -> list[TaskTransform]:
-    """The transforms that ``tasks.transforms`` names, with their options."""
-    made: list[TaskTransform] = []
-    for name in config.tasks.transforms:
-        kind: type[TaskTransform] = load_extension(TASK_TRANSFORMS, name, "tasks.transforms")
-        own = config.tasks.transform_options.get(name, {})
-        made.append(kind(options_for(kind, {}, own, f"tasks.transform_options.{name}")))
-    return made
+    Raises :class:`OperatorError` for a family that does not exist.
+    """
+    held = tasks.held_out or ()
+    known = list(dict.fromkeys(family.id for pool in pools for family in pool.families))
+    for name in sorted({*held} - {*known}):
+        raise OperatorError(
+            f"tasks.held_out: there is no family {name!r}{hint(nearest(name, known))}"
+        )
+    if tasks.splits is None:
+        return {TRAIN: [*pools]}
+    by_universe = {pool.universe: pool for pool in pools}
+    splits = {name: [by_universe[one] for one in own] for name, own in tasks.splits.items()}
+    if held:
+        first = next(iter(splits))
+        splits[first] = [pool.without(held) for pool in splits[first]]
+    return splits
 
 
 def _universes(config: RunConfig, world: World) -> Sequence[int]:
@@ -239,17 +212,6 @@ def _universes(config: RunConfig, world: World) -> Sequence[int]:
             " make more (see docs/guides/worlds/universes.md)"
         )
     return range(len(world.databases)) if world.databases else numbers
-
-
-def _surfaces(
-    config: RunConfig, world: World, names: Collection[str], pools: Sequence[TaskPool]
-) -> Surfaces | None:
-    """The surfaces that the config asks for; None if it asks for the world's own names only."""
-    numbers = surface_numbers(config.tasks.surface)
-    if not any(numbers):
-        return None
-    maker = SurfaceMaker(world, names, answers_of(pools, config.seed))
-    return Surfaces(maker, numbers, pools, config.seed, config.tasks.held_out_surface or ())
 
 
 def _ground(
@@ -295,15 +257,6 @@ def _world_extension(run: PreparedRun) -> Iterator[Extension]:
             yield extension
 
 
-def _surface_notes(config: RunConfig, world: World) -> Iterator[str]:
-    """A note on what surfaces cannot rename."""
-    if any(surface_numbers(config.tasks.surface)) and any(tool.free_sql for tool in world.tools):
-        yield (
-            f"tasks.surface: {world.name} has tools for SQL of the agent's own, so only tools and"
-            " parameters have other names; tables, columns and results keep theirs"
-        )
-
-
 def _account(pools: Sequence[TaskPool], config: RunConfig) -> Ledger:
     """The account of all universes and of the config.
 
@@ -335,33 +288,6 @@ def _absent_families(pools: Sequence[TaskPool]) -> list[str]:
     ]
 
 
-def _near_duplicates(plan: Plan) -> list[str]:
-    """A note on the tasks that were left out as near-duplicates."""
-    if not plan.left_out:
-        return []
-    note = f"tasks.max_near_duplicates: {plan.left_out} candidate tasks were near-duplicates"
-    if not plan.lacking:
-        return [f"{note}; others took their places"]
-    asked = plan.tasks + plan.lacking
-    found = f"{note}, and not all could be replaced: the plan has {plan.tasks} of {asked} tasks"
-    return [f"{found}; more wordings (`says` in tasks.yaml), families or universes give more"]
-
-
-def _levels(asked: Mapping[str, int] | None) -> Levels | None:
-    """The range of difficulty that the config asks for."""
-    return None if asked is None else Levels(asked.get("min", 0), asked.get("max"))
-
-
-def _difficulties(config: RunConfig, plan: Plan) -> list[str]:
-    """A note on the tasks that were left out for their difficulty."""
-    if config.tasks.difficulty is None:
-        return []
-    found = f"tasks.difficulty: {plan.outside} candidate tasks were easier or harder"
-    if not plan.lacking:
-        return [found]
-    return [f"{found}, and the plan has {plan.tasks} of {plan.tasks + plan.lacking} tasks"]
-
-
 def _transformed(plan: Plan) -> list[str]:
     """A note on the tasks that transforms left out."""
     left_out = plan.chosen - plan.tasks
@@ -369,15 +295,14 @@ def _transformed(plan: Plan) -> list[str]:
 
 
 def _shortfalls(plan: Plan) -> list[str]:
-    """A note on the families that have too few tasks for an equal share."""
+    """A note on the families that have too few tasks for their share."""
     found = sorted(plan.shortfalls.items(), key=lambda item: item[1][0] - item[1][1])
     if not found:
         return []
     shown = ", ".join(f"{name} {given} of {due}" for name, (given, due) in found[:LISTED])
     more = f", and {len(found) - LISTED} more" if len(found) > LISTED else ""
     few = "1 family has" if len(found) == 1 else f"{len(found)} families have"
-    due = "their weight asks for" if plan.weighted else "an equal share"
-    return [f"{few} fewer tasks than {due}, so others give more: {shown}{more}"]
+    return [f"{few} fewer tasks than their share, so others give more: {shown}{more}"]
 
 
 def _refuse_talkative(pools: Sequence[TaskPool]) -> None:

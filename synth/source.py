@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -81,9 +82,15 @@ class TaskPool(ABC):
         """The names of the wordings of each family whose requests may be held out."""
         return {}
 
-    def bar_phrasings(self, names: Mapping[str, Collection[str]]) -> None:
-        """Ask in none of these wordings of families, of those in :meth:`phrasing_names`."""
+    def without_phrasings(self, names: Mapping[str, Collection[str]]) -> TaskPool:
+        """The pool with all but these wordings of families, of those in :meth:`phrasing_names`."""
         raise NotImplementedError(f"{type(self).__name__} has no names of phrasings: {names}")
+
+    def without(self, families: Collection[str]) -> TaskPool:
+        """The pool with all but these families."""
+        pool = copy(self)
+        pool.families = [family for family in self.families if family.id not in families]
+        return pool
 
     @abstractmethod
     def capacity(self, family: str) -> int:

@@ -1,21 +1,25 @@
 """The contract of a task transform: the tasks of a plan in, other tasks out.
 
 ``tasks.transforms=[NAME]`` names transforms in the order in which they are applied, by an entry
-point of the group ``synth.task_transforms`` or ``package.module:Class``. A transform changes words,
-order or choice of the tasks that the plan has; each task is proved after it.
+point of the group ``synth.task_transforms`` or ``package.module:Class``. A transform chooses tasks
+among the candidates of each universe, or changes words, order or number of the tasks that were
+chosen; each task is proved after it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, is_dataclass
 from itertools import accumulate
 from typing import Any, ClassVar, cast
 
+from envs.sandboxes.base import Template
 from synth.core.foundation.hashing import digest
+from synth.core.tasks.grounding import turns
 from synth.plugins import NoOptions
+from synth.source import TaskPool
 from synth.task import Task
 
 
@@ -66,11 +70,58 @@ class TaskList:
         return TaskList(splits, lambda index, attempt: self.make(places[index], attempt))
 
 
+@dataclass(frozen=True)
+class Block:
+    """The tasks of one universe: ``share`` maps each family to its number of tasks, and families
+    take turns while they last. A transform that chooses other tasks returns a subclass.
+
+    ``source`` has the candidates, which a run's ``seed`` puts in their order. ``composed`` maps
+    numbers of requests to numbers of composed tasks, which are beside those of ``share``.
+    """
+
+    source: TaskPool
+    split: str
+    seed: int
+    share: Mapping[str, int]
+    composed: Mapping[int, int] = field(default_factory=dict[int, int])
+
+    @property
+    def tasks(self) -> int:
+        return sum(self.share.values()) + sum(self.composed.values())
+
+    @property
+    def requests(self) -> Mapping[str, float]:
+        """About the number of requests of each family, alone and in composed tasks."""
+        return self.share
+
+    @property
+    def shortfalls(self) -> dict[str, tuple[int, int]]:
+        """The families that have too few tasks for their share: how many they give, and the
+        share.
+        """
+        due = self.tasks // max(1, len(self.share))
+        return {
+            name: (given, due)
+            for name, given in self.share.items()
+            if given < due and given == self.source.capacity(name)
+        }
+
+    def identity(self) -> list[object]:
+        """Everything that, with the world, decides which tasks there are."""
+        return [self.split, self.source.universe, list(self.share.items())]
+
+    def task(self, index: int, attempt: int = 0) -> Task:
+        """The ``index``-th task. Raises IndexError, and TaskError for an attempt too many."""
+        family, place = turns(self.share, index)
+        return self.source.task(family, place, self.seed)
+
+
 class TaskTransform:
     """Changes the tasks of a plan. Built with its options, an instance of ``Options``.
 
-    A subclass overrides :meth:`changed` to change each task by itself, or :meth:`apply` to choose
-    or sort tasks. Both are functions of the tasks and the options: a resume plans again.
+    A subclass overrides :meth:`choose` to take other candidates, :meth:`changed` to change each
+    task by itself, or :meth:`apply` to sort tasks or leave some out. All are functions of their
+    arguments and the options: a resume plans again.
 
     >>> class Loud(TaskTransform):
     ...     def changed(self, task, index, *, first):
@@ -80,8 +131,9 @@ class TaskTransform:
     Options: ClassVar[type] = NoOptions
 
     rewords: ClassVar[bool] = False
-    """Whether :meth:`changed` gives users other words, so that ``tasks.max_near_duplicates`` looks
-    at these."""
+    """Whether :meth:`changed` gives users other words, those in which :meth:`choose` is shown
+    tasks.
+    """
 
     def __init__(self, options: object = None) -> None:
         self.options = options
@@ -91,6 +143,17 @@ class TaskTransform:
         options = cast("Any", self.options)
         plain = asdict(options) if is_dataclass(self.options) else getattr(options, "__dict__", {})
         return digest(type(self).__module__, type(self).__qualname__, plain)
+
+    def look(self, template: Template) -> None:
+        """See the database of a universe, before tasks are chosen. By default nothing is done."""
+
+    def choose(
+        self, blocks: Sequence[Block], shown: Callable[[Block, Task], Task]
+    ) -> Sequence[Block]:
+        """The tasks of each universe, in the place of those that ``blocks`` have. ``shown`` gives a
+        task of a block in the words that its user will use. By default the same.
+        """
+        return blocks
 
     def changed(self, task: Task, index: int, *, first: bool) -> Task:
         """The task that takes the place of the ``index``-th one; ``first`` says that its split is
@@ -102,3 +165,19 @@ class TaskTransform:
         """The tasks that take the place of these. By default :meth:`changed` of each."""
         first = next(iter(tasks.splits.values()), 0)
         return tasks.map(lambda task, index: self.changed(task, index, first=index < first))
+
+    def again(self, task: Task, recorded: Task) -> Task:
+        """A task about the slots of a ``recorded`` one, changed as that one was. A composed task
+        comes with its parts only. By default the same.
+        """
+        return task
+
+    def notes(self, blocks: Sequence[Block], asked: int) -> Iterable[str]:
+        """Notes for the operator on the ``blocks`` of a plan, of which ``asked`` tasks were asked.
+        By default there are none.
+        """
+        return ()
+
+    def manifest(self, blocks: Sequence[Block]) -> Mapping[str, object]:
+        """What the manifest says about the choice. By default nothing."""
+        return {}

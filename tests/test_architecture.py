@@ -225,15 +225,6 @@ Each such text in the code is a row here. The extension points of `envs/plugins.
 """
 
 CORE_IMPORTS_EXT = {
-    ("synth/core/api/episodes.py", "renamings"),
-    ("synth/core/rerun/current_tasks.py", "variety"),
-    ("synth/core/tasks/families.py", "variety"),
-    ("synth/core/validation/attacks/mutants.py", "variety"),
-    ("synth/core/validation/check.py", "variety"),
-    ("synth/core/validation/prove.py", "variety"),
-    ("synth/plan.py", "variety"),
-    ("synth/prepare.py", "renamings"),
-    ("synth/prepare.py", "variety"),
     ("synth/testing/exporter_conformance.py", "exporters"),
 }
 """Imports that still have to become extension points: (file, capability)."""

@@ -7,9 +7,11 @@ import pytest
 from examples.extensions.task_transform import Long, Options
 from synth.core.tasks.families import FamilyTasks
 from synth.errors import OperatorError
-from synth.ext.renamings import SurfaceMaker, Surfaces, answers_of, database_names
+from synth.ext.renamings.making import SurfaceOptions, Surfaces
 from synth.ext.variety.by_difficulty import ByDifficulty
-from synth.ext.variety.wording import VariedWording
+from synth.ext.variety.held_out import HeldOutWordings
+from synth.ext.variety.selection import SelectionOptions, TaskSelection
+from synth.ext.variety.wording.reword import VariedWording, WordingOptions
 from synth.plan import Plan
 from synth.testing import TaskTransformConformance
 from synth.transform import TaskTransform
@@ -20,6 +22,17 @@ class TestVariedWording(TaskTransformConformance):
         return VariedWording()
 
 
+class TestSelection(TaskTransformConformance):
+    def transform(self, pool: FamilyTasks) -> TaskTransform:
+        compose = {2: 0.25}
+        return TaskSelection(SelectionOptions(compose, "both", 0.1, {"lend_*": 2.0}, {"min": 2}))
+
+
+class TestHeldOutWordings(TaskTransformConformance):
+    def transform(self, pool: FamilyTasks) -> TaskTransform:
+        return HeldOutWordings(WordingOptions(0.3, "varied"))
+
+
 class TestByDifficulty(TaskTransformConformance):
     def transform(self, pool: FamilyTasks) -> TaskTransform:
         return ByDifficulty()
@@ -27,8 +40,9 @@ class TestByDifficulty(TaskTransformConformance):
 
 class TestSurfaces(TaskTransformConformance):
     def transform(self, pool: FamilyTasks) -> TaskTransform:
-        maker = SurfaceMaker(pool.world, database_names(pool.template), answers_of([pool], 7))
-        return Surfaces(maker, [1, 2, 3], [pool], 7)
+        transform = Surfaces(SurfaceOptions([1, 2, 3]))
+        transform.look(pool.template)
+        return transform
 
 
 class TestTheExample(TaskTransformConformance):

@@ -14,20 +14,20 @@ from envs.sandboxes.base import DatabaseTarget, Template, find_engine
 from envs.types import Limits
 from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
+from synth.config import TasksConfig
 from synth.core.api.threads import acall, call
 from synth.core.config.database_target import KINDS, Kind, engine_of, target_of
 from synth.core.config.types import MOST_SURFACES
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.suggestions import hint, nearest
+from synth.core.runner.transforms import transforms_of
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
 from synth.episode import Episode
 from synth.errors import OperatorError
-from synth.ext.renamings import SurfaceMaker, Surfaces, answers_of, database_names
 from synth.plan import Plan
 from synth.rewards import check_reward_families
 from synth.task import Task
-from synth.transform import TaskTransform
 
 WORLDS = 4
 """Worlds on a server whose templates stay there for the next episode; a template takes seconds to
@@ -181,12 +181,11 @@ def _proved(
 ) -> Task:
     source = FamilyTasks(world, template, [family] if family else None, universe)
     check_reward_families(world, source.all_families)
-    shown: list[TaskTransform] = []
-    if surface:
-        maker = SurfaceMaker(world, database_names(template), answers_of([source], seed))
-        shown.append(Surfaces(maker, [surface], [source], seed))
+    transforms = transforms_of(TasksConfig(surface=[surface] if surface else 0))
+    for transform in transforms:
+        transform.look(template)
     count = sum(source.capacity(item.id) for item in source.families)
-    plan = Plan.make([source], count, 1, seed, transforms=shown)
+    plan = Plan.make([source], count, 1, seed, transforms)
     if not 0 <= index < plan.tasks:
         raise OperatorError(
             f"there is no task {index}: they are numbered from 0 to {plan.tasks - 1}"

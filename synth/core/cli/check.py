@@ -118,7 +118,7 @@ def _options(arguments: argparse.Namespace, world: World) -> Options:
         engine=engine_of(arguments.database, "--database"),
         place=_place(arguments),
         honest=_honest(arguments.honest),
-        varied=arguments.wording == "varied",
+        transforms=("varied_wording",) if arguments.wording == "varied" else (),
     )
 
 

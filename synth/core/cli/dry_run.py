@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -57,7 +58,10 @@ def describe(run: PreparedRun) -> dict[str, Any]:
     tools = offered_tools(run, task)
     workload = Workload(plan.tasks, plan.jobs, run.free_sql)
     kind, why = choose(config.runtime, run.worker_setup(b""), workload)
-    requests = plan.requests if plan.composed else {}
+    composed, requests = Counter[int](), Counter[str]()
+    for block in plan.blocks:
+        composed.update(block.composed)
+        requests.update(block.requests)  # pyright: ignore[reportArgumentType]
     splits = {"universes": [_block(block) for block in plan.blocks]} if len(plan.blocks) > 1 else {}
     return {
         "world": {
@@ -73,10 +77,10 @@ def describe(run: PreparedRun) -> dict[str, Any]:
         **splits,
         "families": [
             {"family": name, "tasks": share, "capacity": plan.capacity(name)}
-            | ({"requests": requests[name]} if requests else {})
+            | ({"requests": round(requests[name])} if composed else {})
             for name, share in plan.share.items()
         ],
-        **({"composed": composed} if (composed := plan.composed) else {}),
+        **({"composed": dict(sorted(composed.items()))} if composed else {}),
         **({"notes": list(run.notes)} if run.notes else {}),
         **({"account": run.account.to_json()} if run.account.entries else {}),
         "model": config.model.name or config.model.kind,

@@ -105,7 +105,7 @@ def _held_out(config: Plain) -> Iterator[Finding]:
             )
 
 
-def surface_numbers(surface: int | list[int]) -> Sequence[int]:
+def surface_numbers(surface: int | Sequence[int]) -> Sequence[int]:
     """The variants that ``tasks.surface`` names; 0 is the world's own."""
     return range(surface + 1) if isinstance(surface, int) else surface
 

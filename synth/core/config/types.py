@@ -90,7 +90,7 @@ Wording = Literal["plain", "varied"]
 """Words in which users ask (:mod:`synth.ext.variety.wording`)."""
 Universes = Annotated[int | list[int], PlainValidator(universes)]
 ComposeAs = Literal["turns", "message", "both"]
-"""How the requests of a composed task come (:data:`synth.ext.variety.composition.MANNERS`)."""
+"""How the requests of a composed task come (:data:`synth.ext.variety.composer.MANNERS`)."""
 Style = Literal["terse", "narrating", "parallel", "verifying"]
 """Manners of the scripted expert (:mod:`synth.core.models.scripted.styles`)."""
 

@@ -14,13 +14,12 @@ from envs.errors import WorldError
 from envs.world.loader import World, load_world
 from synth.core.foundation.suggestions import hint, nearest
 from synth.core.rerun.recorded_run import Recording
+from synth.core.runner.transforms import transforms_of
 from synth.core.tasks.families import FamilyTasks
 from synth.core.tasks.yaml.source_map import Map, Seq, load_yaml
 from synth.core.types.families import JOIN
 from synth.core.types.phrasings import VOICE
 from synth.errors import TaskError
-from synth.ext.variety.composition import joined
-from synth.ext.variety.wording import reworded
 from synth.task import Task
 
 Json = Any
@@ -38,6 +37,7 @@ class PresentTasks:
         self._folder = folder
         self._rules, self._written = _families(folder / YAML)
         self._sources: dict[tuple[str, int], FamilyTasks | str] = {}
+        self._transforms = transforms_of(recording.config.tasks)
 
     def find(self, task: Task) -> tuple[Task, World]:
         """The present task about a recorded task's slots, with its clock, and the world to prove it
@@ -46,20 +46,14 @@ class PresentTasks:
         Raises :class:`TaskError` where the family is gone, cannot be read, or has no task about
         these slots.
         """
-        found, world = self._found(task)
-        varied = self._recording.config.tasks.wording == "varied"
-        if not varied:
-            return found, world
-        return reworded(found, voice=(task.phrasing or "").rpartition(VOICE)[2]), world
-
-    def _found(self, task: Task) -> tuple[Task, World]:
         source = self._source(task.family, task.universe)
         if task.parts:
-            parts = [self._in(source, part) for part in task.parts]
-            manner = "message" if task.asked_together else "turns"
-            whole = joined(parts, task.id, task.seed, manner)
-            return replace(whole, split=task.split, surface=task.surface), source.world
-        return self._in(source, task), source.world
+            found = replace(task, parts=tuple(self._in(source, part) for part in task.parts))
+        else:
+            found = self._in(source, task)
+        for transform in self._transforms:
+            found = transform.again(found, task)
+        return found, source.world
 
     def _in(self, source: FamilyTasks, task: Task) -> Task:
         words = (task.phrasing or "").partition(VOICE)[0]

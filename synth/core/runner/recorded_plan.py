@@ -26,8 +26,8 @@ from synth.core.foundation.consent import (
 )
 from synth.core.runner.run_files import CONFIG_FILE, TASKS_FILE
 from synth.errors import OperatorError
-from synth.plan import Block
 from synth.task import Job, Task
+from synth.transform import Block
 
 
 @dataclass(frozen=True)
@@ -96,16 +96,6 @@ class RecordedPlan(ABC):
     @abstractmethod
     def digest(self) -> str:
         """The digest of what is played."""
-
-    @property
-    def composed(self) -> dict[int, int]:
-        """Empty: the tasks were composed for the recorded run."""
-        return {}
-
-    @property
-    def requests(self) -> dict[str, int]:
-        """Number of requests of each family: that of its tasks."""
-        return dict(self.share)
 
     def is_published(self, index: int) -> bool:
         """False: the recorded tasks were proved."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,6 @@ from synth.core.tasks.yaml.step_templates import realise
 from synth.core.tasks.yaml.template import fill, text_of
 from synth.core.tasks.yaml.user import UserText
 from synth.errors import EmptyFamilyError, TaskError
-from synth.ext.variety.composition import clock_line
 from synth.source import TaskFamily, TaskPool, TaskSource
 from synth.task import Task
 
@@ -160,9 +160,11 @@ class FamilyTasks(TaskPool):
     def phrasing_names(self) -> dict[str, list[str]]:
         return {name: [one[0] for one in found] for name, found in self._named.items()}
 
-    def bar_phrasings(self, names: Mapping[str, Collection[str]]) -> None:
-        self._barred = names
-        self.identity = digest(self._origin, {name: list(found) for name, found in names.items()})
+    def without_phrasings(self, names: Mapping[str, Collection[str]]) -> FamilyTasks:
+        pool = copy(self)
+        pool._barred = names  # noqa: SLF001
+        pool.identity = digest(self._origin, {name: list(found) for name, found in names.items()})
+        return pool
 
     def find(
         self, family: str, slots: Mapping[str, object], phrasing: str | None = None
@@ -279,6 +281,11 @@ class FamilyTasks(TaskPool):
         if signed_in is not None:
             parts.append(text_of(fill(signed_in, "$slot", slots)))
         return "\n\n".join(parts).strip()
+
+
+def clock_line(now: str) -> str:
+    """The sentence of a system message that says what time it is."""
+    return f"It is {dt.datetime.fromisoformat(now):%A, %Y-%m-%d %H:%M}."
 
 
 def function_tasks(

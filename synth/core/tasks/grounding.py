@@ -5,10 +5,13 @@ Everything is a function of an index, so that a plan of ten million tasks is no 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
 
 from synth.core.foundation.hashing import canonical, derive_seed
 from synth.core.tasks.domains import Domain
+
+Name = TypeVar("Name", bound=Hashable)
 
 
 def distinct_sorted(rows: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
@@ -46,3 +49,19 @@ def combination(index: int, domains: Mapping[str, Domain]) -> dict[str, object]:
         index, digit = divmod(index, len(domains[name]))
         out[name] = domains[name][digit]
     return {name: out[name] for name in domains}
+
+
+def turns(share: Mapping[Name, int], index: int) -> tuple[Name, int]:
+    """Name and place within it of the ``index``-th item, where names take turns while their shares
+    last. Raises IndexError.
+    """
+    done = 0
+    for size in sorted(set(share.values())):
+        alive = [name for name, count in share.items() if count > done]
+        block = (size - done) * len(alive)
+        if index < block:
+            turn, which = divmod(index, len(alive))
+            return alive[which], done + turn
+        index -= block
+        done = size
+    raise IndexError(index)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from synth.core.tasks.domains import Domain
-from synth.core.tasks.grounding import by_text, combination, distinct_sorted
+from synth.core.tasks.grounding import by_text, combination, distinct_sorted, turns
 from synth.core.tasks.queries import Queries, binds_of
 from synth.core.tasks.yaml.body import Body
 from synth.core.tasks.yaml.family import Family
@@ -213,12 +213,5 @@ def turn(pools: Sequence[CasePool], index: int) -> tuple[CasePool, int]:
     """The pool of the ``index``-th task and the index in it: the cases that still have tasks take
     turns.
     """
-    done = 0
-    for size in sorted({len(pool) for pool in pools}):
-        alive = [pool for pool in pools if len(pool) > done]
-        if index < (size - done) * len(alive):
-            rounds, position = divmod(index, len(alive))
-            return alive[position], done + rounds
-        index -= (size - done) * len(alive)
-        done = size
-    raise IndexError(index)
+    number, place = turns({number: len(pool) for number, pool in enumerate(pools)}, index)
+    return pools[number], place

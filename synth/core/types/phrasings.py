@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from synth.core.types.families import JOIN
@@ -31,16 +31,9 @@ class HeldOutPhrasings:
         )
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "families": {name: list(found) for name, found in self.families.items()},
-            "voices": list(self.voices),
-        }
+        return asdict(self)
 
     @classmethod
     def of(cls, more: Mapping[str, Any]) -> HeldOutPhrasings | None:
         """Those of a run, by what its description says besides; None if it holds none out."""
-        return None if (found := more.get(HELD_OUT)) is None else cls.from_json(found)
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> HeldOutPhrasings:
-        return cls(raw["families"], raw["voices"])
+        return None if (found := more.get(HELD_OUT)) is None else cls(**found)

@@ -46,9 +46,8 @@ from synth.core.validation.source_location import fault
 from synth.core.validation.suspects import SampleEnd, SuspectReport, find_suspects
 from synth.errors import TaskError
 from synth.evidence import end_state_gone
-from synth.ext.variety.wording import reworded
 from synth.model import Model
-from synth.plugins import HONEST_AGENTS
+from synth.plugins import HONEST_AGENTS, TASK_TRANSFORMS
 from synth.rewards import Evidence, check_reward_families, world_rewards
 from synth.source import TaskFamily
 from synth.task import Task
@@ -62,8 +61,8 @@ MORE = 24
 @dataclass(frozen=True, slots=True)
 class Options:
     """The scope of a check: ``per_case`` tasks of each case of each of ``families`` (None: all),
-    in each of ``universes``, with the ``honest`` agents of these names. ``varied`` asks in varied
-    words (:mod:`synth.ext.variety.wording`).
+    in each of ``universes``, with the ``honest`` agents of these names. ``transforms`` change each
+    task.
     """
 
     families: tuple[str, ...] | None = None
@@ -73,7 +72,7 @@ class Options:
     place: DatabaseTarget = field(default_factory=DatabaseTarget)
     limits: Limits = field(default_factory=Limits)
     honest: tuple[str, ...] = tuple(HONEST_AGENTS.builtin)
-    varied: bool = False
+    transforms: tuple[str, ...] = ()
 
     @property
     def key(self) -> dict[str, Any]:
@@ -120,6 +119,7 @@ class FamilyChecker:
         self._open_tasks = open_tasks
         self.world: World = load_world(folder)
         self.options = options
+        self._transforms = [TASK_TRANSFORMS.load(name)() for name in options.transforms]
         self._templates = Templates(self.world, options.engine, place=options.place)
         self._sources: dict[int, FamilyTasks] = {}
         # asyncio.run would hold back a first Ctrl-C until the tool that it should end returns
@@ -280,9 +280,11 @@ class FamilyChecker:
         return self._sources[universe]
 
     def _task(self, source: FamilyTasks, family: str, index: int) -> Task:
-        """The ``index``-th task of a family, in the words that the check is about."""
+        """The ``index``-th task of a family, as the check's transforms change it."""
         task = source.task(family, index, SEED)
-        return reworded(task) if self.options.varied else task
+        for transform in self._transforms:
+            task = transform.changed(task, index, first=True)
+        return task
 
     async def _prove(self, name: str, universe: int) -> Proved:
         cases: list[Case] = []

@@ -19,6 +19,7 @@ from synth.core.agent.rollout_result import AgentLimits, AgentRun
 from synth.core.models.scripted.expert import GoldStuckError, ScriptedModel
 from synth.core.rewards.answer import same_answer
 from synth.core.rewards.state.alternatives import try_end
+from synth.core.tasks.parts import joined_end, joined_gold
 from synth.core.tasks.queries import run_query
 from synth.core.types.acts import Act
 from synth.core.types.difficulty import work_of
@@ -39,7 +40,6 @@ from synth.core.validation.gold_reply import Stated, gold_reply
 from synth.core.validation.source_location import fault
 from synth.episode import Episode
 from synth.errors import TaskError
-from synth.ext.variety.composition import joined_end, joined_gold
 from synth.rewards import Evidence, judge, shared_row, solved, world_rewards
 from synth.task import GoldEnd, Task
 from synth.user import UserTurn

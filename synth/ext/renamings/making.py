@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 from envs.errors import WorldError
+from envs.sandboxes.base import Template
 from envs.tools.toolbox import Toolbox
 from envs.world.loader import World
+from synth.core.config.task_rules import surface_numbers
 from synth.core.foundation.hashing import canonical, derive_seed, digest
 from synth.core.foundation.json_leaves import texts_in
 from synth.core.renaming.translator import added_tools, translator_of
@@ -18,10 +20,16 @@ from synth.core.types.steps import CallStep, every_step
 from synth.core.types.surface import Surface
 from synth.errors import OperatorError
 from synth.ext.renamings.naming import Naming, flat_words
-from synth.ext.renamings.own_names import schema_names, schema_words, source_names, texts_of
+from synth.ext.renamings.own_names import (
+    database_names,
+    schema_names,
+    schema_words,
+    source_names,
+    texts_of,
+)
 from synth.source import TaskPool
 from synth.task import Task
-from synth.transform import TaskTransform
+from synth.transform import Block, TaskTransform
 
 MIDDLEWARE_TOOLS = frozenset({"read_tool_output", "grep_tool_output"})
 """Tools that keep their names, because middlewares bring them."""
@@ -118,27 +126,50 @@ class SurfaceMaker:
             ) from None
 
 
+@dataclass(frozen=True)
+class SurfaceOptions:
+    """The keys of ``tasks``, as :class:`synth.config.TasksConfig` explains them."""
+
+    surface: int | Sequence[int] = 0
+    held_out_surface: Sequence[int] = ()
+
+
 class Surfaces(TaskTransform):
     """The surfaces of a run, spread over its tasks; 0 is the world's own.
 
     Tasks take them in turns, in an order that is drawn anew for each round. Tasks of the first
-    split are never shown one that is ``held_out``.
+    split are never shown one that is held out.
     """
 
-    def __init__(
-        self,
-        maker: SurfaceMaker,
-        numbers: Sequence[int],
-        pools: Sequence[TaskPool],
-        seed: int,
-        held_out: Collection[int] = (),
-    ) -> None:
-        super().__init__()
-        self._maker, self._numbers, self._seed = maker, numbers, seed
-        self._pools, self._held_out = pools, frozenset(held_out)
-        self._surfaces = {number: maker.surface(number) for number in numbers if number}
+    Options = SurfaceOptions
+
+    def __init__(self, options: SurfaceOptions) -> None:
+        super().__init__(options)
+        self._numbers = surface_numbers(options.surface)
+        self._held_out = frozenset(options.held_out_surface)
+        self._names = set[str]()
         self._needed: dict[str, frozenset[str]] = {}
         self._made: dict[tuple[int, str, str, frozenset[str]], Surface] = {}
+
+    def look(self, template: Template) -> None:
+        self._names |= database_names(template)
+
+    def choose(
+        self, blocks: Sequence[Block], shown: Callable[[Block, Task], Task]
+    ) -> Sequence[Block]:
+        pools = sorted((block.source for block in blocks), key=lambda pool: pool.universe)
+        self._pools, self._seed = pools, blocks[0].seed
+        self._maker = SurfaceMaker(pools[0].world, self._names, _answers_of(pools, self._seed))
+        self._surfaces = {one: self._maker.surface(one) for one in self._numbers if one}
+        return blocks
+
+    def notes(self, blocks: Sequence[Block], asked: int) -> Iterator[str]:
+        if self._maker.free_sql:
+            yield (
+                f"tasks.surface: {self._pools[0].world.name} has tools for SQL of the agent's own,"
+                " so only tools and parameters have other names; tables, columns and results keep"
+                " theirs"
+            )
 
     def digest(self) -> str:
         """Of everything that decides which task is shown what."""
@@ -177,7 +208,7 @@ class Surfaces(TaskTransform):
         return self._needed[task.family]
 
 
-def answers_of(pools: Iterable[TaskPool], seed: int) -> list[Mapping[str, Any] | None]:
+def _answers_of(pools: Iterable[TaskPool], seed: int) -> list[Mapping[str, Any] | None]:
     """The schemas of the answers of one task of each family and case."""
     return [
         pool.task(family.id, index, seed).submit_parameters

@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heapreplace
 
 from synth.core.foundation.near_duplicates import NearDuplicates
 from synth.core.foundation.shingles import number_of, shingles, words
-from synth.core.runner.asked import Levels
-from synth.ext.variety.composition import Composer
+from synth.core.types.difficulty import difficulty
+from synth.ext.variety.composer import Composer
 from synth.source import TaskPool
 from synth.task import Task
 
@@ -22,16 +23,30 @@ SPARE = 4
 """First requests that are chosen for each composed task: one that is not proved gets another."""
 
 
+@dataclass(frozen=True)
+class Levels:
+    """A range of difficulty, both ends included; ``most`` None: no upper end."""
+
+    least: int = 0
+    most: int | None = None
+
+    def hold(self, task: Task) -> bool:
+        """True if the task's difficulty is in the range."""
+        level = difficulty(task)
+        return self.least <= level and (self.most is None or level <= self.most)
+
+    def __str__(self) -> str:
+        end = "" if self.most is None else f" to {self.most}"
+        return f"{self.least}{end or ' on'}"
+
+
 @dataclass(slots=True)
 class Openings:
     """The opening requests of a plan so far. At most the share ``most`` are near-duplicates of one
-    before them; ``left_out`` counts the tasks that were refused. ``shown`` gives the task in the
-    words that its user will use; None: in those of its source.
+    before them.
     """
 
     most: float
-    shown: Callable[[Task], Task] | None = None
-    left_out: int = 0
     _chosen: int = 0
     _near: int = 0
     _texts: set[int] = field(default_factory=set[int])
@@ -43,7 +58,6 @@ class Openings:
         text, parts = number_of(found), shingles(found)
         is_near = text in self._texts or self._index.find(parts) is not None
         if is_near and (strict or self._near + 1 > self.most * (self._chosen + 1)):
-            self.left_out += 1
             return False
         self._chosen += 1
         self._near += is_near
@@ -56,66 +70,35 @@ class Openings:
 @dataclass(slots=True)
 class Filters:
     """Filters of a plan: the openings so far (None: near-duplicates are welcome), and
-    a range of difficulty (None: any). ``outside`` counts the tasks that are not in it.
+    a range of difficulty (None: any). ``refused`` counts the tasks that were refused, by the key of
+    ``tasks``. ``shown`` gives a task in the words that its user will use.
     """
 
     openings: Openings | None
     levels: Levels | None
-    outside: int = 0
-
-    @classmethod
-    def of(cls, max_near_duplicates: float | None, levels: Levels | None) -> Filters:
-        """The filters of a new plan."""
-        most = max_near_duplicates
-        return cls(None if most is None else Openings(most), levels)
+    refused: Counter[str] = field(default_factory=Counter[str])
+    shown: Callable[[Task], Task] = lambda task: task
 
     def __bool__(self) -> bool:
         return self.openings is not None or self.levels is not None
-
-    @property
-    def left_out(self) -> int:
-        """Number of tasks that were left out as near-duplicates."""
-        return 0 if self.openings is None else self.openings.left_out
 
     def take(self, task: Task, *, begins: bool) -> bool:
         """Add a task if it may be in the plan. One that ``begins`` a composed task may have any
         difficulty, and is a near-duplicate of none.
         """
         if not begins and self.levels is not None and not self.levels.hold(task):
-            self.outside += 1
+            self.refused["difficulty"] += 1
             return False
         if self.openings is None:
             return True
-        shown = self.openings.shown
-        if shown is not None and not begins:  # a composed task gets words of its own
-            task = shown(task)
-        return self.openings.take(task.prompt, strict=begins)
-
-
-@dataclass(frozen=True)
-class Wish:
-    """``count`` tasks asked alone, by ``weights`` (None: equal ones), beside composed tasks of up
-    to ``size`` requests.
-    """
-
-    count: int
-    size: int
-    weights: Mapping[str, float] | None = None
-
-
-@dataclass(frozen=True)
-class DistinctTasks:
-    """The chosen tasks of one universe: places of each family, in the order of the plan, and the
-    families and places of first requests of composed tasks. ``exhausted`` families had no more.
-    """
-
-    places: Mapping[str, Sequence[int]]
-    firsts: Sequence[tuple[str, int]]
-    exhausted: frozenset[str]
+        words = task if begins else self.shown(task)  # a composed task gets words of its own
+        taken = self.openings.take(words.prompt, strict=begins)
+        self.refused["max_near_duplicates"] += not taken
+        return taken
 
 
 @dataclass(slots=True)
-class _Families:
+class CandidateFamilies:
     """The tasks of families that have not been looked at. Families take turns by their weights."""
 
     pool: TaskPool
@@ -159,27 +142,3 @@ class _Families:
             if self.filters.take(task, begins=composer is not None):
                 return place
         return None
-
-
-def choose_tasks(
-    pool: TaskPool,
-    capacities: Mapping[str, int],
-    wish: Wish,
-    composer: Composer | None,
-    seed: int,
-    filters: Filters,
-) -> DistinctTasks:
-    """Choose the tasks of a universe, as far as there are so many, and first requests for the
-    composed tasks of ``composer``.
-    """
-    families = _Families(pool, seed, capacities, filters, wish.weights)
-    places: dict[str, list[int]] = {name: [] for name in capacities}
-    for family, place in families.choose(wish.count):
-        places[family].append(place)
-    exhausted = frozenset(families.exhausted)
-    firsts = (
-        []
-        if composer is None
-        else list(families.choose(SPARE * composer.count, wish.size, composer))
-    )
-    return DistinctTasks(places, firsts, exhausted)

@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from synth.core.foundation.hashing import derive_seed
-from synth.core.types.phrasings import HeldOutPhrasings
+from synth.core.types.phrasings import HELD_OUT, HeldOutPhrasings
 from synth.errors import OperatorError
-from synth.ext.variety.wording import voice_names
+from synth.ext.variety.wording.grammar import held_out_of, held_out_voices
+from synth.ext.variety.wording.reword import WordingOptions
 from synth.source import TaskPool
+from synth.task import Task
+from synth.transform import Block, TaskTransform
 
 
-def hold_out(
-    pools: Sequence[TaskPool],
-    splits: Mapping[str, Sequence[int]] | None,
-    share: float | None,
-    *,
-    varied: bool,
-) -> HeldOutPhrasings | None:
-    """The wordings that are held out; the pools of the first split ask none of them any more. None
-    without a share.
+class HeldOutWordings(TaskTransform):
+    """The first split asks in none of the wordings that are held out."""
 
-    Raises :class:`OperatorError` if no family has several.
-    """
-    if share is None:
-        return None
-    held_out = choose_phrasings(pools, share, varied=varied)
-    first = None if splits is None else next(iter(splits.values()))
-    for pool in pools:
-        if (first is None or pool.universe in first) and pool.phrasing_names():
-            pool.bar_phrasings(held_out.families)
-    return held_out
+    Options = WordingOptions
+
+    def __init__(self, options: WordingOptions) -> None:
+        super().__init__(options)
+        self._share, self._varied = options.held_out_phrasings or 0, options.wording == "varied"
+
+    def choose(
+        self, blocks: Sequence[Block], shown: Callable[[Block, Task], Task]
+    ) -> Sequence[Block]:
+        names = self._held_out(blocks).families
+        return [
+            replace(block, source=block.source.without_phrasings(names))
+            if block.split == blocks[0].split and block.source.phrasing_names()
+            else block
+            for block in blocks
+        ]
+
+    def manifest(self, blocks: Sequence[Block]) -> Mapping[str, object]:
+        return {HELD_OUT: self._held_out(blocks).to_json()}
+
+    def _held_out(self, blocks: Sequence[Block]) -> HeldOutPhrasings:
+        pools = [block.source for block in blocks]
+        return choose_phrasings(pools, self._share, varied=self._varied)
 
 
 def choose_phrasings(pools: Sequence[TaskPool], share: float, *, varied: bool) -> HeldOutPhrasings:
@@ -44,19 +53,12 @@ def choose_phrasings(pools: Sequence[TaskPool], share: float, *, varied: bool) -
     for pool in pools:
         for family, found in pool.phrasing_names().items():
             names[family] = list(dict.fromkeys([*names.get(family, []), *found]))
-    families = {family: _held(found, share, family) for family, found in names.items()}
+    families = {family: held_out_of(found, share, family) for family, found in names.items()}
     families = {family: found for family, found in families.items() if found}
-    voices = _held(voice_names(), share, "voice") if varied else []
+    voices = held_out_voices(share) if varied else []
     if not families and not voices:
         raise OperatorError(
             "tasks.held_out_phrasings: no family has several wordings: list several requests under"
             " `says`, write more with `synth rephrase`, or ask with tasks.wording=varied"
         )
     return HeldOutPhrasings(families, voices)
-
-
-def _held(names: Sequence[str], share: float, purpose: str) -> list[str]:
-    """A share of names: none of a single one, at least one of several, never all."""
-    count = min(max(1, round(share * len(names))), len(names) - 1)
-    ordered = sorted(names, key=lambda name: derive_seed("held out", purpose, name))
-    return sorted(ordered[:count])

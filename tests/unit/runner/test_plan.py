@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -10,12 +9,10 @@ from pathlib import Path
 import pytest
 
 from envs.world.loader import load_world
-from synth.core.config.compose import compose
 from synth.core.tasks.families import FamilyTasks
-from synth.core.types.families import JOIN
+from synth.core.tasks.grounding import turns
 from synth.errors import OperatorError, TaskError
-from synth.plan import Plan, job, shares, top_up
-from synth.prepare import prepare
+from synth.plan import Plan, job, shares
 
 WORLD = {
     "schema.sql": "CREATE TABLE patients (patient_id INTEGER PRIMARY KEY, name TEXT NOT NULL);",
@@ -72,26 +69,6 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FamilyTasks]:
     template.close()
 
 
-def test_what_families_lack_is_filled_up_by_weight():
-    given = {"a": 9, "b": 1, "c": 2}
-    assert top_up(7, given, None) == {"b": 4, "c": 3}  # a has more than its share
-    assert top_up(18, given, None) == {"a": 1, "b": 9, "c": 8}
-    assert top_up(8, {"a": 0, "b": 0}, {"a": 3.0, "b": 1.0}) == {"a": 6, "b": 2}
-
-
-@pytest.mark.parametrize("limit", ["null", "0.5"])
-def test_families_have_equal_shares_with_the_parts_of_composed_tasks(limit: str):
-    options = ["env=shop", "tasks.count=420", "tasks.compose={2: 0.5, 3: 0.3}", "seed=1"]
-    limited = f"tasks.max_near_duplicates={limit}"
-    plan = prepare(compose([*options, limited])[0].config).plan
-    found = Counter(name for index in range(420) for name in plan.task(index).family.split(JOIN))
-    even = found.total() / len(found)
-    assert max(found.values()) < 1.55 * even
-    assert min(found.values()) > 0.62 * even
-    assert sum(plan.requests.values()) == pytest.approx(found.total(), abs=len(found))
-    assert all(abs(plan.requests[name] - count) < 0.5 * even for name, count in found.items())
-
-
 class TestShares:
     @pytest.mark.parametrize("count", range(12))
     def test_they_sum_to_the_count_and_keep_to_the_capacities(self, count: int):
@@ -133,13 +110,12 @@ class TestPlan:
         self, source: FamilyTasks, count: int
     ):
         plan = Plan.make([source], count, 1, 7)
-        (block,) = plan.blocks
-        places = [block.place(at) for at in range(count)]
+        places = [turns(plan.share, at) for at in range(count)]
         assert sorted(places) == sorted(
             (name, at) for name, share in plan.share.items() for at in range(share)
         )
         with pytest.raises(IndexError):
-            block.place(count)
+            turns(plan.share, count)
         with pytest.raises(IndexError):
             plan.task(count)
 

@@ -4,9 +4,10 @@ no row in two splits.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ def rows(universe, random):
         yield "patients", {"patient_id": universe * 100 + n, "name": f"{random.choice(['Ada', 'Bo'])} {universe}-{n}"}
 """
 SPLITS = {"train": [0, 2], "dev": [3], "test": [1]}
+ALL = {"train": range(4)}
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +60,13 @@ def planned(
     sources: list[FamilyTasks],
     count: int,
     splits: Mapping[str, Iterable[int]] | None = None,
-    **more: Any,
+    held_out: Collection[str] = (),
 ):
-    plan = Plan.make(sources, count, 1, 7, splits=splits, **more)
+    pools = {
+        name: [sources[at].without(held_out if name == "train" else ()) for at in own]
+        for name, own in (splits or ALL).items()
+    }
+    plan = Plan.make(pools, count, 1, 7)
     return plan, [plan.task(at) for at in range(count)]
 
 
@@ -113,7 +119,7 @@ def test_shares_are_even_over_universes_and_over_families_in_each(
 
 def test_one_universe_of_a_plan_is_planned_as_if_it_were_alone(sources: list[FamilyTasks]):
     _, tasks = planned(sources, 200, SPLITS)
-    _, alone = planned(sources[:1], 50)
+    _, alone = planned(sources, 50, {"train": [0]})
     assert [task for task in tasks if task.universe == 0] == alone
 
 
@@ -165,7 +171,6 @@ def test_no_row_and_no_task_of_one_split_is_in_another(sources: list[FamilyTasks
         (509, (), ("tasks.count: 509 is more than the families can supply, which is 508 (universe 0 127, universe 1 127,")),
         (2, (), "tasks.splits: dev would get no task of tasks.count=2: too few tasks"),
         (9, ("small", "twins", "wide"), ("tasks.splits: train would get no task of tasks.count=9: every family is held out")),
-        (9, ("twinz",), "tasks.held_out: there is no family 'twinz'; did you mean twins?"),
     ],
 )  # fmt: skip
 def test_a_plan_that_cannot_be_made_is_one_message(
@@ -177,6 +182,11 @@ def test_a_plan_that_cannot_be_made_is_one_message(
 
 
 class TestPreparation:
+    def test_a_held_out_family_that_does_not_exist_is_named(self, folder: Path):
+        message = "tasks.held_out: there is no family 'twinz'; did you mean twins?"
+        with pytest.raises(OperatorError, match=re.escape(message)):
+            prepared(folder, count=9, universes=4, splits=SPLITS, held_out=["twinz"])
+
     def test_the_layout_has_the_plans_splits(self, folder: Path):
         run = prepared(folder, count=40, samples=3, universes=4, splits=SPLITS)
         assert run.layout.splits == (("train", 60), ("dev", 30), ("test", 30))

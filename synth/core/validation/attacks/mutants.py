@@ -7,9 +7,9 @@ from typing import Any
 
 from synth.core.foundation.hashing import canonical
 from synth.core.foundation.perturbations import other_fact, other_values
+from synth.core.tasks.parts import request_of
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.validation.attacks.steps import Attack, Move, SayStep, ToolStep, acts
-from synth.ext.variety.composition import request_of
 from synth.task import Task
 
 PER_KIND = 40

@@ -15,7 +15,7 @@ from typing import ClassVar
 import yaml
 from pydantic import ConfigDict, TypeAdapter
 
-from synth.core.foundation.hashing import digest
+from synth.core.foundation.hashing import derive_seed, digest
 
 ACT = "{act}"
 """Stands in a form of request for what is to be done."""
@@ -112,22 +112,35 @@ def _any(words: Sequence[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
-def _source() -> str:
-    return files("synth.ext.variety.wording").joinpath("words.yaml").read_text("utf-8")
+def source(name: str) -> str:
+    """The text of a file of this folder."""
+    return files("synth.ext.variety.wording").joinpath(name).read_text("utf-8")
 
 
 @cache
 def grammar() -> Grammar:
     """The grammar that ships."""
-    return TypeAdapter(Grammar).validate_python(yaml.safe_load(_source()))
+    return TypeAdapter(Grammar).validate_python(yaml.safe_load(source("words.yaml")))
 
 
 @cache
 def grammar_digest() -> str:
     """Of the grammar's text: another grammar makes other requests."""
-    return digest(_source())
+    return digest(source("words.yaml"))
 
 
 def voice_names() -> list[str]:
     """The names of the voices of the grammar that ships."""
     return [voice.name for voice in grammar().voices]
+
+
+def held_out_voices(share: float) -> list[str]:
+    """The voices that are held out of the first split."""
+    return held_out_of(voice_names(), share, "voice")
+
+
+def held_out_of(names: Sequence[str], share: float, purpose: str) -> list[str]:
+    """A share of names: none of a single one, at least one of several, never all."""
+    count = min(max(1, round(share * len(names))), len(names) - 1)
+    ordered = sorted(names, key=lambda name: derive_seed("held out", purpose, name))
+    return sorted(ordered[:count])

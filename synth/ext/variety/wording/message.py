@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
-from importlib.resources import files
 from random import Random
 from typing import ClassVar
 
@@ -14,7 +13,7 @@ import yaml
 from pydantic import ConfigDict, TypeAdapter
 
 from synth.core.foundation.hashing import digest
-from synth.ext.variety.wording.grammar import Grammar, grammar
+from synth.ext.variety.wording.grammar import Grammar, grammar, source
 from synth.ext.variety.wording.masked import values_of
 from synth.task import Task
 
@@ -36,20 +35,16 @@ class Joints:
     letters: Sequence[str]
 
 
-def _source() -> str:
-    return files("synth.ext.variety.wording").joinpath("joints.yaml").read_text("utf-8")
-
-
 @cache
 def joints() -> Joints:
     """The joints that ship."""
-    return TypeAdapter(Joints).validate_python(yaml.safe_load(_source()))
+    return TypeAdapter(Joints).validate_python(yaml.safe_load(source("joints.yaml")))
 
 
 @cache
 def joints_digest() -> str:
     """Of the joints' text: others make other messages."""
-    return digest(_source())
+    return digest(source("joints.yaml"))
 
 
 def message_of(tasks: Sequence[Task], seed: int) -> str:

@@ -18,10 +18,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
 
+from synth.core.config.types import Wording
 from synth.core.foundation.hashing import derive_seed, digest
 from synth.core.tasks.yaml.user import YES
 from synth.core.types.phrasings import VOICE
-from synth.ext.variety.wording.grammar import ACT, Grammar, Voice, grammar, grammar_digest
+from synth.ext.variety.wording.grammar import (
+    ACT,
+    Grammar,
+    Voice,
+    grammar,
+    grammar_digest,
+    held_out_voices,
+)
 from synth.ext.variety.wording.masked import MOST, SIGN, Masked, values_of
 from synth.task import Task
 from synth.transform import TaskTransform
@@ -35,22 +43,35 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _START = re.compile(r"(?:^|(?<=[.?!:]\s)|(?<=-\s))[A-Z][a-z]*")
 
 
+@dataclass(frozen=True)
+class WordingOptions:
+    """The keys of ``tasks`` (:class:`synth.config.TasksConfig`)."""
+
+    held_out_phrasings: float | None = None
+    wording: Wording = "varied"
+
+
 class VariedWording(TaskTransform):
     """Users ask in varied words (``tasks.wording=varied``). The first split has no voice that is
-    ``held_out``.
+    held out.
     """
 
+    Options = WordingOptions
     rewords = True
 
-    def __init__(self, held_out: Collection[str] = ()) -> None:
-        super().__init__()
-        self._held_out = held_out
+    def __init__(self, options: WordingOptions | None = None) -> None:
+        super().__init__(options)
+        share = None if options is None else options.held_out_phrasings
+        self._held_out = [] if share is None else held_out_voices(share)
 
     def digest(self) -> str:
-        return digest(grammar_digest(), sorted(self._held_out))
+        return digest(grammar_digest(), self._held_out)
 
     def changed(self, task: Task, index: int, *, first: bool) -> Task:
         return reworded(task, self._held_out if first else ())
+
+    def again(self, task: Task, recorded: Task) -> Task:
+        return reworded(task, voice=(recorded.phrasing or "").rpartition(VOICE)[2])
 
 
 def reworded(task: Task, barred: Collection[str] = (), voice: str | None = None) -> Task:

@@ -28,11 +28,12 @@ from synth.core.types.surface import AddedTool, Surface
 from synth.core.validation.prove import prove
 from synth.episode import Episode
 from synth.errors import TaskError
-from synth.ext.renamings import SurfaceMaker, Surfaces, database_names
+from synth.ext.renamings.making import SurfaceOptions, Surfaces
 from synth.model import Completion, Conversation, Model
 from synth.plan import Plan, job
 from synth.rollout import RolloutContext, play
 from synth.task import Message, Task
+from synth.transform import Block
 from tests.unit.ext.renamings import parcel_world
 
 NUMBERS = range(7)
@@ -45,16 +46,20 @@ class Scene:
     world: World
     template: Template
     pool: FamilyTasks
-    maker: SurfaceMaker
+
+    def surfaces(self, *numbers: int, held_out: Sequence[int] = (), seed: int = 0) -> Surfaces:
+        """The surfaces of a plan over the pool."""
+        made = Surfaces(SurfaceOptions(numbers, held_out))
+        made.look(self.template)
+        made.choose([Block(self.pool, "train", seed, {})], lambda _, task: task)
+        return made
 
     def plan(self, numbers: Sequence[int], tasks: int = 7, seed: int = 0) -> Plan:
-        surfaces = Surfaces(self.maker, numbers, [self.pool], seed)
-        return Plan.make([self.pool], tasks, 1, seed, transforms=[surfaces])
+        return Plan.make([self.pool], tasks, 1, seed, [self.surfaces(*numbers)])
 
     def task(self, number: int, family: str) -> Task:
         """The proved first task of a family, under one surface."""
-        surfaces = Surfaces(self.maker, [number], [self.pool], 0)
-        task = surfaces.changed(self.pool.task(family, 0, 0), 0, first=True)
+        task = self.surfaces(number).changed(self.pool.task(family, 0, 0), 0, first=True)
         return asyncio.run(prove(task, self.world, self.template))
 
     def played(self, task: Task, model: Model) -> dict[str, Any]:
@@ -75,7 +80,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     world = load_world(parcel_world.make(tmp_path_factory.mktemp("surface") / "parcels"))
     with world.template() as template:
         pool = FamilyTasks(world, template)
-        yield Scene(world, template, pool, SurfaceMaker(world, database_names(template)))
+        yield Scene(world, template, pool)
 
 
 class Says(Model):
@@ -250,7 +255,7 @@ def test_the_plan_spreads_surfaces_and_keeps_the_tasks(scene: Scene):
 
 
 def test_a_held_out_surface_is_not_shown_in_the_first_split(scene: Scene):
-    surfaces = Surfaces(scene.maker, [0, 1, 2], [scene.pool], 5, held_out=[2])
+    surfaces = scene.surfaces(0, 1, 2, held_out=[2], seed=5)
     task = scene.pool.task("state_of", 0, 0)
     first = [surfaces.changed(task, index, first=True).surface for index in range(12)]
     second = [surfaces.changed(task, index, first=False).surface for index in range(12)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from envs.world.loader import World, load_world
 from synth.core.dataset.store.task_table import TaskTable
 from synth.core.foundation.hashing import canonical
 from synth.core.tasks.families import FamilyTasks
+from synth.core.tasks.grounding import turns
 from synth.core.types.steps import SequelStep
 from synth.core.users.scripted.user import ScriptedUser
 from synth.core.validation.attacks.lazy import lazy_agents
@@ -25,7 +26,8 @@ from synth.core.validation.attacks.steps import Attack, SayStep, moves_of, play
 from synth.core.validation.prove import prove_and_keep
 from synth.core.validation.report import FamilyReport
 from synth.errors import OperatorError, TaskError
-from synth.ext.variety.composition import LEADS, compose, setting, shared_form, turns
+from synth.ext.variety.composition import LEADS, compose, setting, shared_form
+from synth.ext.variety.selection import SelectionOptions, TaskSelection
 from synth.plan import Plan
 from synth.source import TaskFamily
 from synth.task import Task
@@ -50,8 +52,8 @@ def pool(world: World, template: Template) -> FamilyTasks:
     return FamilyTasks(world, template)
 
 
-def plan_of(pool: FamilyTasks, count: int, **more: object) -> Plan:
-    return Plan.make([pool], count, 1, 7, **{"compose": {2: 0.5}, **more})  # pyright: ignore
+def plan_of(pool: FamilyTasks, count: int, compose: Mapping[int, float] | None = None) -> Plan:
+    return Plan.make([pool], count, 1, 7, [TaskSelection(SelectionOptions(compose or {2: 0.5}))])
 
 
 def composed(pool: FamilyTasks) -> Task:
@@ -162,7 +164,7 @@ def test_turns_take_each_place_once():
 
 def test_a_plan_spreads_composed_tasks(pool: FamilyTasks):
     plan = plan_of(pool, 8)
-    assert plan.composed == {2: 4}
+    assert plan.blocks[0].composed == {2: 4}
     kinds = [bool(plan.task(index).parts) for index in range(8)]
     assert kinds == [plan.is_composed(index) for index in range(8)] == [False, True] * 4
     tasks = [plan.task(index) for index in range(8)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from envs.world.loader import load_world
 from synth.core.dataset.variety import Variety
 from synth.core.tasks.families import FamilyTasks
 from synth.ext.variety.distinct import MOST_REFUSED, Openings
+from synth.ext.variety.selection import SelectedBlock, SelectionOptions, TaskSelection
 from synth.plan import Plan
 from synth.task import Task
 
@@ -60,6 +62,19 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FamilyTasks]:
         yield FamilyTasks(world, template)
 
 
+def planned(pool: FamilyTasks, count: int, seed: int = 7, **keys: Any) -> Plan:
+    """A plan with these keys of ``tasks``."""
+    return Plan.make(
+        [pool], count, 1, seed, [TaskSelection(SelectionOptions(**keys))] if keys else []
+    )
+
+
+def left_out(plan: Plan) -> int:
+    (block,) = plan.blocks
+    assert isinstance(block, SelectedBlock)
+    return block.refused["max_near_duplicates"]
+
+
 def tasks_of(plan: Plan) -> list[Task]:
     return [plan.task(index) for index in range(plan.tasks)]
 
@@ -76,30 +91,30 @@ def measured(plan: Plan) -> int:
 def test_no_more_than_the_share_is_a_near_duplicate_and_others_take_their_places(
     pool: FamilyTasks, most: float
 ):
-    plan = Plan.make([pool], 90, 1, 7, max_near_duplicates=most)
+    plan = planned(pool, 90, max_near_duplicates=most)
     assert plan.tasks == 90
     assert len({task.id for task in tasks_of(plan)}) == 90
     assert measured(plan) <= most * 90
     assert measured(Plan.make([pool], 90, 1, 7)) >= 28  # what it would be without
-    assert (plan.left_out > 0) is (most < 1.0)
+    assert (left_out(plan) > 0) is (most < 1.0)
 
 
 def test_a_share_of_one_takes_the_same_tasks_as_no_share(pool: FamilyTasks):
-    free, any_share = (Plan.make([pool], 50, 1, 7, max_near_duplicates=m) for m in (None, 1.0))
+    free, any_share = (planned(pool, 50, max_near_duplicates=m) for m in (None, 1.0))
     assert [task.id for task in tasks_of(free)] == [task.id for task in tasks_of(any_share)]
     assert free.share == any_share.share
 
 
 def test_the_same_seed_gives_the_same_plan_and_the_share_is_in_its_digest(pool: FamilyTasks):
-    one, two = (Plan.make([pool], 60, 1, 7, max_near_duplicates=0.0) for _ in range(2))
+    one, two = (planned(pool, 60, max_near_duplicates=0.0) for _ in range(2))
     assert [task.id for task in tasks_of(one)] == [task.id for task in tasks_of(two)]
     assert one.digest() == two.digest()
     assert one.digest() != Plan.make([pool], 60, 1, 7).digest()
-    assert one.digest() != Plan.make([pool], 60, 1, 8, max_near_duplicates=0.0).digest()
+    assert one.digest() != planned(pool, 60, 8, max_near_duplicates=0.0).digest()
 
 
 def test_families_take_turns_and_an_exhausted_one_is_named(pool: FamilyTasks):
-    plan = Plan.make([pool], 30, 1, 7, max_near_duplicates=0.0)
+    plan = planned(pool, 30, max_near_duplicates=0.0)
     assert plan.share == {"alike": 1, "short": 25, "other": 4}
     assert plan.shortfalls == {"alike": (1, 10), "other": (4, 10)}
     families = [task.family for task in tasks_of(plan)]
@@ -108,18 +123,18 @@ def test_families_take_turns_and_an_exhausted_one_is_named(pool: FamilyTasks):
 
 def test_what_no_other_task_can_replace_is_lacking(pool: FamilyTasks):
     everything = sum(pool.capacity(family.id) for family in pool.families)
-    plan = Plan.make([pool], everything, 1, 7, max_near_duplicates=0.0)
+    plan = planned(pool, everything, max_near_duplicates=0.0)
     assert plan.lacking == everything - plan.tasks > 0
-    assert plan.lacking == plan.left_out == 98
+    assert plan.lacking == left_out(plan) == 98
     assert measured(plan) == 0
 
 
 def test_composed_tasks_begin_with_requests_of_their_own(pool: FamilyTasks):
     compose = {2: 0.4, 3: 0.1}
-    plain = Plan.make([pool], 40, 1, 7, compose=compose)
+    plain = planned(pool, 40, compose=compose)
     assert measured(plain) >= 15  # composed tasks begin as others do
-    plan = Plan.make([pool], 40, 1, 7, compose=compose, max_near_duplicates=0.0)
-    assert plan.composed == {2: 16, 3: 4}
+    plan = planned(pool, 40, compose=compose, max_near_duplicates=0.0)
+    assert plan.blocks[0].composed == {2: 16, 3: 4}
     assert measured(plan) == 0
     for attempt in range(3):  # other partners, and then another first request
         prompts = [
@@ -130,7 +145,7 @@ def test_composed_tasks_begin_with_requests_of_their_own(pool: FamilyTasks):
 
 def test_a_world_without_enough_first_requests_has_fewer_composed_tasks(pool: FamilyTasks):
     everything = sum(pool.capacity(family.id) for family in pool.families)
-    plan = Plan.make([pool], everything, 1, 7, compose={2: 0.5}, max_near_duplicates=0.0)
+    plan = planned(pool, everything, compose={2: 0.5}, max_near_duplicates=0.0)
     assert plan.lacking > 0
     assert measured(plan) == 0
     tasks_of(plan)  # each of them can be made
@@ -139,5 +154,5 @@ def test_a_world_without_enough_first_requests_has_fewer_composed_tasks(pool: Fa
 def test_the_search_for_others_in_one_family_is_bounded(pool: FamilyTasks):
     assert Openings(0.0).take("one two three")
     looked_at = MOST_REFUSED + 2
-    plan = Plan.make([pool], 5, 1, 7, max_near_duplicates=0.0)
-    assert plan.left_out <= looked_at
+    plan = planned(pool, 5, max_near_duplicates=0.0)
+    assert left_out(plan) <= looked_at

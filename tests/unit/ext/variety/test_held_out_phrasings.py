@@ -14,10 +14,13 @@ from envs.world.loader import World, load_world
 from synth.core.tasks.families import FamilyTasks
 from synth.core.types.phrasings import HeldOutPhrasings
 from synth.errors import OperatorError
-from synth.ext.variety.held_out import choose_phrasings, hold_out
-from synth.ext.variety.wording import VariedWording, voice_names
+from synth.ext.variety.held_out import HeldOutWordings, choose_phrasings
+from synth.ext.variety.selection import SelectionOptions, TaskSelection
+from synth.ext.variety.wording.grammar import voice_names
+from synth.ext.variety.wording.reword import VariedWording, WordingOptions
 from synth.plan import Plan
 from synth.task import Task
+from synth.transform import TaskTransform
 from tests.unit.runner.test_plan import make_world
 
 SPLITS = {"train": [0], "test": [1]}
@@ -58,10 +61,16 @@ def make(
     varied: bool = False,
     **more: Any,
 ) -> tuple[Plan, HeldOutPhrasings]:
-    held = hold_out(sources, SPLITS, share, varied=varied)
+    transforms: list[TaskTransform] = [
+        HeldOutWordings(WordingOptions(share, "varied" if varied else "plain"))
+    ]
+    transforms += [TaskSelection(SelectionOptions(**more))] if more else []
+    transforms += [VariedWording(WordingOptions(share))] if varied else []
+    pools = {name: [sources[one] for one in own] for name, own in SPLITS.items()}
+    plan = Plan.make(pools, count, 1, seed, transforms)
+    held = HeldOutPhrasings.of(transforms[0].manifest(plan.blocks))
     assert held is not None
-    words = [VariedWording(held.voices)] if varied else []
-    return Plan.make(sources, count, 1, seed, splits=SPLITS, transforms=words, **more), held
+    return plan, held
 
 
 def test_the_first_split_has_none_of_them_and_another_has_some(sources: list[FamilyTasks]):

@@ -6,16 +6,18 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import synth
 from envs.world.loader import load_world
 from synth.config import problems
+from synth.core.config.compose import compose
 from synth.core.dataset.store.task_table import TaskTable
-from synth.core.runner.asked import Levels, weights_of
 from synth.core.tasks.families import FamilyTasks
 from synth.core.types.difficulty import difficulty
+from synth.core.types.families import JOIN
 from synth.core.types.steps import (
     AskStep,
     BranchStep,
@@ -28,11 +30,15 @@ from synth.core.types.steps import (
 )
 from synth.errors import OperatorError, TaskError
 from synth.ext.variety.by_difficulty import ByDifficulty
+from synth.ext.variety.selection import SelectedBlock, SelectionOptions, TaskSelection
+from synth.ext.variety.weights import shares_by, top_up, weights_of
 from synth.plan import Plan, shares
+from synth.prepare import prepare
 from synth.task import Task
+from synth.transform import TaskTransform
 from synth.user import Sequel, UserRole
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
+EXAMPLES = Path(__file__).parents[4] / "examples"
 CALL, FAILING = CallStep("read", {}), CallStep("write", {}, fails="conflict")
 QUERY = (
     "SELECT name, count(*) FROM people JOIN orders USING (id) WHERE note = 'left JOIN'"
@@ -45,6 +51,11 @@ def pool() -> Iterator[FamilyTasks]:
     world = load_world(EXAMPLES / "library")
     with world.template("sqlite", 0) as template:
         yield FamilyTasks(world, template)
+
+
+def planned(pool: FamilyTasks, count: int, *more: TaskTransform, **keys: Any) -> Plan:
+    """A plan with these keys of ``tasks``."""
+    return Plan.make([pool], count, 1, 7, [TaskSelection(SelectionOptions(**keys)), *more])
 
 
 @pytest.mark.parametrize(
@@ -67,7 +78,7 @@ def test_difficulty_counts_the_work_of_gold(steps: list[object], number: int):
 
 
 def test_a_composed_task_is_as_difficult_as_its_requests(pool: FamilyTasks):
-    plan = Plan.make([pool], 8, 1, 7, compose={2: 0.5}, compose_as="both")
+    plan = planned(pool, 8, compose={2: 0.5}, compose_as="both")
     for index in range(8):
         task = plan.task(index)
         more = len(task.parts) - 1 if task.parts else 0
@@ -76,14 +87,35 @@ def test_a_composed_task_is_as_difficult_as_its_requests(pool: FamilyTasks):
 
 
 def test_shares_follow_weights_and_capacities():
-    assert shares(12, {"a": 99, "b": 99}, {"a": 2.0, "b": 1.0}) == {"a": 8, "b": 4}
-    assert shares(12, {"a": 5, "b": 99}, {"a": 2.0, "b": 1.0}) == {"a": 5, "b": 7}
-    assert shares(1, {"a": 9, "b": 9}, {"a": 1.0, "b": 1.5}) == {"a": 0, "b": 1}
+    assert shares_by({"a": 2.0, "b": 1.0}, 12, {"a": 99, "b": 99}) == {"a": 8, "b": 4}
+    assert shares_by({"a": 2.0, "b": 1.0}, 12, {"a": 5, "b": 99}) == {"a": 5, "b": 7}
+    assert shares_by({"a": 1.0, "b": 1.5}, 1, {"a": 9, "b": 9}) == {"a": 0, "b": 1}
     for count in range(25):
         sizes = {"a": 3, "b": 9, "c": 13}
-        equal = shares(count, sizes, dict.fromkeys(sizes, 2.0))
+        equal = shares_by(dict.fromkeys(sizes, 2.0), count, sizes)
         assert sum(equal.values()) == count
         assert all(abs(equal[name] - own) <= 1 for name, own in shares(count, sizes).items())
+
+
+def test_what_families_lack_is_filled_up_by_weight():
+    given = {"a": 9, "b": 1, "c": 2}
+    assert top_up(7, given, None) == {"b": 4, "c": 3}  # a has more than its share
+    assert top_up(18, given, None) == {"a": 1, "b": 9, "c": 8}
+    assert top_up(8, {"a": 0, "b": 0}, {"a": 3.0, "b": 1.0}) == {"a": 6, "b": 2}
+
+
+@pytest.mark.parametrize("limit", ["null", "0.5"])
+def test_families_have_equal_shares_with_the_parts_of_composed_tasks(limit: str):
+    options = ["env=shop", "tasks.count=420", "tasks.compose={2: 0.5, 3: 0.3}", "seed=1"]
+    limited = f"tasks.max_near_duplicates={limit}"
+    plan = prepare(compose([*options, limited])[0].config).plan
+    found = Counter(name for index in range(420) for name in plan.task(index).family.split(JOIN))
+    even = found.total() / len(found)
+    assert max(found.values()) < 1.55 * even
+    assert min(found.values()) > 0.62 * even
+    expected = plan.blocks[0].requests
+    assert sum(expected.values()) == pytest.approx(found.total(), abs=len(found))
+    assert all(abs(expected[name] - count) < 0.5 * even for name, count in found.items())
 
 
 def test_the_last_pattern_that_fits_decides():
@@ -97,27 +129,27 @@ def test_the_last_pattern_that_fits_decides():
 @pytest.mark.parametrize("limit", [None, 1.0])
 def test_a_weight_of_three_gives_three_times_as_many(pool: FamilyTasks, limit: float | None):
     weights = {"renew_all": 3.0}
-    plan = Plan.make(
-        [pool], 16, 1, 7, weights={**weights, "lend_unread": 0.001}, max_near_duplicates=limit
-    )
+    weights["lend_unread"] = 0.001
+    plan = planned(pool, 16, weights=weights, max_near_duplicates=limit)
     assert plan.share == {"lend_book": 4, "renew_all": 12, "lend_unread": 0}
     assert Counter(plan.task(index).family for index in range(16))["renew_all"] == 12
     assert not plan.shortfalls
 
 
 def test_a_family_with_too_few_tasks_for_its_weight_falls_short(pool: FamilyTasks):
-    plan = Plan.make([pool], 30, 1, 7, weights={"lend_unread": 8.0})
+    plan = planned(pool, 30, weights={"lend_unread": 8.0})
     assert plan.share["lend_unread"] == 2
     assert plan.shortfalls == {"lend_unread": (2, 24)}
 
 
 def test_a_range_of_difficulty_holds_for_all_tasks(pool: FamilyTasks):
-    levels = Levels(5, 6)
-    plan = Plan.make([pool], 12, 1, 7, levels=levels)
+    plan = planned(pool, 12, difficulty={"min": 5, "max": 6})
     found = [plan.task(index) for index in range(plan.tasks)]
     assert {difficulty(task) for task in found} <= {5, 6}
-    assert plan.outside > 0
-    composed = Plan.make([pool], 8, 1, 7, compose={2: 1.0}, levels=Levels(9))
+    (block,) = plan.blocks
+    assert isinstance(block, SelectedBlock)
+    assert block.refused["difficulty"] > 0
+    composed = planned(pool, 8, compose={2: 1.0}, difficulty={"min": 9})
     assert all(difficulty(composed.task(index)) >= 9 for index in range(composed.tasks))
 
 
@@ -131,22 +163,21 @@ def test_transforms_are_named_once_and_options_belong_to_one_that_is_listed():
 
 def test_what_no_task_has_is_refused(pool: FamilyTasks):
     with pytest.raises(OperatorError, match=r"tasks.difficulty: .* of 40 on"):
-        Plan.make([pool], 3, 1, 7, levels=Levels(40))
-    plan = Plan.make([pool], 4, 1, 7, compose={2: 1.0}, levels=Levels(0, 1))
+        planned(pool, 3, difficulty={"min": 40})
+    plan = planned(pool, 4, compose={2: 1.0}, difficulty={"max": 1})
     with pytest.raises(TaskError, match="of the difficulty that is asked"):
         plan.task(0)
 
 
 def test_a_plan_in_the_order_of_difficulty(pool: FamilyTasks):
-    usual = Plan.make([pool], 20, 2, 7, compose={2: 0.3})
-    plan = Plan.make([pool], 20, 2, 7, compose={2: 0.3}, transforms=[ByDifficulty()])
+    usual = planned(pool, 20, compose={2: 0.3})
+    plan, again = (planned(pool, 20, ByDifficulty(), compose={2: 0.3}) for _ in range(2))
     tasks = [plan.task(index) for index in range(20)]
     levels = [difficulty(task) for task in tasks]
     assert levels == sorted(levels)
     assert {task.id for task in tasks} == {usual.task(index).id for index in range(20)}
     assert [plan.is_composed(index) for index in range(20)] == [bool(task.parts) for task in tasks]
     assert plan.digest() != usual.digest()
-    again = Plan.make([pool], 20, 2, 7, compose={2: 0.3}, transforms=[ByDifficulty()])
     assert [task.id for task in tasks] == [again.task(index).id for index in range(20)]
 
 

@@ -17,6 +17,7 @@ import synth
 from envs.sandboxes.base import Template
 from envs.types import Limits, RowChange
 from envs.world.loader import World, load_world
+from synth.core.config.types import ComposeAs
 from synth.core.dataset.store.task_table import TaskTable
 from synth.core.foundation.hashing import canonical
 from synth.core.rewards.requests import combined, evidence_of_requests
@@ -30,7 +31,9 @@ from synth.core.validation.report import FamilyReport
 from synth.errors import OperatorError, TaskError
 from synth.evidence import CallRecord, Evidence, TurnRecord, Utterance
 from synth.ext.variety.composition import compose, fit_in_message
-from synth.ext.variety.wording import message_of, reworded
+from synth.ext.variety.selection import SelectionOptions, TaskSelection
+from synth.ext.variety.wording.message import message_of
+from synth.ext.variety.wording.reword import reworded
 from synth.plan import Plan
 from synth.plugins import HONEST_AGENTS
 from synth.source import TaskFamily
@@ -38,7 +41,8 @@ from synth.task import GoldEnd, Task
 from synth.user import Consent, Sequel, UserRole
 from synth.verdict import Verdict
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
+MANNERS: tuple[ComposeAs, ...] = ("turns", "message", "both")
+EXAMPLES = Path(__file__).parents[4] / "examples"
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +61,12 @@ def pool(world: World, template: Template) -> FamilyTasks:
     return FamilyTasks(world, template)
 
 
-def plan_of(pool: FamilyTasks, count: int, manner: str = "message") -> Plan:
-    return Plan.make([pool], count, 1, 7, compose={2: 0.5}, compose_as=manner)
+def selected(compose: dict[int, float], manner: ComposeAs) -> list[TaskSelection]:
+    return [TaskSelection(SelectionOptions(compose, manner))]
+
+
+def plan_of(pool: FamilyTasks, count: int, manner: ComposeAs = "message") -> Plan:
+    return Plan.make([pool], count, 1, 7, selected({2: 0.5}, manner))
 
 
 def together(pool: FamilyTasks) -> Task:
@@ -283,7 +291,7 @@ def test_half_of_the_composed_tasks_come_by_turns(pool: FamilyTasks):
     plan = plan_of(pool, 8, "both")
     tasks = [plan.task(index) for index in range(8) if plan.is_composed(index)]
     assert [task.asked_together for task in tasks] == [False, True, False, True]
-    digests = {plan_of(pool, 8, manner).digest() for manner in ("turns", "message", "both")}
+    digests = {plan_of(pool, 8, manner).digest() for manner in MANNERS}
     assert len(digests) == 3
 
 
@@ -316,7 +324,7 @@ def test_no_attack_wins_and_no_honest_agent_loses(name: str):
     world = load_world(EXAMPLES / name)
     with world.template("sqlite", 0) as template:
         pool = FamilyTasks(world, template)
-        plan = Plan.make([pool], 4, 1, 11, compose={2: 0.5, 3: 0.5}, compose_as="message")
+        plan = Plan.make([pool], 4, 1, 11, selected({2: 0.5, 3: 0.5}, "message"))
         asyncio.run(_battery(plan, world, template))
 
 

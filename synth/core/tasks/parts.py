@@ -1,0 +1,62 @@
+"""A task with parts: gold and end of the whole, and the request to which a topic belongs.
+
+Its user brings the requests one after another, or all of them in the first message. Each part is
+judged as the task that it is (:mod:`synth.core.rewards.requests`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from synth.core.types.reply import GoldReply
+from synth.core.types.steps import NextStep, SequelStep, Step, rewritten
+from synth.task import GoldEnd, Task
+
+OF = "@"
+"""Stands before the number of a later request in the names of its topics."""
+
+
+def joined_gold(parts: Sequence[Task], *, together: bool = False) -> list[Step]:
+    """The steps of all parts, with the beginning of each later request between them: its coming, or
+    that of the work on it where the requests come ``together``.
+    """
+    steps: list[Step] = []
+    wishes = 0
+    for index, part in enumerate(parts):
+        if index and together:
+            steps.append(NextStep())
+        elif index:
+            steps.append(SequelStep(wishes, "done"))
+            wishes += 1
+        steps += rewritten(part.gold, _counted_from(wishes))
+        wishes += len(part.role.then)
+    return steps
+
+
+def joined_end(parts: Sequence[Task], end: GoldEnd) -> GoldEnd:
+    """The end of the whole with what the parts' ends say about replies."""
+    replies = [
+        GoldReply.from_json(part.end.reply)
+        for part in parts
+        if part.end is not None and part.end.reply is not None
+    ]
+    reply = GoldReply(
+        tuple(text for one in replies for text in one.said),
+        tuple(fact for one in replies for fact in one.must),
+        tuple(fact for one in replies for fact in one.facts),
+        tuple(sorted({person for one in replies for person in one.people})),
+    )
+    return replace(end, reply=reply.to_json())
+
+
+def request_of(topic: str) -> int:
+    """The number, from 1, of the request to which a topic of a composed task belongs."""
+    return int(topic.rpartition(OF)[2]) if OF in topic else 1
+
+
+def _counted_from(wishes: int) -> Callable[[Step], Sequence[Step]]:
+    def counted(step: Step) -> Sequence[Step]:
+        return [replace(step, index=step.index + wishes) if isinstance(step, SequelStep) else step]
+
+    return counted

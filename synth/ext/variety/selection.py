@@ -1,0 +1,238 @@
+"""The choice of tasks by keys of ``tasks``: composed ones (``compose``), shares of families
+(``weights``), no near-duplicates (``max_near_duplicates``), a range of ``difficulty``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import accumulate, pairwise
+
+from synth.core.config.types import ComposeAs
+from synth.core.foundation.hashing import digest
+from synth.core.tasks.grounding import turns
+from synth.errors import OperatorError, TaskError
+from synth.ext.variety.composer import MANNERS, SIZES, Composer
+from synth.ext.variety.composition import joined
+from synth.ext.variety.distinct import SPARE, CandidateFamilies, Filters, Levels, Openings
+from synth.ext.variety.weights import shares_by, top_up, weights_of
+from synth.ext.variety.wording.message import joints_digest
+from synth.plan import shares
+from synth.task import Task
+from synth.transform import Block, TaskTransform
+
+
+@dataclass(frozen=True)
+class SelectionOptions:
+    """The keys of ``tasks``, as :class:`synth.config.TasksConfig` explains them."""
+
+    compose: Mapping[int, float] | None = None
+    compose_as: ComposeAs = "turns"
+    max_near_duplicates: float | None = None
+    weights: Mapping[str, float] | None = None
+    difficulty: Mapping[str, int] | None = None
+
+
+class TaskSelection(TaskTransform):
+    """Chooses tasks of each universe, alone or composed; what a universe lacks, the next ones of
+    its split give.
+    """
+
+    Options = SelectionOptions
+
+    def __init__(self, options: SelectionOptions) -> None:
+        super().__init__(options)
+        self._asked = options
+        ends = options.difficulty
+        self._levels = None if ends is None else Levels(ends.get("min", 0), ends.get("max"))
+
+    def digest(self) -> str:
+        return digest(super().digest(), joints_digest() if self._asked.compose else None)
+
+    def choose(
+        self, blocks: Sequence[Block], shown: Callable[[Block, Task], Task]
+    ) -> Sequence[SelectedBlock]:
+        names = list(dict.fromkeys(name for block in blocks for name in block.share))
+        weights, most = weights_of(self._asked.weights, names), self._asked.max_near_duplicates
+        filters = Filters(None if most is None else Openings(most), self._levels)
+        chosen: list[SelectedBlock] = []
+        lacking: Counter[str] = Counter()
+        for block, sizes in zip(blocks, self._sizes(blocks), strict=True):
+            filters.shown = partial(shown, block)
+            chosen.append(self._selected(block, lacking[block.split], sizes, weights, filters))
+            lacking[block.split] += block.tasks - chosen[-1].tasks
+        if self._levels is not None and not any(block.tasks for block in chosen):
+            raise OperatorError(f"tasks.difficulty: no task has a difficulty of {self._levels}")
+        return chosen
+
+    def again(self, task: Task, recorded: Task) -> Task:
+        if not recorded.parts:
+            return task
+        manner = "message" if recorded.asked_together else "turns"
+        whole = joined(task.parts, recorded.id, recorded.seed, manner)
+        return replace(whole, split=recorded.split, surface=recorded.surface)
+
+    def notes(self, blocks: Sequence[Block], asked: int) -> Iterator[str]:
+        refused = next(one.refused for one in blocks if isinstance(one, SelectedBlock))
+        found = sum(block.tasks for block in blocks)
+        lacking = f"the plan has {found} of {asked} tasks" if found < asked else ""
+        if left_out := refused["max_near_duplicates"]:
+            more = "more wordings (`says` in tasks.yaml), families or universes give more"
+            replaced = f", and not all could be replaced: {lacking}; {more}" if lacking else ""
+            note = f"tasks.max_near_duplicates: {left_out} candidate tasks were near-duplicates"
+            yield note + (replaced or "; others took their places")
+        if self._levels is not None:
+            note = (
+                f"tasks.difficulty: {refused['difficulty']} candidate tasks were easier or harder"
+            )
+            yield f"{note}, and {lacking}" if lacking else note
+
+    def _sizes(self, blocks: Sequence[Block]) -> list[dict[int, int]]:
+        """Numbers of composed tasks of each size in each block."""
+        out: list[dict[int, int]] = [{} for _ in blocks]
+        for size, share in (self._asked.compose or {}).items():
+            tasks = accumulate((block.tasks for block in blocks), initial=0)
+            for sizes, (before, end) in zip(out, pairwise(tasks), strict=True):
+                if count := round(end * share) - round(before * share):
+                    sizes[size] = count
+        return out
+
+    def _selected(
+        self,
+        block: Block,
+        more: int,
+        sizes: Mapping[int, int],
+        weights: Mapping[str, float] | None,
+        filters: Filters,
+    ) -> SelectedBlock:
+        """The tasks of one universe, ``more`` than its block has. Raises :class:`OperatorError` if
+        it has too few families for a composed task.
+        """
+        pool, seed, many = block.source, block.seed, sum(sizes.values())
+        capacities = {name: pool.capacity(name) for name in block.share}
+        alone = min(block.tasks + more, sum(capacities.values())) - many
+        asked = [name for name, count in capacities.items() if count]
+        if sizes and len(asked) < max(sizes):
+            raise OperatorError(
+                f"tasks.compose: {max(sizes)} requests in one task take as many families, and"
+                f" universe {pool.universe} has {len(asked)} ({', '.join(asked)})"
+            )
+        manners = MANNERS[self._asked.compose_as]
+        wanted = None if self._levels is None else self._levels.hold
+        composer = Composer(pool, capacities, many, seed, None, manners, wanted) if many else None
+        places: dict[str, list[int]] | None = None
+        share, exhausted = shares_by(weights, alone, capacities), frozenset[str]()
+        if filters:
+            families = CandidateFamilies(pool, seed, capacities, filters, weights)
+            places = {name: [] for name in capacities}
+            for family, place in families.choose(alone):
+                places[family].append(place)
+            share = {name: len(own) for name, own in places.items()}
+            exhausted = frozenset(families.exhausted)
+            if composer is not None:
+                firsts = list(families.choose(SPARE * many, max(sizes), composer))
+                sizes = _reduced(sizes, many - len(firsts))
+                composer = replace(composer, count=sum(sizes.values()), firsts=firsts)
+        if composer is not None:
+            composer = _balanced(composer, sizes, share, weights) if sizes else None
+        own = (sizes, composer, places, exhausted, weights, filters.refused)
+        return SelectedBlock(pool, block.split, seed, share, *own)
+
+
+@dataclass(frozen=True)
+class SelectedBlock(Block):
+    """The chosen tasks of one universe, of which ``composer`` makes the composed ones. ``places``
+    are the places in the pool of each family's tasks (None: the first ones), ``exhausted`` the
+    families that have no more of them, ``weights`` those of the families (None: equal ones).
+    ``refused`` counts the candidates that the filters of the plan refused.
+    """
+
+    composer: Composer | None = None
+    places: Mapping[str, Sequence[int]] | None = None
+    exhausted: frozenset[str] = frozenset()
+    weights: Mapping[str, float] | None = None
+    refused: Mapping[str, int] = field(default_factory=Counter[str])
+
+    @property
+    def requests(self) -> Mapping[str, float]:
+        if self.composer is None:
+            return self.share
+        begun, later = _begun(self.composer), self.composer.expected
+        return {name: self.share[name] + begun[name] + later[name] for name in self.share}
+
+    @property
+    def shortfalls(self) -> dict[str, tuple[int, int]]:
+        weights = self.weights or dict.fromkeys(self.share, 1.0)
+        whole, alone = sum(weights[name] for name in self.share), sum(self.share.values())
+        due = {name: int(alone * weights[name] / whole) for name in self.share}
+        return {
+            name: (given, due[name])
+            for name, given in self.share.items()
+            if given < due[name] and (name in self.exhausted or given == self.source.capacity(name))
+        }
+
+    def identity(self) -> list[object]:
+        firsts = None if self.composer is None else self.composer.firsts
+        places = None if self.places is None else list(self.places.items())
+        return [*super().identity(), sorted(self.composed.items()), places, firsts]
+
+    def task(self, index: int, attempt: int = 0) -> Task:
+        """The ``index``-th task. Composed tasks are spread evenly among the others."""
+        composed = sum(self.composed.values())
+        before, through = (at * composed // self.tasks for at in (index, index + 1))
+        if before == through:
+            family, number = turns(self.share, index - before)
+            place = number if self.places is None else self.places[family][number]
+            return self.source.task(family, place, self.seed)
+        size = self._size(before, composed)
+        assert self.composer is not None, "a block with composed tasks has a composer"
+        task = self.composer.candidate(before, size, attempt)
+        if task is None:
+            asked = "" if self.composer.wanted is None else ", of the difficulty that is asked"
+            message = (
+                f"tasks.compose: {size} requests of universe {self.source.universe} that can stand"
+                " together (of different families, with the same person signed in, without a row"
+                f" that both change{asked}) were not found in {attempt} attempts: ask for fewer, or"
+                " for more families"
+            )
+            raise TaskError(message)
+        return task
+
+    def _size(self, index: int, composed: int) -> int:
+        """The number of requests of the ``index``-th composed task; sizes are spread evenly."""
+        bigger = self.composed.get(max(SIZES), 0)
+        more = index * bigger // composed != (index + 1) * bigger // composed
+        return max(SIZES) if more else min(SIZES)
+
+
+def _balanced(
+    composer: Composer,
+    sizes: Mapping[int, int],
+    share: Mapping[str, int],
+    weights: Mapping[str, float] | None,
+) -> Composer:
+    """The composer with the later requests that each family should give, so that all requests of a
+    universe, asked alone or in a composed task, are shared out by ``weights``.
+    """
+    more = sum((size - 1) * count for size, count in sizes.items())
+    given = Counter(share) + _begun(composer)
+    names = [name for name, capacity in composer.capacities.items() if capacity]
+    return replace(composer, later=top_up(more, {name: given[name] for name in names}, weights))
+
+
+def _begun(composer: Composer) -> Counter[str]:
+    """The number of composed tasks that each family begins."""
+    if composer.firsts is None:
+        return Counter(shares(composer.count, composer.capacities))
+    return Counter(name for name, _ in composer.firsts[: composer.count])
+
+
+def _reduced(sizes: Mapping[int, int], missing: int) -> dict[int, int]:
+    """The numbers of composed tasks without the missing ones, the biggest of which go first."""
+    out: dict[int, int] = {}
+    for size, count in sorted(sizes.items(), reverse=True):
+        out[size] = count - min(count, max(missing, 0))
+        missing -= count - out[size]
+    return {size: count for size, count in sorted(out.items()) if count}
