@@ -37,11 +37,15 @@ def named_values(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     >>> list(named_values({"a": [1, {"b": 2}]}))
     [('a', 1), ('b', 2)]
     """
-    if isinstance(value, Mapping):
-        for key, inner in cast("Mapping[str, Any]", value).items():
-            yield from named_values(inner, key)
-    elif isinstance(value, (list, tuple)):
-        for inner in cast("Sequence[Any]", value):
-            yield from named_values(inner, name)
-    else:
-        yield name, value
+    open_values = [(name, value)]
+    while open_values:
+        key, one = open_values.pop()
+        if isinstance(one, (str, int, float)) or one is None:
+            yield key, one
+        elif isinstance(one, (list, tuple)):
+            items = reversed(cast("Sequence[Any]", one))
+            open_values.extend((key, inner) for inner in items)
+        elif isinstance(one, Mapping):
+            open_values.extend(reversed(list(cast("Mapping[str, Any]", one).items())))
+        else:
+            yield key, one

@@ -20,7 +20,14 @@ from synth.core.language.values import MEASURES, same_day, values_in
 from synth.core.language.wording import MONEY, stem, stems
 from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material
-from synth.core.rewards.reply.sentences import AgentSentence, base_form, is_past, sentences
+from synth.core.rewards.reply.outcome import content
+from synth.core.rewards.reply.sentences import (
+    AgentSentence,
+    base_form,
+    is_negative,
+    is_past,
+    sentences,
+)
 from synth.evidence import CallRecord
 
 CHECK = "false claim of an act"
@@ -68,16 +75,17 @@ _FREE = stems(
 )
 """Words that are also used of what is no act on a record: "I've placed emphasis"."""
 
-_NO_WORK = stems(
-    "look check search find see read review go understand say tell mention explain note notice"
-    " verify confirm think believe hope apologize apologise ask suggest offer try attempt receive"
-    " need want get do have let identify locate retrieve pulled gather compare calculate compute"
-    " list show provide give share describe discuss assume mean missed misread forget learn decide"
-    " determine consider establish realize realise discover access help assist love happen know"
-    " passed use type mix confuse misspell mistype assign mistake"
-    " take make keep respond reply answer outline summarize state indicate promise appreciate"
+_NO_ACT = stems(
+    "look check search find see read review go understand say mention explain note notice verify"
+    " confirm think believe hope apologize suggest offer try receive need want get do have make"
+    " take keep let locate retrieve pull compare calculate list show provide give share describe"
+    " discuss assume mean miss forget learn decide determine consider help know use type mix"
+    " mistake wait leave run"
 )
-"""What changes nothing."""
+"""Verbs of looking, thinking and talking, and those that say nothing alone."""
+
+_TELLS = stems("notify inform tell ask")
+"""Talking that is an act towards anybody but the user."""
 
 MOST = 400
 """Among more numbers than these, every amount is a sum of some."""
@@ -92,18 +100,11 @@ _CLAIM = re.compile(
     r"|(?:,|\band|\bthen)\s+(?:also\s+|then\s+)?(?P<more>[a-z]+)\s+(?:the|your|it|them|that|this"
     r"|him|her|you)\b"
     r"|^\W*(?P<bare>[a-z]+)\s+(?:the|your|it|them|for you)\b"
-    r"|\b(?P<noun>[a-z]+)\s+(?:of\s+\S+\s+|to\s+[\w ]{1,30}?\s+)?(?:(?:has|have)\s+(?:now\s+"
-    r"|already\s+)?been|was|were|is now|went|is (?=complete|done|on its))\s+"
-    r"(?:successfully\s+)?(?:complete|completed|processed|issued|done|made|initiated|submitted"
-    r"|arranged|through|sent|in place|on its way|finali[sz]ed)\b"
+    r"|\b(?P<noun>[a-z]+)\s+(?:of\s+\S+\s+|to\s+[\w ]{1,30}?\s+)?(?:has|have|was|were|is|went)"
+    r"\s+(?:been\s+|now\s+|already\s+)*(?:successfully\s+)?(?:complete\w*|process\w*|done|made|through"
+    r"|issued|submitted|initiated|sent|in place|on its way)\b"
 )
-_OBJECT = re.compile(r"\s+(?:\w+\s+)?(?:it|this|them|one|him|her|you|your|the|an?)\b")
-_DENIES = re.compile(
-    r"\b(?:no|not|never|nothing|none|neither|nor|cannot|without|unable|before|until|unless|if"
-    r"|once|when|should|would|could|can|may|might"
-    r"|will|to be|since|because|after|whether|any|which|that you|you(?:'ve| have)?"
-    r"|as soon as)\b[^,;:]*$|n't\b[^,;:]*$"
-)
+_OBJECT = re.compile(r"\s+(?:up |off |out |aside )?(?:it|this|them|one|him|her|you|your|the|an?)\b")
 _CONDITION = re.compile(
     r"^\W*(?:if|once|when|unless|until|after|before|should|in case|suppose|imagine|for example)\b"
 )
@@ -111,10 +112,49 @@ _RECORD = re.compile(
     r"\b(?P<noun>[a-z]{3,})(?:\s+(?:id|no\.?|number|nr\.?))?\s*[#:]?\s*(?P<number>\d{1,9})\b"
 )
 _TOKEN = re.compile(r"#?\b(?=[\w-]*\d)(?=[\w-]*[a-z_])\w[\w-]{4,}")
-_TELLS = frozenset({"notify", "inform"})
+_HINDERS = frozenset(
+    re.findall(
+        r"\S+",
+        "before until unless if once when should would could can may might will be because since"
+        " after whether any which you you've soon",
+    )
+)
+"""Words before a verb that make its clause no report of an act."""
 _TO_YOU = re.compile(r"\s+you\b")
 _BY_OTHERS = re.compile(r"\W*(?:\w+ )?by (?!me\b|us\b|our\b)")
 _CLAUSE = re.compile(r"[,;:\u2013\u2014(]|\bbut\b|\bhowever\b|\band\b")
+_FURTHER = re.compile(r"\b(?:also|as well|too|besides|additionally)\b")
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """A claimed act: the verb's stem, the form of the claim, and its clause around the verb."""
+
+    verb: str
+    kind: str
+    before: str
+    behind: str
+
+    @property
+    def reports(self) -> bool:
+        """True for an act that is denied, conditional, done by others, or the telling itself."""
+        return (
+            any(word in _HINDERS or is_negative(word) for word in self.before.split())
+            or (self.verb in _TELLS and _TO_YOU.match(self.behind) is not None)
+            or (self.kind in {"past", "perfect"} and _BY_OTHERS.match(self.behind) is not None)
+        )
+
+    @property
+    def further(self) -> bool:
+        """True if it is said to come on top of something else."""
+        return _FURTHER.search(f"{self.before} {self.behind}") is not None
+
+    @property
+    def content(self) -> set[str]:
+        """The stems of what the clause is about, without the verb."""
+        return {word for word in content(f"{self.before} {self.behind}") if not word.isdigit()} - {
+            self.verb
+        }
 
 
 @dataclass(frozen=True)
@@ -137,37 +177,53 @@ class ActClaims:
             return
         if not all(call.name for call in self.every):
             return  # a transcript that does not name its calls
-        acts = list(self._claimed(sentence.text))
-        for verb, kind in acts:
-            why = self._undone(verb, sentence, kind)
+        claims = list(self._claimed(sentence))
+        for claim in claims:
+            why = self._undone(claim, sentence)
             if why and not self._names_amount(sentence):
                 yield ReplyFinding(CHECK, sentence.raw[:200], why)
                 return
+        acts = {claim.verb for claim in claims} & self.verbs
         if acts and self.calls:
             yield from self._other_record(sentence)
-            money = any(verb in _MONEY_ACTS for verb, _ in acts)
+            money = not acts.isdisjoint(_MONEY_ACTS)
             yield from self._other_amount(sentence, money=money)
             yield from self._other_day(sentence)
 
-    def _claimed(self, text: str) -> Iterator[tuple[str, str]]:
-        """The stems of the acts that a sentence claims, each with the form of the claim."""
+    def _claimed(self, sentence: AgentSentence) -> Iterator[_Claim]:
+        """The acts that a sentence claims."""
+        text = sentence.text
         for found in _CLAIM.finditer(text):
             kind = str(found.lastgroup)
-            act = self._act(found[kind], kind, text[found.end() :])
-            if act and not _is_report(text, found, kind, act):
-                yield act, kind
+            start, end = found.span(kind)
+            first = max((item.end() for item in _CLAUSE.finditer(text, 0, start)), default=0)
+            past = _CLAUSE.search(text, end)
+            claim = _Claim(
+                stem(found[kind]) if kind == "noun" else base_form(found[kind]),
+                kind,
+                text[first:start],
+                text[end : past.start() if past else len(text)],
+            )
+            named = bool(
+                _OBJECT.search(text, found.start(), start)  # "I had it rerouted"
+                or re.search(rf"\b{found[kind]}\s+[A-Z]", sentence.raw)
+            )
+            if self._is_act(claim, found[kind], named=named) and not claim.reports:
+                yield claim
 
-    def _act(self, word: str, kind: str, behind: str) -> str:
-        """The stem of an act; empty for a word that is none in this world, or not in the past.
+    def _is_act(self, claim: _Claim, word: str, *, named: bool) -> bool:
+        """True for a verb of this world or a general one, in the past, and for any other by which
+        something was done to a thing, besides looking, thinking and talking.
 
-        Where nothing was called that could change anything, each act of one's own on something is
-        one, besides looking, thinking and talking.
+        ``named`` tells that a name follows the word.
         """
-        if kind == "noun":
-            return stem(word) if stem(word) in self.verbs & _VERBS.keys() else ""
-        verb = base_form(word)
-        own = kind == "own" and not self.calls and verb not in _NO_WORK and _OBJECT.match(behind)
-        return verb if is_past(word) and (verb in self.verbs or own) else ""
+        if claim.kind == "noun":
+            return claim.verb in self.verbs & _VERBS.keys()
+        if not is_past(word) or claim.verb in self.verbs:
+            return is_past(word)
+        if claim.kind == "own":
+            return claim.verb not in _NO_ACT and (named or bool(_OBJECT.match(claim.behind)))
+        return claim.kind == "perfect" and claim.verb not in _NO_ACT | self.given.stems
 
     @cached_property
     def verbs(self) -> frozenset[str]:
@@ -187,12 +243,24 @@ class ActClaims:
     def _golds_stems(self) -> frozenset[str]:
         """The acts that gold claims as well."""
         claimed = (
-            act
+            claim.verb
             for text in self.gold
             for one in sentences(text)
-            for act, _ in self._claimed(one.text)
+            for claim in self._claimed(one)
         )
         return frozenset(claimed)
+
+    @cached_property
+    def _work(self) -> frozenset[str]:
+        """The stems of what the calls were about: names, arguments, values, and gold's words."""
+        names = [call.name for call in self.calls]
+        names += [name for call in self.calls for name in call.arguments or ()]
+        names += [change.table for call in self.calls for change in call.changes]
+        return (
+            self.made.told
+            | stems(" ".join(names).replace("_", " ").lower())
+            | Material(self.gold).stems
+        )
 
     @cached_property
     def _called(self) -> frozenset[str]:
@@ -201,22 +269,29 @@ class ActClaims:
         verbs = [call.name.lower().split("_")[0] for call in self.every if call.ok]
         return frozenset(map(base_form, [*done, *verbs]))
 
-    def _undone(self, act: str, sentence: AgentSentence, form: str) -> str:
+    def _undone(self, claim: _Claim, sentence: AgentSentence) -> str:
         """The reason for which an act cannot have been done; empty if it may have been."""
+        act, form = claim.verb, claim.kind
         kin = _VERBS.get(act, frozenset({act}))
+        about = claim.content & self._work
         if kin & (self.made.told | self._called | self._golds_stems):
+            if claim.further and self.calls and 2 * len(about) <= len(claim.content):
+                return f"no call was about {', '.join(sorted(claim.content - about))}"
             return self._another_thing(act, sentence)
         if form == "perfect" and kin & self._seen.told:
             return ""  # a result tells that it is so
         if form in {"past", "noun"} and kin & self._seen.stems:
             return ""  # it may be older than the conversation
-        if self.calls:
-            if act in _LOOSE or (act in _MONEY_ACTS and self.made.stems & _OF_MONEY):
-                return ""
-            if act not in _VERBS:
-                return self._another_thing(act, sentence)
-            return f"no call did that: {self._names()} were made"
-        return "no call changed anything"
+        if not self.calls:
+            return "no call changed anything"
+        if act not in self.verbs:  # other words for the work, if they are about it
+            strange = claim.content and not about and act not in self.given.stems
+            return f"no call was about {', '.join(sorted(claim.content))}" if strange else ""
+        if act in _LOOSE or (act in _MONEY_ACTS and self.made.stems & _OF_MONEY):
+            return ""
+        if act not in _VERBS:
+            return self._another_thing(act, sentence)
+        return f"no call did that: {self._names()} were made"
 
     def _names(self) -> str:
         return ", ".join(dict.fromkeys(call.name for call in self.calls))[:120]
@@ -354,17 +429,6 @@ class ActClaims:
     @cached_property
     def _arguments(self) -> Material:
         return Material((), [call.arguments for call in self.calls])
-
-
-def _is_report(text: str, found: re.Match[str], kind: str, act: str) -> bool:
-    """True for an act that is denied, conditional, done by others, or the telling itself."""
-    start, end = found.start(kind), found.end(kind)
-    clause = max((item.end() for item in _CLAUSE.finditer(text, 0, start)), default=0)
-    return (
-        _DENIES.search(text[clause:start]) is not None
-        or (act in _TELLS and _TO_YOU.match(text, end) is not None)
-        or (kind in {"past", "perfect"} and _BY_OTHERS.match(text, end) is not None)
-    )
 
 
 def _follows(number: Decimal, known: frozenset[Decimal]) -> bool:

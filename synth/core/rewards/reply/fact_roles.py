@@ -46,8 +46,8 @@ def exchanged_roles(
     known = {fact: texts(tokens(fact)) for fact in facts if texts(tokens(fact))}
     if len(known) < 2:
         return
-    right = [_roles(text, known) for text in (*gold, "\n".join(gold))]
-    for text in (*said, "\n".join(said)):
+    right = [_roles(text, known) for text in {*gold, "\n".join(gold)}]
+    for text in dict.fromkeys([*said, "\n".join(said)]):
         roles = _roles(text, known)
         for one, other in combinations(roles, 2):
             if form(one) == form(other) and any(

@@ -151,6 +151,15 @@ class Material:
         """The stems of its words."""
         return _stems(self._written).union(*(one.stems for one in self._paragraphs))
 
+    def has_stem(self, stem: str) -> bool:
+        """Tell whether a stem is in its text, also within a word."""
+        parts = self._paragraphs
+        return (
+            stem in self._written
+            or any(stem in one.stems for one in parts)
+            or any(stem in one.folded for one in parts)
+        )
+
     @cached_property
     def told(self) -> frozenset[str]:
         """The stems of the words in its values, without the names of fields."""

@@ -36,10 +36,14 @@ _NEAR = 12
 """Numbers up to this one need no source."""
 
 
-def notes_on(sentence: AgentSentence, given: Material) -> Iterator[ReplyFinding]:
-    """The notes on one sentence; a question has only words without support."""
+def notes_on(
+    sentence: AgentSentence, given: Material, *, by_gold: bool = False
+) -> Iterator[ReplyFinding]:
+    """The notes on one sentence; a question has only words without support. What gold says too
+    has support.
+    """
     words = sentence.raw[:200]
-    if new := _new_words(sentence, given):
+    if not by_gold and (new := _new_words(sentence, given)):
         yield ReplyFinding(WORDS, words, f"nothing gave {', '.join(new[:4])}")
     if sentence.asks:
         return
@@ -47,7 +51,7 @@ def notes_on(sentence: AgentSentence, given: Material) -> Iterator[ReplyFinding]
         yield ReplyFinding(PROMISE, words)
     if _RULE.search(sentence.text):
         yield ReplyFinding(RULE, words)
-    for value in values_in(sentence.text):
+    for value in () if by_gold else values_in(sentence.text):
         if _is_unknown(value, given):
             yield ReplyFinding(AMOUNT, words, f"nothing gave {value.text}")
 
@@ -66,5 +70,5 @@ def _is_unknown(value: StatedValue, given: Material) -> bool:
 def _new_words(sentence: AgentSentence, given: Material) -> list[str]:
     """Words of more than three letters that nothing gave, if there are several."""
     words = {stem(word): word for word in sentence.words if len(word) > 3 and word.isalpha()}
-    new = sorted(words[one] for one in words.keys() - GENERAL if one not in given.text)
+    new = sorted(words[one] for one in words.keys() - GENERAL if not given.has_stem(one))
     return new if len(new) > 1 else []

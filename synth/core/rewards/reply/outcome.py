@@ -93,8 +93,8 @@ def _untold_work(
         return
     named = _words_of(done)
     values = partial(_values_of, evidence, gold, done)
-    said = _content(gold.said[-1]) if gold.said else set[str]()
-    told = [one for one in closing if _tells(one, named, values) or len(said & one.stems) > 1]
+    said = content(gold.said[-1]) if gold.said else set[str]()
+    told = [one for one in closing if len(said & one.stems) > 1 or _tells(one, named, values)]
     if not told:
         words = closing[-1].raw[:200] if closing else ""
         yield ReplyFinding(CHECK, words, f"nothing says what {done[-1].name} did")
@@ -122,7 +122,7 @@ def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) 
     forms = [fact.forms for fact in (*gold.must, *gold.facts)]
     seen = [call.result.payload() for call in evidence.calls if call.result is not None]
     others = Material((), [forms, evidence.task.slots, *seen]).values()
-    for value in chain(islice(others, MOST), Material.of_calls(done).values()):
+    for value in chain(Material.of_calls(done).values(), islice(others, MOST)):
         if not (_DONE.fullmatch(value.lower()) or stem(value.lower()) in GENERAL):
             yield value
 
@@ -155,7 +155,7 @@ def _untold_answer(
 ) -> Iterator[ReplyFinding]:
     """Content that gold has beyond courtesy: a reply has some of it, or refuses and names what."""
     request = {stem(word) for word in texts(tokens(evidence.task.prompt))}
-    due = _content(gold.said[-1])
+    due = content(gold.said[-1])
     text = "\n".join(words.text for words in spoken)
     said = {stem(word) for word in texts(tokens(text))}
     wanted = due - request or due
@@ -168,7 +168,7 @@ def _untold_answer(
     yield ReplyFinding(CHECK, spoken[-1].text.strip()[:200], f"says nothing of: {shown}")
 
 
-def _content(text: str) -> set[str]:
+def content(text: str) -> set[str]:
     """The stems of a text that say what it is about."""
     said = {stem(word) for word in texts(tokens(text))} - GENERAL
     return {word for word in said if len(word) > 2 or word.isdigit()}
@@ -185,6 +185,8 @@ def _closing(evidence: Evidence, spoken: Sequence[Utterance]) -> list[Utterance]
 
 def _answers(evidence: Evidence) -> list[int]:
     """The turns in which the user first tells what gold asks for, or first answers a proposal."""
+    if not evidence.turns:
+        return []
     steps = list(every_step(evidence.task.gold))
     wanted = {topic for step in steps if isinstance(step, AskStep) for topic in step.topics}
     confirms = any(isinstance(step, ConfirmStep) for step in steps)

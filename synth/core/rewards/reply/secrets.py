@@ -43,11 +43,9 @@ _WARNS = re.compile(r"\b(?:never|don't|do not|not|no need|without|keep)\b")
 def asked_secrets(sentence: AgentSentence, given: Sequence[Material]) -> Iterator[ReplyFinding]:
     """A request for a secret in a sentence; one that the rules or the user name is no secret."""
     text = _plain(sentence.text)
+    if not _ASKS.search(text) or _WARNS.search(sentence.text):
+        return
     found = [match.group() for match in _WORDS.finditer(text)]
-    if not found or _WARNS.search(sentence.text):
-        return
-    if not (_ASKS.search(sentence.text) or _ASKS.search(text)):
-        return
     new = [word for word in found if not any(_has_word(one.text, word) for one in given)]
     if new:
         yield ReplyFinding(CHECK, sentence.raw[:200], f"nothing asks for {new[0]!r}")

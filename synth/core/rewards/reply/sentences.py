@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from synth.core.language.wording import fold, stem, texts, tokens
+from synth.core.language.wording import fold, stem, stems, texts, tokens
 
 _HIDDEN = re.compile(
     r"<(think|thinking|reasoning|tool_call|function_call)>.*?(?:</\1>|\Z)|\A.*?</think(?:ing)?>",
@@ -17,23 +17,21 @@ _CALL = re.compile(r"\{\s*\"name\"\s*:[^{}]*\"(?:arguments|parameters)\"\s*:\s*\
 """A call that is written into the text."""
 _END = re.compile(r"(?<=[.?!])[\"')\]*_]*\s+|\n+")
 _TITLE = re.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|e\.g|i\.e|vs|approx|incl|excl|No|St)\.(?=\s)")
-_DENIAL = re.compile(
-    r"\b(?:no|not|never|nothing|none|nobody|neither|nor|cannot|without|unable"
-    r"|fail(?:ed|s)?|refuse[ds]?|decline[ds]?)\b"
-    r"|n't\b"
+_NEGATIVE = frozenset(
+    re.findall(r"\w+", "no not never nothing none nobody neither nor cannot without unable")
 )
-_CONDITION = re.compile(
-    r"\b(?:if|once|when(?:ever)?|unless|until|as soon as|in case|should you|let me know|just say"
-    r"|would|could|may i"
-    r"|shall i|should i)\b"
+_REFUSES = stems("fail refuse decline reject")
+_CONDITION = frozenset(
+    re.findall(r"\w+", "if once when whenever unless until case soon should would could may let")
 )
+"""Words of a sentence that states nothing as it is."""
 
 IRREGULAR = dict(
     re.findall(
         r"(\w+)=(\w+)",
         "lent=lend sent=send paid=pay made=make kept=keep wrote=write written=write told=tell"
         " gave=give given=give took=take taken=take sold=sell bought=buy began=begin"
-        " begun=begin held=hold found=find did=do done=do put=put set=set",
+        " begun=begin held=hold found=find did=do done=do put=put set=set gone=go left=leave ran=run",
     )
 )
 """Past forms of verbs that do not end in -ed."""
@@ -63,11 +61,11 @@ class AgentSentence:
 
     @property
     def denies(self) -> bool:
-        return _DENIAL.search(self.text) is not None
+        return any(map(is_negative, self.words)) or not _REFUSES.isdisjoint(self.stems)
 
     @property
     def conditional(self) -> bool:
-        return _CONDITION.search(self.text) is not None
+        return not _CONDITION.isdisjoint(self.words)
 
     @property
     def plain(self) -> bool:
@@ -85,6 +83,11 @@ def sentences(text: str) -> Sequence[AgentSentence]:
     """The sentences of a text, in order."""
     whole = _TITLE.sub(r"\1", visible(text))
     return tuple(AgentSentence(part.strip()) for part in _END.split(whole) if part.strip())
+
+
+def is_negative(word: str) -> bool:
+    """True for a word that denies."""
+    return word in _NEGATIVE or word.endswith("n't")
 
 
 def base_form(verb: str) -> str:
