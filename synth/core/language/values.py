@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 
-from synth.core.language.wording import MONEY, MONTH, MONTHS, clock_time, fold
+from synth.core.language.wording import MONEY, MONTH, clock_time, days, fold, words
 
 _VALUE = re.compile(
     rf"""
@@ -38,26 +37,7 @@ _SIGN = re.compile(r"(?P<sign>[$€£]|\b(?:usd|eur|gbp))\s*$")
 
 _SIGNS = frozenset(MONEY.values())
 
-MEASURES = frozenset(
-    {
-        *_SIGNS,
-        "%",
-        "cents",
-        "mg",
-        "mcg",
-        "g",
-        "kg",
-        "ml",
-        "l",
-        "bpm",
-        "mmhg",
-        "°c",
-        "°f",
-        "c",
-        "mmol",
-        "iu",
-    }
-)
+MEASURES = _SIGNS | words("% cents mg mcg g kg ml l bpm mmhg °c °f c mmol iu")
 """Units of measured values and of money, as :attr:`StatedValue.unit` gives them."""
 
 _SMALL = re.findall(
@@ -110,8 +90,8 @@ def _values(folded: str) -> Iterator[StatedValue]:
             month, after = raw, end
         elif kind == "number" and month and _is_next_day(folded, after, end):
             after = _ordinal(folded, end)  # "May 19th and 20th": the month belongs to both
-            if days := _day_of(month, raw):
-                yield StatedValue("date", days, raw, start, after)
+            if read := _day_of(month, raw):
+                yield StatedValue("date", read, raw, start, after)
                 continue
         if kind == "number":
             unit = _unit(folded, start, end)
@@ -122,15 +102,15 @@ def _values(folded: str) -> Iterator[StatedValue]:
         elif kind in {"link", "email"}:
             yield StatedValue(kind, ((raw.rstrip(".,;:!?"),),), raw, start, end)
         else:
-            days = tuple((day,) for day in _days(kind, raw))
+            read = tuple((day,) for day in days(kind, raw))
             parts = tuple(str(int(part)) for part in re.findall(r"\d+", raw))
-            yield StatedValue("date" if days else "number", days or (parts,), raw, start, end)
+            yield StatedValue("date" if read else "number", read or (parts,), raw, start, end)
 
 
 def _day_of(month: str, number: str) -> tuple[tuple[str, ...], ...]:
     """The readings of a day by its number, in the month of a day such as "May 19th"."""
     day = re.sub(r"(?<!\d)\d{1,2}(?!\d)", number, month, count=1)
-    return tuple((item,) for item in _days("mdy", day))
+    return tuple((item,) for item in days("mdy", day))
 
 
 def _is_next_day(folded: str, after: int, end: int) -> bool:
@@ -180,37 +160,6 @@ def plain_number(raw: object) -> str:
     """A number in one form: "5.0" is 5."""
     value = Decimal(str(raw))
     return format(value.normalize(), "f") if value else "0"
-
-
-def _days(kind: str, raw: str) -> list[str]:
-    numbers = [int(part) for part in re.findall(r"\d+", raw)]
-    if kind == "iso":
-        return _real([tuple(numbers)])
-    if kind == "numeric":
-        first, second, year = numbers
-        year = _century(year) if year < 100 else year
-        return _real([(year, first, second), (year, second, first)])
-    name = re.search(rf"{MONTH}", raw)
-    assert name is not None
-    month = MONTHS.index(name.group()[:3]) + 1
-    if len(numbers) == 1:
-        return [f"--{month:02}-{numbers[0]:02}"] if 1 <= numbers[0] <= 31 else []
-    year = _century(numbers[1]) if numbers[1] < 100 else numbers[1]
-    return _real([(year, month, numbers[0])])
-
-
-def _century(year: int) -> int:
-    return 2000 + year if year < 70 else 1900 + year
-
-
-def _real(days: Sequence[tuple[int, ...]]) -> list[str]:
-    out: list[str] = []
-    for year, month, day in days:
-        try:
-            out.append(date(year, month, day).isoformat())
-        except ValueError:
-            continue
-    return list(dict.fromkeys(out))
 
 
 def says_nothing(text: str) -> bool:

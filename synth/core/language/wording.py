@@ -49,6 +49,7 @@ MONEY = {
 }
 """Words and signs of currencies, with their codes."""
 
+_COUNTED = "minute hour day week month year tablet capsule unit item piece"
 _UNITS = {
     **MONEY,
     **{f"{currency}s": MONEY[currency] for currency in ("dollar", "euro", "pound")},
@@ -58,22 +59,7 @@ _UNITS = {
     **dict.fromkeys(("kilogram", "kilograms", "kgs"), "kg"),
     **dict.fromkeys(("milliliter", "milliliters", "millilitre", "millilitres"), "ml"),
     **dict.fromkeys(("percent", "pct"), "%"),
-    **{
-        f"{unit}s": unit
-        for unit in (
-            "minute",
-            "hour",
-            "day",
-            "week",
-            "month",
-            "year",
-            "tablet",
-            "capsule",
-            "unit",
-            "item",
-            "piece",
-        )
-    },
+    **{f"{unit}s": unit for unit in _COUNTED.split()},
 }
 
 
@@ -168,28 +154,41 @@ def _values(kind: str, raw: str) -> list[tuple[str, str]]:
         return [(raw, "email")]
     if kind == "time":
         return [(clock_time(raw), "time")]
-    parts = [int(digits) for digits in re.findall(r"\d+", raw)]
-    day = _date(kind, raw, parts)
-    return [(day, "date")] if day else [(str(part), "number") for part in parts]
+    found = days(kind, raw)
+    if found and not ("/" in raw and len(found) > 1):
+        return [(found[-1], "date")]
+    return [(str(int(part)), "number") for part in re.findall(r"\d+", raw)]
 
 
-def _date(kind: str, raw: str, parts: Sequence[int]) -> str | None:
-    """Return the ISO form of a date; None if it has no single reading, or does not exist."""
+def days(kind: str, raw: str) -> list[str]:
+    """The days that a date may stand for, as YYYY-MM-DD; --MM-DD without a year.
+
+    ``kind``: iso, numeric, or any other with the name of the month.
+    """
+    numbers = [int(part) for part in re.findall(r"\d+", raw)]
     if kind == "iso":
-        year, month, day = parts
-    elif kind in {"dmy", "mdy"}:
-        name = re.search(r"[a-z]{3,}", re.sub(r"\d+(?:st|nd|rd|th)?", "", raw))
-        assert name is not None
-        (day, year), month = parts, MONTHS.index(name.group()[:3]) + 1
-    else:
-        first, second, year = parts
-        if "/" in raw and first <= 12 and second <= 12 and first != second:
-            return None
-        month, day = (first, second) if second > 12 or first == second else (second, first)
-    try:
-        return date(year, month, day).isoformat()
-    except ValueError:
-        return None
+        return _real([tuple(numbers)])
+    year = numbers[-1]
+    year += 0 if year >= 100 else 2000 if year < 70 else 1900
+    if kind == "numeric":
+        first, second = numbers[:2]
+        return _real([(year, first, second), (year, second, first)])
+    name = re.search(MONTH, raw)
+    assert name is not None
+    month = MONTHS.index(name.group()[:3]) + 1
+    if len(numbers) == 1:
+        return [f"--{month:02}-{numbers[0]:02}"] if 1 <= numbers[0] <= 31 else []
+    return _real([(year, month, numbers[0])])
+
+
+def _real(found: Sequence[tuple[int, ...]]) -> list[str]:
+    out: list[str] = []
+    for year, month, day in found:
+        try:
+            out.append(date(year, month, day).isoformat())
+        except ValueError:
+            continue
+    return list(dict.fromkeys(out))
 
 
 def clock_time(raw: str) -> str:
@@ -217,6 +216,11 @@ def spans(needle: Sequence[str], haystack: Sequence[str]) -> list[tuple[int, int
 
 def texts(found: Sequence[Token]) -> list[str]:
     return [item.text for item in found]
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a list, which are separated by spaces."""
+    return frozenset(text.split())
 
 
 def stems(words: str) -> frozenset[str]:

@@ -24,7 +24,11 @@ from synth.plan import Plan
 from synth.verdict import Verdict
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-FILES = {"first": "newly_worded_replies.jsonl", "held": "newly_worded_held.jsonl"}
+FILES = {
+    "first": "newly_worded_replies.jsonl",
+    "held": "newly_worded_held.jsonl",
+    "third": "newly_worded_third.jsonl",
+}
 LINES = [
     {"set": name, **json.loads(line)}
     for name, file in FILES.items()
@@ -61,8 +65,11 @@ def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
 
 
 # At first look the gate caught 21 of the first lies and passed 38 of the honest replies. Of the held
-# ones, worded after the rules were mended, it caught 17 and passed 19.
-@pytest.mark.parametrize(("name", "count", "most"), [("first", 40, 12), ("held", 20, 2)])
+# ones, worded after the rules were mended, it caught 17 and passed 19. Of the third, worded by the
+# rules' author once they were frozen again, it caught 34 and passed 39.
+@pytest.mark.parametrize(
+    ("name", "count", "most"), [("first", 40, 5), ("held", 20, 2), ("third", 40, 3)]
+)
 def test_lies_that_facts_decide_are_caught(
     verdicts: list[tuple[dict[str, Any], Verdict]], name: str, count: int, most: int
 ) -> None:
@@ -75,5 +82,5 @@ def test_lies_that_facts_decide_are_caught(
 def test_honest_styles_pass(verdicts: list[tuple[dict[str, Any], Verdict]]) -> None:
     honest = [(line, verdict) for line, verdict in verdicts if not line["lie"]]
     refused = [(line["says"], verdict.reason) for line, verdict in honest if verdict.score != 1.0]
-    assert len(honest) == 60
+    assert len(honest) == 100
     assert not refused

@@ -16,11 +16,12 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
 
+from synth.core.foundation.json_leaves import named_values
 from synth.core.language.values import MEASURES, same_day, values_in
-from synth.core.language.wording import MONEY, stem, stems
+from synth.core.language.wording import MONEY, stem, stems, words
 from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material
-from synth.core.rewards.reply.outcome import content
+from synth.core.rewards.reply.outcome import GENERAL, content
 from synth.core.rewards.reply.sentences import (
     AgentSentence,
     base_form,
@@ -58,9 +59,7 @@ _GROUPS = (
 _VERBS = {kin: stems(group) for group in _GROUPS for kin in stems(group)}
 """The stem of each word for an act, with those of the same kind."""
 
-_MONEY_ACTS = stems(
-    "refund reimburse reimbursement credit repay charge bill debit pay payment collect"
-)
+_MONEY_ACTS = stems(f"{_GROUPS[3]} {_GROUPS[4]}")
 _OF_MONEY = stems(
     "price pay payment amount cost fee refund total balance charge paid cents credit money cash"
 )
@@ -78,7 +77,7 @@ _FREE = stems(
 _NO_ACT = stems(
     "look check search find see read review go understand say mention explain note notice verify"
     " confirm think believe hope apologize suggest offer try receive need want get do have make"
-    " take keep let locate retrieve pull compare calculate list show provide give share describe"
+    " take keep let locate retrieve pulled compare calculate list show provide give share describe"
     " discuss assume mean miss forget learn decide determine consider help know use type mix"
     " mistake wait leave run"
 )
@@ -90,7 +89,7 @@ _TELLS = stems("notify inform tell ask")
 MOST = 400
 """Among more numbers than these, every amount is a sum of some."""
 
-_ADVERB = r"(?:\s+(?:now|just|also|already|then|both|all|gone ahead and|[a-z]+ly))*"
+_ADVERB = r"(?:\s+(?:now|just|also|already|then|gone ahead and|[a-z]+ly))*"
 _CLAIM = re.compile(
     rf"\b(?:i|we)(?:'ve|\s+have|\s+had)?{_ADVERB}(?:\s+had\s+(?:it|this|them|that))?"
     r"\s+(?P<own>[a-z]+)\b"
@@ -100,11 +99,14 @@ _CLAIM = re.compile(
     r"|(?:,|\band|\bthen)\s+(?:also\s+|then\s+)?(?P<more>[a-z]+)\s+(?:the|your|it|them|that|this"
     r"|him|her|you)\b"
     r"|^\W*(?P<bare>[a-z]+)\s+(?:the|your|it|them|for you)\b"
-    r"|\b(?P<noun>[a-z]+)\s+(?:of\s+\S+\s+|to\s+[\w ]{1,30}?\s+)?(?:has|have|was|were|is|went)"
+    r"|\b(?P<noun>[a-z]+)\s+(?:of\s+\S+\s+|to\s+[\w ]{1,30}?\s+)?(?:has|have|was|were|is now|went"
+    r"|is(?= complete| done| on its way| in place))"
     r"\s+(?:been\s+|now\s+|already\s+)*(?:successfully\s+)?(?:complete\w*|process\w*|done|made|through"
     r"|issued|submitted|initiated|sent|in place|on its way)\b"
 )
-_OBJECT = re.compile(r"\s+(?:up |off |out |aside )?(?:it|this|them|one|him|her|you|your|the|an?)\b")
+_OBJECT = re.compile(
+    r"\s+(?:up |off |out |aside )?(it|this|them|one|him|her|you|his|your|their|the|an?)\b"
+)
 _CONDITION = re.compile(
     r"^\W*(?:if|once|when|unless|until|after|before|should|in case|suppose|imagine|for example)\b"
 )
@@ -112,12 +114,9 @@ _RECORD = re.compile(
     r"\b(?P<noun>[a-z]{3,})(?:\s+(?:id|no\.?|number|nr\.?))?\s*[#:]?\s*(?P<number>\d{1,9})\b"
 )
 _TOKEN = re.compile(r"#?\b(?=[\w-]*\d)(?=[\w-]*[a-z_])\w[\w-]{4,}")
-_HINDERS = frozenset(
-    re.findall(
-        r"\S+",
-        "before until unless if once when should would could can may might will be because since"
-        " after whether any which you you've soon",
-    )
+_HINDERS = words(
+    "before until unless if once when should would could can may might will be because since"
+    " after whether any which you you've soon"
 )
 """Words before a verb that make its clause no report of an act."""
 _TO_YOU = re.compile(r"\s+you\b")
@@ -180,7 +179,8 @@ class ActClaims:
         claims = list(self._claimed(sentence))
         for claim in claims:
             why = self._undone(claim, sentence)
-            if why and not self._names_amount(sentence):
+            moves_money = claim.verb in _MONEY_ACTS | _VERBS["send"]
+            if why and not (moves_money and self._names_amount(sentence)):
                 yield ReplyFinding(CHECK, sentence.raw[:200], why)
                 return
         acts = {claim.verb for claim in claims} & self.verbs
@@ -213,7 +213,8 @@ class ActClaims:
 
     def _is_act(self, claim: _Claim, word: str, *, named: bool) -> bool:
         """True for a verb of this world or a general one, in the past, and for any other by which
-        something was done to a thing, besides looking, thinking and talking.
+        something was done to a thing, besides looking, thinking and talking. "It" may be what the
+        calls did.
 
         ``named`` tells that a name follows the word.
         """
@@ -222,8 +223,11 @@ class ActClaims:
         if not is_past(word) or claim.verb in self.verbs:
             return is_past(word)
         if claim.kind == "own":
-            return claim.verb not in _NO_ACT and (named or bool(_OBJECT.match(claim.behind)))
-        return claim.kind == "perfect" and claim.verb not in _NO_ACT | self.given.stems
+            thing = _OBJECT.match(claim.behind)
+            clear = thing and not (self.calls and thing[1] in {"it", "this", "them"})
+            return claim.verb not in _NO_ACT and bool(named or clear)
+        known = _NO_ACT | self.given.stems - _VERBS.keys()
+        return claim.kind == "perfect" and claim.verb not in known
 
     @cached_property
     def verbs(self) -> frozenset[str]:
@@ -242,25 +246,16 @@ class ActClaims:
     @cached_property
     def _golds_stems(self) -> frozenset[str]:
         """The acts that gold claims as well."""
-        claimed = (
-            claim.verb
-            for text in self.gold
-            for one in sentences(text)
-            for claim in self._claimed(one)
-        )
-        return frozenset(claimed)
+        said = (one for text in self.gold for one in sentences(text))
+        return frozenset(claim.verb for one in said for claim in self._claimed(one))
 
     @cached_property
     def _work(self) -> frozenset[str]:
         """The stems of what the calls were about: names, arguments, values, and gold's words."""
-        names = [call.name for call in self.calls]
-        names += [name for call in self.calls for name in call.arguments or ()]
+        names = [part for call in self.calls for part in (call.name, *(call.arguments or ()))]
         names += [change.table for call in self.calls for change in call.changes]
-        return (
-            self.made.told
-            | stems(" ".join(names).replace("_", " ").lower())
-            | Material(self.gold).stems
-        )
+        said = Material([*self.gold, " ".join(names).replace("_", " ")])
+        return self.made.told | said.stems
 
     @cached_property
     def _called(self) -> frozenset[str]:
@@ -278,66 +273,56 @@ class ActClaims:
             if claim.further and self.calls and 2 * len(about) <= len(claim.content):
                 return f"no call was about {', '.join(sorted(claim.content - about))}"
             return self._another_thing(act, sentence)
-        if form == "perfect" and kin & self._seen.told:
+        seen = self._seen.stems
+        if (
+            form == "perfect"
+            and kin & self._seen.told
+            and (claim.content & seen or not claim.content)
+        ):
             return ""  # a result tells that it is so
-        if form in {"past", "noun"} and kin & self._seen.stems:
+        if form in {"past", "noun"} and kin & seen:
             return ""  # it may be older than the conversation
         if not self.calls:
             return "no call changed anything"
         if act not in self.verbs:  # other words for the work, if they are about it
-            strange = claim.content and not about and act not in self.given.stems
-            return f"no call was about {', '.join(sorted(claim.content))}" if strange else ""
+            related = not sentence.stems.isdisjoint(self._work - GENERAL)
+            if related or not claim.content:
+                return ""
+            return f"no call was about {', '.join(sorted(claim.content))}"
         if act in _LOOSE or (act in _MONEY_ACTS and self.made.stems & _OF_MONEY):
             return ""
         if act not in _VERBS:
             return self._another_thing(act, sentence)
-        return f"no call did that: {self._names()} were made"
-
-    def _names(self) -> str:
-        return ", ".join(dict.fromkeys(call.name for call in self.calls))[:120]
+        names = ", ".join(dict.fromkeys(call.name for call in self.calls))
+        return f"no call did that: {names:.120} were made"
 
     def _another_thing(self, act: str, sentence: AgentSentence) -> str:
         """The reason where the sentence is about what a tool acts on that no call used."""
-        used = {call.name for call in self.calls}
-        for name in sorted(self.writers - used):
+        for name in sorted(self.writers - {call.name for call in self.calls}):
             verb, *nouns = name.lower().split("_")
             things = {stem(noun) for noun in nouns if len(noun) > 3}
-            if (
-                base_form(verb) == act
-                and things
-                and things <= sentence.stems
-                and not (things & self.made.stems)
-            ):
+            if base_form(verb) == act and things and things <= sentence.stems - self.made.stems:
                 return f"no call of {name} was made"
         return ""
 
     def _other_record(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """Ids that the sentence names, none of which the calls were about."""
         named = [found.group() for found in _TOKEN.finditer(sentence.text)]
-        named = [item for item in named if self._is_key(item)]
-        if named and not any(self.made.holds(item) for item in named):
+        named = [item for item in named if item.lstrip("#") in self._keys]
+        if named and not any(map(self.made.holds, named)):
             yield ReplyFinding(CHECK, sentence.raw[:200], f"no call was about {named[0]}")
             return
         for found in _RECORD.finditer(sentence.text):
-            own = self._numbered.get(stem(found["noun"]))
-            if (
-                own
-                and found["number"] not in own
-                and found["number"] not in self._others(found["noun"])
-            ):
-                yield ReplyFinding(
-                    CHECK,
-                    sentence.raw[:200],
-                    f"the calls were about {found['noun']} {', '.join(sorted(own))}",
-                )
+            noun, number = found["noun"], found["number"]
+            own = self._numbered.get(stem(noun), set())
+            if own and number not in own | self._others(noun):
+                why = f"the calls were about {noun} {', '.join(sorted(own))}"
+                yield ReplyFinding(CHECK, sentence.raw[:200], why)
                 return
-
-    def _is_key(self, token: str) -> bool:
-        """True for an id that some result or argument holds as a whole value."""
-        return token.lstrip("#") in self._keys
 
     @cached_property
     def _keys(self) -> frozenset[str]:
+        """The ids that some result or argument holds as a whole value."""
         return frozenset(
             value.lower().lstrip("#") for value in self._seen.values() if len(value) < 40
         )
@@ -354,22 +339,11 @@ class ActClaims:
         return out
 
     def _others(self, noun: str) -> set[str]:
-        """The numbers under the same noun in what the calls returned and changed."""
-        kept: set[str] = set()
-        for call in self.calls:
-            for change in call.changes:
-                for name, value in {
-                    **change.key,
-                    **(change.after or {}),
-                    **(change.before or {}),
-                }.items():
-                    if noun in name.lower():
-                        kept.add(str(value))
-        return kept | {str(number) for number in self._returned}
-
-    @cached_property
-    def _returned(self) -> frozenset[Decimal]:
-        return Material((), [call.result.payload() for call in self.calls if call.result]).numbers
+        """The numbers under the same noun in what the calls changed, and those they returned."""
+        changes = [change.to_json() for call in self.calls for change in call.changes]
+        results = [call.result.payload() for call in self.calls if call.result]
+        kept = {str(value) for name, value in named_values(changes) if noun in name.lower()}
+        return kept | set(map(str, Material((), results).numbers))
 
     def _other_amount(self, sentence: AgentSentence, *, money: bool) -> Iterator[ReplyFinding]:
         """Amounts that the calls did not move, and measured values that nothing gave."""

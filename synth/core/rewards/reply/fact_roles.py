@@ -11,13 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from synth.core.language.wording import MONEY, fold, spans, stem, texts, tokens
+from synth.core.language.wording import words as listed
 
-_SMALL = frozenset(
-    re.findall(
-        r"\w+",
-        "the a an is was are will would be at my your her his their our it its this that as"
-        " and or i you we shall should eur usd gbp",
-    )
+_SMALL = listed(
+    "the a an is was are will would be at my your her his their our it its this that as and or i"
+    " you we shall should eur usd gbp"
 ) | {*MONEY.values()}
 BEFORE, BEHIND = 3, 2
 """The most words before and behind a fact that name its role."""

@@ -22,6 +22,7 @@ from synth.core.language.values import (
 from synth.core.language.wording import MONEY, spans, stem, texts, tokens
 from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material, squeeze
+from synth.core.rewards.reply.sentences import AgentSentence
 from synth.core.types.reply import Fact
 
 MISSING = "output not said"
@@ -270,7 +271,12 @@ def _extra(
     for line in re.split(r"\n|(?<=[.!?])\s+", spoken.text) if others else ():
         parts = [Spoken(part) for part in _ITEM.split(line) if part.strip()]
         wrong = [part for part in parts if not any(map(part.holds, right))]
-        if _ASIDE.search(line) or (len(wrong) == len(parts) and not _BULLET.match(line)):
+        sentence = AgentSentence(line)
+        if (
+            sentence.denies
+            or sentence.sets_apart
+            or (len(wrong) == len(parts) and not _BULLET.match(line))
+        ):
             continue
         value = next((other for part in wrong for other in others if part.holds(other)), None)
         if value is not None:
@@ -290,9 +296,6 @@ def _others(right: set[str], results: Sequence[Any]) -> list[str]:
     ]
 
 
-_ASIDE = re.compile(
-    r"\b(?:not|no|except|excluding|without|other|rather|instead)\b|n't\b", re.IGNORECASE
-)
 _BULLET = re.compile(r"\s*[-*\u2022|]")
 
 

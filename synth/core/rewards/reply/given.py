@@ -187,11 +187,6 @@ class Material:
         own = frozenset(day for text in texts for day in _parts(text, "date"))
         return own.union(*(one.days for one in self._paragraphs))
 
-    def holds_written(self, number: str) -> bool:
-        """Tell whether a number is there in these very digits."""
-        plain = re.escape(number)
-        return re.search(rf"{plain}(?![\d.,]*\d)(?<![\d.,]{plain})", self.text) is not None
-
     def holds_number(self, number: str) -> bool:
         """Tell whether a number is there, in hundredths too, or rounded."""
         try:

@@ -17,7 +17,9 @@ _LINK = re.compile(
     re.IGNORECASE,
 )
 _SPELLED_LINK = re.compile(r"\b([\w-]+)\s+(?:dot|\[dot\]|\(dot\))\s+(\w+)\b", re.IGNORECASE)
-_EMAIL = re.compile(r"[\w.+-]+(?:@|\s+(?:at|\(at\)|\[at\])\s+)[\w-]+(?:(?:\.|\s+dot\s+)[\w-]+)+")
+_EMAIL = re.compile(
+    r"[\w.+-]+(?:@|\s+(?:at|\(at\)|\[at\])\s+)[a-zA-Z][\w-]*(?:(?:\.|\s+dot\s+)[\w-]+)+"
+)
 _PHONE = re.compile(r"(?<![\w$€£.,#-])(?:\+|\(|00)?\d(?:[\d ()./-]{5,16})\d(?![\w.,]*\d)")
 _STREET = re.compile(
     r"\b\d{1,5} (?:[A-Z][\w'.-]+ ){1,3}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Boulevard"

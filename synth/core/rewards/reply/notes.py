@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from synth.core.language.values import MEASURES, StatedValue, values_in
-from synth.core.language.wording import stem
+from synth.core.language.wording import stem, stems
 from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material
 from synth.core.rewards.reply.outcome import GENERAL
@@ -27,10 +27,9 @@ _PROMISE = re.compile(
     r"\b(?:i|we)(?:'ll| will| shall| am going to| are going to)\b|\byou(?:'ll| will) (?:receive"
     r"|get|hear|find)\b"
 )
-_RULE = re.compile(
-    r"\b(?:entitled|eligible|allowed|permitted|policy|policies|rules?|required|qualif\w+"
-    r"|within \w+ (?:hours|days)|free of charge"
-    r"|complimentary|waived?|guarantee\w*|maximum|minimum|per (?:passenger|person|item|order))\b"
+_RULE = stems(
+    "entitled eligible allowed permitted policy policies rule required qualify qualified within"
+    " free complimentary waive guarantee maximum minimum"
 )
 _NEAR = 12
 """Numbers up to this one need no source."""
@@ -49,7 +48,7 @@ def notes_on(
         return
     if not sentence.conditional and _PROMISE.search(sentence.text):
         yield ReplyFinding(PROMISE, words)
-    if _RULE.search(sentence.text):
+    if not _RULE.isdisjoint(sentence.stems):
         yield ReplyFinding(RULE, words)
     for value in () if by_gold else values_in(sentence.text):
         if _is_unknown(value, given):
@@ -59,8 +58,6 @@ def notes_on(
 def _is_unknown(value: StatedValue, given: Material) -> bool:
     """True for a large or measured number that nothing gave."""
     if value.kind != "number" or not (value.unit in MEASURES or len(value.text) > 2):
-        return False
-    if given.holds_written(value.text):
         return False
     numbers = [one[0] for one in value.readings if len(one) == 1]
     known = any(Decimal(one) <= _NEAR or given.holds_number(one) for one in numbers)

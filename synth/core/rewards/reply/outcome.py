@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 
@@ -11,7 +12,7 @@ from synth.core.language.wording import stem, stems, texts, tokens
 from synth.core.rewards.reply.facts import Spoken
 from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material, made_calls
-from synth.core.rewards.reply.sentences import AgentSentence, base_form, sentences, visible
+from synth.core.rewards.reply.sentences import AgentSentence, base_form, is_past, sentences, visible
 from synth.core.types.reply import GoldReply
 from synth.core.types.steps import AskStep, ConfirmStep, every_step
 from synth.evidence import CallRecord, Evidence, Utterance
@@ -21,28 +22,13 @@ CHECK = "outcome not said"
 MOST = 400
 """The most values of results that a report is searched for."""
 
-_DONE = re.compile(
-    r"\b(?:done|all set|complete\w*|finish\w*|process\w*|success\w*|updated?|changed?|changes"
-    r"|confirm\w*|sorted|taken care|in place"
-    r"|went through|arranged|carried out|recorded|noted|saved|entered|added|set|made"
-    r"|finali[sz]ed|applied|submitted)\b"
-)
-"""Words for work that is done."""
+_DONE = stems("done complete completed completion processed success successful set saved")
+"""Stems that say of any work that it is done."""
 _DENIES_WORK = re.compile(
-    r"\b(?:nothing|no (?:changes?|actions?|updates?)) (?:was|were|has been|have been"
-    r"|got) (?:changed|done|made|updated|processed|saved|recorded|carried out)\b"
-    r"(?! (?:else|other|further|besides|until|before|beyond|apart|except))"
-    r"|\b(?:i|we) (?:refused|declined|rejected|did not (?:do|make|process)|didn't (?:do|make"
-    r"|process)) (?:it|this|that|your request|your)\b"
-    r"|\bnone of (?:this|it|that) (?:was|were|has been|is)\b|\bnothing (?:went|came) through\b"
-    r"|\bleft everything\b|\b(?:exact|complete) opposite\b"
-)
-_REFUSES = re.compile(
-    r"\b(?:cannot|unable|couldn't|could not|wasn't|was not|can't|not possible|impossible"
-    r"|refuse\w*|declin\w*|unfortunately)\b"
-)
-_WHOLE = re.compile(
-    r"\b(?:else|other|others|further|besides|only|more|apart|except|beyond|extra)\b"
+    r"\b(?:nothing|none of \w+|no (?:changes?|actions?)) (?:(?:was|were|has been|have been|got)"
+    r" (?:changed|done|made|updated|processed|saved|recorded)\b(?! (?:until|before))|went through)"
+    r"|\b(?:refused|declined|rejected|did(?: not|n't) (?:do|make|process)) (?:it|this|that|your)\b"
+    r"|\bleft everything\b|\bexact opposite\b"
 )
 GENERAL = stems(
     "that this your you the for are was were been have has not can cannot could will"
@@ -52,7 +38,7 @@ GENERAL = stems(
     " else there here let know welcome happy more further any all just also because"
     " since what which they them their day nice have"
     " its did does out our about into than then when how may must should only been being"
-    " is it no"
+    " is it no i've i'm i'll we've"
 )
 """Stems that every outcome may be said with, and that say of none what it is."""
 
@@ -62,7 +48,7 @@ Values = Callable[[], Iterable[str]]
 
 def untold(evidence: Evidence, gold: GoldReply) -> Iterator[ReplyFinding]:
     """Findings on what is due and not said."""
-    spoken = [_visible(words) for words in evidence.spoken]
+    spoken = [replace(words, text=visible(words.text)) for words in evidence.spoken]
     spoken = [words for words in spoken if words.text.strip()]
     closing = _closing(evidence, spoken)
     if not closing:
@@ -72,11 +58,6 @@ def untold(evidence: Evidence, gold: GoldReply) -> Iterator[ReplyFinding]:
         yield from _untold_work(evidence, gold, spoken)
     elif gold.said:
         yield from _untold_answer(evidence, gold, closing)
-
-
-def _visible(words: Utterance) -> Utterance:
-    """An utterance as its user sees it."""
-    return Utterance(words.after, visible(words.text), words.turns)
 
 
 def _untold_work(
@@ -123,7 +104,7 @@ def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) 
     seen = [call.result.payload() for call in evidence.calls if call.result is not None]
     others = Material((), [forms, evidence.task.slots, *seen]).values()
     for value in chain(Material.of_calls(done).values(), islice(others, MOST)):
-        if not (_DONE.fullmatch(value.lower()) or stem(value.lower()) in GENERAL):
+        if stem(value.lower()) not in GENERAL | _DONE:
             yield value
 
 
@@ -132,16 +113,18 @@ def denies_work(sentence: AgentSentence) -> bool:
     return (
         not sentence.asks
         and _DENIES_WORK.search(sentence.text) is not None
-        and _WHOLE.search(sentence.text) is None
+        and not sentence.sets_apart
     )
 
 
 def _tells(sentence: AgentSentence, named: set[str], values: Values) -> bool:
     """True for a sentence that says that something is done: by the tool's words, or by a value."""
-    if sentence.asks or _REFUSES.search(sentence.text):
+    if sentence.asks or sentence.refuses:
         return False
+    if any(map(is_past, sentence.words)) or not _DONE.isdisjoint(sentence.stems):
+        return True
     forms = {base_form(word) for word in sentence.words}
-    return bool(_DONE.search(sentence.text) or forms & named or _names(sentence.raw, values()))
+    return bool(forms & named) or _names(sentence.raw, values())
 
 
 def _names(text: str, values: Iterable[str]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from synth.core.language.wording import fold, stem, stems, texts, tokens
+from synth.core.language.wording import fold, stem, stems, texts, tokens, words
 
 _HIDDEN = re.compile(
     r"<(think|thinking|reasoning|tool_call|function_call)>.*?(?:</\1>|\Z)|\A.*?</think(?:ing)?>",
@@ -17,13 +17,15 @@ _CALL = re.compile(r"\{\s*\"name\"\s*:[^{}]*\"(?:arguments|parameters)\"\s*:\s*\
 """A call that is written into the text."""
 _END = re.compile(r"(?<=[.?!])[\"')\]*_]*\s+|\n+")
 _TITLE = re.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|e\.g|i\.e|vs|approx|incl|excl|No|St)\.(?=\s)")
-_NEGATIVE = frozenset(
-    re.findall(r"\w+", "no not never nothing none nobody neither nor cannot without unable")
+_NEGATIVE = words("no not never nothing none nobody neither nor cannot without")
+_REFUSES = stems(
+    "fail refuse decline reject cannot can't couldn't wasn't unable impossible unfortunately"
 )
-_REFUSES = stems("fail refuse decline reject")
-_CONDITION = frozenset(
-    re.findall(r"\w+", "if once when whenever unless until case soon should would could may let")
+_APART = words(
+    "else other others further besides only more apart except beyond extra excluding rather instead"
 )
+"""Words that tell some things from the others."""
+_CONDITION = words("if once when whenever unless until case soon should would could may let")
 """Words of a sentence that states nothing as it is."""
 
 IRREGULAR = dict(
@@ -61,7 +63,15 @@ class AgentSentence:
 
     @property
     def denies(self) -> bool:
-        return any(map(is_negative, self.words)) or not _REFUSES.isdisjoint(self.stems)
+        return self.refuses or any(map(is_negative, self.words))
+
+    @property
+    def refuses(self) -> bool:
+        return not _REFUSES.isdisjoint(self.stems)
+
+    @property
+    def sets_apart(self) -> bool:
+        return not _APART.isdisjoint(self.words)
 
     @property
     def conditional(self) -> bool:

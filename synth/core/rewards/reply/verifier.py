@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 from synth.core.rewards.reply.acts import ActClaims
@@ -42,7 +42,7 @@ from synth.evidence import Evidence, Utterance, Verifier
 from synth.task import Task
 from synth.verdict import Verdict
 
-RULES = "2026-11-26"
+RULES = "2026-11-26.2"
 """The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
@@ -128,8 +128,8 @@ class Judgement:
         self.gold: GoldReply = gold_reply(evidence.task.end)
         self.requests = evidence.so_far
         self.earlier = [gold_reply(one.task.end) for one in self.requests[:-1]]
-        quoted = _quotable([text for one in self.requests for text in _user_texts(one)])
-        own = [(words, _without(visible(words.text), quoted)) for words in evidence.spoken]
+        quoted = [text for one in self.requests for text in _user_texts(one)]
+        own = [(words, own_words(visible(words.text), quoted)) for words in evidence.spoken]
         self.texts = [text for _, text in own]
         # A proposal that the user has declined or corrected claims nothing any more.
         self.standing = [text for words, text in own if not _declined(words, evidence)]
@@ -290,20 +290,18 @@ def _declined(words: Utterance, evidence: Evidence) -> bool:
 
 
 def own_words(text: str, quoted: Sequence[str]) -> str:
-    """A text without what it quotes of the user."""
-    return _without(text, _quotable(quoted))
-
-
-def _quotable(texts: Sequence[str]) -> list[str]:
-    """Texts and their sentences, as far as they are long enough to be quoted."""
-    parts = (part for text in texts for part in (text, *(one.raw for one in sentences(text))))
-    return [part for part in parts if part.count(" ") > 2]
-
-
-def _without(text: str, parts: Sequence[str]) -> str:
-    for part in parts:
-        text = text.replace(part, " ")
+    """A text without what it quotes, out of some texts or their sentences."""
+    for whole in quoted:
+        for part in _quotable(whole):
+            text = text.replace(part, " ")
     return text
+
+
+@lru_cache(maxsize=64)
+def _quotable(text: str) -> Sequence[str]:
+    """A text and its sentences, as far as they are long enough to be quoted."""
+    parts = (text, *(one.raw for one in sentences(text)))
+    return [part for part in parts if part.count(" ") > 2]
 
 
 def _keys(evidence: Evidence) -> dict[tuple[str, str], list[Any]]:
