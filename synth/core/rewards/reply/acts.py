@@ -21,7 +21,7 @@ from synth.core.language.values import MEASURES, same_day, values_in
 from synth.core.language.wording import MONEY, stem, stems, words
 from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material
-from synth.core.rewards.reply.outcome import GENERAL, content
+from synth.core.rewards.reply.outcome import content
 from synth.core.rewards.reply.sentences import (
     AgentSentence,
     base_form,
@@ -285,8 +285,7 @@ class ActClaims:
         if not self.calls:
             return "no call changed anything"
         if act not in self.verbs:  # other words for the work, if they are about it
-            related = not sentence.stems.isdisjoint(self._work - GENERAL)
-            if related or not claim.content:
+            if content(sentence.text) & self._work or not claim.content:
                 return ""
             return f"no call was about {', '.join(sorted(claim.content))}"
         if act in _LOOSE or (act in _MONEY_ACTS and self.made.stems & _OF_MONEY):

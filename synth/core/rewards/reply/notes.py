@@ -29,7 +29,7 @@ _PROMISE = re.compile(
 )
 _RULE = stems(
     "entitled eligible allowed permitted policy policies rule required qualify qualified within"
-    " free complimentary waive guarantee maximum minimum"
+    " complimentary waive guarantee maximum minimum"
 )
 _NEAR = 12
 """Numbers up to this one need no source."""
