@@ -101,8 +101,8 @@ _CLAIM = re.compile(
     r"|^\W*(?P<bare>[a-z]+)\s+(?:the|your|it|them|for you)\b"
     r"|\b(?P<noun>[a-z]+)\s+(?:of\s+\S+\s+|to\s+[\w ]{1,30}?\s+)?(?:has|have|was|were|is now|went"
     r"|is(?= complete| done| on its way| in place))"
-    r"\s+(?:been\s+|now\s+|already\s+)*(?:successfully\s+)?(?:complete\w*|process\w*|done|made|through"
-    r"|issued|submitted|initiated|sent|in place|on its way)\b"
+    r"\s+(?:been\s+|now\s+|already\s+)*(?:successfully\s+)?(?:complete\w*|process\w*|done|made"
+    r"|through|issued|submitted|initiated|sent|in place|on its way)\b"
 )
 _OBJECT = re.compile(
     r"\s+(?:up |off |out |aside )?(it|this|them|one|him|her|you|his|your|their|the|an?)\b"
@@ -119,7 +119,6 @@ _HINDERS = words(
     " after whether any which you you've soon"
 )
 """Words before a verb that make its clause no report of an act."""
-_TO_YOU = re.compile(r"\s+you\b")
 _BY_OTHERS = re.compile(r"\W*(?:\w+ )?by (?!me\b|us\b|our\b)")
 _CLAUSE = re.compile(r"[,;:\u2013\u2014(]|\bbut\b|\bhowever\b|\band\b")
 _FURTHER = re.compile(r"\b(?:also|as well|too|besides|additionally)\b")
@@ -135,25 +134,22 @@ class _Claim:
     behind: str
 
     @property
+    def clause(self) -> str:
+        return f"{self.before} {self.behind}"
+
+    @property
     def reports(self) -> bool:
         """True for an act that is denied, conditional, done by others, or the telling itself."""
         return (
             any(word in _HINDERS or is_negative(word) for word in self.before.split())
-            or (self.verb in _TELLS and _TO_YOU.match(self.behind) is not None)
+            or (self.verb in _TELLS and self.behind.split()[:1] == ["you"])
             or (self.kind in {"past", "perfect"} and _BY_OTHERS.match(self.behind) is not None)
         )
 
     @property
-    def further(self) -> bool:
-        """True if it is said to come on top of something else."""
-        return _FURTHER.search(f"{self.before} {self.behind}") is not None
-
-    @property
     def content(self) -> set[str]:
         """The stems of what the clause is about, without the verb."""
-        return {word for word in content(f"{self.before} {self.behind}") if not word.isdigit()} - {
-            self.verb
-        }
+        return {one for one in content(self.clause) if not one.isdigit()} - {self.verb}
 
 
 @dataclass(frozen=True)
@@ -266,22 +262,12 @@ class ActClaims:
 
     def _undone(self, claim: _Claim, sentence: AgentSentence) -> str:
         """The reason for which an act cannot have been done; empty if it may have been."""
-        act, form = claim.verb, claim.kind
+        act = claim.verb
         kin = _VERBS.get(act, frozenset({act}))
-        about = claim.content & self._work
         if kin & (self.made.told | self._called | self._golds_stems):
-            if claim.further and self.calls and 2 * len(about) <= len(claim.content):
-                return f"no call was about {', '.join(sorted(claim.content - about))}"
-            return self._another_thing(act, sentence)
-        seen = self._seen.stems
-        if (
-            form == "perfect"
-            and kin & self._seen.told
-            and (claim.content & seen or not claim.content)
-        ):
-            return ""  # a result tells that it is so
-        if form in {"past", "noun"} and kin & seen:
-            return ""  # it may be older than the conversation
+            return self._another_thing(claim, sentence)
+        if self._is_older(claim, kin):
+            return ""
         if not self.calls:
             return "no call changed anything"
         if act not in self.verbs:  # other words for the work, if they are about it
@@ -291,16 +277,29 @@ class ActClaims:
         if act in _LOOSE or (act in _MONEY_ACTS and self.made.stems & _OF_MONEY):
             return ""
         if act not in _VERBS:
-            return self._another_thing(act, sentence)
+            return self._another_thing(claim, sentence)
         names = ", ".join(dict.fromkeys(call.name for call in self.calls))
         return f"no call did that: {names:.120} were made"
 
-    def _another_thing(self, act: str, sentence: AgentSentence) -> str:
-        """The reason where the sentence is about what a tool acts on that no call used."""
+    def _is_older(self, claim: _Claim, kin: frozenset[str]) -> bool:
+        """True if a result tells that it is so, perhaps since before the conversation."""
+        seen = self._seen.stems
+        if claim.kind == "perfect" and kin & self._seen.told:
+            return not claim.content or bool(claim.content & seen)
+        return claim.kind in {"past", "noun"} and bool(kin & seen)
+
+    def _another_thing(self, claim: _Claim, sentence: AgentSentence) -> str:
+        """The reason where the claim is about what a tool acts on that no call used, or comes on
+        top and shares too little with the calls.
+        """
+        about = claim.content & self._work
+        if self.calls and 2 * len(about) <= len(claim.content) and _FURTHER.search(claim.clause):
+            return f"no call was about {', '.join(sorted(claim.content - about))}"
         for name in sorted(self.writers - {call.name for call in self.calls}):
             verb, *nouns = name.lower().split("_")
             things = {stem(noun) for noun in nouns if len(noun) > 3}
-            if base_form(verb) == act and things and things <= sentence.stems - self.made.stems:
+            new = things and things <= sentence.stems - self.made.stems
+            if base_form(verb) == claim.verb and new:
                 return f"no call of {name} was made"
         return ""
 

@@ -152,7 +152,8 @@ class Judgement:
         yield from untold(self.evidence, due)
         if not self.evidence.task.alternatives or self._golds_end:
             yield from missing(self.spoken, self.gold.must, _keys(self.evidence))
-        yield from self._places()
+        if not {*self.standing} <= {*self.gold.said}:
+            yield from self._places()
         yield from self._outcomes()
         yield from self._acts()
         for sentence in self.sentences:
@@ -191,7 +192,7 @@ class Judgement:
     def _places(self) -> Iterator[ReplyFinding]:
         """Values in another's place, where gold's end is reached and its words are known."""
         gold = self.gold
-        if not gold.said or {*self.standing} <= {*gold.said} or not self._golds_end:
+        if not gold.said or not self._golds_end:
             return
         beside = [text for one in self.evidence.beside for text in gold_reply(one.task.end).said]
         results = [call.result.payload() for call in self.evidence.calls if call.result is not None]
