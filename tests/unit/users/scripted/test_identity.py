@@ -49,6 +49,7 @@ ROLE = UserRole("Cancel one trip, and change the other.", {}, CANCEL, others=[CH
         ("Shall I update it to HAT111, on the Visa ending in 7447?", None),
         ("Shall I update it, on the Visa ending in 0192?", None),
         ("Shall I update it, paid by your gift card?", None),
+        ("Shall I update it to HAT110, paid by your gift card 442?", None),
         ("Shall I update the cabin to business, card 442?", None),
     ],
 )
