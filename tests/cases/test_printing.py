@@ -96,6 +96,7 @@ def test_the_protocol_is_alone_on_standard_output(home: Path, record: tuple[str,
             server.stdin.flush()
             answers.append(json.loads(server.stdout.readline()))
         rest, errors = server.communicate()
+    assert server.returncode == 0, errors
     assert [answer["id"] for answer in answers] == [0, 1, 2]
     assert "Ada Kern" in json.dumps(answers[-1])
     assert rest == ""
