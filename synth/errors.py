@@ -1,4 +1,4 @@
-"""What can go wrong in the pipeline, sorted by who reads it.
+"""The errors of the pipeline, sorted by who reads it.
 
     SynthError
     ├── OperatorError         the operator: config, files, keys; exit code 2, nothing started

@@ -1,4 +1,4 @@
-"""What a turn of the agent does, as data beside its text."""
+"""The acts of a turn of the agent, as data beside its text."""
 
 from __future__ import annotations
 

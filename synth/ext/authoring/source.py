@@ -290,8 +290,8 @@ _OTHERS = (
         "sqlplus USER@DATABASE @{}; then ora2pg copies it into PostgreSQL",
     ),
 )
-"""What scripts for other databases are called, how a dump of theirs begins, what else tells them, and
-what loads them.
+"""Other databases: the name, the beginning of a dump, further marks of a script, the way to load
+one.
 """
 
 

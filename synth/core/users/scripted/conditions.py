@@ -1,4 +1,4 @@
-"""Whether a proposal meets a condition of consent: its facts and its act, and nothing else."""
+"""The match of a proposal with a condition of consent: its facts and its act, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sentences of a turn want: to know something, a yes, or nothing. English, over folded
+"""The wants of the sentences of a turn: to know something, a yes, or nothing. English, over folded
 text (:func:`synth.core.language.wording.fold`); in other languages question marks and topics are
 understood.
 

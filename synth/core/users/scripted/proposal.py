@@ -1,4 +1,4 @@
-"""What a turn of the agent states: facts, values in another's place, acts.
+"""The statements of a turn of the agent: facts, values in another's place, acts.
 
 A fact is stated if its words stand in the turn, undenied, and no other value is beside it: "5 mg or
 10 mg", "5 to 10 mg", "born 1980-05-03 ... born 1975-01-01". Values that the user said or that

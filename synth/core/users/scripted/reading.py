@@ -1,4 +1,4 @@
-"""What a turn of the agent asks for: topics, a yes, or nothing."""
+"""The questions of a turn of the agent: topics, a yes, or nothing."""
 
 from __future__ import annotations
 

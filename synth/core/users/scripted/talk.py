@@ -1,4 +1,4 @@
-"""What a scripted user and the agent have said to each other, and what is settled by it."""
+"""The conversation of a scripted user and the agent so far, and what is settled by it."""
 
 from __future__ import annotations
 

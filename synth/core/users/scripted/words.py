@@ -1,4 +1,4 @@
-"""What the scripted user says beside its answers; one of each is drawn."""
+"""The words of the scripted user beside its answers; one of each is drawn."""
 
 from __future__ import annotations
 
