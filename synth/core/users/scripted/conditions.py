@@ -40,7 +40,7 @@ def unclear(words: Turn, consent: Consent, talk: Talk) -> list[str]:
 
 
 def _stated_before(words: Turn, fact: str, consent: Consent, talk: Talk) -> bool:
-    measured = {form for form, _ in measured_in(fact)}
+    measured = {form for form, _ in measured_in(fact)} - {"date"}
     named = named_in(" ".join((fact, *consent.forms.get(fact, ()))))
     if not (measured or named) or measured & {form for form, _ in measured_in(words.text)}:
         return False
@@ -139,11 +139,8 @@ def _another_act(
     """
     own, asked = talk.own_acts, Turn("\n".join(sentence.text for sentence in asking))
     turns = [(sentence, Turn(sentence.text)) for sentence in found]
-    if any(
-        turn.another_act(own, consent.act)
-        for sentence, turn in turns
-        if sentence in asking or turn.intended
-    ):
+    meant = [turn for sentence, turn in turns if sentence in asking or turn.intended]
+    if any(turn.another_act(own, consent.act) for turn in meant):
         return True
     things = values_of(consent)
     near = Turn("\n".join(line for line in words.text.splitlines() if things & named_in(line)))
@@ -151,7 +148,8 @@ def _another_act(
         return True
     if words.names_act(consent.act):
         return False
-    if intended := asked.intended - Turn(" ".join(own)).stems:
+    intended = frozenset[str]().union(*(turn.intended for turn in meant))
+    if intended := intended - Turn(" ".join(own)).stems:
         return not intended <= Turn(talk.own_words).stems
     if not consent.covers:
         return words.another_act(own)
