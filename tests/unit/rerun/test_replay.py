@@ -69,7 +69,7 @@ class _Calls(Conversation):
     async def complete(self, messages: Sequence[Message]) -> Completion:
         at, self.turn = 2 * self.turn, self.turn + 1
         if at >= len(CALLS):
-            return Completion(content="I give up.")
+            return Completion(content="I cannot do this.")
         sent = tuple(
             ToolCall(IDS[each % 4], *CALLS[each]) for each in range(at, min(at + 2, len(CALLS)))
         )

@@ -140,11 +140,9 @@ def _another_act(
     own, asked = talk.own_acts, Turn("\n".join(sentence.text for sentence in asking))
     turns = [(sentence, Turn(sentence.text)) for sentence in found]
     meant = [turn for sentence, turn in turns if sentence in asking or turn.intended]
-    if any(turn.another_act(own, consent.act) for turn in meant):
-        return True
     things = values_of(consent)
     near = Turn("\n".join(line for line in words.text.splitlines() if things & named_in(line)))
-    if near.another_act(own, consent.act):
+    if any(turn.another_act(own, consent.act) for turn in (*meant, near)):
         return True
     if words.names_act(consent.act):
         return False
