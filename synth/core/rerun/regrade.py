@@ -150,9 +150,9 @@ def grade(
     with open_recording(directory, consent) as recording:
         asked: list[RolloutWrapper] = []
         if ask_judge:
-            if recording.config.rewards.judge.name is None:
+            if recording.config.rewards.judge.model is None:
                 raise OperatorError(
-                    f"{directory}: the run has no judge (rewards.judge.name is null)"
+                    f"{directory}: the run has no judge (rewards.judge.model is null)"
                 )
             setups, _ = wrapper_setups(recording.config)
             home = MiddlewareHome(directory)
@@ -259,7 +259,7 @@ async def _again(
         evidence = replace(episode.evidence(), task=judged[0])
         verdicts = judge(evidence, world_rewards(judged[1]))
         faulty = any(turn.fault for turn in episode.turns)
-    if recording.config.rewards.judge.name is not None and solved(verdicts) and not faulty:
+    if recording.config.rewards.judge.model is not None and solved(verdicts) and not faulty:
         score = Score(verdicts, total_reward(verdicts))
         verdicts = (await votes.scored(row, evidence, score)).verdicts
     earned = None if faulty else total_reward(verdicts)

@@ -8,7 +8,7 @@ import shlex
 
 import pytest
 
-from synth.config import flat, from_dict
+from synth.config import flat, from_dict, to_dict
 from synth.core.config.compose import compose
 from synth.ext.serving.known_rollouts import Served, run_command
 from synth.ext.serving.recorded_rollouts import RecordedRolloutIndex
@@ -48,7 +48,7 @@ def test_the_printed_run_composes_to_the_same_plan(changes: dict[str, object]):
     words = shlex.split(shlex.join(run_command(served, URL, "SERVED_KEY")))
     assert words[:2] == ["synth", "run"]
     (composed,) = compose(words[2:])
-    ours, theirs = flat(config), flat(composed.config)
+    ours, theirs = flat(to_dict(config)), flat(to_dict(composed.config))
     assert {
         key for key in ours if ours[key] != theirs[key] and not key.startswith("model.")
     } == set()
