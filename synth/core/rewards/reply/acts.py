@@ -79,7 +79,9 @@ _NO_ACT = stems(
     " confirm think believe hope apologize suggest offer try receive need want get do have make"
     " take keep let locate retrieve pulled compare calculate list show provide give share describe"
     " discuss assume mean miss forget learn decide determine consider help know use type mix"
-    " mistake wait leave run"
+    " mistake wait leave run attempt identify gather compute misread establish realize discover"
+    " access assist love happen passed confuse misspell mistype respond reply answer outline"
+    " summarize state indicate promise appreciate"
 )
 """Verbs of looking, thinking and talking, and those that say nothing alone."""
 
