@@ -97,9 +97,11 @@ class ExtensionPoint:
     def shipped(self) -> Iterator[Extension]:
         """The built-ins that are there: one whose capability was taken out is not."""
         for name, target in self.builtin.items():
+            found = None
             with contextlib.suppress(PluginError):  # the package above it is not there either
-                if find_module(target.partition(":")[0]) is not None:
-                    yield Extension(self.kind, name, target)
+                found = find_module(target.partition(":")[0])
+            if found is not None:
+                yield Extension(self.kind, name, target)
 
     def _unknown(self, name: str) -> str:
         known = [*self.builtin, *sorted({entry.name for entry in entry_points(group=self.group)})]

@@ -10,7 +10,7 @@ row. The wrappers of a run are nested like middlewares, the first outermost:
             print(job.id, time.monotonic() - began)
             return row
 
-A wrapper extension is a callable or class ``(options, home) -> RolloutWrapper``, named in
+A wrapper extension is a subclass, built with ``(options, home)`` and named in
 ``extensions.wrappers``. Its attribute ``Options`` is a dataclass or pydantic model of its options,
 which stand in ``extensions.options`` under its name. :class:`synth.testing.WrapperConformance`
 tests the contract.
@@ -18,12 +18,14 @@ tests the contract.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from synth.middleware import MiddlewareHome
 from synth.plugins import NoOptions
+from synth.rewards import solved
+from synth.verdict import Verdict
 
 if TYPE_CHECKING:
     from synth.episode import Score
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from synth.model import Completion
     from synth.rollout import PartialUsage, RolloutContext
     from synth.task import Job
-    from synth.verdict import Verdict
 
 Play = Callable[["Job", "RolloutContext", "PartialUsage"], Awaitable[dict[str, Any]]]
 """Plays a job and returns its row."""
@@ -44,6 +45,9 @@ class RolloutWrapper:
     """Wraps rollouts. Each method does by default what happens without it."""
 
     Options: type[Any] = NoOptions
+
+    verifier: ClassVar[str] = ""
+    """The name of the verdict that ``scored`` adds; a replay and a grade take it from the row."""
 
     def __init__(self, options: Any, home: MiddlewareHome) -> None:
         self.options = options
@@ -74,13 +78,32 @@ class RolloutWrapper:
         return score
 
     @classmethod
-    def recorded(cls, verdicts: Sequence[Mapping[str, Any]]) -> Verdict | None:  # noqa: ARG003
-        """The verdict that ``scored`` added to a recorded row, for a grade that asks nobody."""
-        return None
+    def recorded(
+        cls,
+        verdicts: Sequence[Mapping[str, Any]],
+        *,
+        solved: bool,  # noqa: ARG003
+    ) -> Verdict | None:
+        """The verdict that ``scored`` added to a row with these ``verdicts``; None if it added
+        none. ``solved`` says whether the row passes every gate of its task now.
+        """
+        own = (one for one in verdicts if one["verifier"] == cls.verifier)
+        return next((Verdict(**one) for one in own), None)
 
     async def aclose(self) -> None:
         """Release its resources. Safe to call twice."""
         return
+
+
+def with_recorded(
+    kinds: Iterable[type[RolloutWrapper]],
+    verdicts: Sequence[Verdict],
+    recorded: Sequence[Mapping[str, Any]],
+) -> list[Verdict]:
+    """``verdicts`` of the gates, and the ones that wrappers added to the ``recorded`` row."""
+    passed = solved(verdicts)
+    found = (kind.recorded(recorded, solved=passed) for kind in kinds)
+    return [*verdicts, *(one for one in found if one is not None)]
 
 
 def wrapped(wrappers: Sequence[RolloutWrapper], play: Play) -> Play:

@@ -12,9 +12,9 @@ from synth.wrapper import RolloutWrapper
 
 class Brief(RolloutWrapper):
     Options = make_dataclass("Options", [("calls", int, 4)])
+    verifier = "brief"
 
     async def scored(self, evidence, score, seed, columns):
         share = min(1.0, self.options.calls / max(1, len(evidence.calls)))
-        reason = f"{len(evidence.calls)} calls"
-        verdicts = [*score.verdicts, Verdict("brief", share, reason, gate=False)]
-        return Score(verdicts, total_reward(verdicts))
+        own = Verdict("brief", share, f"{len(evidence.calls)} calls", gate=False)
+        return Score(verdicts := [*score.verdicts, own], total_reward(verdicts))

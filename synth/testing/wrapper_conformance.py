@@ -21,7 +21,7 @@ from synth.middleware import MiddlewareHome
 from synth.plan import job
 from synth.rollout import RolloutContext, play, probe
 from synth.task import Job
-from synth.wrapper import RolloutWrapper
+from synth.wrapper import RolloutWrapper, with_recorded
 
 COMPARED = (
     *("trajectory_id", "messages", "tools", "outcome", "reward", "verdicts"),
@@ -62,6 +62,16 @@ class WrapperConformance(ABC):
         one, two = ({name: row[name] for name in COMPARED} for row in rows)
         assert one == two
         assert one["trajectory_id"] == planned.id
+
+    async def test_a_verdict_that_it_adds_is_known_to_a_replay(self, stage: RolloutContext) -> None:
+        planned = await self._job(stage)
+        plain = await play(planned, replace(stage, wrappers=()))
+        before = {one["verifier"] for one in plain["verdicts"]}
+        added = [
+            one for one in (await play(planned, stage))["verdicts"] if one["verifier"] not in before
+        ]
+        kinds = [type(wrapper) for wrapper in stage.wrappers]
+        assert [one.to_json() for one in with_recorded(kinds, [], added)] == added
 
     async def test_a_row_keeps_its_columns(self, stage: RolloutContext) -> None:
         planned = await self._job(stage)

@@ -9,6 +9,8 @@ from examples.extensions.rollout_wrapper import Brief
 from synth.config import from_dict, problems, to_dict
 from synth.core.config.compose import compose
 from synth.core.dataset.reader import Dataset
+from synth.core.rerun.regrade import grade
+from synth.core.rerun.replay import replay
 from synth.ext.branching.model import Branching
 from synth.ext.rationales.narrate import Rationales
 from synth.launch import launch
@@ -56,6 +58,13 @@ def test_a_run_scores_by_a_wrapper_and_counts_it_in_its_digest(tmp_path):
     assert all(0 < row["reward"] < 1 for row in scored if row["num_tool_calls"] > 1)
     assert {row["outcome"] for row in scored} == {"success"}
     assert plain[0]["config_digest"] != scored[0]["config_digest"]
+
+
+@pytest.mark.slow
+def test_a_run_with_a_wrapper_replays_and_grades_the_same(tmp_path):
+    _rows(tmp_path / "run", wrappers=[NAME], options={NAME: {"calls": 1}})
+    assert replay(tmp_path / "run", lambda: None).differences == []
+    assert grade(tmp_path / "run", None, None).changes == []
 
 
 def test_mistakes_in_the_section_are_named():

@@ -13,6 +13,7 @@ from typing import Any
 from envs.ledger import Ledger
 from synth.config import KEYS, RunConfig, flat
 from synth.core.config.options import option_names
+from synth.core.config.task_source import STANDARD_KEYS
 from synth.plugins import (
     CALLBACKS,
     ENGINES,
@@ -91,6 +92,8 @@ def _reasons(
         yield "database.connection", f"database={config.database.engine} has no server"
     for section, point in _KINDS.items():
         asked = [key for key in given if _within(key, section)]
+        if section == "tasks":  # the others are the run's own
+            asked = [key for key in asked if key.rpartition(".")[2] in STANDARD_KEYS]
         if asked:
             yield from _of_kind(section, point, values, asked)
 

@@ -24,18 +24,15 @@ from synth.core.rerun.recorded_run import Recording, Row, open_recording
 from synth.core.rewards.gate_costs import GateCosts
 from synth.core.runner.build import build_wrapper
 from synth.core.runner.recorded_calls import act_again
-from synth.core.runner.setup import wrapper_setups
+from synth.core.runner.setup import JUDGE, wrapper_kinds, wrapper_setups
 from synth.core.validation.prove import prove
 from synth.episode import Episode, Score
 from synth.errors import DatasetError, OperatorError, TaskError
 from synth.middleware import MiddlewareHome
-from synth.plugins import ROLLOUT_WRAPPERS
-from synth.rewards import Evidence, judge, solved, total_reward, world_rewards
+from synth.rewards import Evidence, judge, total_reward, world_rewards
 from synth.task import Task
-from synth.wrapper import RolloutWrapper
-
-JUDGE = "judge"
-"""The rollout wrapper whose verdict a grade may ask for again."""
+from synth.verdict import Verdict
+from synth.wrapper import RolloutWrapper, with_recorded
 
 Json = Any
 Verdicts = Sequence[Mapping[str, Json]]
@@ -155,7 +152,7 @@ def grade(
                     f"{directory}: the run has no judge (rewards.judge.name is null)"
                 )
             setups, _ = wrapper_setups(recording.config)
-            home = MiddlewareHome(directory)
+            home = MiddlewareHome(recording.home)
             asked = [build_wrapper(setup, home) for setup in setups if setup.name == JUDGE]
         work = _grade(recording, world, where, advance, asked)
         return asyncio.run(_then_close(asked, work))
@@ -178,7 +175,7 @@ async def _grade(
     advance: Callable[[], None],
     asked: Sequence[RolloutWrapper],
 ) -> GradeReport:
-    report = GradeReport()
+    report, kinds = GradeReport(), wrapper_kinds(recording.config)
     present = None if world is None else PresentTasks(recording, world)
     proved: dict[str, tuple[Task, World] | str] = {}
     for row in recording.rows(where):
@@ -191,7 +188,7 @@ async def _grade(
                 judged = proved[task.id]
             if isinstance(judged, str):
                 raise DatasetError(judged)
-            change = await _again(row, task, judged, recording, _Votes(asked, report))
+            change = await _again(row, task, judged, recording, _Votes(asked, kinds, report))
         except (DatasetError, TaskError, EnvsError) as error:
             lost = {
                 "trajectory_id": row["trajectory_id"],
@@ -207,24 +204,28 @@ async def _grade(
 
 @dataclass(frozen=True)
 class _Votes:
-    """The verdict of a run's judge: from the recorded votes, or by new ones of ``asked``."""
+    """The verdicts that wrappers add: the recorded ones, or new ones of ``asked``."""
 
     asked: Sequence[RolloutWrapper]
+    kinds: Sequence[type[RolloutWrapper]]
     report: GradeReport
 
-    async def scored(self, row: Row, evidence: Evidence, score: Score) -> Score:
-        if not self.asked:
-            kind: type[RolloutWrapper] = ROLLOUT_WRAPPERS.load(JUDGE)
-            recorded = kind.recorded(row["verdicts"])
-            verdicts = [*score.verdicts, *([] if recorded is None else [recorded])]
-            score = Score(verdicts, total_reward(verdicts))
+    async def added(
+        self, row: Row, evidence: Evidence, verdicts: Sequence[Verdict]
+    ) -> Sequence[Verdict]:
+        again = {type(wrapper) for wrapper in self.asked}
+        kept = [kind for kind in self.kinds if kind not in again]
+        verdicts = with_recorded(kept, verdicts, row["verdicts"])
         for wrapper in self.asked:
+            score = Score(verdicts, total_reward(verdicts))
             columns = dict[str, Any](judge_cost_usd=0.0)
-            score = await wrapper.scored(evidence, score, row["seed"], columns)
+            verdicts = (await wrapper.scored(evidence, score, row["seed"], columns)).verdicts
             usd, so_far = columns["judge_cost_usd"], self.report.judge_usd
             self.report.judge_usd = None if usd is None or so_far is None else so_far + usd
-        self.report.without_votes += score.verdicts[-1].score is None
-        return score
+        self.report.without_votes += any(
+            one.score is None and one.verifier == JUDGE for one in verdicts
+        )
+        return verdicts
 
 
 async def _present(
@@ -259,9 +260,8 @@ async def _again(
         evidence = replace(episode.evidence(), task=judged[0])
         verdicts = judge(evidence, world_rewards(judged[1]))
         faulty = any(turn.fault for turn in episode.turns)
-    if recording.config.rewards.judge.name is not None and solved(verdicts) and not faulty:
-        score = Score(verdicts, total_reward(verdicts))
-        verdicts = (await votes.scored(row, evidence, score)).verdicts
+    if not faulty:
+        verdicts = await votes.added(row, evidence, verdicts)
     earned = None if faulty else total_reward(verdicts)
     now: list[Mapping[str, Json]] = [sanitize(verdict.to_json())[0] for verdict in verdicts]
     return Change(row["trajectory_id"], row["family"], row["reward"], earned, row["verdicts"], now)

@@ -23,15 +23,17 @@ from synth.core.models.emission import read_events
 from synth.core.rerun.recorded_run import Recording, Row, open_recording
 from synth.core.rewards.gate_costs import notes_in
 from synth.core.runner.recorded_calls import again
-from synth.core.runner.setup import limits_of
+from synth.core.runner.setup import limits_of, wrapper_kinds
 from synth.core.types.acts import Act
 from synth.core.types.checks import CLOCK, TIE
 from synth.core.types.events import CompletionEvent, ToolResultEvent, UserTurnEvent
 from synth.core.users.scripted.user import ScriptedUser
 from synth.episode import Episode
 from synth.errors import DatasetError
+from synth.rewards import total_reward
 from synth.task import Task
 from synth.user import UserConversation
+from synth.wrapper import RolloutWrapper, with_recorded
 
 NOT_COMPARED = ("latency_s", "created_at", "executions", "token counts", "what the model said")
 """What a replay cannot or need not repeat."""
@@ -117,7 +119,7 @@ async def differences(
             *lines,
             *_count_differences(row, executed),
             *_reply_differences(row, len(opening)),
-            *_end_differences(row, episode),
+            *_end_differences(row, episode, wrapper_kinds(config)),
         ]
 
 
@@ -190,16 +192,22 @@ def _reply_differences(row: Row, opening: int) -> list[str]:
     return ["the user's messages are not those of the events"]
 
 
-def _end_differences(row: Row, episode: Episode) -> list[str]:
-    """Compare the end state, the submitted answer and the reward."""
+def _end_differences(
+    row: Row, episode: Episode, wrappers: Sequence[type[RolloutWrapper]]
+) -> list[str]:
+    """Compare the end state, the submitted answer and the reward; verdicts of ``wrappers`` are
+    taken as they are recorded.
+    """
     score = episode.score()
+    verdicts = with_recorded(wrappers, score.verdicts, row["verdicts"])
+    reward = None if score.reward is None else total_reward(verdicts)
     submitted = None if episode.submitted is None else dict(episode.submitted)
     pairs = (
         ("state_diff", sanitize(episode.diff().to_json())[0]),
         ("state_hash_before", episode.state_hash_before),
         ("state_hash_after", episode.state_hash()),
         ("submitted", sanitize(submitted)[0]),
-        ("reward", score.reward),
+        ("reward", reward),
     )
     return [
         f"{name} was {clip(row[name])}, is now {clip(now)}"

@@ -45,6 +45,10 @@ from synth.plugins import (
     PluginError,
     resolve,
 )
+from synth.wrapper import RolloutWrapper
+
+JUDGE = "judge"
+"""The rollout wrapper of the section ``rewards.judge``."""
 
 
 @dataclass(frozen=True)
@@ -369,20 +373,32 @@ def wrapper_setups(config: RunConfig) -> tuple[list[ExtensionSetup], list[Extens
 
     Raises :class:`OperatorError`.
     """
-    named, extensions = own_setups(ROLLOUT_WRAPPERS, config.extensions, "wrappers")
-    sections: dict[str, object] = {}
-    if config.narrate.path is not None:
-        sections["rationales"] = None
-    if config.branch.path is not None:
-        sections["branching"] = None
-    if config.rewards.judge.name is not None:
-        sections["judge"], extension = judge_setup(config.rewards.judge)
-        extensions.append(extension)
-    shipped = [
-        ExtensionSetup(name, ROLLOUT_WRAPPERS.find(name).target, options)
-        for name, options in sections.items()
-    ]
-    return [*named, *shipped], extensions
+    setups, extensions = own_setups(ROLLOUT_WRAPPERS, config.extensions, "wrappers")
+    for name in _wrappers_of_sections(config):
+        options = None
+        if name == JUDGE:
+            options, extension = judge_setup(config.rewards.judge)
+            extensions.append(extension)
+        setups.append(ExtensionSetup(name, ROLLOUT_WRAPPERS.find(name).target, options))
+    return setups, extensions
+
+
+def wrapper_kinds(config: RunConfig) -> list[type[RolloutWrapper]]:
+    """The classes of a config's rollout wrappers, for a recorded run.
+
+    Raises :class:`OperatorError` for one that cannot be loaded.
+    """
+    names = [*config.extensions.wrappers, *_wrappers_of_sections(config)]
+    return [_load(ROLLOUT_WRAPPERS, name, "extensions.wrappers")[1] for name in names]
+
+
+def _wrappers_of_sections(config: RunConfig) -> list[str]:
+    switches = {
+        "rationales": config.narrate.path,
+        "branching": config.branch.path,
+        JUDGE: config.rewards.judge.name,
+    }
+    return [name for name, switch in switches.items() if switch is not None]
 
 
 def own_setups(

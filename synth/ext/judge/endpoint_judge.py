@@ -14,6 +14,7 @@ from synth.core.types.usage import Usage
 from synth.episode import Score
 from synth.errors import ModelError
 from synth.ext.judge.model_judge import (
+    NAME,
     Vote,
     judge_messages,
     read_vote,
@@ -108,6 +109,8 @@ def build_judge(setup: JudgeSetup) -> ModelJudge:
 class Judging(RolloutWrapper):
     """Adds the judge's verdict to rollouts that pass every gate."""
 
+    verifier = NAME
+
     def __init__(self, options: JudgeSetup, home: MiddlewareHome) -> None:
         super().__init__(options, home)
         self._judge = build_judge(options)
@@ -127,8 +130,8 @@ class Judging(RolloutWrapper):
         return Score(verdicts, total_reward(verdicts))
 
     @classmethod
-    def recorded(cls, verdicts: Sequence[Mapping[str, Any]]) -> Verdict:
-        return recorded_verdict(verdicts)
+    def recorded(cls, verdicts: Sequence[Mapping[str, Any]], *, solved: bool) -> Verdict | None:
+        return recorded_verdict(verdicts) if solved else None
 
     async def aclose(self) -> None:
         await self._judge.aclose()
