@@ -219,7 +219,9 @@ def test_another_split_is_asked_for_by_name(run, capsys):
         "examples": 1,
         "matched": 6,
         "account": report["account"],
+        "remark": report["remark"],
     }
+    assert "SFTConfig(max_length=1024)" in report["remark"]
     assert report["account"]["counts"]["row"] == {
         "found": 6,
         "used": 1,

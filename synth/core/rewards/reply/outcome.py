@@ -12,7 +12,14 @@ from synth.core.language.wording import stem, stems, texts, tokens
 from synth.core.rewards.reply.facts import Spoken
 from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material, made_calls
-from synth.core.rewards.reply.sentences import AgentSentence, base_form, is_past, sentences, visible
+from synth.core.rewards.reply.sentences import (
+    AgentSentence,
+    base_form,
+    is_negative,
+    is_past,
+    sentences,
+    visible,
+)
 from synth.core.types.reply import GoldReply
 from synth.core.types.steps import AskStep, ConfirmStep, every_step
 from synth.evidence import CallRecord, Evidence, Utterance
@@ -123,7 +130,7 @@ def _tells(sentence: AgentSentence, named: set[str], values: Values) -> bool:
         return False
     if any(map(is_past, sentence.words)) or not _DONE.isdisjoint(sentence.stems):
         return True
-    forms = {base_form(word) for word in sentence.words}
+    forms = {base_form(word) for word in sentence.words if not is_negative(word)}  # no "note"
     return bool(forms & named) or _names(sentence.raw, values())
 
 

@@ -69,7 +69,7 @@ NO_FORMS: Mapping[str, Sequence[str]] = {}
 
 _INTENDS = re.compile(
     r"\b(?:(?:shall|should|may|can|could) (?:i|we)|(?:i|we)(?: will|'ll|'d| would like to| am going to)"
-    r"|let me|all right if (?:i|we))(?: now| then| also)? (?P<act>[a-z]{3,})"
+    r"|let me|all right if (?:i|we)|what (?:i|we) would do(?: now)? is(?: to)?)(?: now| then| also)? (?P<act>[a-z]{3,})"
 )
 _ANY_WORK = stems(
     "proceed continue process handle take make finalize complete submit confirm apply set have get"

@@ -17,8 +17,9 @@ from synth.core.agent.rollout_result import AgentLimits, AgentRun
 from synth.core.agent.state import RolloutIdentity, ToolInfo
 from synth.core.agent.turn import ToolInterface
 from synth.core.config.agent import FaultKind, FaultsConfig, RetryConfig
+from synth.core.types.events import injected_faults
 from synth.ext.middlewares.fault_words import FAULTS, said_by
-from synth.ext.middlewares.faults import FaultInjectionMiddleware, injected
+from synth.ext.middlewares.faults import FaultInjectionMiddleware
 from synth.ext.middlewares.retry import RetryMiddleware
 from tests.unit.agent.test_react import (
     BOX,
@@ -92,7 +93,7 @@ async def test_a_fault_is_an_error_to_the_model_and_a_note_in_the_record():
     assert [each.get("fault") for each in events] == [
         {"kind": "deadlock", "place": at} for at in (0, 1)
     ] + [None]
-    assert injected(run.events) == [
+    assert injected_faults(run.events) == [
         {"call": at, "id": f"c{at}", "name": "find", "kind": "deadlock"} for at in (0, 1)
     ]
     assert all(not each.changes for each in run.outcomes)
@@ -102,7 +103,7 @@ async def test_a_slow_call_is_executed_and_noted():
     run, seen = await play(*SAME[:2], options=replace(ALWAYS, kinds=("slow",)))
     assert seen == ["c0", "c1"]
     assert all(each.result.ok for each in run.outcomes)
-    assert [each["kind"] for each in injected(run.events)] == ["slow", "slow"]
+    assert [each["kind"] for each in injected_faults(run.events)] == ["slow", "slow"]
     assert not any("by" in each for each in run.recorded_events)
 
 
@@ -111,7 +112,7 @@ async def test_the_schedule_follows_from_the_seed_alone():
     names = [calls(find(f"c{at}", f"n{at}")) for at in range(40)]
 
     async def schedule(seed: int, engine: str = "sqlite") -> list[Any]:
-        return injected(
+        return injected_faults(
             (await play(*names, options=options, seed=seed, engine=engine, max_turns=100))[0].events
         )
 
@@ -135,16 +136,16 @@ async def test_only_calls_that_would_reach_the_database_are_hit():
         ("d", "submit", "{}"),
     )
     run, _ = await play(wrong)
-    assert injected(run.events) == []
+    assert injected_faults(run.events) == []
     run, _ = await play(*SAME, options=replace(ALWAYS, tools=("another",)))
-    assert injected(run.events) == []
+    assert injected_faults(run.events) == []
 
 
 async def test_each_call_of_a_turn_has_its_own_place():
     run, seen = await play(
         calls(find("a"), find("b", "x"), find("c")), options=replace(ALWAYS, max_in_row=1)
     )
-    assert [each["id"] for each in injected(run.events)] == ["a", "b"]
+    assert [each["id"] for each in injected_faults(run.events)] == ["a", "b"]
     assert seen == ["c"]  # the same as a
 
 
@@ -155,7 +156,7 @@ async def test_a_retry_around_it_heals_the_call_and_every_fault_is_still_on_reco
     run, seen = await play(SAME[0], outer=[retry])
     assert [each.result.ok for each in run.outcomes] == [True]
     assert seen == ["c0"]
-    assert len(injected(run.events)) == 2
+    assert len(injected_faults(run.events)) == 2
     [event] = [each for each in run.recorded_events if each["event"] == "tool_result"]
     assert [each["result"]["status"] for each in event["retried"]] == ["error", "error"]
 
