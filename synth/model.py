@@ -139,7 +139,7 @@ class RateLimiter(Protocol):
     A model without one asks freely.
 
     Each attempt is made inside of one :meth:`slot` and reported before the slot is left. The wait
-    between the attempts of one request (:class:`synth.core.models.openai.backoff.Backoff`) is made
+    between the attempts of one request (:class:`synth.core.models.openai.endpoint.Backoff`) is made
     by the model, outside of slots.
     """
 

@@ -12,8 +12,8 @@ from envs.types import Limits
 from envs.world.loader import World
 from envs.world.template_cache import Templates
 from synth.core.agent.event_stream import EventStream
+from synth.core.agent.memory import segments
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
-from synth.core.agent.segments import segments
 from synth.core.agent.state import RolloutIdentity
 from synth.core.dataset.clean import clean_row
 from synth.core.dataset.columns import SCHEMA_VERSION

@@ -93,7 +93,7 @@ DOORS = {
     "opentelemetry": ["synth/ext/telemetry/otel/"],
     "huggingface_hub": ["synth/ext/hub/"],
     "detect_secrets": ["synth/ext/hub/scan.py"],
-    "re2": ["synth/ext/middlewares/grep.py"],
+    "re2": ["synth/ext/middlewares/offload.py"],
     "mcp": ["synth/ext/serving/mcp/"],
     "mcp_types": ["synth/ext/serving/mcp/"],
     "uvicorn": ["synth/ext/serving/mcp/"],

@@ -17,8 +17,7 @@ from typing import Any
 
 from aiohttp import web
 
-from synth.core.models.openai.backoff import Backoff
-from synth.core.models.openai.endpoint import Endpoint
+from synth.core.models.openai.endpoint import Backoff, Endpoint
 from synth.core.models.openai.model import OpenAIModel
 from synth.core.runner.rate_limits import Governor, LeasedRateLimiter, Quota
 from synth.errors import ModelError

@@ -15,8 +15,7 @@ from synth.core.foundation.suggestions import hint, nearest
 from synth.core.report import Screen
 from synth.core.report.compare import compare
 from synth.core.report.compare_table import LISTED, show_comparison
-from synth.core.report.follow import follow
-from synth.core.report.follow_lines import print_events, show_news
+from synth.core.report.follow import follow, print_events, show_news
 from synth.core.report.json_output import print_document, print_json
 from synth.core.report.pager import paged
 from synth.core.report.step_values import show_step_values, step_values

@@ -13,7 +13,6 @@ from synth.config import RunConfig
 from synth.coordinator import RunReport
 from synth.core.cli.consent_question import consent_by
 from synth.core.cli.end_report import conclude, exit_code
-from synth.core.cli.sweep_table import show_points
 from synth.core.config.compose import Composed
 from synth.core.config.overrides import plain_changes
 from synth.core.dataset.reader import Dataset
@@ -122,8 +121,47 @@ def _sweep(jobs: Sequence[Composed], console: Console, *, as_json: bool) -> int:
         if exit_code(report) == INTERRUPTED:
             return INTERRUPTED
     if not as_json:
-        show_points([composed.overrides for composed in jobs], reports)
+        _show_points([composed.overrides for composed in jobs], reports)
     failed = [job.directory for job, done in zip(jobs, reports, strict=True) if done is None]
     if failed:
         raise SynthError(f"{len(failed)} of {len(jobs)} jobs failed: {', '.join(failed)}")
     return max(exit_code(report) for report in reports if report is not None)
+
+
+_HEADER = ("status", "rows", "mean reward", "successful", "broke", "cost")
+
+
+def _show_points(points: Sequence[Sequence[str]], reports: Sequence[RunReport | None]) -> None:
+    """Print a line for each point, of which ``points`` holds the overrides.
+
+    A report of None stands for a job that failed.
+    """
+    settings = [_settings(overrides) for overrides in points]
+    keys = list(dict.fromkeys(key for setting in settings for key in setting))
+    varied = [key for key in keys if len({setting.get(key, "") for setting in settings}) > 1]
+    rows = [
+        [*(setting.get(key, "") for key in varied), *_figures(report)]
+        for setting, report in zip(settings, reports, strict=True)
+    ]
+    screen = Screen()
+    screen.heading(f"{len(points)} points")
+    first = len(varied) + 1
+    screen.table([*varied, *_HEADER], rows, right=range(first, first + len(_HEADER) - 1))
+
+
+def _settings(overrides: Sequence[str]) -> dict[str, str]:
+    return {key: value for key, _, value in (line.partition("=") for line in overrides)}
+
+
+def _figures(report: RunReport | None) -> list[str]:
+    if report is None:
+        return ["failed", "", "", "", "", ""]
+    totals, mean = report.totals, report.totals.mean_reward()
+    return [
+        report.status,
+        f"{totals.rows:,} of {report.planned:,}",
+        "unscored" if mean is None else f"{mean:.3f}",
+        f"{totals.successes / totals.scored:.1%}" if totals.scored else "",
+        f"{sum(kind.count for kind in report.failures):,}",
+        totals.cost() if totals.tokens else "",
+    ]

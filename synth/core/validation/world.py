@@ -4,12 +4,14 @@ same either way.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from envs.world.loader import World
 from synth.core.validation.attacks.steps import ToolStep
 from synth.core.validation.cache import ReportCache
 from synth.core.validation.check import FamilyChecker, Options
@@ -17,7 +19,6 @@ from synth.core.validation.executors import Executor, InProcessExecutor, Job, Mu
 from synth.core.validation.family_guess import FamilyGuess
 from synth.core.validation.report import FamilyReport
 from synth.core.validation.seed_check import check_seed
-from synth.core.validation.tool_source import commits
 
 Done = Callable[[FamilyReport], None]
 
@@ -87,7 +88,7 @@ def check_world(
     """
     out = WorldReport()
     with closing(FamilyChecker(folder, options)) as checker:
-        out.notes += commits(checker.world)
+        out.notes += _commits(checker.world)
         names = _names(cache, checker)
         out.guess = _guess(cache, checker)
         out.personal = _lines(cache, PERSONAL, checker.personal_columns)
@@ -199,3 +200,49 @@ def _read(cache: ReportCache, job: Job) -> Any:
 
 def _entry(job: Job) -> str:
     return f"{job[0]}.{job[1]}"
+
+
+_CONNECTION = "Connection"
+"""The annotation by which a function's parameter is known as the database connection."""
+
+
+def _commits(world: World) -> list[str]:
+    """A line, with file and line number, for each call of ``commit()`` on a connection that a
+    function of the world is given.
+    """
+    found: list[str] = []
+    for file in sorted(world.path.rglob("*.py")):
+        try:
+            tree = ast.parse(file.read_text("utf-8"))
+        except (OSError, SyntaxError, ValueError):
+            continue  # a file that no tool imports; one that is imported was refused before
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef):
+                found += [_line(file, function, call) for call in _commits_in(function)]
+    return found
+
+
+def _commits_in(function: ast.FunctionDef) -> Iterator[ast.Call]:
+    arguments = function.args
+    connections = {
+        argument.arg
+        for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        if argument.annotation is not None and _CONNECTION in ast.unparse(argument.annotation)
+    }
+    for node in ast.walk(function):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "commit"
+            and isinstance(node.func.value, ast.Name)
+            and node.func.value.id in connections
+        ):
+            yield node
+
+
+def _line(file: Path, function: ast.FunctionDef, call: ast.Call) -> str:
+    name = ast.unparse(call)
+    return (
+        f"{file}:{call.lineno}: {function.name} calls {name}, which commits nothing: a call is one"
+        " transaction, which ends with it and is undone as a whole if it fails; leave it out"
+    )

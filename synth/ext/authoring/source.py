@@ -29,7 +29,6 @@ from synth.ext.authoring.live_tables import LiveDatabase, read_database
 from synth.ext.authoring.mask import Decision, MaskedSample, mask, personal_kinds
 from synth.ext.authoring.sample import ALL_ROWS, sample
 from synth.ext.authoring.schema_sql import write_schema, write_seed
-from synth.ext.authoring.scripts import separate
 from synth.ext.authoring.snapshot import LiveTable, Rows, Value
 from synth.ext.authoring.stored import read_as_stored
 from synth.ext.authoring.table_reader import COMPUTED
@@ -332,3 +331,32 @@ def refuse_dump(file: Path) -> None:
         raise OperatorError(
             f"{file} is a dump by {dump[0]}, and --from reads scripts for SQLite: {dump[1]}"
         )
+
+
+_TAIL = re.compile(r"\s*;?[ \t]*\n?")
+"""What is left of the line of a statement."""
+_FILLS = re.compile(r"(?:INSERT|REPLACE|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
+
+
+def separate(texts: Sequence[str]) -> tuple[str, str]:
+    """The schema and the rows of SQLite scripts, in the order in which they stand.
+
+    Comments stay with the schema.
+    """
+    schema, seed = list[str](), list[str]()
+    for text in texts:
+        kept, rows, position = "", list[str](), 0
+        for statement in split(text, "sqlite"):
+            start = text.index(statement.text, position)
+            end = start + len(statement.text)
+            if tail := _TAIL.match(text, end):
+                end = tail.end()
+            if statement.kind == "sql" and _FILLS.match(statement.text):
+                kept += text[position:start]
+                rows.append(f"{statement.text};\n")
+            else:
+                kept += text[position:end]
+            position = end
+        schema.append((kept + text[position:]).strip())
+        seed += rows
+    return "\n\n".join(filter(None, schema)) + "\n", "".join(seed)

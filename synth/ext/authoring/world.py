@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from envs.ledger import Ledger
+from envs.ledger import Entry, Ledger
 from synth.core.validation.check import Options
 from synth.errors import OperatorError
 from synth.ext.authoring.engines import Unportable, server_files
@@ -13,7 +13,6 @@ from synth.ext.authoring.learn import Unlearnable, learn
 from synth.ext.authoring.patterns.base import Draft, Pattern, Sketch
 from synth.ext.authoring.policy import consent_columns, write_policy
 from synth.ext.authoring.prove import Proofs, prove, seed_problem
-from synth.ext.authoring.readme import write_readme
 from synth.ext.authoring.reflect import reflect
 from synth.ext.authoring.seed_file import write_seed_file
 from synth.ext.authoring.shape import Shape
@@ -83,7 +82,7 @@ def make_world(
     ledger.check()
     if not proves:
         files["tasks.yaml"] = write_tasks(drafts, now)
-        files["README.md"] = write_readme(name, source.origin, ledger)
+        files["README.md"] = _write_readme(name, source.origin, ledger)
         return NewWorld(shape, count, files, drafts=drafts, ledger=ledger)
     if "seed.py" in files and (problem := seed_problem(files)):
         del files["seed.py"]
@@ -97,7 +96,7 @@ def make_world(
         ledger.leave_out("family", family, reason)
     ledger.check()
     files["tasks.yaml"] = write_tasks(proofs.kept, now)
-    files["README.md"] = write_readme(name, source.origin, ledger)
+    files["README.md"] = _write_readme(name, source.origin, ledger)
     return NewWorld(shape, count, files, proofs, drafts, ledger)
 
 
@@ -161,3 +160,37 @@ def _today(shape: Shape) -> str:
         for value in column.seen
     ]
     return max((day for day in days if "1970" < day < "2036"), default=DEFAULT_NOW)
+
+
+_TEXT = """\
+# {name}
+
+A world for `synth run`, made by `synth new` from {origin}.
+
+## Account
+
+What the source holds, and what became of it.
+
+| | found | used | changed | left out |
+|---|---|---|---|---|
+{counts}
+{entries}"""
+
+
+def _write_readme(name: str, origin: str, ledger: Ledger) -> str:
+    """The text of the file, with every entry of the account."""
+    return _TEXT.format(
+        name=name,
+        origin=origin,
+        counts="".join(
+            f"| {kind} | " + " | ".join(f"{count:,}" for count in counts.values()) + " |\n"
+            for kind, counts in ledger.counts().items()
+        ),
+        entries="".join(f"- {_line(entry)}\n" for entry in ledger.entries),
+    )
+
+
+def _line(entry: Entry) -> str:
+    several = f" ({entry.count:,})" if entry.count > 1 else ""
+    line = f"{entry.outcome}: {entry.kind} `{entry.name}`{several}: {entry.why}"
+    return " ".join(line.split())

@@ -8,19 +8,22 @@ token, as ``Authorization: Bearer TOKEN`` or (the page) as ``?token=TOKEN``.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
+from importlib.resources import files
 from typing import Any
 
 from aiohttp import web
 
 from synth.core.renaming.layer import rules_of
-from synth.ext.serving.agent_page import POLICY, page
 from synth.ext.serving.guarded import HEADERS, guard, json_body, json_response
 from synth.ext.serving.live.desk import SupervisedSessions
 from synth.ext.serving.live.session import SessionError
+from synth.ext.view.page import asset
 from synth.user import UserTurn
 
 HOST = "127.0.0.1"
@@ -77,7 +80,7 @@ class AgentServer:
             body=page(),
             content_type="text/html",
             charset="utf-8",
-            headers={**HEADERS, "Content-Security-Policy": POLICY},
+            headers={**HEADERS, "Content-Security-Policy": _POLICY},
         )
 
     async def _world(self, request: web.Request) -> web.Response:
@@ -140,3 +143,27 @@ def _text(body: dict[str, Any], key: str) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_TURN:
         raise SessionError("bad_request", f"{key} is a text of at most {LONGEST_TURN} characters")
     return value.strip()
+
+
+def _asset(name: str) -> str:
+    return (files("synth.ext.serving") / "assets" / name).read_text("utf-8")
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+_SCRIPT = f'"use strict";\n{asset("json.js")}{_asset("agent.js")}'
+_STYLE = _asset("agent.css")
+
+_POLICY = (
+    f"default-src 'none'; script-src {_digest(_SCRIPT)}; style-src {_digest(_STYLE)};"
+    " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The content security policy, sent as a header."""
+
+
+def page() -> bytes:
+    """The page as HTML."""
+    text = _asset("agent.html").replace("{{style}}", _STYLE).replace("{{script}}", _SCRIPT)
+    return text.encode()

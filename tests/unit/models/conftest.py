@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from envs.types import ToolCall
-from synth.core.models.openai.backoff import Backoff
-from synth.core.models.openai.endpoint import Endpoint
+from synth.core.models.openai.endpoint import Backoff, Endpoint
 from synth.core.models.openai.model import OpenAIModel
 from synth.errors import ModelError
 from synth.ext.serving.openai_server import Fault, serve

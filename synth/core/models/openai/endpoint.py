@@ -2,11 +2,66 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from synth.core.models.openai.backoff import Backoff
-from synth.core.models.openai.prices import Prices
+from synth.core.types.usage import Usage
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """US dollars per million tokens. ``cached_input`` None: cached tokens cost the same as other
+    input.
+    """
+
+    input: float
+    output: float
+    cached_input: float | None = None
+
+    def cost(self, usage: Usage) -> float | None:
+        """Return dollars, or None if the endpoint did not report its token counts: unknown is not
+        free.
+        """
+        if usage.input_tokens is None or usage.output_tokens is None:
+            return None
+        cached = min(usage.cached_tokens or 0, usage.input_tokens)
+        cached_price = self.input if self.cached_input is None else self.cached_input
+        fresh = usage.input_tokens - cached
+        return (
+            fresh * self.input + cached * cached_price + usage.output_tokens * self.output
+        ) / _MILLION
+
+
+_MOST_DOUBLINGS = 30  # keeps the power finite
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Exponential backoff with jitter, in seconds: between half and all of ``first_s *
+    2**attempt``, at most ``longest_s``.
+
+    A wait that the endpoint asks for counts in full, plus jitter, so that workers do not come back
+    all at once. A requested wait above ``longest_asked_s`` is not made here: a rollout should not
+    hold its sandbox that long.
+    """
+
+    first_s: float = 0.5
+    longest_s: float = 20.0
+    longest_asked_s: float = 60.0
+
+    def wait_s(self, attempt: int, asked_s: float | None) -> float | None:
+        """Return the wait after failed attempt number ``attempt`` (from 0); None if it is too
+        long.
+        """
+        if asked_s is not None and asked_s > self.longest_asked_s:
+            return None
+        own = min(
+            self.first_s * 2 ** min(attempt, _MOST_DOUBLINGS), self.longest_s
+        ) * random.uniform(0.5, 1.0)
+        return own if asked_s is None else asked_s + random.uniform(0.0, min(own, self.first_s))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from envs.sql_errors import classify, is_transient, to_result
 from envs.types import Column, ErrorCategory, Table
-from synth.ext.middlewares.fault_words import said_by
+from synth.ext.middlewares.faults import said_by
 from tests.conftest import scratch
 from tests.unit.envs.sql_error_corpus import drivers, scenes
 from tests.unit.envs.sql_error_corpus.cases import Case, read_cases

@@ -13,9 +13,8 @@ import pytest
 
 from synth.ext.authoring.learn import Unlearnable, learn
 from synth.ext.authoring.reflect import reflect
-from synth.ext.authoring.scripts import separate
 from synth.ext.authoring.seed_file import WIDTH, write_seed_file
-from synth.ext.authoring.source import Source, from_files
+from synth.ext.authoring.source import Source, from_files, separate
 
 pytestmark = pytest.mark.slow
 

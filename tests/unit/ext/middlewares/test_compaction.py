@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from synth.agent import ReactAgent
 from synth.core.agent.event_stream import EventStream
 from synth.core.agent.events import AgentEvent, Compaction
-from synth.core.agent.memory import ConversationMemory
+from synth.core.agent.memory import ConversationMemory, segments
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
-from synth.core.agent.segments import segments
 from synth.core.config.agent import CompactionConfig
 from synth.core.models.openai.wire import wire_message
 from synth.core.models.recap import read_request, without_recap

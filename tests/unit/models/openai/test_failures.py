@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from synth.core.foundation.credentials import Redactor
-from synth.core.models.openai.backoff import Backoff
+from synth.core.models.openai.endpoint import Backoff, Prices
 from synth.core.models.openai.failures import (
     error_in_body,
     failure,
@@ -16,7 +16,6 @@ from synth.core.models.openai.failures import (
     read_error,
     retry_after,
 )
-from synth.core.models.openai.prices import Prices
 from synth.core.types.usage import Usage
 from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
 
