@@ -109,7 +109,7 @@ def _sqlite(facts: Facts) -> ErrorCategory | None:
 def _postgres(facts: Facts) -> ErrorCategory | None:
     """By the SQLSTATE, unless the routine that raised it (or else its English words) says more."""
     state = facts.state
-    if state is None:  # raised by the driver itself, or what is left of an error that was copied
+    if state is None:  # raised by the driver itself
         by_words = _by_words(facts, POSTGRES_ALONE)
         return (
             ErrorCategory.CONNECTION_ERROR
