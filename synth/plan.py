@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar
 
+from envs.ledger import Ledger
 from synth.core.foundation.hashing import derive_seed, digest
 from synth.errors import OperatorError
 from synth.source import TaskPool
@@ -83,7 +84,7 @@ class Plan:
         }
         supply = {universe: sum(own.values()) for universe, own in sorted(capacities.items())}
         if tasks > sum(supply.values()):
-            raise OperatorError(_too_many(tasks, capacities))
+            raise OperatorError(_too_many(tasks, capacities, order))
         count = shares(tasks, supply)
         blocks: Sequence[Block] = [
             Block(pool, split, seed, shares(count[pool.universe], capacities[pool.universe]))
@@ -221,8 +222,17 @@ def _check_splits(plan: Plan, supplied: Collection[str]) -> None:
         raise OperatorError(f"tasks.splits: {message}")
 
 
-def _too_many(tasks: int, capacities: Mapping[int, Mapping[str, int]]) -> str:
-    """Says how much there is: by family, or by universe where there are several."""
+def _too_many(
+    tasks: int,
+    capacities: Mapping[int, Mapping[str, int]],
+    order: Sequence[tuple[str, TaskPool]],
+) -> str:
+    """Says how much there is, by family, or by universe where there are several, and what is left
+    out.
+    """
+    account = Ledger()
+    for _, pool in order:
+        account.add(pool.account)
     total = sum(sum(families.values()) for families in capacities.values())
     if len(capacities) == 1:
         supply = ", ".join(
@@ -233,7 +243,8 @@ def _too_many(tasks: int, capacities: Mapping[int, Mapping[str, int]]) -> str:
             universe: sum(families.values()) for universe, families in sorted(capacities.items())
         }
         supply = ", ".join(f"universe {universe} {size}" for universe, size in sizes.items())
-    return f"tasks.count: {tasks} is more than the families can supply, which is {total} ({supply})"
+    many = f"tasks.count: {tasks} is more than the families can supply, which is {total} ({supply})"
+    return "\n".join([many, *account.lines()])
 
 
 def job(index: int, task: Task, samples: int, seed: int) -> Job:

@@ -157,6 +157,37 @@ def test_schemata_are_read_by_name():
     assert left_out(both, "foreign key") == {}
 
 
+def test_a_schema_is_named_as_a_shell_reads_it():
+    script = 'CREATE SCHEMA "back office"; CREATE TABLE "back office".t (id integer);'
+    named = pytest.raises(OperatorError, match=r"--schema 'back office'\Z")
+    with database(script) as url, named:
+        from_url(url, Extract(), secret=True)
+
+
+def test_what_a_foreign_key_does_to_its_rows_is_named(tmp_path: Path):
+    file, script = tmp_path / "live.db", tmp_path / "script.sql"
+    script.write_text(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY); INSERT INTO a VALUES (1);\n"
+        "CREATE TABLE b (id INTEGER PRIMARY KEY, a INTEGER REFERENCES a (id) ON DELETE CASCADE);"
+    )
+    with sqlite3.connect(file) as db:
+        db.executescript(script.read_text())
+    db.close()
+    live = from_url(f"sqlite:///{file}", Extract(), secret=False)
+    assert left_out(live, "action").keys() == {"b (a): ON DELETE CASCADE"}
+    assert left_out(from_files([script]), "action") == {}
+
+
+def test_a_source_of_which_no_row_can_be_used_says_why(tmp_path: Path):
+    script = tmp_path / "orphans.sql"
+    script.write_text(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY);\n"
+        "CREATE TABLE b (id INTEGER PRIMARY KEY, a INTEGER REFERENCES a); INSERT INTO b VALUES (1, 9);"
+    )
+    with pytest.raises(OperatorError, match=r"left out b \(id 1\): it refers to a row of a"):
+        make_world("orphans", from_files([script]), print, proves=False)
+
+
 def test_rows_over_the_limit_are_counted(tmp_path: Path):
     script = tmp_path / "many.sql"
     values = ", ".join(f"({number})" for number in range(50))

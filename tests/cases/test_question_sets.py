@@ -243,8 +243,10 @@ def test_full_texts_are_asked_and_a_table_that_cannot_be_read_is_named(tmp_path:
     entries = [{"question_id": name, "question": name, "SQL": sql} for name, sql in golds.items()]
     (tmp_path / "set.json").write_text(json.dumps(entries), "utf-8")
     job = ("run", "database=attached", "database.dsn_env_var=THE_DB", "tasks=questions")
-    more = ("tasks.path=set.json", "tasks.count=1", "runtime=inline", "output.dir=out")
-    done = synth(*job, *more, cwd=tmp_path, env={"THE_DB": url})
+    more = ("tasks.path=set.json", "runtime=inline", "output.dir=out")
+    refused = synth(*job, *more, "tasks.count=2", cwd=tmp_path, env={"THE_DB": url})
+    assert "left out questions places: its query fails" in refused.stdout + refused.stderr
+    done = synth(*job, *more, "tasks.count=1", cwd=tmp_path, env={"THE_DB": url})
     assert done.returncode == 0, done.stdout + done.stderr
     with Dataset.open(tmp_path / "out") as dataset:
         assert [row["reward"] for row in dataset.rows()] == [1.0]

@@ -48,6 +48,14 @@ def test_a_world_from_a_script_proves_itself_and_runs(tmp_path: Path):
     assert shown["rewards"] == {"mean": 1.0, "scored": 12, "unscored": 0, "successes": 12}
 
 
+def test_a_database_without_a_family_has_its_account(tmp_path: Path):
+    (tmp_path / "log.sql").write_text("CREATE TABLE log (at TEXT); INSERT INTO log VALUES ('now');")
+    made = synth("new", "log", "--from", "log.sql", "--json", cwd=tmp_path)
+    assert "no pattern suits its tables" in made.stderr
+    counts = json.loads(made.stdout.splitlines()[-1])["account"]["counts"]
+    assert counts["file"] == {"found": 2, "used": 1, "changed": 0, "left_out": 1}
+
+
 QUICK = "change"
 FILES = [
     "README.md",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -140,7 +141,7 @@ class _Reading:
                 self.ledger.leave_out(one.kind, one.full, _RULES[one.kind])
         for schema, count in sorted(self.catalog.others.items()):
             self.ledger.found("schema")
-            why = f"tables: {count}; --schema {schema} reads them"
+            why = f"tables: {count}; --schema {shlex.quote(schema)} reads them"
             self.ledger.leave_out("schema", schema, why)
 
 

@@ -202,7 +202,7 @@ def _empty(ledger: Ledger) -> str:
     """The words for a database of which no table can be read."""
     schemata = [one for one in ledger.entries if one.kind == "schema"]
     if schemata:
-        named = ",".join(one.name for one in schemata)
+        named = shlex.quote(",".join(one.name for one in schemata))
         return f"the schema has no tables; others have some: --schema {named}"
     reasons = "; ".join(f"{one.name}: {one.why}" for one in ledger.entries if one.kind == "table")
     return f"the database has no tables{reasons and f' that can be read ({reasons})'}"

@@ -10,7 +10,11 @@ from sqlalchemy import Connection, Inspector, column, table, text
 from sqlalchemy import types as sql
 from sqlalchemy.dialects.postgresql import CIDR, DOMAIN, INET, INTERVAL, MACADDR, MACADDR8
 from sqlalchemy.dialects.postgresql.ranges import AbstractMultiRange, AbstractRange
-from sqlalchemy.engine.interfaces import ReflectedColumn, ReflectedIndex
+from sqlalchemy.engine.interfaces import (
+    ReflectedColumn,
+    ReflectedForeignKeyConstraint,
+    ReflectedIndex,
+)
 
 from envs.ledger import Ledger
 from synth.ext.authoring.catalog import Relation
@@ -189,10 +193,29 @@ class TableReader:
         )
         for key in self.inspector.get_foreign_keys(**self.where, **own):
             self.ledger.found("foreign key")
+            self._actions(key)
             place = key["referred_schema"] or self.relation.schema, key["referred_table"]
             other = self.tables.get(place) or ".".join(filter(None, place))
             columns = tuple(map(str, key["constrained_columns"]))
             yield columns, other, tuple(map(str, key["referred_columns"]))
+
+    def _actions(self, key: ReflectedForeignKeyConstraint) -> None:
+        """Name what the database does to rows when their parent goes or gets another key."""
+        columns = list(map(str, key["constrained_columns"]))
+        actions = dict[Any, Any](key.get("options", {}))
+        if self.engine == "sqlite":  # of which SQLAlchemy reflects some only
+            query = text(
+                "SELECT on_delete AS ondelete, on_update AS onupdate"
+                ' FROM pragma_foreign_key_list(:table_name) WHERE "from" = :column'
+            )
+            where = {"table_name": self.relation.name, "column": columns[0]}
+            actions |= self.db.execute(query, where).mappings().first() or {}
+        for event, words in (("ondelete", "ON DELETE"), ("onupdate", "ON UPDATE")):
+            action = actions.get(event, "NO ACTION")
+            if action not in {"NO ACTION", "RESTRICT"}:
+                self.ledger.found("action")
+                name = f"{self.name} ({', '.join(columns)}): {words} {action}"
+                self.ledger.leave_out("action", name, "the world's tools delete no row and no key")
 
     def _column(self, raw: ReflectedColumn) -> LiveColumn | None:
         """A column; None if it is left out, which the account says."""

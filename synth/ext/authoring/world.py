@@ -60,6 +60,8 @@ def make_world(
                 "the database has no tables: --from takes files with CREATE TABLE statements, then"
                 " those with rows"
             )
+        if source.ledger.reasons("row"):
+            raise OperatorError("\n".join(["no row can be used", *source.ledger.lines()]))
         raise OperatorError(
             "the database has no rows: fill it, or name a file with INSERT statements after the"
             " schema (synth new PATH --from schema.sql seed.sql)"
@@ -86,6 +88,7 @@ def make_world(
         return NewWorld(shape, count, files, drafts=drafts, ledger=ledger)
     if "seed.py" in files and (problem := seed_problem(files)):
         del files["seed.py"]
+        ledger.use("file", -1)
         ledger.leave_out("file", "seed.py", problem)
     progress(f"{len(drafts)} drafts of families to prove")
     options = Options(universes=2 if "seed.py" in files else 1)
@@ -103,10 +106,12 @@ def make_world(
 def _derived_files(source: Source, shape: Shape) -> dict[str, str]:
     """The schemata for servers and seed.py, as far as they can be made."""
     files, ledger = dict[str, str](), source.ledger
+    ledger.found("file", 2)
     try:
         if not source.portable:
             raise Unportable("what fills the tables is not a plain INSERT")
         files |= server_files(source.engine, source.seed)
+        ledger.use("file")
     except Unportable as error:
         ledger.leave_out("file", "schemata of PostgreSQL and MariaDB", str(error))
     try:
@@ -114,6 +119,7 @@ def _derived_files(source: Source, shape: Shape) -> dict[str, str]:
             raise Unlearnable("the schema makes rows itself, which every universe would have")
         learned = learn(source.engine, shape, source.personal, source.schema)
         files["seed.py"] = write_seed_file(learned.tables)
+        ledger.use("file")
         ledger.found("learned table", len(learned.tables))
         ledger.use("learned table", len(learned.tables) - len(learned.kept))
         for table, why in learned.kept.items():

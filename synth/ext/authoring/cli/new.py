@@ -83,8 +83,10 @@ def main(argv: list[str]) -> int:
         _report(options, world)
         return 0
     if not world.proofs.kept:
+        _report(options, world)
         reasons = "; ".join(f"{name}: {why}" for name, why in world.proofs.left_out.items())
-        raise OperatorError(f"no family proves itself on this database: {reasons or 'no draft'}")
+        none = "no pattern suits its tables and rows, see what is left out of them"
+        raise OperatorError(f"no family proves itself on this database: {reasons or none}")
     with new_folder(path) as folder:
         write_files(folder, world.files)
     _conclude(path, world, screen)
