@@ -22,7 +22,7 @@ from synth.core.config.agent import AgentConfig
 from synth.core.config.card import CardConfig
 from synth.core.config.database import DatabaseConfig
 from synth.core.config.messages import key_of, problem_line
-from synth.core.config.rules import RULES, VALUE_RULES, broken_rules, secrets_in
+from synth.core.config.rules import AGENT, RULES, VALUE_RULES, broken_rules, secrets_in
 from synth.core.config.task_source import load_task_source
 from synth.core.config.telemetry import TelemetryConfig
 from synth.core.config.types import (
@@ -33,6 +33,7 @@ from synth.core.config.types import (
     Difficulty,
     MoreThanZero,
     NotNegative,
+    Place,
     Positive,
     Section,
     Share,
@@ -44,6 +45,7 @@ from synth.core.config.types import (
     Universes,
     Weights,
     Wording,
+    WorldPlace,
     alone,
     one_or_many,
 )
@@ -59,12 +61,17 @@ class EnvConfig(Section):
     """The world: the name of one that ships, or the path of a folder. Exactly one of the two."""
 
     name: Text | None = None
-    path: Text | None = None
+    path: WorldPlace | None = None
+
+    @property
+    def place(self) -> str:
+        """The path or name by which the world is found."""
+        return self.path or self.name or ""
 
     @property
     def folder(self) -> str:
         """The name of the world's folder, under which a copy is put: rows call the world so."""
-        return Path(self.path or self.name or "world").name
+        return Path(self.place or "world").name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +122,7 @@ class ModelConfig(EndpointConfig):
     """
 
     kind: Text = "scripted"
-    path: Text | None = None
+    path: Place | None = None
     mistakes: Annotated[list[MistakeKind], BeforeValidator(one_or_many)] | None = None
     mistake_rate: Share = 0.3
     style: Styles | None = None
@@ -130,56 +137,35 @@ class ModelConfig(EndpointConfig):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsersConfig(Section):
     """The user who answers the agent in tasks that have a user: ``scripted`` (by rule),
-    ``simulated`` (a
-    model, ``model``), ``replay`` (who answered in the recorded run at ``path``), ``none`` (such
-    tasks cannot be asked) or ``package.module:attribute``.
+    ``simulated`` (a model), ``replay`` (who answered in the recorded run at ``path``), ``none``
+    (such tasks cannot be asked) or ``package.module:attribute``.
 
     ``decides`` says who decides what a simulated user does: ``rules`` (the scripted user's; the
     model finds the words) or ``model`` (what it says is held against the rules). See
-    :mod:`synth.ext.simulated_user.user`. ``options`` are the options that the kind declares beyond
-    these keys.
+    :mod:`synth.ext.simulated_user.user`. ``model`` names one of ``models``; None: the agent's.
+    ``options`` are the options that the kind declares beyond these keys.
     """
 
     kind: Text = "scripted"
-    path: Text | None = None
+    path: Place | None = None
     decides: Literal["rules", "model"] = "rules"
-    model: EndpointConfig = field(default_factory=EndpointConfig)
+    model: Text | None = None
     options: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RephraseConfig(Section):
     """A model that writes other words for the users of the world's families before a run is
-    planned, as `synth rephrase` does it; ``model`` None: nobody does.
+    planned, as `synth rephrase` does it. ``model`` names one of ``models``; None: nobody does.
 
     Each family gets ``count`` phrasings beside its own and is asked about ``attempts`` times at
-    most, ``concurrency`` families at once. What is kept is in the run's archive of its world. The
-    other keys are those of any model at an endpoint.
+    most, ``concurrency`` families at once. What is kept is in the run's archive of its world.
     """
 
     model: Text | None = None
-    kind: Text = "openai"
-    base_url: Text | None = None
-    api_key_env: Text | None = "OPENAI_API_KEY"
     count: Annotated[int, Strict(), Field(ge=1, le=100)] = 4
     attempts: Annotated[int, Strict(), Field(ge=1, le=20)] = 3
     concurrency: Positive = 8
-    temperature: NotNegative | None = None
-    max_tokens: Positive = 8192
-    extra_body: dict[str, Any] = field(default_factory=dict[str, Any])
-    timeout_s: MoreThanZero = 120.0
-    max_retries: Annotated[int, Strict(), Field(ge=0)] = 5
-    price_input_usd_per_mtok: NotNegative | None = None
-    price_output_usd_per_mtok: NotNegative | None = None
-    price_cached_usd_per_mtok: NotNegative | None = None
-
-    @property
-    def endpoint(self) -> EndpointConfig:
-        """The model as other sections describe one."""
-        own = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        own = {key: value for key, value in own.items() if hasattr(EndpointConfig, key)}
-        options = {"max_response_bytes": 2_000_000} if self.kind == "openai" else {}
-        return EndpointConfig(**own, name=self.model, options=options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +210,7 @@ class TasksConfig(Section):
     """
 
     kind: Text = "families"
-    path: Text | None = None
+    path: Place | None = None
     suite: Annotated[int, Strict(), Field(ge=0, le=16)] = 3
     options: dict[str, Any] = field(default_factory=dict[str, Any])
     count: Positive = 64
@@ -305,14 +291,16 @@ class BudgetConfig(Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeConfig(EndpointConfig):
-    """A model that judges the rollouts which pass all gates; ``name`` None: nobody judges.
+class JudgeConfig(Section):
+    """A model that judges the rollouts which pass all gates. ``model`` names one of ``models``;
+    None: nobody judges.
 
     It decides about the notes of the gate ``reply``, one by one. ``votes`` answers decide by
     majority. ``rubric`` is one more statement, on the conversation as a whole, such as "the
     assistant is polite"; None: there is none.
     """
 
+    model: Text | None = None
     votes: Annotated[int, Strict(), Field(ge=1, le=25)] = 3
     rubric: Text | None = None
 
@@ -334,7 +322,7 @@ class BranchConfig(Section):
     the world are those of the recorded run; ``tasks.samples`` counts the branches at each turn.
     """
 
-    path: Text | None = None
+    path: Place | None = None
     at: BranchAt = "first_wrong"
     where: Text | None = None
 
@@ -350,7 +338,7 @@ class NarrateConfig(Section):
     rows.
     """
 
-    path: Text | None = None
+    path: Place | None = None
     where: Text | None = None
     write: Annotated[list[NarratedPart], BeforeValidator(one_or_many), Field(min_length=1)] = field(
         default_factory=lambda: list[NarratedPart](("reasoning", "words"))
@@ -375,13 +363,15 @@ class RunConfig(Section):
 
     ``preflight`` asks an endpoint for its list of models and for one short answer to the first
     prompt, with its tools, before anything else is paid for. With False nothing is asked before the
-    first rollout.
+    first rollout. ``models`` are the endpoints beside the agent's, by the names under which other
+    sections ask them; ``model`` is the agent's own there.
     """
 
     seed: Annotated[int, Strict(), Field(ge=0, lt=2**63)] = 0
     preflight: Annotated[bool, Strict()] = True
     env: EnvConfig = field(default_factory=EnvConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
+    models: dict[Text, EndpointConfig] = field(default_factory=dict[str, EndpointConfig])
     database: DatabaseConfig = field(default_factory=DatabaseConfig)
     agent: AgentConfig = field(default_factory=AgentConfig)
     users: UsersConfig = field(default_factory=UsersConfig)
@@ -396,10 +386,34 @@ class RunConfig(Section):
     card: CardConfig = field(default_factory=CardConfig)
     extensions: ExtensionsConfig = field(default_factory=ExtensionsConfig)
 
+    def endpoint(self, name: str) -> EndpointConfig:
+        """The section of the model of that name."""
+        return self.model if name == AGENT else self.models[name]
+
+    @property
+    def rephrases(self) -> bool:
+        """True for a run before whose plan a model writes other words for users."""
+        return self.tasks.rephrase.model is not None and self.recording is None
+
     @property
     def recording(self) -> str | None:
         """The directory of the recorded run whose rollouts this one branches or narrates."""
         return self.branch.path or self.narrate.path
+
+    @property
+    def own_wrappers(self) -> list[str]:
+        """The rollout wrappers of the sections that are in use."""
+        switches = {
+            "rationales": self.narrate.path,
+            "branching": self.branch.path,
+            "judge": self.rewards.judge.model,
+        }
+        return [name for name, switch in switches.items() if switch is not None]
+
+    @property
+    def wrappers(self) -> list[str]:
+        """The names of all rollout wrappers, the first outermost."""
+        return [*self.extensions.wrappers, *self.own_wrappers]
 
     @property
     def world_folder(self) -> str:
@@ -412,10 +426,7 @@ class RunConfig(Section):
 FREE = (
     "model.extra_body",
     "model.options",
-    "users.model.extra_body",
-    "users.model.options",
-    "rewards.judge.extra_body",
-    "rewards.judge.options",
+    "models",
     "users.options",
     "database.options",
     "database.connection.options",
@@ -424,7 +435,6 @@ FREE = (
     "tasks.difficulty",
     "tasks.options",
     "tasks.transform_options",
-    "tasks.rephrase.extra_body",
     "agent.options",
     "runtime.options",
     "runtime.resources",
@@ -471,6 +481,13 @@ def problems(raw: Mapping[str, Any], *, rules: bool = True, installed: bool = Tr
     """
     if not isinstance(cast("object", raw), Mapping):
         return [f"a config is a mapping of sections, not {shown('', raw)}"]
+    models: object = raw.get("models")
+    endpoints = (
+        f"models.{name}.{entry.name}"
+        for name in (cast("Mapping[str, Any]", models) if isinstance(models, Mapping) else ())
+        for entry in fields(EndpointConfig)
+    )
+    known = (*KEYS, *SECTIONS, *endpoints)
     hidden = secrets_in(raw)
     lines = list(hidden.values())
     bad = set(hidden)
@@ -482,12 +499,12 @@ def problems(raw: Mapping[str, Any], *, rules: bool = True, installed: bool = Tr
         # reported as well.
         for detail in error.errors(include_url=False):
             if key_of(detail) not in hidden:
-                lines.append(problem_line(detail, known=(*KEYS, *SECTIONS)))
+                lines.append(problem_line(detail, known=known))
             bad.add(key_of(detail))
             if detail["type"] == "unexpected_keyword_argument":
                 # The key that was probably meant is not missing: it is misspelt, and that has been
                 # said.
-                bad.add(nearest_key(key_of(detail), (*KEYS, *SECTIONS)) or key_of(detail))
+                bad.add(nearest_key(key_of(detail), known) or key_of(detail))
             usable = _without(usable, detail["loc"])
         config = _ADAPTER.validate_python(usable)
     kept = (RULES if rules else VALUE_RULES) if installed else ()
@@ -511,9 +528,9 @@ def to_dict(config: RunConfig) -> dict[str, Any]:
     return asdict(config)
 
 
-def to_yaml(config: RunConfig) -> str:
-    """The text of a run directory's config.yaml."""
-    return yaml.safe_dump(to_dict(config), sort_keys=False, allow_unicode=True)
+def to_yaml(plain: Mapping[str, Any]) -> str:
+    """The text of a run directory's config.yaml, from what :func:`to_dict` returns."""
+    return yaml.safe_dump(dict(plain), sort_keys=False, allow_unicode=True)
 
 
 def from_yaml(text: str) -> RunConfig:
@@ -527,9 +544,9 @@ def from_yaml(text: str) -> RunConfig:
     return from_dict(raw)
 
 
-def flat(config: RunConfig) -> dict[str, Any]:
-    """The config as dotted keys, in the order of :data:`KEYS`; each of :data:`FREE` stays one
+def flat(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """The plain config as dotted keys, in the order of :data:`KEYS`; each of :data:`FREE` stays one
     value.
     """
-    plain: Any = to_dict(config)
-    return {key: reduce(getitem, key.split("."), plain) for key in KEYS}
+    whole: Any = plain
+    return {key: reduce(getitem, key.split("."), whole) for key in KEYS}

@@ -9,13 +9,13 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from rich.console import Console
 
-from synth.config import RunConfig, to_dict
 from synth.core.dataset.executions import ToolExecutions
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.error_row import ErrorRow
@@ -34,7 +34,7 @@ from synth.core.runner.progress import ProgressView, Waiting
 from synth.core.runner.rate_limits import Governor, Quota
 from synth.core.runner.run_files import TASKS_FILE, scrubbed, task_row
 from synth.core.runner.runtimes.base import make_runtime
-from synth.core.runner.setup import Workload
+from synth.core.runner.setup import RunSpec, Workload
 from synth.core.runner.totals import STATS, Totals
 from synth.core.runner.worker_messages import Assignment, Delivery
 from synth.core.telemetry.base import RunStart
@@ -82,10 +82,10 @@ class RunReport:
     higher: Sequence[str] = ()
 
 
-def make_governor(config: RunConfig, workers: int) -> Governor:
+def make_governor(spec: RunSpec, workers: int) -> Governor:
     """The governor of the run's endpoint, for so many workers."""
-    model = config.model
-    most = model.max_concurrency or max(workers * config.runtime.concurrency, model.min_concurrency)
+    model = spec.endpoint
+    most = model.max_concurrency or max(workers * spec.runtime.concurrency, model.min_concurrency)
     rates = model.requests_per_minute, model.tokens_per_minute
     return Governor(Quota(most, model.min_concurrency, model.start_concurrency, *rates), workers)
 
@@ -97,25 +97,25 @@ class Coordinator:
         self, run: PreparedRun, directory: Path, writer: RunWriter, archive: bytes, console: Console
     ) -> None:
         self.run, self.directory, self.writer, self.console = run, directory, writer, console
-        self.config = run.config
+        self.spec = run.spec
         session = secrets.token_hex(16)
         setup = run.worker_setup(archive, directory)
         self.setup = replace(setup, workload=self._workload(), session=session)
         self.stop = StopSignal()
         self.totals = Totals()
         self.open_jobs: set[int] = set()
-        settings = self.config.runtime
+        settings = self.spec.runtime
         self.breaker = Breaker(
             settings.breaker_window, settings.breaker_rate, accepted=writer.progress.rows > 0
         )
         self.began = time.monotonic()
         self.refuted: TaskError | None = None
         self._unproved: dict[int, str] = {}
-        self.budget = Budget(self.config.budget, self.totals)
+        self.budget = Budget(self.spec.budget, self.totals)
         self._interrupts = Interrupts(self._drain, self._stop_now)
-        keys = {name: key.value for name, key in run.settings.keys.items()}
+        keys = {name: key.value for name, key in run.spec.keys.items()}
         self.callbacks = make_callbacks(
-            run.settings.callbacks, directory.name, session, keys, self._say
+            run.spec.callbacks, directory.name, session, keys, self._say
         )
 
     def main(self) -> RunReport:
@@ -135,7 +135,7 @@ class Coordinator:
         """Run the session, and tell the callbacks of its beginning and its end."""
         progress = self.writer.progress
         done = progress.jobs - progress.waiting
-        plain = to_dict(self.config)
+        plain = deepcopy(dict(self.spec.record))
         start = RunStart(self.directory.name, self.directory, plain, progress.jobs, done)
         self.callbacks.start(start)
         try:
@@ -148,7 +148,7 @@ class Coordinator:
 
     async def _main(self) -> RunReport:
         self._count_earlier()
-        runtime = make_runtime(self.config.runtime)
+        runtime = make_runtime(self.spec.runtime)
         try:
             self._interrupts.listen()
             with Waiting(runtime.announce(self.setup), self.console):
@@ -157,10 +157,10 @@ class Coordinator:
             if self._interrupts.received:  # somebody swallowed it, as a destructor does
                 raise KeyboardInterrupt
             self._interrupts.drain_from(asyncio.current_task())
-            settings = self.config.runtime
+            settings = self.spec.runtime
             count = runtime.worker_count(settings.workers)
-            asks_endpoint = self.run.settings.asks_endpoint
-            governor = make_governor(self.config, count) if asks_endpoint else None
+            asks_endpoint = self.spec.asks_endpoint
+            governor = make_governor(self.spec, count) if asks_endpoint else None
             timer = self._watch_clock()
             dispatcher = Dispatcher(
                 runtime,
@@ -220,13 +220,13 @@ class Coordinator:
         patience of its own.
         """
         plan = self.run.plan
-        if not (self.config.preflight and self.run.settings.asks_endpoint):
+        if not (self.spec.preflight and self.spec.asks_endpoint):
             return
         if not self.writer.progress.waiting:
             return
         first = Assignment(0, job=plan.job(0, plan.task(0)), probe=True)
         answers: list[Delivery] = []
-        with Waiting(f"asking {self.run.settings.model_name} one question", self.console):
+        with Waiting(f"asking {self.spec.model_name} one question", self.console):
             await dispatcher.run(iter([first]), answers.append, self.stop)
         for answer in answers:
             if answer.stats is not None:
@@ -234,7 +234,7 @@ class Coordinator:
             if answer.kind != "probed" or not answer.error_type:
                 continue
             if not answer.retryable:
-                found = refused(answer, self.config.model.base_url)
+                found = refused(answer, self.spec.endpoint.base_url)
                 raise OperatorError("\n".join([found, *dispatcher.warnings]))
             self._say(f"warning: the first call failed, which may pass: {answer.message}")
 
@@ -271,7 +271,7 @@ class Coordinator:
             self.stop.request("a task could not be proved")
             return None
 
-        scrubber = self.run.settings.scrubber()
+        scrubber = self.spec.scrubber()
 
         def rows() -> Iterator[dict[str, object]]:
             for _ in range(plan.tasks):
@@ -312,7 +312,7 @@ class Coordinator:
     async def _play(self, dispatcher: Dispatcher) -> None:
         """Play every job that has no row yet."""
         tasks = TaskTable(self.directory / TASKS_FILE)
-        plan, rows_per_shard = self.run.plan, self.config.output.rows_per_shard
+        plan, rows_per_shard = self.run.plan, self.spec.output.rows_per_shard
         open_jobs = self.open_jobs
 
         def work() -> Iterator[Assignment]:
@@ -365,7 +365,7 @@ class Coordinator:
 
     def _watch_clock(self) -> asyncio.TimerHandle | None:
         """Stop the run when the session's minutes are over."""
-        minutes = self.config.budget.minutes
+        minutes = self.spec.budget.minutes
         if minutes is None:
             return None
         left = max(0.0, minutes * 60 - (time.monotonic() - self.began))
@@ -381,7 +381,7 @@ class Coordinator:
             error_type=TaskError.__name__,
             message=message,
             retryable=False,
-            model=self.run.settings.model_name,
+            model=self.spec.model_name,
         )
         self.writer.add_error(index, row)
 
@@ -395,7 +395,7 @@ class Coordinator:
             error_type=delivery.error_type,
             message=delivery.message,
             retryable=delivery.retryable or not counts,
-            model=self.run.settings.model_name,
+            model=self.spec.model_name,
             attempts=None if counts else self.writer.attempts(delivery.index),
         )
 
@@ -417,7 +417,7 @@ class Coordinator:
         run = self.run
         if run.account.entries:
             extra["account"] = run.account.to_json()
-        changes = changes_since(run.settings, run.world, self.config.database.engine)
+        changes = changes_since(self.spec, run.world)
         if changes:
             extra["database_changes"] = changes
             moved = f"the attached database changed during the run: {'; '.join(changes)}"

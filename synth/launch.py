@@ -13,12 +13,13 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
 from envs.world.loader import world_files
-from synth.config import RunConfig, to_yaml
+from synth.config import EnvConfig, OutputConfig, RunConfig, to_dict, to_yaml
 from synth.coordinator import Coordinator, RunReport
 from synth.core.config.task_source import load_task_source
 from synth.core.dataset.store.run_info import RunFiles
@@ -70,12 +71,11 @@ def launch(
 
     Raises :class:`OperatorError` and the errors of worlds and tasks before anything is paid for.
     """
-    config = _with_absolute_paths(config)
-    hooks = run_hooks(config)
+    hooks = run_hooks(config.extensions, rephrases=config.rephrases)
     with Waiting(f"planning the tasks of {config.world_folder}", console):
         run = prepare(config, consent=consent)
     _require_model(run)
-    source, directory = run.world.path, new_directory(config)
+    directory = new_directory(config.output, config.env)
     try:
         for hook in hooks:
             run = hook.planned(run, directory, console)
@@ -83,16 +83,13 @@ def launch(
         if _waits(directory, hooks):
             _say_how_to_resume(directory, console)
         raise
+    spec = run.spec
     for line in run.notes:
         console.print(f"note: {line}", markup=False, soft_wrap=True)
-    recorded = config.recording is not None
-    if config.env.path is not None and not recorded:
-        # A resume may come from another working directory.
-        config = replace(config, env=replace(config.env, path=str(source)))
-        run = replace(run, config=config)
-    if config.output.upload is not None:
-        check_target(config.output.upload, run.identity)
-    archive, text = pack_world(run.world.path), to_yaml(config).encode()
+    recorded = spec.recording is not None
+    if spec.output.upload is not None:
+        check_target(spec.output.upload, run.identity)
+    archive, text = pack_world(run.world.path), spec.text
 
     def prepare_files(home: Path) -> None:
         (home / "world").mkdir(exist_ok=True)
@@ -100,7 +97,7 @@ def launch(
         write_whole(home / CONFIG_FILE, text)
         remember([world_part(archive), config_part(text)])
         if recorded:  # its tasks are proved
-            scrubber = run.settings.scrubber()
+            scrubber = spec.scrubber()
             tasks = (run.plan.task(index) for index in range(run.plan.tasks))
             rows = (scrubbed(task_row(task, run.world), scrubber) for task in tasks)
             write_tasks(home / TASKS_FILE, rows)
@@ -110,7 +107,7 @@ def launch(
         directory,
         run.layout,
         run.identity,
-        max_attempts=config.runtime.max_attempts,
+        max_attempts=spec.runtime.max_attempts,
         prepare=prepare_files,
     )
     try:
@@ -125,16 +122,6 @@ def launch(
             withdraw(directory, hooks)
         raise
     return _sealed(report, run, hooks, console)
-
-
-def _with_absolute_paths(config: RunConfig) -> RunConfig:
-    """A resume may come from another working directory."""
-    for section in ("model", "tasks", "branch", "narrate"):
-        own = getattr(config, section)
-        if own.path is not None:
-            absolute = str(Path(own.path).expanduser().absolute())
-            config = replace(config, **{section: replace(own, path=absolute)})
-    return config
 
 
 def _waits(directory: Path, hooks: Iterable[RunHook]) -> bool:
@@ -185,45 +172,47 @@ def resume(
         return _launch_again(directory, changes, console, consent, begun)
     found = Recovery.open(directory)
     before = found.config()
+    name = found.info.identity.env if found.info is not None else before.world_folder
     with Scratch("resume") as home:
-        sound = found.world(before, home.path)
+        sound = found.world(name, home.path)
         parts = [] if sound is None else [world_part(sound[1])]
-        parts.append(config_part(found.config_text(before), resumes=True))
+        parts.append(config_part(found.config_text(to_yaml(to_dict(before))), resumes=True))
         require_consent(directory, parts, consent)
         config = with_changes(directory, before, changes)
-        own, archive = sound or found.packed_again(config, home.path)
-        hooks = run_hooks(config)
-        written = frozenset[str]().union(*(hook.writes for hook in hooks))
-        refuse_changed_world(config, own, written)
-        with Waiting(f"planning the tasks of {config.world_folder}", console):
+        own, archive = sound or found.packed_again(partial(prepare, config), name, home.path)
+        hooks = run_hooks(config.extensions, rephrases=config.rephrases)
+        if config.recording is None and not load_task_source(config.tasks.kind).writes_world:
+            written = frozenset[str]().union(*(hook.writes for hook in hooks))
+            refuse_changed_world(config.env, own, written)
+        with Waiting(f"planning the tasks of {name}", console):
             run = prepare(config, own)
+        spec = run.spec
         _require_model(run)
         if found.info is not None:
             run = replace(run, rephrased=found.info.identity.more.get(REPHRASED))
             check_unchanged(found.info.identity.more.get("extensions", ()), run.extensions)
-        if lines := changes_of(found.info, run.settings.target.fingerprint):
+        if lines := changes_of(found.info, spec.target.fingerprint):
             raise ResumeRefused(
                 f"the attached database changed since the run began: {'; '.join(lines)}. Put it"
                 " back to resume, or start a new run in another output.dir."
             )
-        if config.recording is not None:
-            found.check_plan(run, config.recording)
+        if spec.recording is not None:
+            found.check_plan(run, spec.recording)
         found.check_tasks(run)
-        if config.output.upload is not None:
-            check_target(config.output.upload, run.identity)
+        if spec.output.upload is not None:
+            check_target(spec.output.upload, run.identity)
         writer = RunWriter.resume(
             directory,
             run.layout,
-            max_attempts=config.runtime.max_attempts,
+            max_attempts=spec.runtime.max_attempts,
             restored=found.description(run),
         )
         for note in [*found.notes, *writer.warnings]:
             console.print(f"note: {note}", markup=False, soft_wrap=True)
         with writer:
             found.write()
-            text = to_yaml(config).encode()
-            write_whole(directory / CONFIG_FILE, text)
-            remember([world_part(archive), config_part(text)])
+            write_whole(directory / CONFIG_FILE, spec.text)
+            remember([world_part(archive), config_part(spec.text)])
             try:
                 coordinator = Coordinator(run, directory, writer, archive, console)
                 begun(coordinator)
@@ -242,10 +231,9 @@ def _launch_again(
     begun: Begun,
 ) -> RunReport:
     """Launch a run that was stopped in a hook, before there was a plan."""
-    config = load_config(directory, changes)
+    config = load_config(directory, {**changes, "output.dir": str(directory)})
     text = (directory / CONFIG_FILE).read_bytes()
     require_consent(directory, [config_part(text, resumes=True)], consent)
-    config = replace(config, output=replace(config.output, dir=str(directory)))
     return launch(config, console, begun, consent)
 
 
@@ -260,7 +248,7 @@ def _sealed(
             report = hook.sealed(report, run, console)
         except OperatorError as error:
             console.print(f"note: {error}", markup=False, soft_wrap=True)
-    url = run.config.output.upload
+    url = run.spec.output.upload
     if url is None:
         return report
 
@@ -277,8 +265,8 @@ def _sealed(
 
 def _require_model(run: PreparedRun) -> None:
     """Raise OperatorError for a model that no run can ask, before anything is written."""
-    if run.settings.refusal:
-        raise OperatorError(run.settings.refusal)
+    if run.spec.refusal:
+        raise OperatorError(run.spec.refusal)
 
 
 def _say_how_to_resume(directory: Path, console: Console) -> None:
@@ -290,16 +278,12 @@ def _say_how_to_resume(directory: Path, console: Console) -> None:
     )
 
 
-def refuse_changed_world(
-    config: RunConfig, own: Path, written: frozenset[str] = frozenset()
-) -> None:
+def refuse_changed_world(env: EnvConfig, own: Path, written: frozenset[str] = frozenset()) -> None:
     """Raise ResumeRefused if the world's folder still exists but has changed since the run began,
     beside the files that hooks have ``written`` into the run's copy.
     """
-    if config.recording is not None or load_task_source(config.tasks.kind).writes_world:
-        return  # its own copy is the only one
     try:
-        folder = find_world(config.env.path or config.env.name or "")
+        folder = find_world(env.place)
     except OperatorError:
         return  # gone: the run has its own copy
     before, now = _contents(own), _contents(folder)
@@ -316,13 +300,13 @@ def _contents(folder: Path) -> dict[str, bytes]:
     return {name: file.read_bytes() for name, file in world_files(folder).items()}
 
 
-def new_directory(config: RunConfig) -> Path:
+def new_directory(output: OutputConfig, env: EnvConfig) -> Path:
     """The directory of a new run: ``output.dir``, or a new one under ``output.root``."""
-    if config.output.dir is not None:
-        return Path(config.output.dir).expanduser().absolute()
+    if output.dir is not None:
+        return Path(output.dir).expanduser().absolute()
     stamp = datetime.now().astimezone().strftime("%Y-%m-%d_%H-%M-%S")
-    root = Path(config.output.root).expanduser().absolute()
-    name = f"{Path(config.env.path or config.env.name or 'run').name}_{stamp}"
+    root = Path(output.root).expanduser().absolute()
+    name = f"{Path(env.place or 'run').name}_{stamp}"
     return next(
         path
         for number in range(1, 10_000)

@@ -26,7 +26,7 @@ from typing import Any
 from envs.types import ToolCall, ToolOutcome, ToolResult
 from synth.core.agent.state import AgentState
 from synth.core.foundation.credentials import redact
-from synth.model import Completion, Sampling
+from synth.model import Completion, Model, Sampling
 from synth.verdict import StopReason, Verdict
 
 
@@ -139,7 +139,8 @@ class MiddlewareHome:
     this process can reach it; ``keys`` are the values of the variables that options name
     (``*_env``), which must not be written anywhere. ``hide`` removes every secret that the run
     knows from a text. ``session`` is a random id of the driver's session, ``model`` the name of the
-    agent's model, of the kind ``model_kind``, asked with ``sampling``.
+    agent's model, of the kind ``model_kind``, asked with ``sampling``. ``asked`` is the model that
+    the middleware's own option ``model`` names.
     """
 
     scratch: Path
@@ -153,6 +154,7 @@ class MiddlewareHome:
     model: str = ""
     model_kind: str = ""
     sampling: Sampling = field(default_factory=Sampling)
+    asked: Model | None = None
 
 
 class MiddlewareMaker(ABC):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from envs.ledger import Ledger
 from envs.sandboxes.base import Template, find_engine
 from envs.world.loader import World, load_world
-from synth.config import RunConfig, TasksConfig, to_dict
+from synth.config import RunConfig, TasksConfig
 from synth.core.config.options import Gathering
 from synth.core.config.task_source import load_task_source, task_source_options
 from synth.core.config.unread import unread
@@ -20,12 +20,12 @@ from synth.core.dataset.store.layout import Layout
 from synth.core.dataset.store.run_info import RunIdentity
 from synth.core.foundation.consent import Consent, refuse
 from synth.core.foundation.hashing import digest
-from synth.core.foundation.shipped import find_world, world_extension, world_names
+from synth.core.foundation.shipped import find_world, version, world_extension, world_names
 from synth.core.foundation.suggestions import hint, nearest
 from synth.core.foundation.tempdirs import Scratch
 from synth.core.runner.attached import DATABASE, changes_of, with_fingerprint
 from synth.core.runner.provenance import records
-from synth.core.runner.setup import RunSettings, WorkerSetup, resolve_settings, with_extensions
+from synth.core.runner.setup import RunSpec, WorkerSetup, run_spec, with_extensions
 from synth.core.runner.transforms import transforms_of
 from synth.errors import OperatorError, TaskError
 from synth.plan import TRAIN, Plan
@@ -53,8 +53,7 @@ class PreparedRun:
     ``manifest`` is what transforms say about the tasks.
     """
 
-    config: RunConfig
-    settings: RunSettings
+    spec: RunSpec
     world: World
     plan: Plan | RecordedPlan
     notes: Sequence[str] = ()
@@ -67,12 +66,12 @@ class PreparedRun:
     def layout(self) -> Layout:
         """The shards of the run and their places."""
         splits = ((name, tasks * self.plan.samples) for name, tasks in self.plan.splits.items())
-        return Layout(tuple(splits), self.config.output.rows_per_shard)
+        return Layout(tuple(splits), self.spec.output.rows_per_shard)
 
     @property
     def extensions(self) -> tuple[Extension, ...]:
         """The extensions that the run uses."""
-        return self.settings.extensions
+        return self.spec.extensions
 
     @property
     def free_sql(self) -> bool:
@@ -83,26 +82,26 @@ class PreparedRun:
     def identity(self) -> RunIdentity:
         """The origin of the data, for manifest and card."""
         plan, found = self.plan, records([*self.extensions, *_world_extension(self)])
-        more: dict[str, object] = {"config": to_dict(self.config), **self.manifest}
+        more: dict[str, object] = {"config": dict(self.spec.record), **self.manifest}
         if found:
             more["extensions"] = found
         if self.rephrased is not None:
             more[REPHRASED] = dict(self.rephrased)
-        if self.settings.target.fingerprint is not None:
-            more[DATABASE] = self.settings.target.fingerprint
+        if self.spec.target.fingerprint is not None:
+            more[DATABASE] = self.spec.target.fingerprint
         return RunIdentity(
-            config_digest=self.settings.config_digest,
+            config_digest=self.spec.config_digest,
             world_digest=self.world.digest,
             plan_digest=digest(self.world.digest, plan.digest()),
             env=self.world.name,
-            model=self.settings.model_name,
-            seed=self.config.seed,
+            model=self.spec.model_name,
+            seed=self.spec.seed,
             more=more,
         )
 
     def worker_setup(self, archive: bytes, directory: Path | None = None) -> WorkerSetup:
         """The setup of the run's workers; ``directory`` is the run's directory."""
-        return WorkerSetup.of(self.config, self.settings, self.world.name, archive, directory)
+        return WorkerSetup(self.spec, self.world.name, archive, version(), directory)
 
 
 def prepare(
@@ -115,28 +114,33 @@ def prepare(
     :class:`~synth.errors.UntrustedCode`.
     """
     if config.recording is not None:
-        return _prepare_recorded(config, world_path, consent)
-    parts = Gathering()
-    settings = parts.make(lambda: resolve_settings(config))
-    source = parts.make(lambda: _task_source(config))
-    transforms = parts.make(lambda: transforms_of(config.tasks))
-    parts.check()
+        name = "branch" if config.narrate.path is None else "narrate"
+        make, spec = RECORDED_PLANS.load(name), run_spec(config)
+        plan = make(getattr(config, name), config.tasks, config.seed)
+        return _prepare_recorded(spec, plan, unread(config), world_path, consent)
     tasks, home = config.tasks, None
+    parts = Gathering()
+    spec = parts.make(lambda: run_spec(config))
+    source = parts.make(lambda: _task_source(tasks))
+    transforms = parts.make(lambda: transforms_of(tasks))
+    parts.check()
     if world_path is None and source.writes_world:
         home = Scratch("world")
-        world_path = source.write_world(home.path / config.world_folder, tasks.families)
-    world = load_world(world_path or find_world(config.env.path or config.env.name or ""))
+        world_path = source.write_world(home.path / spec.world_folder, tasks.families)
+    world = load_world(world_path or find_world(spec.env.place))
     pools: list[TaskPool] = []
-    for universe in _universes(config, world):
-        with world.template(config.database.engine, universe, settings.target) as template:
+    for universe in _universes(tasks.universes, world):
+        with world.template(spec.engine, universe, spec.target) as template:
             for transform in transforms:
                 transform.look(template)
-            pools.append(_ground(source, world, template, universe, config))
-            settings = with_fingerprint(settings, template)
-    account = _account(pools, config)
+            pools.append(_ground(source, world, template, universe, tasks.families))
+            spec = with_fingerprint(spec, template)
+    account = _account(pools)
+    talks = any(family.talks for pool in pools for family in pool.families)
+    account.add(unread(config, talks=talks))
     splits = _splits(tasks, pools)
-    plan = Plan.make(splits, tasks.count, tasks.samples, config.seed, transforms)
-    settings = with_extensions(settings, config, [*world.extensions, *_gates(pools, config.seed)])
+    plan = Plan.make(splits, tasks.count, tasks.samples, spec.seed, transforms)
+    spec = with_extensions(spec, [*world.extensions, *_gates(pools, spec.seed)])
     if config.users.kind == "none":
         _refuse_talkative(pools)
     notes = [*account.lines(LISTED), *_absent_families(pools), *_shortfalls(plan)]
@@ -146,40 +150,36 @@ def prepare(
         notes += transform.notes(plan.blocks, plan.asked)
         manifest |= transform.manifest(plan.blocks)
     notes += _transformed(plan)
-    return PreparedRun(config, settings, world, plan, notes, home, account, manifest=manifest)
+    return PreparedRun(spec, world, plan, notes, home, account, manifest=manifest)
 
 
-def _prepare_recorded(config: RunConfig, world_path: Path | None, consent: Consent) -> PreparedRun:
-    """A run that branches or narrates a recorded one, in the recorded world."""
-    settings = resolve_settings(config)
-    name = "branch" if config.narrate.path is None else "narrate"
-    make = RECORDED_PLANS.load(name)
-    plan: RecordedPlan = make(getattr(config, name), config.tasks, config.seed)
+def _prepare_recorded(
+    spec: RunSpec, plan: RecordedPlan, account: Ledger, world_path: Path | None, consent: Consent
+) -> PreparedRun:
+    """A run over a recorded one, in the recorded world. ``account`` is the config's."""
     home = None
     if world_path is None:
         home = Scratch("world")
-        world_path = plan.world(home.path / config.world_folder, consent)
+        world_path = plan.world(home.path / spec.world_folder, consent)
     world = load_world(world_path)
-    if find_engine(config.database.engine).attaches:
-        with world.template(config.database.engine, 0, settings.target) as template:
-            settings = with_fingerprint(settings, template)
+    if find_engine(spec.engine).attaches:
+        with world.template(spec.engine, 0, spec.target) as template:
+            spec = with_fingerprint(spec, template)
         info = plan.dataset.info
-        if lines := changes_of(info, settings.target.fingerprint):
+        if lines := changes_of(info, spec.target.fingerprint):
             raise OperatorError(
-                f"the attached database changed since {config.branch.path} was made:"
-                f" {'; '.join(lines)}"
+                f"the attached database changed since {spec.recording} was made: {'; '.join(lines)}"
             )
     names = {name for index in range(plan.tasks) for name in plan.task(index).gate_names}
-    settings = with_extensions(settings, config, [*world.extensions, *_extensions_of(names)])
-    account = unread(config)
+    spec = with_extensions(spec, [*world.extensions, *_extensions_of(names)])
     notes = [*plan.notes, *account.lines(LISTED)]
-    return PreparedRun(config, settings, world, plan, notes, home, account)
+    return PreparedRun(spec, world, plan, notes, home, account)
 
 
-def _task_source(config: RunConfig) -> TaskSource:
-    """The task source that the config names, with its options."""
-    source = load_task_source(config.tasks.kind)
-    return cast("type[TaskSource]", source)(task_source_options(source, asdict(config.tasks)))
+def _task_source(tasks: TasksConfig) -> TaskSource:
+    """The task source that the section names, with its options."""
+    source = load_task_source(tasks.kind)
+    return cast("type[TaskSource]", source)(task_source_options(source, asdict(tasks)))
 
 
 def _splits(tasks: TasksConfig, pools: Sequence[TaskPool]) -> dict[str, list[TaskPool]]:
@@ -203,8 +203,7 @@ def _splits(tasks: TasksConfig, pools: Sequence[TaskPool]) -> dict[str, list[Tas
     return splits
 
 
-def _universes(config: RunConfig, world: World) -> Sequence[int]:
-    asked = config.tasks.universes
+def _universes(asked: int | Sequence[int], world: World) -> Sequence[int]:
     numbers = range(asked) if isinstance(asked, int) else asked
     if max(numbers) > 0 and not world.universes:
         raise OperatorError(
@@ -215,11 +214,15 @@ def _universes(config: RunConfig, world: World) -> Sequence[int]:
 
 
 def _ground(
-    source: TaskSource, world: World, template: Template, universe: int, config: RunConfig
+    source: TaskSource,
+    world: World,
+    template: Template,
+    universe: int,
+    families: Sequence[str] | None,
 ) -> TaskPool:
     """The tasks of one universe, whose template may be closed afterwards."""
     try:
-        pool = source.open(world, template, config.tasks.families, universe)
+        pool = source.open(world, template, families, universe)
     except TaskError as error:
         if universe == 0:
             raise
@@ -250,15 +253,15 @@ def _extensions_of(gates: Collection[str]) -> Iterator[Extension]:
 
 def _world_extension(run: PreparedRun) -> Iterator[Extension]:
     """The distribution that offers the world. Its version changes nothing without the files."""
-    name = run.config.env.name
+    name = run.spec.env.name
     if name is not None and name not in world_names():
         extension = world_extension(name)
         if extension is not None:
             yield extension
 
 
-def _account(pools: Sequence[TaskPool], config: RunConfig) -> Ledger:
-    """The account of all universes and of the config.
+def _account(pools: Sequence[TaskPool]) -> Ledger:
+    """The account of all universes.
 
     Raises :class:`OperatorError` if nothing can be asked.
     """
@@ -270,8 +273,6 @@ def _account(pools: Sequence[TaskPool], config: RunConfig) -> Ledger:
         pool.capacity(family.id) for pool in pools for family in pool.families
     ):
         raise OperatorError("\n".join(["no task can be asked", *account.lines(LISTED)]))
-    talks = any(family.talks for pool in pools for family in pool.families)
-    account.add(unread(config, talks=talks))
     return account
 
 

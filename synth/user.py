@@ -9,8 +9,9 @@ A user extension is a callable or class ``(options, model) -> User | None``, nam
 - ``Options``: a dataclass or pydantic model of its options. Fields that are also keys of the
   config's ``users`` section take the section's values, the others come from ``users.options``. The
   extension gets an instance; without ``Options`` it gets the section as a mapping.
-- ``asks_model``: True if ``users.model`` describes a model that it asks, which it then gets as
-  ``model``; False if it never does. Without it, the model is built if ``users.model.name`` is set.
+- ``asks_model``: True if it asks a model, which it then gets as ``model``: the one that
+  ``users.model`` names, or the agent's. False if it never does. Without it, the model is built if
+  ``users.model`` is set.
 
 :class:`synth.testing.UserConformance` tests the contract.
 """

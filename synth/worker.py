@@ -40,7 +40,7 @@ from synth.core.runner.build import (
 )
 from synth.core.runner.provenance import check_installed
 from synth.core.runner.rate_limits import Grant, LeasedRateLimiter
-from synth.core.runner.setup import RunSettings, WorkerSetup
+from synth.core.runner.setup import RunSpec, WorkerSetup
 from synth.core.runner.totals import spent, stats_of
 from synth.core.runner.worker_messages import Assignment, Collected, Delivery
 from synth.core.validation.prove import prove
@@ -69,15 +69,16 @@ class Worker:
     """Plays and proves what it is leased. Not thread-safe: all calls come from one event loop."""
 
     def __init__(self, setup: WorkerSetup) -> None:
-        self._setup = setup
+        self._setup, spec = setup, setup.spec
         self._queue: deque[Assignment] = deque()
         self._running: dict[asyncio.Task[Delivery], Assignment] = {}
         self._finished: list[Delivery] = []
         self._news = asyncio.Event()
         self._proofs = asyncio.Semaphore(MAX_LOCAL)
-        local = _asks_nobody(setup.settings) and find_engine(setup.engine).needs_server
-        self._concurrency = min(setup.concurrency, MAX_LOCAL) if local else setup.concurrency
-        self._limiter = LeasedRateLimiter(self._news.set) if setup.settings.asks_endpoint else None
+        concurrency = spec.runtime.concurrency
+        local = _asks_nobody(spec) and find_engine(spec.engine).needs_server
+        self._concurrency = min(concurrency, MAX_LOCAL) if local else concurrency
+        self._limiter = LeasedRateLimiter(self._news.set) if spec.asks_endpoint else None
         self._context: RolloutContext | None = None
         self._audit: AuditBook | None = None
         self._scratch: Scratch | None = None
@@ -92,35 +93,35 @@ class Worker:
         Raises :class:`~synth.errors.OperatorError` if an extension has another version here than
         in the driver.
         """
-        setup, settings = self._setup, self._setup.settings
+        setup, spec = self._setup, self._setup.spec
         self._loop = asyncio.get_running_loop()
-        check_installed(settings.extensions, f"worker {worker_id()}")
+        check_installed(spec.extensions, f"worker {worker_id()}")
         if gc.get_threshold() != THRESHOLDS:
             self._collector = gc.get_threshold()
             gc.set_threshold(*THRESHOLDS)
         self._scratch = Scratch("worker")
         folder = self._scratch.path / setup.world_name
         world = load_world(unpack_world(setup.world_archive, folder))
-        model, user = build_model(settings.model), build_user(settings, self._limiter)
+        model, user = build_model(spec.model), build_user(spec, self._limiter)
         home = worker_home(setup, self._scratch.path, self._scrubber)
-        makers = [(one.name, build_middleware(one, home)) for one in settings.middlewares]
-        wrappers = [build_wrapper(one, home) for one in settings.wrappers]
+        makers = [(one.name, build_middleware(one, home)) for one in spec.middlewares]
+        wrappers = [build_wrapper(one, home) for one in spec.wrappers]
         warnings = self._open_audit()
         self._context = RolloutContext(
             middlewares=makers,
             audit=self._audit,
             world=world,
-            templates=Templates(world, setup.engine, place=settings.target),
+            templates=Templates(world, spec.engine, place=spec.target),
             model=model,
             user=user,
             wrappers=wrappers,
-            limits=settings.limits,
-            agent=settings.agent,
-            sampling=settings.model.sampling,
-            config_digest=settings.config_digest,
+            limits=spec.limits,
+            agent=spec.agent,
+            sampling=spec.model.sampling,
+            config_digest=spec.config_digest,
             synth_version=setup.synth_version,
         )
-        if settings.preflight:
+        if spec.preflight:
             for asked in (model, user, *wrappers):
                 warnings += await asked.preflight()
         model.limiter = self._limiter  # closed until the first grant
@@ -129,11 +130,11 @@ class Worker:
     def _open_audit(self) -> list[str]:
         """Begin the worker's audit if the run has one; returns warnings."""
         setup = self._setup
-        if setup.audit is None:
+        if setup.spec.audit is None:
             return []
         run_dir = reachable(setup)
         self._audit = AuditBook(
-            run_id(setup), worker_id(), setup.audit, run_dir, self._scrubber.text
+            run_id(setup), worker_id(), setup.spec.audit, run_dir, self._scrubber.text
         )
         if run_dir is not None:
             return []
@@ -318,10 +319,10 @@ class Worker:
         return replace(_broken(work, "UnexpectedError", message), stats=usage.stats)
 
 
-def _asks_nobody(settings: RunSettings) -> bool:
+def _asks_nobody(spec: RunSpec) -> bool:
     """True if nothing that a rollout does asks an endpoint or a person."""
-    asked = settings.asks_endpoint or settings.user.model is not None
-    return not (asked or settings.wrappers or settings.middlewares)
+    asked = spec.asks_endpoint or spec.user.model is not None
+    return not (asked or spec.wrappers or spec.middlewares)
 
 
 def _fault(error: SynthError | EnvsError) -> Literal["", "endpoint", "refused"]:

@@ -12,7 +12,7 @@ import pytest
 import envs
 import synth
 from synth.__main__ import COMMANDS
-from tests import house
+from tests import house, house_plan
 from tests.test_architecture import LAZY, lazy_imports
 
 
@@ -39,6 +39,19 @@ BOUNDS = [
     Bound("lines over 100 columns", goal=0, now=0),
     Bound("loop variables named each or told", goal=0, now=0),
 ]
+
+
+WHOLE = [
+    Bound("functions that take RunConfig", goal=10, now=10),
+    Bound("keys of the config", goal=100, now=169),
+]
+"""Figures of the house as a whole."""
+
+
+@pytest.mark.parametrize("bound", WHOLE, ids=lambda bound: bound.figure)
+def test_a_figure_of_the_whole_house_keeps_its_bound(bound: Bound):
+    found = house_plan.FIGURES[bound.figure]()
+    assert (found if isinstance(found, int) else len(found)) <= bound.now, found
 
 
 @pytest.fixture(scope="module")

@@ -125,7 +125,7 @@ def config(world: Path, **sections: dict[str, Any]) -> dict[str, Any]:
 def test_a_run_takes_them_with_typed_options(tmp_path: Path):
     world = talking_world.make(tmp_path / "world")
     chosen = from_dict(config(world, model=config(world)["model"] | {"name": "mine"}))
-    settings = prepare(chosen).settings
+    settings = prepare(chosen).spec
     model: Any = build_model(settings.model)
     user: Any = build_user(settings)
     assert (model.name, model.schedule, user.courtesy) == ("mine", [1.0, 0.2], 7)

@@ -188,13 +188,13 @@ def test_the_config_is_checked_against_the_options_of_the_engine():
         database = {"engine": NAME, "options": options}
         return from_dict({"env": {"name": "shop"}, "database": database})
 
-    assert database_target(config(version=7)).options == {"version": 7}
+    assert database_target(config(version=7).database).options == {"version": 7}
     with pytest.raises(
         ConfigProblems, match=r"database\.options\.verison: unknown key; did you mean"
     ):
-        database_target(config(verison=7))
+        database_target(config(verison=7).database)
     with pytest.raises(ConfigProblems, match=r"database\.options\.version: must be a whole number"):
-        database_target(config(version="seven"))
+        database_target(config(version="seven").database)
 
 
 def test_a_server_for_an_engine_without_one_is_refused():

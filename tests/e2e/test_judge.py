@@ -17,10 +17,11 @@ from tests.e2e.expert_endpoint import endpoint
 KIND = "The assistant is kind."
 PLAN = (
     *("run", "env=library", "tasks.count=6", "seed=3", "runtime=inline", "output.dir=out"),
-    *("rewards.judge.name=expert", "rewards.judge.api_key_env=null", "rewards.judge.votes=3"),
-    "rewards.judge.price_input_usd_per_mtok=100.0",
-    "rewards.judge.price_output_usd_per_mtok=1000.0",
-    "rewards.judge.max_retries=1",
+    *("rewards.judge.model=judge", "rewards.judge.votes=3"),
+    *("models.judge.name=expert", "models.judge.api_key_env=null"),
+    "models.judge.price_input_usd_per_mtok=100.0",
+    "models.judge.price_output_usd_per_mtok=1000.0",
+    "models.judge.max_retries=1",
     f"rewards.judge.rubric={KIND}",
 )
 ASKED, SAID = 40, 4
@@ -57,7 +58,7 @@ class Panel:
 def test_votes_are_recorded_paid_and_graded(tmp_path: Path):
     first = Panel()
     with endpoint(first) as url:
-        done = synth(*PLAN, f"rewards.judge.base_url={url}", cwd=tmp_path)
+        done = synth(*PLAN, f"models.judge.base_url={url}", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     rows = stable_rows(tmp_path / "out")
     assert first.asked == 3 * len(rows) == 18
@@ -89,14 +90,14 @@ def test_votes_are_recorded_paid_and_graded(tmp_path: Path):
 def test_votes_that_say_nothing_leave_rows_unscored_and_money_stops_a_run(tmp_path: Path):
     panel = Panel(mute=True)
     with endpoint(panel) as url:
-        done = synth(*PLAN, f"rewards.judge.base_url={url}", cwd=tmp_path)
+        done = synth(*PLAN, f"models.judge.base_url={url}", cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
         rows = stable_rows(tmp_path / "out")
         assert [row["outcome"] for row in rows] == ["unscored"] * 6
         small = synth(
             *(word for word in PLAN if not word.startswith("output.dir")),
             "output.dir=small",
-            f"rewards.judge.base_url={url}",
+            f"models.judge.base_url={url}",
             "budget.usd=0.03",
             "runtime.concurrency=1",
             cwd=tmp_path,
@@ -111,14 +112,14 @@ def test_grade_without_a_judge_says_so(tmp_path: Path):
     assert synth(*run, cwd=tmp_path).returncode == 0
     done = synth("grade", "out", "--judge", cwd=tmp_path)
     assert done.returncode == 2
-    assert "the run has no judge (rewards.judge.name is null)" in done.stderr
+    assert "the run has no judge (rewards.judge.model is null)" in done.stderr
 
 
 def test_a_rollout_without_a_statement_costs_nothing(tmp_path: Path):
     panel = Panel()
     plan = [word for word in PLAN if not word.startswith("rewards.judge.rubric")]
     with endpoint(panel) as url:
-        done = synth(*plan, f"rewards.judge.base_url={url}", cwd=tmp_path)
+        done = synth(*plan, f"models.judge.base_url={url}", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     rows = stable_rows(tmp_path / "out")
     for row in rows:
@@ -165,11 +166,11 @@ def test_a_judge_is_calibrated_on_transcripts_like_the_rules(tmp_path: Path):
     (tmp_path / "talks.json").write_text(json.dumps(rollouts))
     (tmp_path / "labels.jsonl").write_text(json.dumps(label))
     plan = ("calibrate", "talks.json", "--findings", "labels.jsonl", "--json")
-    judge = [word for word in PLAN if word.startswith("rewards.judge.") and "rubric" not in word]
+    judge = [word for word in PLAN if ".judge." in word and "rubric" not in word]
 
     def calibrated(lawyer: Lawyer) -> dict[str, Any]:
         with endpoint(lawyer) as url:
-            done = synth(*plan, *judge, f"rewards.judge.base_url={url}", cwd=tmp_path)
+            done = synth(*plan, *judge, f"models.judge.base_url={url}", cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)
 

@@ -283,9 +283,9 @@ class Job:
         with endpoint(writer, writer.fault) as url:
             yield [
                 "run", f"env.path={self.world}", "tasks.count=24", "runtime=inline",
-                f"output.dir={self.out}", "tasks.rephrase.model=expert",
-                f"tasks.rephrase.base_url={url}", "tasks.rephrase.api_key_env=null",
-                "tasks.rephrase.count=1", "tasks.rephrase.max_retries=0",
+                f"output.dir={self.out}", "tasks.rephrase.model=writer", "models.writer.name=expert",
+                f"models.writer.base_url={url}", "models.writer.api_key_env=null",
+                "tasks.rephrase.count=1", "models.writer.max_retries=0",
                 "tasks.rephrase.attempts=1", "tasks.rephrase.concurrency=1",
             ]  # fmt: skip
 
@@ -295,7 +295,7 @@ class Job:
 
     def resume(self, writer: Writer, *words: str) -> int:
         with endpoint(writer, writer.fault) as url:
-            key = f"tasks.rephrase.base_url={url}"
+            key = f"models.writer.base_url={url}"
             return main(["run", "--resume", str(self.out), key, *words])
 
     @property
@@ -422,9 +422,10 @@ def test_a_run_that_has_no_plan_asks_nothing(job: Job):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["tasks.rephrase.kind=scripted"], "tasks.rephrase.kind: the scripted model plays agents"),
-        (["tasks.rephrase.base_url=nowhere"], "tasks.rephrase.base_url: must be a URL"),
-        (["budget.usd=1"], "tasks.rephrase.price_input_usd_per_mtok"),
+        (["tasks.rephrase.model=model"], "tasks.rephrase.model: the scripted model plays agents"),
+        (["tasks.rephrase.model=writr"], "no models.writr; did you mean writer?"),
+        (["models.writer.base_url=nowhere"], "models.writer.base_url: must be a URL"),
+        (["budget.usd=1"], "models.writer.price_input_usd_per_mtok"),
         (["tasks.rephrase.count=0"], "tasks.rephrase.count: must be at least 1"),
         (
             ["tasks=actions", "tasks.path=x.json"],

@@ -28,9 +28,10 @@ TALKS = {
 
 def user(url: str, *more: str) -> tuple[str, ...]:
     model = (
-        "users.model.name=expert",
-        f"users.model.base_url={url}",
-        "users.model.api_key_env=null",
+        "users.model=player",
+        "models.player.name=expert",
+        f"models.player.base_url={url}",
+        "models.player.api_key_env=null",
     )
     return ("users=simulated", *model, "runtime=inline", *more)
 
@@ -56,7 +57,10 @@ def test_where_the_model_behaves_rewards_are_full_and_the_run_can_be_replayed_an
         "seed=5",
         "output.dir=run",
     )
-    prices = ("users.model.price_input_usd_per_mtok=1", "users.model.price_output_usd_per_mtok=2")
+    prices = (
+        "models.player.price_input_usd_per_mtok=1",
+        "models.player.price_output_usd_per_mtok=2",
+    )
     with endpoint(player) as url:
         done = synth(*job, *user(url, *prices), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -203,7 +207,7 @@ def test_an_endpoint_of_the_users_that_breaks_makes_error_rows_and_a_resume_heal
         "output.dir=run",
     )
     with endpoint(Player(say)) as url:
-        done = synth(*job, *user(url, "users.model.max_retries=0"), cwd=tmp_path)
+        done = synth(*job, *user(url, "models.player.max_retries=0"), cwd=tmp_path)
         assert done.returncode == 3, done.stderr
         broke = Dataset.open(tmp_path / "run").errors()
         assert {each["error_type"] for each in broke} == {"ModelError"}
@@ -219,17 +223,18 @@ def test_an_endpoint_of_the_users_that_breaks_makes_error_rows_and_a_resume_heal
 def test_what_is_missing_is_said_before_anything_starts(tmp_path: Path):
     nameless = synth("run", "users=simulated", cwd=tmp_path)
     assert nameless.returncode == 2
-    assert "users.model.name: users=simulated needs the name of a model" in nameless.stderr
+    assert "users.model: the scripted model plays agents only" in nameless.stderr
     keyless = synth(
         "run",
         "users=simulated",
-        "users.model.name=m",
-        "users.model.api_key_env=NOT_SET_HERE",
+        "users.model=player",
+        "models.player.name=m",
+        "models.player.api_key_env=NOT_SET_HERE",
         cwd=tmp_path,
     )
     assert keyless.returncode == 2
-    assert "users.model.api_key_env: the variable NOT_SET_HERE is not set" in keyless.stderr
-    nobody = user("http://127.0.0.1:9/v1", "users.model.max_retries=0")
+    assert "models.player.api_key_env: the variable NOT_SET_HERE is not set" in keyless.stderr
+    nobody = user("http://127.0.0.1:9/v1", "models.player.max_retries=0")
     unreachable = synth("run", "tasks.count=1", *nobody, cwd=tmp_path)
     assert unreachable.returncode == 2
     assert "the user's model: http://127.0.0.1:9/v1/models did not answer" in unreachable.stderr

@@ -16,7 +16,6 @@ from envs.sandboxes.base import DatabaseTarget, Template
 from envs.types import Limits, ToolCall
 from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
-from synth.config import RunConfig
 from synth.core.agent.rollout_result import AgentLimits
 from synth.core.agent.state import AgentState
 from synth.core.dataset.store.wire import decode, encode, to_values, to_wire
@@ -74,9 +73,7 @@ class Ground:
         )
         row = to_values(decode(encode(to_wire(asyncio.run(play(job(0, self.task, 1, 0), stage))))))
         MEETING.expect()
-        assert (
-            asyncio.run(differences(row, self.task, self.world, self.template, RunConfig())) == []
-        )
+        assert asyncio.run(differences(row, self.task, self.world, self.template, Limits())) == []
         return row
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
@@ -171,20 +171,21 @@ def _work(
             lines += [item] if isinstance(item, str) else item
     values |= flat_values(keys)
     if directory is None:
-        config = _config(whole, [*lines, *override_lines(values)], config_dir)
-        return partial(_launch, config, progress)
+        given = [*lines, *override_lines(values)]
+        if not whole:
+            (job,) = compose(given, config_dir=None if config_dir is None else Path(config_dir))
+            return partial(_run, partial(launching.launch, job.config), progress)
+        if len(whole) > 1 or given or config_dir is not None:
+            raise OperatorError(
+                "a RunConfig is the whole config: give no other overrides beside it"
+            )
+        config = from_dict(to_dict(whole[0]))
+        return partial(_run, partial(launching.launch, config), progress)
     if whole or config_dir is not None:
         raise OperatorError("resume goes on with the run's own config: give only keys that change")
     changes = plain_changes(lines) | values
-    return partial(_resume, Path(directory).expanduser().absolute(), changes, progress, trust)
-
-
-def _config(whole: list[RunConfig], lines: list[str], config_dir: str | Path | None) -> RunConfig:
-    if not whole:
-        return compose(lines, config_dir=None if config_dir is None else Path(config_dir))[0].config
-    if len(whole) > 1 or lines or config_dir is not None:
-        raise OperatorError("a RunConfig is the whole config: give no other overrides beside it")
-    return from_dict(to_dict(whole[0]))
+    own, consent = Path(directory).expanduser().absolute(), agree if trust else refuse
+    return partial(_run, partial(launching.resume, own, changes, consent=consent), progress)
 
 
 def _console(progress: bool) -> Console:
@@ -192,21 +193,8 @@ def _console(progress: bool) -> Console:
     return Console(file=sys.stderr, quiet=not progress, force_jupyter=False, highlight=False)
 
 
-def _launch(config: RunConfig, progress: bool, interrupt: Interrupt) -> Run:
-    console = _console(progress)
-    return Run(launching.launch(config, console, partial(_connect, interrupt)))
-
-
-def _resume(
-    directory: Path,
-    changes: Mapping[str, object],
-    progress: bool,
-    trust: bool,
-    interrupt: Interrupt,
-) -> Run:
-    begun = partial(_connect, interrupt)
-    consent = agree if trust else refuse
-    return Run(launching.resume(directory, changes, _console(progress), consent, begun))
+def _run(play: Callable[..., RunReport], progress: bool, interrupt: Interrupt) -> Run:
+    return Run(play(console=_console(progress), begun=partial(_connect, interrupt)))
 
 
 def _connect(interrupt: Interrupt, coordinator: Coordinator) -> None:

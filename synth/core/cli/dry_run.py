@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from envs.tools.tool_count import tool_count
-from synth.config import to_dict
 from synth.core.agent.submit_tool import submit_toolbox
 from synth.core.config.compose import Composed
 from synth.core.config.prices import INPUT, OUTPUT, prices_of
@@ -45,19 +44,21 @@ def show(jobs: Sequence[Composed], *, as_json: bool) -> int:
 
 def _prepared(composed: Composed) -> PreparedRun:
     run = prepare(composed.config)
-    if (model := composed.config.tasks.rephrase.model) is None:
+    if (writer := run.spec.writer) is None:
         return run
-    note = f"tasks.rephrase: {model} will write other words first, which this plan does not have"
+    note = (
+        f"tasks.rephrase: {writer.name} will write other words first, which this plan does not have"
+    )
     return replace(run, notes=[*run.notes, note])
 
 
 def describe(run: PreparedRun) -> dict[str, Any]:
     """The plan of a run as plain data."""
-    config, plan = run.config, run.plan
+    spec, plan = run.spec, run.plan
     task = plan.task(0)
     tools = offered_tools(run, task)
     workload = Workload(plan.tasks, plan.jobs, run.free_sql)
-    kind, why = choose(config.runtime, run.worker_setup(b""), workload)
+    kind, why = choose(spec.runtime, run.worker_setup(b""), workload)
     composed, requests = Counter[int](), Counter[str]()
     for block in plan.blocks:
         composed.update(block.composed)
@@ -83,15 +84,15 @@ def describe(run: PreparedRun) -> dict[str, Any]:
         **({"composed": dict(sorted(composed.items()))} if composed else {}),
         **({"notes": list(run.notes)} if run.notes else {}),
         **({"account": run.account.to_json()} if run.account.entries else {}),
-        "model": config.model.name or config.model.kind,
-        "most_calls": plan.jobs * config.agent.max_turns,
+        "model": spec.endpoint.name or spec.endpoint.kind,
+        "most_calls": plan.jobs * spec.agent.max_turns,
         "tools": {
             "count": len(tools),
             "tokens": len(json.dumps(tools)) // CHARACTERS_PER_TOKEN,
         },
-        "estimate": estimate(run, tools) if run.settings.asks_endpoint else None,
-        "runtime": {"kind": kind if config.runtime.kind == "auto" else config.runtime.kind}
-        | ({"why": why} if config.runtime.kind == "auto" else {}),
+        "estimate": estimate(run, tools) if spec.asks_endpoint else None,
+        "runtime": {"kind": kind if spec.runtime.kind == "auto" else spec.runtime.kind}
+        | ({"why": why} if spec.runtime.kind == "auto" else {}),
         "first": {
             "id": job(0, task, plan.samples, plan.seed).id,
             "task": task.id,
@@ -132,8 +133,8 @@ def estimate(run: PreparedRun, tools: Sequence[Mapping[str, Any]]) -> dict[str, 
         read += prompt * turns + grown
         written += ANSWER_TOKENS * turns
     paid, generated = (total * plan.jobs // count for total in (read, written))
-    section = to_dict(run.config)["model"]
-    prices = prices_of(section, run.config.model.name)
+    model = run.spec.endpoint
+    prices = prices_of(asdict(model), model.name)
     usd = None
     if INPUT in prices and OUTPUT in prices:
         usd = round((paid * prices[INPUT] + generated * prices[OUTPUT]) / 1e6, 4)

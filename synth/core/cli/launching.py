@@ -3,36 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
 from envs.errors import EnvsError
-from synth.config import RunConfig
+from synth.config import from_dict, to_dict
 from synth.coordinator import RunReport
 from synth.core.cli.consent_question import consent_by
 from synth.core.cli.end_report import conclude, exit_code
 from synth.core.config.compose import Composed
 from synth.core.config.overrides import plain_changes
 from synth.core.dataset.reader import Dataset
-from synth.core.foundation.consent import Consent, refuse
 from synth.core.foundation.credentials import redact
 from synth.core.foundation.tempdirs import Scratch
 from synth.core.report import Screen
 from synth.core.report.transcript import show_error, show_trajectory
+from synth.core.runner.run_files import changed
 from synth.errors import ConfigProblems, OperatorError, SynthError
 from synth.launch import launch, resume
 from synth.prepare import prepare
 
 INTERRUPTED = 130
+FEW: dict[str, object] = {
+    "tasks.samples": 1,
+    "tasks.splits": None,
+    "tasks.held_out": None,
+    "tasks.held_out_phrasings": None,
+    "tasks.held_out_surface": None,
+    "tasks.rephrase.model": None,
+    "runtime.kind": "inline",
+    "runtime.address": None,
+    "runtime.workers": None,
+    "runtime.options": {},
+}
+"""The keys of a preview: a few rollouts in this process."""
 
 
 def start(jobs: Sequence[Composed], *, as_json: bool) -> int:
     """Launch one job, or a sweep. Returns the exit code."""
     console = Console(stderr=True, highlight=False)
     if len(jobs) == 1:
-        return _launch(jobs[0].config, console, as_json=as_json)
+        return conclude(launch(jobs[0].config, console), as_json=as_json)
     return _sweep(jobs, console, as_json=as_json)
 
 
@@ -52,7 +64,11 @@ def preview(jobs: Sequence[Composed], count: int) -> int:
         raise OperatorError("--preview shows rollouts of one job: leave out -m")
     config, console = jobs[0].config, Console(stderr=True, highlight=False)
     with Scratch("preview") as home:
-        report = launched(_small(config, count, home.path / "run"), console)
+        few = FEW | {
+            "tasks.count": min(count, config.tasks.count),
+            "output.dir": str(home.path / "run"),
+        }
+        report = launch(from_dict(changed(to_dict(config), few)), console)
         screen = Screen()
         with Dataset.open(report.directory) as dataset:
             for row in dataset.rows():
@@ -64,33 +80,6 @@ def preview(jobs: Sequence[Composed], count: int) -> int:
     cost = f", cost {totals.cost()}" if totals.tokens else ""
     screen.line(f"{totals.rows} of {report.planned} rollouts{cost}; nothing was kept")
     return 0 if totals.rows else 1
-
-
-def _small(config: RunConfig, count: int, directory: Path) -> RunConfig:
-    """The config of a few rollouts in this process."""
-    tasks = replace(
-        config.tasks,
-        count=min(count, config.tasks.count),
-        samples=1,
-        splits=None,
-        held_out=None,
-        held_out_phrasings=None,
-        rephrase=replace(config.tasks.rephrase, model=None),
-    )
-    runtime = replace(config.runtime, kind="inline", address=None, workers=None, options={})
-    output = replace(config.output, dir=str(directory))
-    return replace(config, tasks=tasks, runtime=runtime, output=output)
-
-
-def launched(config: RunConfig, console: Console, consent: Consent = refuse) -> RunReport:
-    """Launch one job whose progress goes to ``console``. ``consent`` is that of
-    :func:`~synth.launch.launch`.
-    """
-    return launch(config, console, consent=consent)
-
-
-def _launch(config: RunConfig, console: Console, *, as_json: bool) -> int:
-    return conclude(launched(config, console), as_json=as_json)
 
 
 def _sweep(jobs: Sequence[Composed], console: Console, *, as_json: bool) -> int:
@@ -109,7 +98,7 @@ def _sweep(jobs: Sequence[Composed], console: Console, *, as_json: bool) -> int:
     for composed in jobs:
         console.print(f"[{composed.directory}]", markup=False)
         try:
-            report = launched(composed.config, console)
+            report = launch(composed.config, console)
         except OperatorError:
             raise
         except (SynthError, EnvsError) as error:

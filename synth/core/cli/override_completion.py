@@ -26,8 +26,6 @@ _EXTENSIONS: dict[str, ExtensionPoint] = {
     "env.name": WORLDS,
     "model.kind": MODELS,
     "users.kind": USERS,
-    "users.model.kind": MODELS,
-    "rewards.judge.kind": MODELS,
     "database.engine": ENGINES,
     "tasks.kind": TASK_SOURCES,
     "runtime.kind": RUNTIMES,

@@ -20,7 +20,7 @@ from synth.errors import OperatorError
 from synth.plugins import resolve
 
 if TYPE_CHECKING:
-    from synth.config import RunConfig
+    from synth.config import ModelConfig, TasksConfig
 
 CFG_KINDS = ("job", "hydra", "all")
 INFO_KINDS = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
@@ -92,17 +92,17 @@ def main(argv: list[str]) -> int:
     if options.dry_run:
         return int(resolve("synth.core.cli.dry_run:show")(jobs, as_json=options.json))
     for job in jobs[:1]:
-        print(_summary(job.config, len(jobs)), file=sys.stderr, flush=True)
+        tasks, model, world = job.config.tasks, job.config.model, job.config.world_folder
+        print(f"world {world}, {_summary(tasks, model, len(jobs))}", file=sys.stderr, flush=True)
     return int(resolve("synth.core.cli.launching:start")(jobs, as_json=options.json))
 
 
-def _summary(config: RunConfig, jobs: int) -> str:
-    """The world, the model and the number of tasks, on one line."""
-    tasks, model = config.tasks, config.model
+def _summary(tasks: TasksConfig, model: ModelConfig, jobs: int) -> str:
+    """The model and the number of tasks."""
     samples = f" x {tasks.samples} samples" if tasks.samples > 1 else ""
     sweep = f"; the first of {jobs} points of a sweep" if jobs > 1 else ""
     who = model.name or {"scripted": "the scripted expert"}.get(model.kind, model.kind)
-    return f"world {config.world_folder}, {who}, {tasks.count} tasks{samples}{sweep}"
+    return f"{who}, {tasks.count} tasks{samples}{sweep}"
 
 
 def _resume(options: argparse.Namespace) -> int:

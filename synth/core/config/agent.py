@@ -117,8 +117,8 @@ class ApprovalConfig(Section):
 
     ``deny`` and ``allow`` are rules that come first: a glob of tools, ``refund_*``, or one with an
     argument's, ``refund_*:reason=*test*``. ``callback`` is a function of yours
-    (``package.module:attribute``), ``model`` a model that reads ``policy``; with neither, what
-    would be asked is denied. What that model costs is counted apart, in dollars by its own prices.
+    (``package.module:attribute``), ``model`` names one of ``models``, which reads ``policy``; with
+    neither, what would be asked is denied. What that model costs is counted apart.
     """
 
     mode: Literal["auto_approve", "normal", "strict"] = "normal"
@@ -126,15 +126,11 @@ class ApprovalConfig(Section):
     deny: Annotated[list[Text], BeforeValidator(one_or_many)] | None = None
     callback: Text | None = None
     model: Text | None = None
-    base_url: Text | None = None
-    api_key_env: Text | None = None
     policy: Text = (
         "You approve or refuse an agent's tool calls. Approve what the user asked for. "
         "Answer Yes, or No and the reason in one sentence."
     )
     timeout_s: MoreThanZero = 60.0
-    price_input_usd_per_mtok: NotNegative | None = None
-    price_output_usd_per_mtok: NotNegative | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

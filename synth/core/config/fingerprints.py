@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from synth.config import KEYS, RunConfig, flat
+from synth.config import KEYS, RunConfig, flat, to_dict
+from synth.core.config.rules import model_names
 from synth.core.foundation.hashing import digest
 from synth.plugins import Extension
 
@@ -41,12 +42,6 @@ _EXCLUDED = {
     "model.price_cached_usd_per_mtok": (
         "decides what a token is said to cost, not which token it is"
     ),
-    "agent.approval.price_input_usd_per_mtok": (
-        "decides what a token is said to cost, not which token it is"
-    ),
-    "agent.approval.price_output_usd_per_mtok": (
-        "decides what a token is said to cost, not which token it is"
-    ),
     "agent.logging.level": "a log is not part of the data",
     "agent.logging.contents": "a log is not part of the data",
     "agent.logging.max_mb": "a log is not part of the data",
@@ -61,6 +56,7 @@ _EXCLUDED = {
     "database.connection.options": "decides how a server is reached",
     "database.connection.connect_timeout_s": "decides how long a server is waited for",
     "database.connection.pool_size": "decides how many sandboxes wait for further rollouts",
+    "models": "each model that is asked goes in by its own keys",
     "database.audit": "a log is not part of the data",
     "database.audit_level": "a log is not part of the data",
     "database.sandbox": "decides what becomes of a sandbox, not what happens in it",
@@ -90,32 +86,33 @@ _EXCLUDED = {
 }
 EXCLUDED: dict[str, str] = (
     _EXCLUDED
-    | {f"users.{key}": why for key, why in _EXCLUDED.items() if f"users.{key}" in KEYS}
-    | {
-        f"{section}.{name}": why
-        for section in ("rewards.judge", "tasks.rephrase")
-        for key, why in _EXCLUDED.items()
-        if (name := key.removeprefix("model.")) != key and f"{section}.{name}" in KEYS
-    }
     | {key: "telemetry is not part of the data" for key in KEYS if key.startswith("telemetry.")}
     | {key: "a card describes the data" for key in KEYS if key.startswith("card.")}
 )
 """The keys that may differ between a run and its resume, each with the reason."""
 
 
-def fingerprint(
-    config: RunConfig, extensions: Iterable[Extension] = ()
-) -> tuple[str, dict[str, Any]]:
-    """A digest of what determines the data, and the dotted keys and values that went into it.
-
-    ``extensions`` are those that the config names: data changes with the version of a distribution
-    that provides one.
-    """
-    kept = {key: value for key, value in flat(config).items() if key not in EXCLUDED}
+def fingerprinted(config: RunConfig) -> dict[str, Any]:
+    """The dotted keys and values that determine the data."""
+    plain = to_dict(config)
+    kept = {key: value for key, value in flat(plain).items() if key not in EXCLUDED}
+    for name in model_names(plain).values():
+        for key, value in plain["models"].get(name, {}).items():
+            if f"model.{key}" not in EXCLUDED:
+                kept[f"models.{name}.{key}"] = value
     if config.tasks.splits is not None:
         # Their order counts, and a digest does not see that of a mapping.
         kept["tasks.splits"] = [[name, sorted(own)] for name, own in config.tasks.splits.items()]
     kept["agent.middleware"] = [name for name in config.agent.middleware if name != "logging"]
+    return kept
+
+
+def fingerprint(kept: Mapping[str, Any], extensions: Iterable[Extension] = ()) -> str:
+    """A digest of what :func:`fingerprinted` keeps of a config.
+
+    ``extensions`` are those that the config names: data changes with the version of a distribution
+    that provides one.
+    """
     releases = sorted(
         {
             (extension.kind, extension.name, extension.distribution, extension.version)
@@ -123,18 +120,17 @@ def fingerprint(
             if extension.distribution
         }
     )
-    if releases:
-        kept["extensions"] = [list(release) for release in releases]
-    return digest(FINGERPRINT_VERSION, kept), kept
+    own = {"extensions": [list(release) for release in releases]} if releases else {}
+    return digest(FINGERPRINT_VERSION, {**kept, **own})
 
 
 def difference(old: RunConfig, new: RunConfig) -> list[str]:
     """One line per fingerprinted key that differs: ``tasks.count: 500 -> 600``."""
-    before, after = fingerprint(old)[1], fingerprint(new)[1]
+    before, after = fingerprinted(old), fingerprinted(new)
     return [
-        f"{key}: {_plain(before[key])} -> {_plain(after[key])}"
-        for key in before
-        if not _same(before[key], after[key])
+        f"{key}: {_plain(before.get(key))} -> {_plain(after.get(key))}"
+        for key in {**before, **after}
+        if not _same(before.get(key), after.get(key))
     ]
 
 

@@ -165,12 +165,17 @@ def override_lines(values: Mapping[str, object]) -> list[str]:
     ]
 
 
+_MODELS = re.compile(r"models(\.[^.]+)?")
+"""The map of models, and one of them: each key of theirs is set by itself."""
+
+
 def flat_values(values: Mapping[str, object], prefix: str = "") -> dict[str, object]:
     """Config values by dotted key: ``{"tasks": {"count": 8}}`` becomes ``{"tasks.count": 8}``."""
     found: dict[str, object] = {}
     for name, value in values.items():
         key = f"{prefix}{name}"
-        if isinstance(value, Mapping) and key in SECTIONS and key not in FREE:
+        section = (key in SECTIONS and key not in FREE) or _MODELS.fullmatch(key)
+        if isinstance(value, Mapping) and section:
             found |= flat_values(cast("Mapping[str, object]", value), f"{key}.")
         else:
             found[key] = str(value) if isinstance(value, Path) else value

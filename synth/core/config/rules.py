@@ -18,6 +18,7 @@ from synth.core.config.prices import missing_prices
 from synth.core.config.task_rules import TASK_RULES
 from synth.core.config.types import Finding, Plain
 from synth.core.foundation.credentials import ADVICE, is_secret_key, is_variable_name, looks_secret
+from synth.core.foundation.suggestions import hint, nearest
 from synth.plugins import (
     CALLBACKS,
     MIDDLEWARES,
@@ -34,12 +35,11 @@ from synth.plugins import (
 EXTENDED = {"wrappers": ROLLOUT_WRAPPERS, "hooks": RUN_HOOKS}
 """The lists of the section `extensions`."""
 
-_MODEL_SECTIONS = ("model", "users.model", "rewards.judge", "tasks.rephrase")
-"""The sections that describe a model."""
+AGENT = "model"
+"""The name under which other sections ask the agent's model."""
 NAMES_OF_VARIABLES = frozenset(
     {
-        *(f"{section}.api_key_env" for section in _MODEL_SECTIONS),
-        "agent.approval.api_key_env",
+        "model.api_key_env",
         "database.dsn_env_var",
         "database.connection.password_env_var",
         "telemetry.otel.headers_env",
@@ -62,19 +62,58 @@ _OURS = {
 
 _URLS = frozenset(
     {
-        *(f"{section}.base_url" for section in _MODEL_SECTIONS),
+        "model.base_url",
         "telemetry.otel.endpoint",
         "output.upload",
     }
 )
 
 
+_NAME = re.compile(r"[A-Za-z_][\w-]*")
+_OF_MODELS = re.compile(r"^models\.[^.]+\.(api_key_env|base_url)$")
+
+
 def _models(config: Plain) -> Iterator[tuple[str, Plain]]:
-    """The sections that describe a model, each with its name."""
-    rephrase = config["tasks"]["rephrase"]
-    named = {**rephrase, "name": rephrase["model"]}
-    models = (config["model"], config["users"]["model"], config["rewards"]["judge"], named)
-    yield from zip(_MODEL_SECTIONS, models, strict=True)
+    """The sections that describe a model, each with its key."""
+    yield AGENT, config[AGENT]
+    yield from ((f"models.{name}", entry) for name, entry in config["models"].items())
+
+
+def model_names(config: Plain) -> dict[str, str | None]:
+    """The keys that name a model to ask, with the names."""
+    user = config["users"]["model"]
+    return {
+        "users.model": (user or AGENT) if config["users"]["kind"] == "simulated" else user,
+        "rewards.judge.model": config["rewards"]["judge"]["model"],
+        "tasks.rephrase.model": config["tasks"]["rephrase"]["model"],
+        "agent.approval.model": config["agent"]["approval"]["model"],
+    }
+
+
+def _names(config: Plain) -> Iterator[Finding]:
+    """A section names a model that there is, and that can be asked."""
+    models: Plain = config["models"]
+    if AGENT in models:
+        yield ("models",), f"models.{AGENT}: is the agent's: set {AGENT}.*"
+    for name in models:
+        if not _NAME.fullmatch(name):
+            yield ("models",), f"models.{name}: a name has letters, digits, _ and -"
+    for key, name in model_names(config).items():
+        if name is None:
+            continue
+        example = f"models.NAME.name=gpt-4.1-mini {key}=NAME"
+        if name != AGENT and name not in models:
+            near = hint(nearest(name, [*models, AGENT]))
+            yield (key, "models"), f"{key}: there is no models.{name}{near}; as in {example}"
+            continue
+        section = AGENT if name == AGENT else f"models.{name}"
+        model = config[AGENT] if name == AGENT else models[name]
+        keys = (key, "users.kind", f"{section}.kind", f"{section}.name")
+        if model["kind"] in {"scripted", "replay"}:
+            why = f"the {model['kind']} model plays agents only"
+            yield keys, f"{key}: {why}; name another, as in {example}"
+        elif name != AGENT and model["kind"] == "openai" and model["name"] is None:
+            yield keys, f"{section}.name: {key} asks it, and a model at an endpoint needs a name"
 
 
 def walk(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
@@ -96,7 +135,8 @@ def secrets_in(raw: Plain) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, value in walk(raw):
         filled = value is not None and value != "" and value is not False
-        if key in NAMES_OF_VARIABLES:
+        usual = _OF_MODELS.sub(r"model.\1", key)
+        if usual in NAMES_OF_VARIABLES:
             if isinstance(value, str) and value and not is_variable_name(value):
                 found[key] = (
                     f"{key}: takes the name of an environment variable, and this is none: {ADVICE}"
@@ -105,7 +145,7 @@ def secrets_in(raw: Plain) -> dict[str, str]:
             found[key] = f"{key}: no secret belongs in a config: {ADVICE}"
         elif isinstance(value, str) and looks_secret(value):
             found[key] = f"{key}: this looks like a secret: {ADVICE}"
-        elif key in _URLS and isinstance(value, str) and _url_holds_secret(value):
+        elif usual in _URLS and isinstance(value, str) and _url_holds_secret(value):
             found[key] = f"{key}: the URL holds a user, a password or a key: {ADVICE}"
     return found
 
@@ -138,11 +178,8 @@ def _world(config: Plain) -> Iterator[Finding]:
 def _kinds(config: Plain) -> Iterator[Finding]:
     """Every extension that a section names has to exist; nothing is imported to find that out."""
     named = (
-        ("model.kind", MODELS, config["model"]["kind"]),
+        *((f"{section}.kind", MODELS, model["kind"]) for section, model in _models(config)),
         ("users.kind", USERS, config["users"]["kind"]),
-        ("users.model.kind", MODELS, config["users"]["model"]["kind"]),
-        ("rewards.judge.kind", MODELS, config["rewards"]["judge"]["kind"]),
-        ("tasks.rephrase.kind", MODELS, config["tasks"]["rephrase"]["kind"]),
         ("runtime.kind", RUNTIMES, config["runtime"]["kind"]),
         *(("agent.middleware", MIDDLEWARES, name) for name in config["agent"]["middleware"]),
         *(("tasks.transforms", TASK_TRANSFORMS, name) for name in config["tasks"]["transforms"]),
@@ -156,18 +193,6 @@ def _kinds(config: Plain) -> Iterator[Finding]:
     for key, point, name in named:
         if (problem := _unknown(point, name)) is not None:
             yield (key,), f"{key}: {problem}"
-    model = config["users"]["model"]["kind"]
-    if model in {"scripted", "replay"}:
-        key = "users.model.kind"
-        yield (key,), f"{key}: the {model} model plays agents only; use users=scripted or openai"
-    judge = config["rewards"]["judge"]["kind"]
-    if judge in {"scripted", "replay"}:
-        key = "rewards.judge.kind"
-        yield (key,), f"{key}: the {judge} model plays agents only; a judge is asked at an endpoint"
-    writer = config["tasks"]["rephrase"]["kind"]
-    if writer in {"scripted", "replay"}:
-        key = "tasks.rephrase.kind"
-        yield (key,), f"{key}: the {writer} model plays agents only, and writes no words of users"
 
 
 def _unknown(point: ExtensionPoint, name: str) -> str | None:
@@ -181,23 +206,11 @@ def _unknown(point: ExtensionPoint, name: str) -> str | None:
 
 
 def _endpoint(config: Plain) -> Iterator[Finding]:
-    model, user = config["model"], config["users"]
+    model = config["model"]
     if model["kind"] == "openai" and model["name"] is None:
         yield (
             ("model.kind", "model.name"),
             "model.name: model=openai needs the name of a model, as in model.name=gpt-4.1-mini",
-        )
-    if (
-        user["kind"] == "simulated"
-        and user["model"]["kind"] == "openai"
-        and user["model"]["name"] is None
-    ):
-        yield (
-            ("users.kind", "users.model.kind", "users.model.name"),
-            (
-                "users.model.name: users=simulated needs the name of a model, as in"
-                " users.model.name=gpt-4.1-mini"
-            ),
         )
     for section, item in _models(config):
         url: str | None = item["base_url"]
@@ -311,10 +324,7 @@ def _middleware(config: Plain) -> Iterator[Finding]:
 def _options(config: Plain) -> Iterator[Finding]:
     """Options of extensions travel as JSON."""
     sections = (
-        "model",
         "users",
-        "users.model",
-        "rewards.judge",
         "tasks",
         "database",
         "database.connection",
@@ -326,8 +336,14 @@ def _options(config: Plain) -> Iterator[Finding]:
         value: Any = config
         for name in section.split("."):
             value = value[name]
-        for key, problem in _not_json(value["options"], f"{section}.options"):
-            yield (key,), f"{key}: {problem} cannot be written as JSON"
+        yield from _no_json(value["options"], f"{section}.options")
+    for section, model in _models(config):
+        yield from _no_json(model["options"], f"{section}.options")
+
+
+def _no_json(options: Any, section: str) -> Iterator[Finding]:
+    for key, problem in _not_json(options, section):
+        yield (key,), f"{key}: {problem} cannot be written as JSON"
 
 
 def _callbacks(config: Plain) -> Iterator[Finding]:
@@ -400,38 +416,20 @@ def _unpriced(key: str, name: str | None, missing: Sequence[str]) -> str:
     return f"{key}: cannot be kept without prices{unknown}: set {' and '.join(missing)}"
 
 
-def _asks(section: str, config: Plain) -> bool:
-    """True if the model of a section is asked in this run."""
-    if section == "users.model":
-        return config["users"]["kind"] == "simulated"
-    if section == "tasks.rephrase":
-        return config["tasks"]["rephrase"]["model"] is not None
-    return section == "model" or config["rewards"]["judge"]["name"] is not None
-
-
 def _budget(config: Plain) -> Iterator[Finding]:
     if config["budget"]["usd"] is None:
         return
-    approval = config["agent"]["approval"]
-    asks = [
-        (
-            section,
-            model,
-            model["name"],
-            model["kind"] == "openai" and _asks(section, config),
-        )
-        for section, model in _models(config)
-    ]
-    approves = "approval" in config["agent"]["middleware"] and approval["model"] is not None
-    for section, model, name, asked in (
-        *asks,
-        ("agent.approval", approval, approval["model"], approves),
-    ):
-        missing = [f"{section}.{key}" for key in missing_prices(model, name)] if asked else []
-        if missing:
+    names = model_names(config)
+    if "approval" not in config["agent"]["middleware"]:
+        del names["agent.approval.model"]
+    asked = {AGENT, *(f"models.{name}" for name in names.values() if name not in {None, AGENT})}
+    for section, model in _models(config):
+        if section not in asked or model["kind"] != "openai":
+            continue
+        if missing := [f"{section}.{key}" for key in missing_prices(model, model["name"])]:
             yield (
                 ("budget.usd", "users.kind", f"{section}.kind", *missing),
-                _unpriced("budget.usd", name, missing),
+                _unpriced("budget.usd", model["name"], missing),
             )
 
 
@@ -460,8 +458,8 @@ def _concurrency(config: Plain) -> Iterator[Finding]:
 
 
 RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
-    _world, _kinds, _endpoint, database_rule, _recording, _extra_body, _mistakes, _middleware,
-    _options, _callbacks,
+    _world, _kinds, _names, _endpoint, database_rule, _recording, _extra_body, _mistakes,
+    _middleware, _options, _callbacks,
     _approval, _context, _cost, _concurrency, _budget, _extensions,
     *TASK_RULES,
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, cast, get_args
 
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, Strict
@@ -17,6 +18,24 @@ AnyShare = Annotated[float, Strict(), Field(ge=0, le=1, allow_inf_nan=False)]
 Text = Annotated[str, Strict(), Field(min_length=1)]
 Universe = Annotated[int, Strict(), Field(ge=0)]
 
+
+def absolute(place: str) -> str:
+    """The absolute path of a file or folder; a URL stays as it is. A resume may come from another
+    working directory. Raises ValueError for the home of an unknown user.
+    """
+    try:
+        return place if "://" in place else str(Path(place).expanduser().absolute())
+    except RuntimeError as error:
+        raise ValueError(str(error)) from None
+
+
+def world_place(place: str) -> str:
+    """The absolute path of a world's folder; a bare name of no folder stays as it is."""
+    return place if Path(place).name == place and not Path(place).is_dir() else absolute(place)
+
+
+Place = Annotated[Text, AfterValidator(absolute)]
+WorldPlace = Annotated[Text, AfterValidator(world_place)]
 
 MOST_SURFACES = 200
 """The highest number of a surface variant."""

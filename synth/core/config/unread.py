@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from envs.ledger import Ledger
-from synth.config import KEYS, RunConfig, flat
+from synth.config import KEYS, RunConfig, flat, to_dict
 from synth.core.config.options import option_names
+from synth.core.config.rules import model_names
 from synth.core.config.task_source import STANDARD_KEYS
 from synth.plugins import (
     CALLBACKS,
@@ -32,9 +33,6 @@ OVERRIDE = "override"
 _KINDS: Mapping[str, ExtensionPoint] = {
     "model": MODELS,
     "users": USERS,
-    "users.model": MODELS,
-    "rewards.judge": MODELS,
-    "tasks.rephrase": MODELS,
     "tasks": TASK_SOURCES,
     "runtime": RUNTIMES,
 }
@@ -43,7 +41,7 @@ _KINDS: Mapping[str, ExtensionPoint] = {
 _SWITCHES: Mapping[str, str] = {
     "branch": "branch.path",
     "narrate": "narrate.path",
-    "rewards.judge": "rewards.judge.name",
+    "rewards.judge": "rewards.judge.model",
     "tasks.rephrase": "tasks.rephrase.model",
     "model.mistake_rate": "model.mistakes",
     "tasks.compose_as": "tasks.compose",
@@ -56,9 +54,12 @@ def unread(config: RunConfig, *, talks: bool = True) -> Ledger:
     """Return the account of the keys that differ from their defaults. ``talks`` is False if no task
     of the run has a user.
     """
-    values, usual = flat(config), flat(RunConfig())
-    given = [key for key in KEYS if values[key] != usual[key]]
-    reasons = list(_reasons(config, values, given))
+    plain = to_dict(config)
+    values, usual = flat(plain), flat(to_dict(RunConfig()))
+    models = [f"models.{name}" for name in config.models]
+    given = [key for key in KEYS if values[key] != usual[key] and key != "models"] + models
+    asked = {f"models.{name}" for name in model_names(plain).values()}
+    reasons = [*_reasons(values, given), *((key, "nobody asks it") for key in {*models} - asked)]
     if not talks:
         reasons.insert(0, ("users", "no task of this run has a user"))
     account = Ledger()
@@ -76,9 +77,7 @@ def _within(key: str, part: str) -> bool:
     return key == part or key.startswith(f"{part}.")
 
 
-def _reasons(
-    config: RunConfig, values: Mapping[str, Any], given: Sequence[str]
-) -> Iterator[tuple[str, str]]:
+def _reasons(values: Mapping[str, Any], given: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Sections and keys of those ``given`` that nobody reads, each with the reason."""
     for part, switch in _SWITCHES.items():
         if not values[switch]:
@@ -88,8 +87,9 @@ def _reasons(
         for name in point.builtin:
             if name not in values[f"{section}.{listing}"]:
                 yield f"{section}.{name}", f"{section}.{listing} does not list {name}"
-    if not getattr(ENGINES.load(config.database.engine), "needs_server", True):
-        yield "database.connection", f"database={config.database.engine} has no server"
+    engine = values["database.engine"]
+    if not getattr(ENGINES.load(engine), "needs_server", True):
+        yield "database.connection", f"database={engine} has no server"
     for section, point in _KINDS.items():
         asked = [key for key in given if _within(key, section)]
         if section == "tasks":  # the others are the run's own

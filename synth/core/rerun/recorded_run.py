@@ -16,6 +16,7 @@ from envs.types import Limits
 from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
 from synth.config import RunConfig
+from synth.core.config.database import DatabaseConfig
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.task_table import TaskTable, read_gate_names
 from synth.core.dataset.store.wire import to_values
@@ -103,7 +104,7 @@ def open_recording(directory: Path, consent: Consent) -> Generator[Recording]:
             name = dataset.info.identity.env if dataset.info else config.world_folder
             folder = Path(home) / "recorded" / Path(name).name
             world = load_world(unpack_world(archive, folder))
-            place = _database(directory, config)
+            place = _database(directory, config.database)
             with Templates(world, config.database.engine, place=place) as templates:
                 _compare_database(directory, dataset, templates)
                 yield Recording(
@@ -111,15 +112,15 @@ def open_recording(directory: Path, consent: Consent) -> Generator[Recording]:
                 )
 
 
-def _database(directory: Path, config: RunConfig) -> DatabaseTarget:
+def _database(directory: Path, database: DatabaseConfig) -> DatabaseTarget:
     """The server of the sandboxes, or the attached database. Raises :class:`DatasetError` if the
     variable of an attached one is not set.
     """
     try:
-        return database_target(config)
+        return database_target(database)
     except OperatorError:
-        variable = config.database.dsn_env_var
-        if not find_engine(config.database.engine).attaches:
+        variable = database.dsn_env_var
+        if not find_engine(database.engine).attaches:
             raise
         raise DatasetError(
             f"{directory}: the run read a database that exists, and playing it again needs that"

@@ -147,9 +147,9 @@ def grade(
     with open_recording(directory, consent) as recording:
         asked: list[RolloutWrapper] = []
         if ask_judge:
-            if recording.config.rewards.judge.name is None:
+            if recording.config.rewards.judge.model is None:
                 raise OperatorError(
-                    f"{directory}: the run has no judge (rewards.judge.name is null)"
+                    f"{directory}: the run has no judge (rewards.judge.model is null)"
                 )
             setups, _ = wrapper_setups(recording.config)
             home = MiddlewareHome(recording.home)
@@ -175,7 +175,7 @@ async def _grade(
     advance: Callable[[], None],
     asked: Sequence[RolloutWrapper],
 ) -> GradeReport:
-    report, kinds = GradeReport(), wrapper_kinds(recording.config)
+    report, kinds = GradeReport(), wrapper_kinds(recording.config.wrappers)
     present = None if world is None else PresentTasks(recording, world)
     proved: dict[str, tuple[Task, World] | str] = {}
     for row in recording.rows(where):

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from envs.sandboxes.base import Template
-from envs.types import ErrorStyle, ToolOutcome
+from envs.types import ErrorStyle, Limits, ToolOutcome
 from envs.world.loader import World
-from synth.config import RunConfig
 from synth.core.agent.memory import echo_of
 from synth.core.agent.rollout_result import user_event
 from synth.core.dataset.store.wire import sanitize
@@ -23,7 +22,7 @@ from synth.core.models.emission import read_events
 from synth.core.rerun.recorded_run import Recording, Row, open_recording
 from synth.core.rewards.gate_costs import notes_in
 from synth.core.runner.recorded_calls import again
-from synth.core.runner.setup import limits_of, wrapper_kinds
+from synth.core.runner.setup import wrapper_kinds
 from synth.core.types.acts import Act
 from synth.core.types.checks import CLOCK, TIE
 from synth.core.types.events import CompletionEvent, ToolResultEvent, UserTurnEvent
@@ -76,7 +75,16 @@ async def _everything(recording: Recording, advance: Callable[[], None]) -> Repl
         try:
             task = recording.task(row)
             with recording.templates.use(task.universe) as template:
-                lines = await differences(row, task, recording.world, template, recording.config)
+                lines = await differences(
+                    row,
+                    task,
+                    recording.world,
+                    template,
+                    recording.limits,
+                    error_style=recording.config.agent.error_style,
+                    user=recording.config.users.kind,
+                    wrappers=wrapper_kinds(recording.config.wrappers),
+                )
         except DatasetError as error:
             lines = [str(error)]
         report.differences += [f"{row['trajectory_id']}: {line}" for line in lines]
@@ -87,16 +95,24 @@ async def _everything(recording: Recording, advance: Callable[[], None]) -> Repl
 
 
 async def differences(
-    row: Row, task: Task, world: World, template: Template, config: RunConfig
+    row: Row,
+    task: Task,
+    world: World,
+    template: Template,
+    limits: Limits,
+    *,
+    error_style: ErrorStyle = "structured",
+    user: str = "scripted",
+    wrappers: Sequence[type[RolloutWrapper]] = (),
 ) -> list[str]:
     """Execute the calls of one row again; returns a line for each difference.
 
     A user says again what the record says; the scripted one is also asked if it still would.
     """
     scripted = None
-    if config.users.kind == "scripted":
+    if user == "scripted":
         scripted = ScriptedUser().start(task.role, row["seed"])
-    with Episode(task, world, template, limits_of(config.database)) as episode:
+    with Episode(task, world, template, limits) as episode:
         opening = [dict(message) for message in episode.messages]
         lines = _opening_differences(row, opening)
         executed = 0
@@ -111,7 +127,7 @@ async def differences(
                 lines += await _user_differences(event, heard, next(acts, ()), scripted)
             elif outcome is not None:
                 where = f"call {executed} ({event.name}, {outcome.call.id})"
-                style = None if event.name in queries else config.agent.error_style
+                style = None if event.name in queries else error_style
                 problems = _call_differences(row, event, outcome, style)
                 lines += [f"{where}: {problem}" for problem in problems]
                 executed += 1
@@ -119,7 +135,7 @@ async def differences(
             *lines,
             *_count_differences(row, executed),
             *_reply_differences(row, len(opening)),
-            *_end_differences(row, episode, wrapper_kinds(config)),
+            *_end_differences(row, episode, wrappers),
         ]
 
 

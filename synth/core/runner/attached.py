@@ -11,17 +11,17 @@ from envs.sandboxes.attached.description import differences
 from envs.sandboxes.base import Template
 from envs.world.loader import World
 from synth.core.dataset.store.run_info import RunInfo
-from synth.core.runner.setup import RunSettings
+from synth.core.runner.setup import RunSpec
 
 DATABASE = "database"
 """The key of the manifest's ``identity.more`` that holds the database's fingerprint."""
 
 
-def with_fingerprint(settings: RunSettings, template: Template) -> RunSettings:
-    """The settings with what a template's database is recognised by, for the workers."""
+def with_fingerprint(spec: RunSpec, template: Template) -> RunSpec:
+    """The spec with what a template's database is recognised by, for the workers."""
     if template.fingerprint is None:
-        return settings
-    return replace(settings, target=replace(settings.target, fingerprint=template.fingerprint))
+        return spec
+    return replace(spec, target=replace(spec.target, fingerprint=template.fingerprint))
 
 
 def changes_of(info: RunInfo | None, now: Mapping[str, Any] | None) -> list[str]:
@@ -30,15 +30,15 @@ def changes_of(info: RunInfo | None, now: Mapping[str, Any] | None) -> list[str]
     return [] if before is None or now is None else differences(before, now)
 
 
-def changes_since(settings: RunSettings, world: World, engine: str) -> list[str]:
+def changes_since(spec: RunSpec, world: World) -> list[str]:
     """A line for each table that is not what it was when the tasks were planned; empty for a
     database that was built.
     """
-    before = settings.target.fingerprint
+    before = spec.target.fingerprint
     if before is None:
         return []
     try:
-        with world.template(engine, 0, replace(settings.target, fingerprint=None)) as template:
+        with world.template(spec.engine, 0, replace(spec.target, fingerprint=None)) as template:
             return differences(before, template.fingerprint or {})
     except EnvsError as error:
         return [f"it cannot be read any more ({error})"]

@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import os
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 from synth.core.foundation.scrubber import Scrubber
-from synth.core.runner.setup import (
-    ExtensionSetup,
-    ModelSetup,
-    RunSettings,
-    WorkerSetup,
-)
+from synth.core.runner.setup import ExtensionSetup, ModelSetup, RunSpec, WorkerSetup
 from synth.core.users.none import AbsentUser
 from synth.middleware import Factory, MiddlewareHome, MiddlewareMaker
 from synth.model import Model, RateLimiter
@@ -30,15 +26,15 @@ def build_model(setup: ModelSetup) -> Model:
     return resolve(setup.factory)(setup.options, setup.sampling, key)
 
 
-def build_user(settings: RunSettings, limiter: RateLimiter | None = None) -> User:
+def build_user(spec: RunSpec, limiter: RateLimiter | None = None) -> User:
     """Call the user's factory, ``factory(options, model)``; one that returns None stands for
     :class:`AbsentUser`.
 
     ``limiter`` also limits the user's model if it asks the same endpoint as the agent's model.
     """
-    setup = settings.user
+    setup = spec.user
     model = None if setup.model is None else build_model(setup.model)
-    shared = setup.model is not None and setup.model.endpoint == settings.model.endpoint
+    shared = setup.model is not None and setup.model.endpoint == spec.model.endpoint
     if model is not None and shared:
         model.limiter = limiter
     return resolve(setup.factory)(setup.options, model) or AbsentUser()
@@ -47,6 +43,8 @@ def build_user(settings: RunSettings, limiter: RateLimiter | None = None) -> Use
 def build_middleware(middleware: ExtensionSetup, home: MiddlewareHome) -> MiddlewareMaker:
     """Call the middleware's factory: ``factory(options, home)``."""
     factory: Factory = resolve(middleware.factory)
+    if middleware.model is not None:
+        home = replace(home, asked=build_model(middleware.model))
     return factory(middleware.options, home)
 
 
@@ -67,19 +65,19 @@ def worker_home(
         run_id=run_id(setup),
         worker=worker_id(),
         run_dir=reachable(setup),
-        engine=setup.engine,
-        keys={name: key.value for name, key in setup.settings.keys.items()},
+        engine=setup.spec.engine,
+        keys={name: key.value for name, key in setup.spec.keys.items()},
         hide=(scrubber or scrubber_of(setup)).message,
         session=setup.session,
-        model=setup.settings.model_name,
-        model_kind=setup.settings.model_kind,
-        sampling=setup.settings.model.sampling,
+        model=setup.spec.model_name,
+        model_kind=setup.spec.model_kind,
+        sampling=setup.spec.model.sampling,
     )
 
 
 def scrubber_of(setup: WorkerSetup) -> Scrubber:
     """The scrubber of the secrets that this process and the run know."""
-    return setup.settings.scrubber()
+    return setup.spec.scrubber()
 
 
 def run_id(setup: WorkerSetup) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from synth.config import RunConfig
+from synth.config import ExtensionsConfig
 from synth.core.runner.setup import own_setups
 from synth.hook import RunHook
 from synth.plugins import RUN_HOOKS, resolve
@@ -17,12 +17,11 @@ def shipped_hooks(*names: str) -> Iterator[RunHook]:
             yield one.load()(None)
 
 
-def run_hooks(config: RunConfig) -> list[RunHook]:
-    """The hooks of a config: its own, between the phrasings of a model and the dataset's card.
+def run_hooks(section: ExtensionsConfig, *, rephrases: bool) -> list[RunHook]:
+    """The hooks of a run: its own, between the phrasings of a model and the dataset's card.
 
     Raises :class:`~synth.errors.OperatorError` for a hook that cannot be loaded.
     """
-    named, _ = own_setups(RUN_HOOKS, config.extensions, "hooks")
+    named, _ = own_setups(RUN_HOOKS, section, "hooks")
     own = [resolve(setup.factory)(setup.options) for setup in named]
-    rephrases = config.tasks.rephrase.model is not None and config.recording is None
     return [*(shipped_hooks("rephrase") if rephrases else ()), *own, *shipped_hooks("card")]

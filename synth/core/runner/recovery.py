@@ -20,16 +20,15 @@ import yaml
 from envs.errors import WorldError
 from envs.unreadable import unreadable
 from envs.world.loader import world_digest
-from synth.config import RunConfig, from_dict, to_yaml
-from synth.core.config.fingerprints import difference, fingerprint
-from synth.core.config.task_source import load_task_source
+from synth.config import RunConfig, from_dict, to_dict, to_yaml
+from synth.core.config.fingerprints import difference
 from synth.core.dataset.store.damage import set_aside
 from synth.core.dataset.store.run_info import RunFiles, RunInfo
 from synth.core.dataset.store.shard import open_parquet
 from synth.core.foundation.archive import pack_world, unpack_world
 from synth.core.runner.run_files import CONFIG_FILE, write_whole
 from synth.errors import DatasetError, OperatorError, ResumeRefused
-from synth.prepare import PreparedRun, prepare
+from synth.prepare import PreparedRun
 
 
 @dataclass
@@ -87,7 +86,7 @@ class Recovery:
             if isinstance(copy, dict)
             else None
         )
-        if kept is not None and _is_cut_off(file, to_yaml(kept).encode()):
+        if kept is not None and _is_cut_off(file, to_yaml(to_dict(kept)).encode()):
             self.notes.append(f"{file} is cut off; it is restored from the description of the run")
             self._config_restored = True
             return kept
@@ -99,8 +98,7 @@ class Recovery:
             self.notes.append(f"{error}; it is restored from the description of the run")
             self._config_restored = True
             return kept
-        if kept is not None and fingerprint(config)[0] != fingerprint(kept)[0]:
-            lines = "; ".join(difference(kept, config))
+        if kept is not None and (lines := "; ".join(difference(kept, config))):
             self.notes.append(
                 f"{file} is not the config that the run began with ({lines}); that one is restored"
             )
@@ -108,21 +106,22 @@ class Recovery:
             return kept
         return config
 
-    def config_text(self, config: RunConfig) -> bytes:
-        """The bytes of config.yaml if it holds this config, else those that it should have."""
+    def config_text(self, sound: str) -> bytes:
+        """The bytes of config.yaml, or those of its ``sound`` text if the file is damaged."""
         file = self.files.directory / CONFIG_FILE
-        return to_yaml(config).encode() if self._config_restored else file.read_bytes()
+        return sound.encode() if self._config_restored else file.read_bytes()
 
-    def world(self, config: RunConfig, home: Path) -> tuple[Path, bytes] | None:
-        """The world of the run, unpacked below ``home``, and its archive; None if it is lost.
+    def world(self, name: str, home: Path) -> tuple[Path, bytes] | None:
+        """The world of the run, unpacked below ``home`` as ``name``, and its archive; None if it is
+        lost.
 
         Nothing of it is executed.
         """
         for number, path in enumerate(self._archives()):
-            name = path.name.removesuffix(".tar.zst")
+            expected = path.name.removesuffix(".tar.zst")
             archive = path.read_bytes()
-            own = home / str(number) / self._world_name(config)
-            if _unpacked_digest(archive, own) == name == (self._world_digest() or name):
+            own = home / str(number) / name
+            if _unpacked_digest(archive, own) == expected == (self._world_digest() or expected):
                 return own, archive
         return None
 
@@ -132,15 +131,11 @@ class Recovery:
     def _world_digest(self) -> str | None:
         return None if self.info is None else self.info.identity.world_digest
 
-    def _world_name(self, config: RunConfig) -> str:
-        if self.info is not None:
-            return self.info.identity.env
-        if load_task_source(config.tasks.kind).writes_world:
-            return config.world_folder
-        return Path(config.env.path or config.env.name or "").name
-
-    def packed_again(self, config: RunConfig, home: Path) -> tuple[Path, bytes]:
-        """Pack the world's folder again if it is the world that the run began with.
+    def packed_again(
+        self, replan: Callable[[], PreparedRun], name: str, home: Path
+    ) -> tuple[Path, bytes]:
+        """Pack the world's folder again if it is the world that the run began with. ``replan`` is
+        how the run finds it.
 
         Raises :class:`ResumeRefused` if it has changed.
         """
@@ -153,7 +148,7 @@ class Recovery:
         if expected is None:
             raise ResumeRefused(f"{problem}, and nothing tells which world it was")
         try:
-            run = prepare(config)
+            run = replan()
         except (OperatorError, WorldError) as error:
             raise ResumeRefused(f"{problem}, and its world cannot be read again: {error}") from None
         folder, digest = run.world.path, run.world.digest
@@ -166,7 +161,7 @@ class Recovery:
         archive = pack_world(folder)
         self._repairs.append(partial(self._write_archive, f"{expected}.tar.zst", archive))
         self.notes.append(f"{problem}; it is packed again from {folder}")
-        return unpack_world(archive, home / "again" / self._world_name(config)), archive
+        return unpack_world(archive, home / "again" / name), archive
 
     def _write_archive(self, name: str, archive: bytes) -> None:
         folder = self.files.directory / "world"
@@ -180,7 +175,7 @@ class Recovery:
         if self.info is not None:
             return None
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        return RunInfo(run.layout, run.identity, run.config.runtime.max_attempts, now)
+        return RunInfo(run.layout, run.identity, run.spec.runtime.max_attempts, now)
 
     def check_plan(self, run: PreparedRun, recording: str) -> None:
         """Raise :class:`ResumeRefused` if a recorded run is not what it was when this one

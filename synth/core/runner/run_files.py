@@ -13,7 +13,7 @@ import yaml
 from envs.unreadable import unreadable
 from envs.world.loader import World
 from synth.config import RunConfig, from_dict, to_dict
-from synth.core.config.fingerprints import difference, fingerprint
+from synth.core.config.fingerprints import difference
 from synth.core.dataset.store.atomic_files import write_file
 from synth.core.foundation.scrubber import Scrubber
 from synth.core.renaming.layer import opening_of, rules_of, tools_of
@@ -39,8 +39,7 @@ def with_changes(directory: Path, before: RunConfig, changes: Mapping[str, objec
     Raises :class:`ResumeRefused` with the difference if a change would affect the data.
     """
     after = from_dict(changed(to_dict(before), changes))
-    if fingerprint(before)[0] != fingerprint(after)[0]:
-        lines = "\n  ".join(difference(before, after))
+    if lines := "\n  ".join(difference(before, after)):
         raise ResumeRefused(
             f"{directory} was made with another config, which a resume may not change:\n  {lines}"
         )

@@ -1,32 +1,47 @@
 """The setup of a worker: what a config names, looked up once, as plain data that travels.
 
-:func:`resolve_settings` reads the config, the environment variables that it names and the options
-of its extensions. Whatever it finds wrong is an :class:`~synth.errors.OperatorError`, raised before
-anything is paid for; its result is passed on to the plan, the workers and the manifest.
+:func:`run_spec` reads the config, the environment variables that it names and the options of its
+extensions. Whatever it finds wrong is an :class:`~synth.errors.OperatorError`, raised before
+anything is paid for. Its result, a :class:`RunSpec`, is passed on to the plan, the workers and the
+manifest; nothing below it reads the config.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
 from envs.sandboxes.base import DatabaseTarget
 from envs.types import Limits
-from synth.config import EndpointConfig, ExtensionsConfig, JudgeConfig, RunConfig
+from synth.config import (
+    BudgetConfig,
+    EndpointConfig,
+    EnvConfig,
+    ExtensionsConfig,
+    JudgeConfig,
+    ModelConfig,
+    OutputConfig,
+    RunConfig,
+    RuntimeConfig,
+    TasksConfig,
+    UsersConfig,
+    to_dict,
+    to_yaml,
+)
 from synth.core.agent.rollout_result import AgentLimits
-from synth.core.config.agent import ApprovalConfig
+from synth.core.config.agent import AgentConfig
 from synth.core.config.database import DatabaseConfig
 from synth.core.config.database_target import configured_target
-from synth.core.config.fingerprints import fingerprint
+from synth.core.config.fingerprints import fingerprint, fingerprinted
 from synth.core.config.options import Gathering, options_for
 from synth.core.config.prices import prices_of
-from synth.core.config.rules import walk
+from synth.core.config.rules import AGENT, walk
 from synth.core.foundation.credentials import known_secrets
 from synth.core.foundation.scrubber import Scrubber
-from synth.core.foundation.shipped import version
 from synth.core.runner.audit_files import AuditLevel
 from synth.core.runner.callbacks import CallbackSetup, callback_options, callback_setups
 from synth.errors import DatasetError, OperatorError
@@ -64,11 +79,13 @@ class ExtensionSetup:
     ``package.module:attribute``.
 
     ``options`` is an instance of the ``Options`` that the factory declares, or else a mapping.
+    ``model`` is the model that they name, if they name one.
     """
 
     name: str
     factory: str
     options: Any
+    model: ModelSetup | None = None
 
 
 @dataclass(frozen=True)
@@ -106,16 +123,35 @@ class JudgeSetup:
 
 
 @dataclass(frozen=True)
-class RunSettings:
-    """The config of a run after every name in it has been looked up.
+class RunSpec:
+    """A run's config, settled: every name in it is looked up, and nothing of it changes.
 
+    ``record`` is the config as plain data, for config.yaml, the manifest and callbacks, and
+    ``fingerprinted`` the keys and values of it that determine the data.
     ``extensions`` are those that the config, the world and its tasks name, each with its
     distribution and version.
     ``keys`` are the values of the environment variables that options of middlewares name.
     ``preflight`` is False where nothing may be asked before the first rollout.
+    ``endpoint`` is the section of the agent's model, ``writer`` of the one that writes other words
+    for users; None: nobody does.
     ``refusal`` says why no run can ask the model; empty if one can.
+    ``recording`` is the directory of the recorded run whose rollouts this one branches or narrates.
     """
 
+    record: Mapping[str, Any] = field(repr=False)
+    fingerprinted: Mapping[str, Any] = field(repr=False)
+    seed: int
+    env: EnvConfig
+    tasks: TasksConfig
+    runtime: RuntimeConfig
+    output: OutputConfig
+    budget: BudgetConfig
+    endpoint: ModelConfig
+    writer: EndpointConfig | None
+    recording: str | None
+    world_folder: str
+    engine: str
+    audit: AuditLevel | None
     model: ModelSetup
     model_name: str
     model_kind: str
@@ -127,11 +163,21 @@ class RunSettings:
     target: DatabaseTarget
     limits: Limits
     agent: AgentLimits
-    config_digest: str
     extensions: tuple[Extension, ...] = ()
     wrappers: tuple[ExtensionSetup, ...] = ()
     preflight: bool = True
     refusal: str = ""
+
+    @cached_property
+    def config_digest(self) -> str:
+        """The digest of all that determines the data. Where a job runs does not."""
+        of_data = (one for one in self.extensions if one.kind != RUNTIMES.kind)
+        return fingerprint(self.fingerprinted, of_data)
+
+    @property
+    def text(self) -> bytes:
+        """The run directory's config.yaml."""
+        return to_yaml(self.record).encode()
 
     def scrubber(self) -> Scrubber:
         """The scrubber of the secrets that this process and the run know."""
@@ -140,7 +186,7 @@ class RunSettings:
     def secrets(self) -> list[str]:
         """The keys and server addresses that the run knows."""
         wrapping = [getattr(wrapper.options, "model", None) for wrapper in self.wrappers]
-        asked = [self.model, self.user.model, *wrapping]
+        asked = [self.model, self.user.model, *(one.model for one in self.middlewares), *wrapping]
         given = [
             *(model.api_key for model in asked if isinstance(model, ModelSetup)),
             *self.keys.values(),
@@ -167,44 +213,19 @@ class WorkerSetup:
     """Everything that a worker is built from.
 
     ``run_dir`` is the directory that the driver writes to; a worker on another machine may not
-    see it. ``audit`` is the level of the tool-call audit; None switches it off. ``session`` is a
-    random id of the driver's session.
+    see it. ``session`` is a random id of the driver's session.
     """
 
-    settings: RunSettings
+    spec: RunSpec
     world_name: str
     world_archive: bytes = field(repr=False)
-    engine: str
-    concurrency: int
     synth_version: str
     run_dir: Path | None = None
-    audit: AuditLevel | None = None
     session: str = ""
     workload: Workload = Workload()
 
-    @classmethod
-    def of(
-        cls,
-        config: RunConfig,
-        settings: RunSettings,
-        world_name: str,
-        archive: bytes,
-        run_dir: Path | None = None,
-    ) -> WorkerSetup:
-        """The setup of every worker of a run."""
-        return cls(
-            settings=settings,
-            world_name=world_name,
-            world_archive=archive,
-            engine=config.database.engine,
-            concurrency=config.runtime.concurrency,
-            synth_version=version(),
-            run_dir=run_dir,
-            audit=config.database.audit_level if config.database.audit else None,
-        )
 
-
-def resolve_settings(config: RunConfig) -> RunSettings:
+def run_spec(config: RunConfig) -> RunSpec:
     """Look up everything that a config names.
 
     Raises :class:`OperatorError` for an extension that cannot be imported or does not take its
@@ -212,7 +233,7 @@ def resolve_settings(config: RunConfig) -> RunSettings:
     """
     model_extension, model_factory = _load(MODELS, config.model.kind, "model.kind")
     asks_endpoint = bool(getattr(model_factory, "asks_endpoint", True))
-    model_name, sampling = model_identity(config)
+    model_name, sampling = model_identity(config.model)
     section = _priced(config.model)
     if "retry" in config.agent.middleware and config.narrate.path is None:
         section["max_retries"] = 0
@@ -220,10 +241,12 @@ def resolve_settings(config: RunConfig) -> RunSettings:
     model_options = parts.make(
         lambda: options_for(model_factory, section, config.model.options, "model.options")
     )
-    of_user = parts.make(lambda: _user_setup(config))
-    of_middlewares = parts.make(lambda: _middleware_setups(config))
+    of_user = parts.make(
+        lambda: _user_setup(config.users, config.endpoint(config.users.model or AGENT))
+    )
+    of_middlewares = parts.make(lambda: _middleware_setups(config.agent, config.endpoint))
     callbacks = parts.make(lambda: callback_setups(config.telemetry))
-    target = parts.make(lambda: database_target(config))
+    target = parts.make(lambda: database_target(config.database))
     parts.check()
     user, user_extensions = of_user
     middlewares, middleware_extensions = of_middlewares
@@ -237,7 +260,21 @@ def resolve_settings(config: RunConfig) -> RunSettings:
     ]
     extensions = (*extensions, *transforms)
     runtime = _find(RUNTIMES, config.runtime.kind, "runtime.kind")
-    return RunSettings(
+    return RunSpec(
+        record=to_dict(config),
+        fingerprinted=fingerprinted(config),
+        seed=config.seed,
+        env=config.env,
+        tasks=config.tasks,
+        runtime=config.runtime,
+        output=config.output,
+        budget=config.budget,
+        endpoint=config.model,
+        writer=_writer(config.tasks.rephrase.model, config.endpoint) if config.rephrases else None,
+        recording=config.recording,
+        world_folder=config.world_folder,
+        engine=config.database.engine,
+        audit=config.database.audit_level if config.database.audit else None,
         model=ModelSetup(
             model_extension.target,
             model_options,
@@ -254,25 +291,23 @@ def resolve_settings(config: RunConfig) -> RunSettings:
         middlewares=(*_around(callbacks), *middlewares),
         callbacks=tuple(callbacks),
         keys=_named_keys(
-            {"agent": _middleware_options(config), "telemetry": callback_options(config.telemetry)}
+            {
+                "agent": _middleware_options(config.agent),
+                "telemetry": callback_options(config.telemetry),
+            }
         ),
         target=target,
         limits=limits_of(config.database),
         agent=AgentLimits(
             **{limit.name: getattr(config.agent, limit.name) for limit in fields(AgentLimits)}
         ),
-        config_digest=fingerprint(config, extensions)[0],
         extensions=(*extensions, runtime),
     )
 
 
-def with_extensions(
-    settings: RunSettings, config: RunConfig, found: Iterable[Extension]
-) -> RunSettings:
+def with_extensions(spec: RunSpec, found: Iterable[Extension]) -> RunSpec:
     """Add extensions that the world and its tasks name to those that the config names."""
-    extensions = tuple(dict.fromkeys((*settings.extensions, *found)))
-    of_data = [extension for extension in extensions if extension.kind != RUNTIMES.kind]
-    return replace(settings, config_digest=fingerprint(config, of_data)[0], extensions=extensions)
+    return replace(spec, extensions=tuple(dict.fromkeys((*spec.extensions, *found))))
 
 
 def limits_of(database: DatabaseConfig) -> Limits:
@@ -285,13 +320,12 @@ def limits_of(database: DatabaseConfig) -> Limits:
     )
 
 
-def database_target(config: RunConfig) -> DatabaseTarget:
+def database_target(database: DatabaseConfig) -> DatabaseTarget:
     """The server of the sandboxes, and the options of its engine.
 
     Raises :class:`OperatorError` naming the environment variable if it is not set, and for an
     engine that cannot be loaded or does not take its options.
     """
-    database = config.database
     target = configured_target(database)
     if database.options:
         _, engine = _load(ENGINES, database.engine, "database.engine")
@@ -299,12 +333,11 @@ def database_target(config: RunConfig) -> DatabaseTarget:
     return replace(target, options=database.options)
 
 
-def model_identity(config: RunConfig) -> tuple[str, Sampling]:
+def model_identity(model: ModelConfig) -> tuple[str, Sampling]:
     """The name of the model whose words the rows hold, and how it is or was sampled.
 
     Raises :class:`OperatorError` for a replay of something that is not a recorded run.
     """
-    model = config.model
     if model.kind == "replay" and model.path is not None:
         try:
             return resolve("synth.core.models.replay.records:model_identity_at")(Path(model.path))
@@ -333,19 +366,19 @@ def _load(point: ExtensionPoint, name: str, key: str) -> tuple[Extension, Any]:
         raise OperatorError(f"{key}: {error}") from error
 
 
-def _user_setup(config: RunConfig) -> tuple[UserSetup, list[Extension]]:
-    users = config.users
+def _user_setup(users: UsersConfig, endpoint: EndpointConfig) -> tuple[UserSetup, list[Extension]]:
     extension, factory = _load(USERS, users.kind, "users.kind")
     asks_model: bool | None = getattr(factory, "asks_model", None)
     options = options_for(factory, asdict(users), users.options, "users.options")
-    if not (users.model.name is not None if asks_model is None else asks_model):
+    if not (users.model is not None if asks_model is None else asks_model):
         return UserSetup(extension.target, options), [extension]
-    model, model_extension = _model_setup(users.model, "users.model")
+    model, model_extension = _model_setup(endpoint, users.model or AGENT)
     return UserSetup(extension.target, options, model), [extension, model_extension]
 
 
-def _model_setup(section: EndpointConfig, key: str) -> tuple[ModelSetup, Extension]:
-    """The model of a section of the config, which ``key`` names."""
+def _model_setup(section: EndpointConfig, name: str) -> tuple[ModelSetup, Extension]:
+    """The model of a section of the config, from the name of the model."""
+    key = name if name == AGENT else f"models.{name}"
     extension, factory = _load(MODELS, section.kind, f"{key}.kind")
     asks_endpoint = bool(getattr(factory, "asks_endpoint", True))
     model = ModelSetup(
@@ -357,14 +390,28 @@ def _model_setup(section: EndpointConfig, key: str) -> tuple[ModelSetup, Extensi
     return model, extension
 
 
-def rephrase_setup(config: RunConfig) -> ModelSetup:
+Endpoints = Callable[[str], EndpointConfig]
+"""The section of the model of a name: :meth:`RunConfig.endpoint`."""
+
+
+def _writer(name: str | None, endpoints: Endpoints) -> EndpointConfig | None:
+    """The model that writes other words for users: its answers may be long."""
+    if name is None:
+        return None
+    own = endpoints(name)
+    long = {"max_response_bytes": 2_000_000} if own.kind == "openai" else {}
+    return replace(own, max_tokens=own.max_tokens or 8192, options=long | own.options)
+
+
+def rephrase_setup(writer: EndpointConfig, name: str) -> ModelSetup:
     """The model that writes other words for users. Raises :class:`OperatorError`."""
-    return _model_setup(config.tasks.rephrase.endpoint, "tasks.rephrase")[0]
+    return _model_setup(writer, name)[0]
 
 
-def judge_setup(judge: JudgeConfig) -> tuple[JudgeSetup, Extension]:
+def judge_setup(judge: JudgeConfig, endpoints: Endpoints) -> tuple[JudgeSetup, Extension]:
     """The judge that a section names. Raises :class:`OperatorError`."""
-    model, extension = _model_setup(judge, "rewards.judge")
+    name = judge.model or AGENT
+    model, extension = _model_setup(endpoints(name), name)
     return JudgeSetup(model, judge.rubric, judge.votes), extension
 
 
@@ -374,31 +421,20 @@ def wrapper_setups(config: RunConfig) -> tuple[list[ExtensionSetup], list[Extens
     Raises :class:`OperatorError`.
     """
     setups, extensions = own_setups(ROLLOUT_WRAPPERS, config.extensions, "wrappers")
-    for name in _wrappers_of_sections(config):
+    for name in config.own_wrappers:
         options = None
         if name == JUDGE:
-            options, extension = judge_setup(config.rewards.judge)
+            options, extension = judge_setup(config.rewards.judge, config.endpoint)
             extensions.append(extension)
         setups.append(ExtensionSetup(name, ROLLOUT_WRAPPERS.find(name).target, options))
     return setups, extensions
 
 
-def wrapper_kinds(config: RunConfig) -> list[type[RolloutWrapper]]:
-    """The classes of a config's rollout wrappers, for a recorded run.
-
-    Raises :class:`OperatorError` for one that cannot be loaded.
+def wrapper_kinds(names: Sequence[str]) -> list[type[RolloutWrapper]]:
+    """The classes of some rollout wrappers. Raises :class:`OperatorError` for one that cannot be
+    loaded.
     """
-    names = [*config.extensions.wrappers, *_wrappers_of_sections(config)]
     return [_load(ROLLOUT_WRAPPERS, name, "extensions.wrappers")[1] for name in names]
-
-
-def _wrappers_of_sections(config: RunConfig) -> list[str]:
-    switches = {
-        "rationales": config.narrate.path,
-        "branching": config.branch.path,
-        JUDGE: config.rewards.judge.name,
-    }
-    return [name for name, switch in switches.items() if switch is not None]
 
 
 def own_setups(
@@ -415,20 +451,23 @@ def own_setups(
     return setups, found
 
 
-def _middleware_setups(config: RunConfig) -> tuple[list[ExtensionSetup], list[Extension]]:
-    agent = config.agent
+def _middleware_setups(
+    agent: AgentConfig, endpoints: Endpoints
+) -> tuple[list[ExtensionSetup], list[Extension]]:
     setups: list[ExtensionSetup] = []
     extensions: list[Extension] = []
     for name in agent.middleware:
         extension, factory = _load(MIDDLEWARES, name, "agent.middleware")
+        model: ModelSetup | None = None
         if name in MIDDLEWARES.builtin:
             options = getattr(agent, name)
-            if name == "approval" and agent.approval.model is not None:
-                options = _approval_options(agent.approval)
+            if (asked := getattr(options, "model", None)) is not None:
+                model, of_model = _model_setup(endpoints(asked), asked)
+                extensions.append(of_model)
         else:
             own = agent.options.get(name, {})
             options = options_for(factory, own, own, f"agent.options.{name}")
-        setups.append(ExtensionSetup(name, extension.target, options))
+        setups.append(ExtensionSetup(name, extension.target, options, model))
         extensions.append(extension)
     return setups, extensions
 
@@ -446,15 +485,8 @@ def _priced(model: EndpointConfig) -> dict[str, Any]:
     return section | prices_of(section, model.name)
 
 
-def _approval_options(approval: ApprovalConfig) -> ApprovalConfig:
-    found = prices_of(asdict(approval), approval.model)
-    own = {key: value for key, value in found.items() if hasattr(approval, key)}
-    return replace(approval, **own)
-
-
-def _middleware_options(config: RunConfig) -> dict[str, dict[str, Any]]:
+def _middleware_options(agent: AgentConfig) -> dict[str, dict[str, Any]]:
     """The options of each middleware as the config holds them."""
-    agent = config.agent
     return {
         name: asdict(getattr(agent, name))
         if name in MIDDLEWARES.builtin

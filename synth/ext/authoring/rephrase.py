@@ -16,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 
 from envs.world.files import PHRASINGS
-from synth.config import RunConfig, to_yaml
+from synth.config import EndpointConfig, from_dict
 from synth.core.dataset.store.acquire import refuse_occupied
 from synth.core.dataset.store.atomic_files import disk
 from synth.core.dataset.store.lock import RunLock
@@ -29,7 +29,7 @@ from synth.core.foundation.tempdirs import Scratch
 from synth.core.runner.build import build_model
 from synth.core.runner.progress import Waiting
 from synth.core.runner.run_files import CONFIG_FILE, write_whole
-from synth.core.runner.setup import database_target, rephrase_setup
+from synth.core.runner.setup import RunSpec, rephrase_setup
 from synth.core.validation.check import Options
 from synth.errors import OperatorError
 from synth.ext.authoring.asking.budget import AskingBudget, AskingStopped, Spending
@@ -42,6 +42,7 @@ from synth.ext.authoring.rephrasing.session import (
     causes_of,
 )
 from synth.hook import RunHook
+from synth.model import Model
 from synth.prepare import PreparedRun, prepare
 
 
@@ -63,10 +64,12 @@ class Rephrase(RunHook):
     writes = frozenset((PHRASINGS,))
 
     def planned(self, run: PreparedRun, directory: Path, console: Console) -> PreparedRun:
-        config = run.config
-        found = rephrase_world(config, directory, console)
-        with Waiting(f"planning the tasks of {config.world_folder}", console):
-            again = prepare(config, found.folder)
+        spec = run.spec
+        if spec.writer is None:
+            return run
+        found = rephrase_world(spec, spec.writer, directory, console)
+        with Waiting(f"planning the tasks of {spec.world_folder}", console):
+            again = prepare(from_dict(spec.record), found.folder)
         return replace(again, home=found.home, rephrased=found.summary)
 
     def keeps(self, directory: Path) -> bool:
@@ -79,14 +82,15 @@ def paid_answers(directory: Path) -> list[Path]:
     return sorted(file for file in found if file.stat().st_size)
 
 
-def _journal_file(config: RunConfig, directory: Path) -> Path:
-    """The journal of the config's model, sampling and seed: others have their own."""
-    own = config.tasks.rephrase
-    model = [own.kind, own.model, own.temperature, own.max_tokens, own.extra_body]
-    return RunFiles(directory).private / f"rephrase-{digest(*model, config.seed)}.jsonl"
+def _journal_file(own: EndpointConfig, seed: int, directory: Path) -> Path:
+    """The journal of a model, its sampling and a seed: others have their own."""
+    model = [own.kind, own.name, own.temperature, own.max_tokens, own.extra_body]
+    return RunFiles(directory).private / f"rephrase-{digest(*model, seed)}.jsonl"
 
 
-def rephrase_world(config: RunConfig, directory: Path, console: Console) -> RephrasedWorld:
+def rephrase_world(
+    spec: RunSpec, writer: EndpointConfig, directory: Path, console: Console
+) -> RephrasedWorld:
     """Have phrasings written for a run in a new directory, or in one where that was stopped.
 
     Raises :class:`OperatorError` if the budget does not suffice, the endpoint cannot be asked, or
@@ -98,14 +102,15 @@ def rephrase_world(config: RunConfig, directory: Path, console: Console) -> Reph
         files.private.mkdir(parents=True, exist_ok=True)
     lock = RunLock(files.lock)
     try:
-        text = to_yaml(config).encode()
-        write_whole(directory / CONFIG_FILE, text)
-        remember([config_part(text)])
-        source = find_world(config.env.path or config.env.name or "")
+        write_whole(directory / CONFIG_FILE, spec.text)
+        remember([config_part(spec.text)])
+        source = find_world(spec.env.place)
         home = Scratch("rephrased")
-        folder = unpack_world(pack_world(source), home.path / config.world_folder)
-        with closing(RephraseJournal(_journal_file(config, directory))) as journal:
-            outcomes = _asked(config, folder, journal, directory, console)
+        folder = unpack_world(pack_world(source), home.path / spec.world_folder)
+        file = _journal_file(writer, spec.seed, directory)
+        with closing(RephraseJournal(file)) as journal:
+            model = build_model(rephrase_setup(writer, spec.tasks.rephrase.model or ""))
+            outcomes = _asked(spec, model, folder, journal, directory, console)
             spent = Spending.of(list(journal.answers.values()))
     except BaseException:
         if not paid_answers(directory):
@@ -117,7 +122,7 @@ def rephrase_world(config: RunConfig, directory: Path, console: Console) -> Reph
             files.private.rmdir()
             directory.rmdir()
     add_phrasings(folder, outcomes)
-    summary = _summary(config, outcomes, spent)
+    summary = _summary(writer.name, outcomes, spent)
     for line in _lines(summary, outcomes):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     return RephrasedWorld(source, folder, home, summary)
@@ -131,24 +136,28 @@ def _leave_nothing(files: RunFiles) -> None:
 
 
 def _asked(
-    config: RunConfig, folder: Path, journal: RephraseJournal, directory: Path, console: Console
+    spec: RunSpec,
+    model: Model,
+    folder: Path,
+    journal: RephraseJournal,
+    directory: Path,
+    console: Console,
 ) -> list[FamilyOutcome]:
-    settings, tasks, database = config.tasks.rephrase, config.tasks, config.database
-    families = None if tasks.families is None else tuple(tasks.families)
-    proofs = Options(families, per_case=1, engine=database.engine, place=database_target(config))
+    settings, asked = spec.tasks.rephrase, spec.tasks.families
+    families = None if asked is None else tuple(asked)
+    proofs = Options(families, per_case=1, engine=spec.engine, place=spec.target)
     job = RephraseJob(
         folder,
         proofs,
         settings.count,
         settings.attempts,
-        config.seed,
-        AskingBudget(config.budget.usd, config.budget.tokens),
+        spec.seed,
+        AskingBudget(spec.budget.usd, spec.budget.tokens),
         settings.concurrency,
     )
-    model = build_model(rephrase_setup(config))
     waiting = Waiting(f"{model.name} writes other words for the users", console)
     with closing(RephraseSession(job, model, journal)) as session, waiting:
-        for warning in session.preflight() if config.preflight else ():
+        for warning in session.preflight() if spec.preflight else ():
             console.print(f"warning: {warning}", markup=False, soft_wrap=True)
         try:
             session.run(lambda _: None)
@@ -161,11 +170,11 @@ def _asked(
 
 
 def _summary(
-    config: RunConfig, outcomes: list[FamilyOutcome], spent: Spending
+    model: str | None, outcomes: list[FamilyOutcome], spent: Spending
 ) -> dict[str, object]:
     """The phrasings in figures; the costs have the names of a row's columns."""
     return {
-        "model": config.tasks.rephrase.model,
+        "model": model,
         "families": sum(not outcome.skipped for outcome in outcomes),
         "skipped": {one.family: one.skipped for one in outcomes if one.skipped},
         "questions": sum(outcome.questions for outcome in outcomes),

@@ -13,7 +13,6 @@ from rich.console import Console
 from synth.config import RunConfig, from_dict, to_dict
 from synth.core.cli.consent_question import consent_by
 from synth.core.cli.end_report import conclude
-from synth.core.cli.launching import launched
 from synth.core.cli.trust import add_trust
 from synth.core.config.compose import compose
 from synth.core.config.overrides import plain_changes
@@ -21,7 +20,8 @@ from synth.core.config.types import branch_at
 from synth.core.foundation.standard_output import say, stdout
 from synth.core.runner.run_files import changed, recorded_config
 from synth.errors import OperatorError
-from synth.ext.branching.plan import branch_plan
+from synth.ext.branching.plan import BranchPlan, branch_plan
+from synth.launch import launch
 
 EPILOG = """examples:
   synth branch out/ehr --samples 4                           where each rollout went wrong
@@ -39,7 +39,7 @@ goes on with `synth run --resume OUT`; the recorded run has to be there for it."
 OWN = ("model", "runtime", "budget", "output", "telemetry", "card", "preflight", "seed")
 """Sections and keys that a run of branches does not take from the recorded run."""
 
-MENDABLE = ("agent", "database", "rewards")
+MENDABLE = ("agent", "database", "models", "rewards")
 """Sections of the recorded run that overrides may change in it."""
 
 
@@ -51,10 +51,11 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_intermixed_args(argv)
     config = _config(options)
     if options.dry_run:
-        _show(config, as_json=options.json)
+        plan = branch_plan(config.branch, config.tasks, config.seed)
+        _show(plan, as_json=options.json)
         return 0
     console = Console(stderr=True, highlight=False)
-    report = launched(config, console, consent_by(options.trust))
+    report = launch(config, console, consent=consent_by(options.trust))
     return conclude(report, as_json=options.json)
 
 
@@ -106,9 +107,8 @@ def _sorted_overrides(overrides: Sequence[str]) -> tuple[list[str], Mapping[str,
     return own, plain_changes(mended)
 
 
-def _show(config: RunConfig, *, as_json: bool) -> None:
+def _show(plan: BranchPlan, *, as_json: bool) -> None:
     """Print the branch points; nothing is played."""
-    plan = branch_plan(config.branch, config.tasks, config.seed)
     points: list[dict[str, Any]] = [
         {"trajectory_id": point.parent, "branch_step": point.step, "family": point.family}
         for point in plan.points

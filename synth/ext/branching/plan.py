@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from synth.config import BranchConfig, RunConfig, TasksConfig
+from synth.config import BranchConfig, TasksConfig
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.row_cache import RowCache
 from synth.core.dataset.store.task_table import TaskTable
@@ -60,7 +60,8 @@ def branch_plan(config: BranchConfig, tasks: TasksConfig, seed: int) -> BranchPl
     directory = Path(config.path or "").expanduser()
     recorded = recorded_config(directory)
     dataset = open_source(directory)
-    points, notes = _points(dataset, recorded, config)
+    by_model = recorded.users.kind not in DETERMINISTIC_USERS
+    points, notes = _points(dataset, recorded.tasks.samples, config, model_user=by_model)
     if not points:
         found = "; ".join(notes) or "it has no such row"
         raise OperatorError(f"{directory}: there is nothing to branch: {found}")
@@ -68,19 +69,20 @@ def branch_plan(config: BranchConfig, tasks: TasksConfig, seed: int) -> BranchPl
 
 
 def _points(
-    dataset: Dataset, recorded: RunConfig, config: BranchConfig
+    dataset: Dataset, samples: int, config: BranchConfig, *, model_user: bool
 ) -> tuple[list[RecordedPoint], list[str]]:
-    """The branch points in the order of the rows, and notes on rollouts without any."""
+    """The branch points in the order of the rows, and notes on rollouts without any. ``samples``
+    are the recorded run's of each task, ``model_user`` is true if a model played its user.
+    """
     ids = None if config.where is None else dataset.ids(config.where)
     table = TaskTable(dataset.path / TASKS_FILE)
-    model_user = recorded.users.kind not in DETERMINISTIC_USERS
     points: list[RecordedPoint] = []
     left_out, rows = Counter[str](), 0
     for part, place, row in _places(dataset):
         if ids is not None and row["trajectory_id"] not in ids:
             continue
         rows += 1
-        task = row["job_index"] // recorded.tasks.samples
+        task = row["job_index"] // samples
         turns = branch_turns(row, config.at, Task.from_json(table.task(task)))
         fit = [turn for turn in turns if not (model_user and _has_replies(row["messages"], turn))]
         if not turns:

@@ -12,6 +12,7 @@ import yaml
 from rich.console import Console
 
 from synth.coordinator import RunReport
+from synth.core.config.rules import AGENT
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.card import (
     columns_table,
@@ -245,8 +246,9 @@ def _teacher(facts: RunFacts) -> list[str]:
         if model.kind == "scripted"
         else f"`{identity['model']}` ({drawn or unnamed})"
     )
+    played = facts.config.endpoint(users.model or AGENT).name
     user = {"scripted": "by rules", "none": "there is none"}.get(
-        users.kind, f"`{users.model.name}`" if users.model.name else users.kind
+        users.kind, f"`{played}`" if users.kind == "simulated" and played else users.kind
     )
     versions = facts.manifest["versions"]
     rows = [

@@ -26,11 +26,10 @@ from synth.core.agent.events import ApprovalRequest
 from synth.core.agent.state import AgentState, Risk
 from synth.core.config.agent import ApprovalConfig
 from synth.core.models.emission import completion_event
-from synth.core.models.openai.endpoint import Endpoint
 from synth.errors import ModelError, OperatorError
 from synth.middleware import AgentMiddleware, MiddlewareHome, MiddlewareMaker
-from synth.model import Completion, Model, Sampling
-from synth.plugins import MODELS, PluginError, extension, resolve
+from synth.model import Completion, Model
+from synth.plugins import PluginError, extension, resolve
 from synth.task import Message, Task
 
 ASKED: Final[Mapping[str, frozenset[str]]] = {
@@ -217,17 +216,7 @@ def _decider(options: ApprovalConfig, home: MiddlewareHome) -> Decider:
             return Callback(resolve(options.callback))
         except PluginError as error:
             raise OperatorError(f"agent.approval.callback: {error}") from None
-    if options.model is None:
-        return Nobody()
-    endpoint = Endpoint(
-        options.model,
-        options.base_url,
-        timeout_s=options.timeout_s,
-        price_input_usd_per_mtok=options.price_input_usd_per_mtok,
-        price_output_usd_per_mtok=options.price_output_usd_per_mtok,
-    )
-    key = home.keys.get(options.api_key_env or "")
-    return ApproverModel(MODELS.load("openai")(endpoint, Sampling(), key), options.policy)
+    return Nobody() if home.asked is None else ApproverModel(home.asked, options.policy)
 
 
 @extension(ApprovalConfig)

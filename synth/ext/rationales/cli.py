@@ -15,7 +15,6 @@ from rich.console import Console
 from synth.config import RunConfig, from_dict, to_dict
 from synth.core.cli.consent_question import consent_by
 from synth.core.cli.end_report import conclude, exit_code, to_json
-from synth.core.cli.launching import launched
 from synth.core.cli.live_options import add_model_options, model_overrides
 from synth.core.cli.trust import add_trust
 from synth.core.config.compose import compose
@@ -25,7 +24,8 @@ from synth.core.foundation.standard_output import say
 from synth.core.runner.run_files import recorded_config
 from synth.errors import OperatorError
 from synth.ext.rationales.narrate import NOTE
-from synth.ext.rationales.plan import narration_plan
+from synth.ext.rationales.plan import NarrationPlan, narration_plan
+from synth.launch import launch
 from synth.task import NarratedPart
 
 EPILOG = """examples:
@@ -56,9 +56,10 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_intermixed_args(argv)
     config = _config(options)
     if options.dry_run:
-        _show(config, as_json=options.json)
+        _show(narration_plan(config.narrate, config.tasks, config.seed), as_json=options.json)
         return 0
-    report = launched(config, Console(stderr=True, highlight=False), consent_by(options.trust))
+    console = Console(stderr=True, highlight=False)
+    report = launch(config, console, consent=consent_by(options.trust))
     counts = NarrationCounts()
     if report.totals.rows:
         with Dataset.open(report.directory) as dataset:
@@ -99,7 +100,7 @@ def _config(options: argparse.Namespace) -> RunConfig:
         "write": write,
         "tries": options.tries,
     }
-    raw["users"] = _users(recorded, options.path, base["users"], write)
+    raw["users"] = _users(base["users"], options.path, write)
     raw["agent"] = base["agent"] | {
         # Nobody is asked for turns, so that no context has to be kept short.
         "middleware": [name for name in recorded.agent.middleware if name != "compaction"],
@@ -144,28 +145,25 @@ def _parts(text: str) -> list[NarratedPart]:
     return [part for part in known if part in names]
 
 
-def _users(
-    recorded: RunConfig, path: Path, users: Mapping[str, Any], write: list[NarratedPart]
-) -> Mapping[str, Any]:
+def _users(users: Mapping[str, Any], path: Path, write: list[NarratedPart]) -> Mapping[str, Any]:
     """The users section: a user whom a model played says again what it said.
 
     Raises OperatorError for a reply to such a user, who cannot be asked how it takes other words.
     """
-    if recorded.users.kind in RULE_USERS:
+    if users["kind"] in RULE_USERS:
         return users
     if "reply" in write:
         raise OperatorError(
-            f"--write reply: the user of {path} is users={recorded.users.kind}, who cannot be asked"
+            f"--write reply: the user of {path} is users={users['kind']}, who cannot be asked"
             " how it takes other last words; leave reply out"
         )
-    if recorded.users.kind == "replay":
+    if users["kind"] == "replay":
         return users
     return to_dict(RunConfig())["users"] | {"kind": "replay", "path": str(path.absolute())}
 
 
-def _show(config: RunConfig, *, as_json: bool) -> None:
+def _show(plan: NarrationPlan, *, as_json: bool) -> None:
     """Print the rows that would be narrated; nobody is asked."""
-    plan = narration_plan(config.narrate, config.tasks, config.seed)
     rows = [{"trajectory_id": point.parent, "family": point.family} for point in plan.points]
     if as_json:
         say(json.dumps({"rows": rows, "notes": list(plan.notes)}))

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from envs.errors import EnvsError
 from envs.world.template_cache import Templates
-from synth.config import RunConfig, flat
+from synth.config import RunConfig, flat, to_dict
 from synth.core.models.replay.records import Records
 from synth.core.models.scripted.expert import ExpertConversation, ScriptedModel
 from synth.core.models.scripted.fallible import ScriptedOptions, make
@@ -47,14 +47,14 @@ the model is shown.
 
 @dataclass(frozen=True)
 class Served:
-    """A model ready to be served: its name, its handler, a description, and the config of the run
-    to be played.
+    """A model ready to be served: its name, its handler, a description, and the overrides by which
+    the run to be played differs from the defaults.
     """
 
     name: str
     repertoire: RecordedRolloutIndex
     about: str
-    config: RunConfig
+    overrides: Sequence[str]
 
 
 @contextmanager
@@ -64,19 +64,18 @@ def open_served(config: RunConfig) -> Generator[Served]:
     Raises :class:`OperatorError` for a model that cannot be served, and the exceptions of planning.
     """
     if config.model.kind == "replay" and config.model.path is not None:
-        name, _ = model_identity(config)
+        name, _ = model_identity(config.model)
         records, recorded = _records(Path(config.model.path).expanduser())
         voices = [RecordedVoice(records, key, opening) for key, opening in records.openings()]
         about = f"{len(voices)} recorded rollouts of {recorded.env.name or recorded.env.path}"
-        yield Served(name, RecordedRolloutIndex(voices), about, recorded)
+        yield Served(name, RecordedRolloutIndex(voices), about, plan_overrides(to_dict(recorded)))
     elif config.model.kind == "scripted":
         run = prepare(config)
-        with Templates(run.world, config.database.engine, place=run.settings.target) as templates:
+        with Templates(run.world, run.spec.engine, place=run.spec.target) as templates:
             voices = list(_scripted(run, templates))
             about = f"{len(voices)} rollouts of {run.plan.tasks} tasks of {run.world.name}"
-            yield Served(
-                config.model.name or "scripted", RecordedRolloutIndex(voices), about, config
-            )
+            name, planned = config.model.name or "scripted", plan_overrides(run.spec.record)
+            yield Served(name, RecordedRolloutIndex(voices), about, planned)
     else:
         raise OperatorError(
             f"model={config.model.kind} cannot be served: what can is model=scripted and"
@@ -93,7 +92,7 @@ def _records(path: Path) -> tuple[Records, RunConfig]:
 
 
 def _scripted(run: PreparedRun, templates: Templates) -> Iterator[KnownRollout]:
-    plan, own = run.plan, run.settings.model
+    plan, own = run.plan, run.spec.model
     model = make(cast("ScriptedOptions", own.options), own.sampling, None)
     for index in range(plan.tasks):
         task = _Planned(plan.task(index), run, templates)
@@ -120,7 +119,7 @@ class _Planned:
             try:
                 with self._templates.use(self.task.universe) as template:
                     task, gold = await prove_and_keep(
-                        self.task, self._run.world, template, self._run.settings.limits
+                        self.task, self._run.world, template, self._run.spec.limits
                     )
             except (TaskError, EnvsError) as error:
                 raise ModelRefusedRequest(
@@ -186,17 +185,19 @@ def run_command(served: Served, url: str, api_key_env: str | None) -> list[str]:
     return [
         "synth",
         "run",
-        *_planned(served.config),
+        *served.overrides,
         *(f"{key}={_value(value)}" for key, value in model.items()),
     ]
 
 
-def _planned(config: RunConfig) -> Iterator[str]:
+def plan_overrides(config: Mapping[str, Any]) -> list[str]:
     """Return the overrides by which a config differs from the defaults in the shared keys."""
-    usual = flat(RunConfig())
-    for key, value in flat(config).items():
-        if key.startswith(_PLANNED) and value != usual[key]:
-            yield f"{'env' if key == 'env.name' else key}={_value(value)}"
+    usual = flat(to_dict(RunConfig()))
+    return [
+        f"{'env' if key == 'env.name' else key}={_value(value)}"
+        for key, value in flat(config).items()
+        if key.startswith(_PLANNED) and value != usual[key]
+    ]
 
 
 def _value(value: object) -> str:

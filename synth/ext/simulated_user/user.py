@@ -323,7 +323,7 @@ def make(options: SimulatedOptions, model: Model | None = None) -> SimulatedUser
     """
     if model is None:
         raise OperatorError(
-            "users=simulated: describe the model that plays the user, as in"
-            " users.model.name=gpt-4.1-mini"
+            "users=simulated: name the model that plays the user, as in"
+            " models.user.name=gpt-4.1-mini users.model=user"
         )
     return SimulatedUser(model, options.decides)

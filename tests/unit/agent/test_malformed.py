@@ -10,7 +10,7 @@ import asyncio
 import json
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,16 @@ import pytest
 import yaml
 
 from envs.sandboxes.base import Template
-from envs.types import Limits, ToolCall
+from envs.types import ToolCall
 from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
-from synth.config import RunConfig
 from synth.core.agent.memory import RAW_KEY
 from synth.core.agent.rollout_result import AgentLimits
+from synth.core.config.database import DatabaseConfig
 from synth.core.dataset.arrow_schema import table
 from synth.core.dataset.store.wire import decode, encode, to_values, to_wire
 from synth.core.rerun.replay import differences
+from synth.core.runner.setup import limits_of
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
 from synth.model import Completion, Conversation, Model, OnDelta
@@ -119,22 +120,14 @@ class Ground:
 
     def play(self, model: Model, **limits: Any) -> dict[str, Any]:
         """The row, as it comes out of Parquet's types, replayed to be the same."""
-        config = RunConfig()
-        database = config.database
-        calls = Limits(
-            False, database.statement_timeout_ms, database.max_rows, database.max_result_bytes
-        )
+        calls = limits_of(DatabaseConfig())
         stage = RolloutContext(self.world, self.templates, model, calls, AgentLimits(**limits))
         encoded = encode(to_wire(asyncio.run(play(job(0, self.task, 1, 0), stage))))
         table([encoded])
         row = to_values(decode(encoded))
-        agent = replace(config.agent, **limits)
-        assert (
-            asyncio.run(
-                differences(row, self.task, self.world, self.template, replace(config, agent=agent))
-            )
-            == []
-        )
+        style = stage.agent.error_style
+        again = differences(row, self.task, self.world, self.template, calls, error_style=style)
+        assert asyncio.run(again) == []
         return row
 
 

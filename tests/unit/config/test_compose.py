@@ -1,6 +1,7 @@
 """Overrides through Hydra: what works, what is refused and in which words, sweeps, secrets."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -105,7 +106,7 @@ def test_splits_are_given_as_a_whole_or_one_by_one():
     "path", ["/my world", "/data (old)/w", "/a=b", "/a(b)", "~/w", "../w", "/ü"]
 )
 def test_a_path_needs_no_quotes_beyond_the_shells(path):
-    assert one(f"env.path={path}").env.path == path
+    assert one(f"env.path={path}").env.path == str(Path(path).expanduser().absolute())
 
 
 def test_a_url_with_a_query_needs_no_second_quotes():

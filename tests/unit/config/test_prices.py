@@ -7,7 +7,7 @@ import pytest
 from synth.config import from_dict, problems
 from synth.core.config.prices import CACHED, INPUT, OUTPUT, missing_prices, prices_of
 from synth.core.models.openai.endpoint import Endpoint
-from synth.core.runner.setup import resolve_settings
+from synth.core.runner.setup import run_spec
 
 
 def section(**keys: object) -> dict[str, object]:
@@ -56,7 +56,7 @@ def raw(**model: object) -> dict[str, object]:
 def test_a_budget_in_dollars_works_for_a_known_model(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
     assert problems(raw()) == []
-    options = resolve_settings(from_dict(raw())).model.options
+    options = run_spec(from_dict(raw())).model.options
     assert isinstance(options, Endpoint)
     assert options.prices is not None
     assert options.prices.input > 0

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synth import run
-from synth.config import KEYS, RunConfig, flat
+from synth.config import KEYS, RunConfig, flat, to_dict
 from synth.core.config.compose import compose
 from synth.core.config.unread import _SWITCHES, unread
 from synth.core.foundation.shipped import configs_dir
@@ -16,7 +16,7 @@ from synth.core.foundation.shipped import configs_dir
 NEEDED = {
     "model=openai": ["model.name=m"],
     "model=replay": ["model.path=out"],
-    "users=simulated": ["users.model.name=m"],
+    "users=simulated": ["models.m.name=m", "users.model=m"],
     "users=replay": ["users.path=out"],
 }
 """What a choice of a config group does not go without."""
@@ -43,11 +43,12 @@ def left_out(*overrides: str) -> dict[str, str]:
             "model=openai does not read it; see model=scripted",
         ),
         (["users.decides=model"], "users.decides", "users=scripted does not read it"),
-        (["users.model.name=m"], "users.model.name", "users=scripted asks no model"),
+        (["models.m.name=m", "users.model=m"], "users.model", "users=scripted asks no model"),
+        (["models.m.name=m"], "models.m", "nobody asks it"),
         (["runtime=inline", "runtime.workers=3"], "runtime.workers", "runtime=inline does not"),
         (["runtime=inline", "runtime.address=auto"], "runtime.address", "see runtime=ray"),
         (["branch.at=each_turn"], "branch.at", "branch.path is not set"),
-        (["rewards.judge.votes=5"], "rewards.judge.votes", "rewards.judge.name is not set"),
+        (["rewards.judge.votes=5"], "rewards.judge.votes", "rewards.judge.model is not set"),
         (["model.mistake_rate=0.5"], "model.mistake_rate", "model.mistakes is not set"),
         (["agent.retry.max_retries=3"], "agent.retry.max_retries", "does not list retry"),
         (["telemetry.otel.sample=0.5"], "telemetry.otel.sample", "does not list otel"),
@@ -73,7 +74,7 @@ def test_the_files_that_ship_set_nothing_that_nobody_reads(group):
 def test_the_account_of_drawn_overrides_is_complete(overrides):
     config = compose(sorted(overrides))[0].config
     account = unread(config)
-    values, usual = flat(config), flat(RunConfig())
+    values, usual = flat(to_dict(config)), flat(to_dict(RunConfig()))
     changed = sum(values[key] != usual[key] for key in KEYS)
     counts = account.counts()["override"]
     assert counts["found"] == changed == counts["used"] + counts["left_out"]
@@ -97,7 +98,7 @@ def test_a_run_keeps_the_account_in_its_manifest(tmp_path: Path):
 
 
 def test_settings_of_users_are_named_where_no_task_has_a_user():
-    config = compose(["users=simulated", "users.model.name=m"])[0].config
+    config = compose(["users=simulated", *NEEDED["users=simulated"]])[0].config
     account = unread(config, talks=False)
     account.check()
     assert {entry.why for entry in account.entries} == {"no task of this run has a user"}

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,12 +13,13 @@ import pytest
 from envs.types import Limits, ToolCall
 from envs.world.loader import load_world
 from envs.world.template_cache import Templates
-from synth.config import RunConfig, UsersConfig
 from synth.core.agent.memory import RAW_KEY
 from synth.core.agent.rollout_result import AgentLimits
+from synth.core.config.database import DatabaseConfig
 from synth.core.dataset.store.wire import decode, encode, to_values, to_wire
 from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.rerun.replay import differences
+from synth.core.runner.setup import limits_of
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
 from synth.model import Completion, Conversation, Model
@@ -81,25 +81,19 @@ def played(tmp_path_factory: pytest.TempPathFactory):
     world = load_world(small_world.make(tmp_path_factory.mktemp("replay") / "world"))
     with world.template() as template:
         task = asyncio.run(prove(FamilyTasks(world, template).task("price", 0, 0), world, template))
-        config = RunConfig()
-        limits = Limits(
-            False,
-            config.database.statement_timeout_ms,
-            config.database.max_rows,
-            config.database.max_result_bytes,
-        )
+        limits = limits_of(DatabaseConfig())
         stage = RolloutContext(
             world,
             Templates(world),
             _Wild(),
             limits,
-            AgentLimits(error_style=config.agent.error_style),
+            AgentLimits(),
         )
         row = asyncio.run(play(job(0, task, 1, 0), stage))
         kept = to_values(decode(encode(to_wire(row))))
 
         def again(changed: Any) -> list[str]:
-            return asyncio.run(differences(changed, task, world, template, config))
+            return asyncio.run(differences(changed, task, world, template, limits))
 
         yield kept, again
 
@@ -145,13 +139,12 @@ def conversation(tmp_path_factory: pytest.TempPathFactory):
         task = asyncio.run(
             prove(FamilyTasks(world, template).task("plan_asked", 0, 0), world, template)
         )
-        config = RunConfig()
+        limits = limits_of(DatabaseConfig())
         stage = RolloutContext(world, Templates(world), ScriptedModel(), Limits(), AgentLimits())
         kept = to_values(decode(encode(to_wire(asyncio.run(play(job(0, task, 1, 0), stage))))))
 
         def again(changed: Any, users: str = "scripted") -> list[str]:
-            other = replace(config, users=UsersConfig(kind=users))
-            return asyncio.run(differences(changed, task, world, template, other))
+            return asyncio.run(differences(changed, task, world, template, limits, user=users))
 
         yield kept, again
 

@@ -64,9 +64,10 @@ def test_what_only_ray_has_means_ray(setup: WorkerSetup, config: dict[str, Any])
 
 
 def test_an_endpoint_is_waited_for_with_as_many_requests_as_are_in_flight(setup: WorkerSetup):
-    asking = replace(setup, settings=replace(setup.settings, asks_endpoint=True))
-    assert chosen(asking, asking.concurrency)[0] == "inline"
-    assert chosen(asking, asking.concurrency * 8)[0] == "ray"
+    asking = replace(setup, spec=replace(setup.spec, asks_endpoint=True))
+    concurrency = asking.spec.runtime.concurrency
+    assert chosen(asking, concurrency)[0] == "inline"
+    assert chosen(asking, concurrency * 8)[0] == "ray"
 
 
 def test_sql_of_the_agents_own_and_servers_cost_more(setup: WorkerSetup):
@@ -74,7 +75,7 @@ def test_sql_of_the_agents_own_and_servers_cost_more(setup: WorkerSetup):
     assert chosen(setup, jobs)[0] == "inline"
     free = replace(setup, workload=Workload(jobs, jobs, free_sql=True))
     assert choose(RuntimeConfig(), free)[0] == "ray"
-    assert chosen(replace(setup, engine="postgresql"), 1_000)[0] == "ray"
+    assert chosen(replace(setup, spec=replace(setup.spec, engine="postgresql")), 1_000)[0] == "ray"
 
 
 class TestAuto(RuntimeConformance):

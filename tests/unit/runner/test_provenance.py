@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from synth.config import from_dict
-from synth.core.config.fingerprints import fingerprint
+from synth.core.config.fingerprints import fingerprint, fingerprinted
 from synth.core.runner.provenance import check_installed, check_unchanged, records
 from synth.errors import OperatorError, ResumeRefused
 from synth.plugins import Extension
@@ -36,7 +36,7 @@ def test_a_resume_with_another_version_is_refused():
 
 
 def test_the_digest_of_a_config_follows_the_version_of_its_extensions():
-    config = from_dict({"env": {"name": "shop"}})
+    kept = fingerprinted(from_dict({"env": {"name": "shop"}}))
     shipped = Extension("model", "scripted", "a:b")
-    assert fingerprint(config)[0] == fingerprint(config, [shipped])[0]
-    assert fingerprint(config)[0] != fingerprint(config, [PYTEST])[0]
+    assert fingerprint(kept) == fingerprint(kept, [shipped])
+    assert fingerprint(kept) != fingerprint(kept, [PYTEST])

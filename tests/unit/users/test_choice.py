@@ -65,11 +65,11 @@ def ask_first(db):
 def test_the_worker_gets_the_user_that_was_named(tmp_path: Path):
     world = talking_world.make(tmp_path / "world")
     scripted = prepare(config(world, "scripted")).worker_setup(b"")
-    assert isinstance(build_user(scripted.settings), ScriptedUser)
+    assert isinstance(build_user(scripted.spec), ScriptedUser)
     nobody = prepare(config(world, "none", ["price"])).worker_setup(b"")
-    assert isinstance(build_user(nobody.settings), AbsentUser)
+    assert isinstance(build_user(nobody.spec), AbsentUser)
     own = prepare(config(world, f"{__name__}:make_own")).worker_setup(b"")
-    user = build_user(own.settings)
+    user = build_user(own.spec)
     assert user is not None
     assert user.name == f"{__name__}:make_own None"
 
@@ -93,11 +93,18 @@ def test_the_agents_gate_stands_before_the_user_too_where_both_are_one_model(
         "base_url": "http://127.0.0.1:9/v1",
         "api_key_env": None,
     }
-    users = {"kind": f"{__name__}:make_own", "model": model | other}
+    users = {"kind": f"{__name__}:make_own", "model": "user"}
     world = talking_world.make(tmp_path / "world")
-    config = from_dict({"env": {"path": str(world)}, "model": model, "users": users})
+    config = from_dict(
+        {
+            "env": {"path": str(world)},
+            "model": model,
+            "models": {"user": model | other},
+            "users": users,
+        }
+    )
     gate = LeasedRateLimiter(lambda: None)
-    user = build_user(prepare(config).settings, gate)
+    user = build_user(prepare(config).spec, gate)
     assert isinstance(user, Own)
     assert user.model is not None
     assert (user.model.limiter is gate) is shared

@@ -98,12 +98,14 @@ def choose(
 
 def seconds(setup: WorkerSetup, processes: int) -> float:
     """An estimate of the time that so many processes take, once they have started."""
-    work, settings = setup.workload, setup.settings
+    work, spec = setup.workload, setup.spec
     factor = FREE_SQL if work.free_sql else 1
-    factor *= 1 if setup.engine == "sqlite" else SERVER
-    endpoint = ENDPOINT if settings.asks_endpoint else 1
+    factor *= 1 if spec.engine == "sqlite" else SERVER
+    endpoint = ENDPOINT if spec.asks_endpoint else 1
     cpu_s = ROLLOUT_S * factor * (work.tasks + work.jobs * endpoint) / processes
-    waves = math.ceil(work.jobs / (setup.concurrency * processes)) if settings.asks_endpoint else 0
+    waves = (
+        math.ceil(work.jobs / (spec.runtime.concurrency * processes)) if spec.asks_endpoint else 0
+    )
     return max(1.0, cpu_s, waves * ANSWERS_S)
 
 

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 
 from envs.world.loader import World, load_world
-from synth.config import RunConfig
+from synth.core.config.database import DatabaseConfig
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.standard_output import say
 from synth.core.foundation.tempdirs import Scratch
@@ -20,17 +20,16 @@ from synth.core.report.json_output import print_document
 from synth.core.runner.setup import database_target
 from synth.core.validation.check import Options
 from synth.errors import OperatorError
-from synth.ext.authoring.asking.budget import AskingBudget, Spending
+from synth.ext.authoring.asking.budget import Spending
 from synth.ext.authoring.cli.world_job import (
     JobReport,
+    WritingSpec,
     add_job_options,
     check_options,
-    job_config,
-    journal_name,
     locked_state,
     own_folder,
     show_causes,
-    writing_model,
+    writing_spec,
 )
 from synth.ext.authoring.drafting.journal import DraftJournal, DraftOutcome
 from synth.ext.authoring.drafting.prompt import opening, world_part
@@ -80,17 +79,17 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_intermixed_args(argv)
     _check(options)
     source = find_world(options.world)
-    config = job_config(source, options)
+    spec = writing_spec(source, options)
     screen = Screen(sys.stderr if options.json or options.dry_run else None)
     if options.dry_run:
-        _dry_run(load_world(source), config, options)
+        _dry_run(load_world(source), spec.database, options)
         return 0
-    model = writing_model(config)
+    model = spec.model()
     folder = own_folder(source, options.to, "families")
     report = DraftReport(folder, model.name, options.count)
-    name = journal_name(config, "drafts")
+    name = spec.journal("drafts")
     with locked_state(folder) as state, closing(DraftJournal(state / name)) as journal:
-        _draft(load_world(folder), config, model, journal, options, report, screen)
+        _draft(load_world(folder), spec, model, journal, options, report, screen)
         report.spent = Spending.of(list(journal.answers.values()))
     print_document(report.to_json(), lambda shown: _conclude(report, shown), as_json=options.json)
     return report.exit_code
@@ -106,7 +105,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _draft(
     world: World,
-    config: RunConfig,
+    spec: WritingSpec,
     model: Model,
     journal: DraftJournal,
     options: argparse.Namespace,
@@ -114,19 +113,18 @@ def _draft(
     screen: Screen,
 ) -> None:
     """Make the drafts, and fill in the report, however the job ends."""
-    budget = AskingBudget(config.budget.usd, config.budget.tokens)
     working = nullcontext() if options.json else screen.working(f"{model.name} drafts families")
-    with _bench(world, config, options) as bench:
+    with _bench(world, spec.database, options) as bench:
         job = DraftJob(
-            _world_text(world, config, options.rows),
+            _world_text(world, spec.database, options.rows),
             [tool.name for tool in world.tools],
             options.count,
             options.attempts,
             options.seed,
-            budget,
+            spec.budget,
         )
         with closing(DraftSession(job, model, bench, journal)) as session, working:
-            for warning in session.preflight() if config.preflight else ():
+            for warning in session.preflight() if spec.preflight else ():
                 screen.line(f"warning: {warning}", "yellow")
             with report.recording_end():
                 for outcome in session.run():
@@ -135,7 +133,9 @@ def _draft(
 
 
 @contextmanager
-def _bench(world: World, config: RunConfig, options: argparse.Namespace) -> Generator[Workbench]:
+def _bench(
+    world: World, database: DatabaseConfig, options: argparse.Namespace
+) -> Generator[Workbench]:
     """The copy of the world in which drafts are proved.
 
     Raises OperatorError for a world to which no family can be added.
@@ -146,23 +146,23 @@ def _bench(world: World, config: RunConfig, options: argparse.Namespace) -> Gene
     proofs = Options(
         per_case=options.tasks,
         universes=2 if world.universes else 1,
-        engine=config.database.engine,
-        place=database_target(config),
+        engine=database.engine,
+        place=database_target(database),
     )
     with Scratch("draft") as scratch:
         yield Workbench(world, scratch.path, proofs, options.proof_timeout)
 
 
-def _world_text(world: World, config: RunConfig, rows: int) -> str:
-    engine = config.database.engine
-    with closing(world.template(engine, place=database_target(config))) as template:
+def _world_text(world: World, database: DatabaseConfig, rows: int) -> str:
+    engine = database.engine
+    with closing(world.template(engine, place=database_target(database))) as template:
         return world_part(world, template, engine, rows)
 
 
-def _dry_run(world: World, config: RunConfig, options: argparse.Namespace) -> None:
+def _dry_run(world: World, database: DatabaseConfig, options: argparse.Namespace) -> None:
     """Print the first prompt."""
-    with _bench(world, config, options) as bench:
-        text = _world_text(world, config, options.rows)
+    with _bench(world, database, options) as bench:
+        text = _world_text(world, database, options.rows)
         tools = [tool.name for tool in world.tools]
         messages = opening(text, tools, 0, bench.bodies, bench.known.signatures, [])
     for message in messages:

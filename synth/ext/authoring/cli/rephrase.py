@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from envs.world.files import PHRASINGS
 from envs.world.loader import World, load_world
-from synth.config import RunConfig
+from synth.core.config.database import DatabaseConfig
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.standard_output import say
 from synth.core.report import Screen
@@ -21,17 +21,16 @@ from synth.core.report.json_output import print_document
 from synth.core.runner.setup import database_target
 from synth.core.validation.check import Options
 from synth.errors import OperatorError
-from synth.ext.authoring.asking.budget import AskingBudget, Spending
+from synth.ext.authoring.asking.budget import Spending
 from synth.ext.authoring.cli.world_job import (
     JobReport,
+    WritingSpec,
     add_job_options,
     check_options,
-    job_config,
-    journal_name,
     locked_state,
     own_folder,
     show_causes,
-    writing_model,
+    writing_spec,
 )
 from synth.ext.authoring.rephrasing.bench import PhrasingBench
 from synth.ext.authoring.rephrasing.journal import RephraseJournal
@@ -87,35 +86,35 @@ def main(argv: list[str]) -> int:
     least = (("count", 1), ("attempts", 1), ("seed", 0), ("tasks", 1), ("concurrency", 1))
     check_options(options, "rephrase", least)
     source = find_world(options.world)
-    config = job_config(source, options)
+    spec = writing_spec(source, options)
     screen = Screen(sys.stderr if options.json or options.dry_run else None)
     world = load_world(source)
     if world.databases:
         raise OperatorError(f"{world.name} has a database for each family: it takes no phrasings")
     if options.dry_run:
-        _dry_run(world, config, options)
+        _dry_run(world, spec.database, options)
         return 0
-    model = writing_model(config)
+    model = spec.model()
     folder = own_folder(source, options.to, "phrasings")
     report = RephraseReport(folder, model.name)
-    name = journal_name(config, "phrasings")
+    name = spec.journal("phrasings")
     with locked_state(folder) as state, closing(RephraseJournal(state / name)) as journal:
-        _rephrase(load_world(folder), config, model, journal, options, report, screen)
+        _rephrase(load_world(folder), spec, model, journal, options, report, screen)
         report.spent = Spending.of(list(journal.answers.values()))
     print_document(report.to_json(), lambda shown: _conclude(report, shown), as_json=options.json)
     return report.exit_code
 
 
-def _proofs(world: World, config: RunConfig, options: argparse.Namespace) -> Options:
+def _proofs(database: DatabaseConfig, options: argparse.Namespace) -> Options:
     """The scope of the proofs: words do the same in all universes."""
     families = tuple(options.families.split(",")) if options.families else None
-    engine, place = config.database.engine, database_target(config)
+    engine, place = database.engine, database_target(database)
     return Options(families, per_case=options.tasks, engine=engine, place=place)
 
 
 def _rephrase(
     world: World,
-    config: RunConfig,
+    spec: WritingSpec,
     model: Model,
     journal: RephraseJournal,
     options: argparse.Namespace,
@@ -125,16 +124,16 @@ def _rephrase(
     """Ask for the phrasings, and fill in the report, however the job ends."""
     job = RephraseJob(
         world.path,
-        _proofs(world, config, options),
+        _proofs(spec.database, options),
         options.count,
         options.attempts,
         options.seed,
-        AskingBudget(config.budget.usd, config.budget.tokens),
+        spec.budget,
         options.concurrency,
     )
     working = nullcontext() if options.json else screen.working(f"{model.name} writes phrasings")
     with closing(RephraseSession(job, model, journal)) as session, working:
-        for warning in session.preflight() if config.preflight else ():
+        for warning in session.preflight() if spec.preflight else ():
             screen.line(f"warning: {warning}", "yellow")
         with report.recording_end():
             session.run(lambda outcome: _show(outcome, screen))
@@ -143,9 +142,9 @@ def _rephrase(
         journal.has_added(one.name for outcome in session.outcomes for one in outcome.kept)
 
 
-def _dry_run(world: World, config: RunConfig, options: argparse.Namespace) -> None:
+def _dry_run(world: World, database: DatabaseConfig, options: argparse.Namespace) -> None:
     """Print the first prompt."""
-    with closing(PhrasingBench(world.path, _proofs(world, config, options))) as bench:
+    with closing(PhrasingBench(world.path, _proofs(database, options))) as bench:
         own = bench.words(bench.families[0])
     for message in messages_for(own, options.count, [], []):
         say(f"[{message['role']}]\n{message['content']}\n")

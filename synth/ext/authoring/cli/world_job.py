@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from synth.config import RunConfig
 from synth.core.cli.end_report import INTERRUPTED, PARTIAL
 from synth.core.cli.live_options import add_model_options, model_overrides
 from synth.core.config.compose import compose
+from synth.core.config.database import DatabaseConfig
 from synth.core.config.quoting import quoted_value
 from synth.core.dataset.store.atomic_files import disk
 from synth.core.dataset.store.lock import RunLock
@@ -21,9 +21,9 @@ from synth.core.foundation.hashing import digest
 from synth.core.foundation.shipped import examples_dir, find_world
 from synth.core.report import Screen
 from synth.core.runner.build import build_model
-from synth.core.runner.setup import resolve_settings
+from synth.core.runner.setup import run_spec
 from synth.errors import OperatorError
-from synth.ext.authoring.asking.budget import AskingStopped, Spending
+from synth.ext.authoring.asking.budget import AskingBudget, AskingStopped, Spending
 from synth.ext.authoring.folder import copy_world
 from synth.model import Model
 
@@ -146,8 +146,23 @@ def check_options(
             )
 
 
-def job_config(source: Path, options: argparse.Namespace) -> RunConfig:
-    """The config of a job on the world in a folder."""
+@dataclass(frozen=True)
+class WritingSpec:
+    """What a job needs of its config. ``identity`` is of its model, sampling and seed."""
+
+    database: DatabaseConfig
+    budget: AskingBudget
+    preflight: bool
+    identity: str
+    model: Callable[[], Model]
+
+    def journal(self, what: str) -> str:
+        """The name of the job's journal: jobs of another identity have their own."""
+        return f"{what}-{self.identity}.jsonl"
+
+
+def writing_spec(source: Path, options: argparse.Namespace) -> WritingSpec:
+    """The settings of a job on the world in a folder."""
     given = [
         f"env.path={quoted_value(str(source))}",
         *model_overrides(options),
@@ -157,15 +172,21 @@ def job_config(source: Path, options: argparse.Namespace) -> RunConfig:
     own = {override.lstrip("+").partition("=")[0] for override in options.overrides}
     kept = [line for line in given if line.partition("=")[0] not in own]
     (job,) = compose([*kept, *options.overrides])
-    return job.config
+    config, model = job.config, job.config.model
 
+    def writer() -> Model:
+        spec = run_spec(config)
+        if not spec.asks_endpoint:
+            raise OperatorError(f"model.kind={model.kind} asks no endpoint, and writes nothing")
+        return build_model(spec.model)
 
-def writing_model(config: RunConfig) -> Model:
-    """The model that writes. Raises OperatorError for one that asks no endpoint."""
-    settings = resolve_settings(config)
-    if not settings.asks_endpoint:
-        raise OperatorError(f"model.kind={config.model.kind} asks no endpoint, and writes nothing")
-    return build_model(settings.model)
+    return WritingSpec(
+        config.database,
+        AskingBudget(config.budget.usd, config.budget.tokens),
+        config.preflight,
+        digest(model.kind, model.name, model.temperature, model.top_p, config.seed),
+        writer,
+    )
 
 
 def own_folder(source: Path, to: Path | None, what: str) -> Path:
@@ -196,13 +217,6 @@ def locked_state(folder: Path) -> Generator[Path]:
         yield state
     finally:
         lock.release()
-
-
-def journal_name(config: RunConfig, what: str) -> str:
-    """The name of a job's journal: jobs of other models, sampling and seeds have their own."""
-    model = config.model
-    identity = [model.kind, model.name, model.temperature, model.top_p, config.seed]
-    return f"{what}-{digest(*identity)}.jsonl"
 
 
 def show_causes(screen: Screen, causes: Counter[str], left_out: str) -> None:

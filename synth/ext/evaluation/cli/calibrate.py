@@ -22,7 +22,8 @@ EPILOG = """examples:
   synth calibrate gpt-4o_airline_200.json.gz --findings gpt-4o_airline_findings.jsonl
   synth calibrate *.json.gz --half held
   synth calibrate results.json --show 20
-  synth calibrate results.json rewards.judge.name=MODEL rewards.judge.base_url=URL
+  synth calibrate results.json models.judge.name=MODEL models.judge.base_url=URL \\
+      rewards.judge.model=judge
 
 The files are historical trajectories of tau-bench, results of tau2-bench, or lines with
 `messages_display`, plain or compressed by gzip. A finding in a rollout that the benchmark calls
@@ -30,7 +31,7 @@ successful is a false alarm, unless a reader has labelled it TRUE or LUCK. Make 
 `seen`, and report `held`: all rollouts of a task are in one half."""
 
 
-JUDGE = "rewards.judge."
+JUDGE = ("rewards.judge.", "models.")
 """The beginning of the keys that name a judge."""
 
 
@@ -47,7 +48,8 @@ def make_parser() -> argparse.ArgumentParser:
         "files",
         nargs="+",
         metavar="FILE",
-        help="transcripts, and keys of the config that name a judge (rewards.judge.name=MODEL)",
+        help="transcripts, and keys of the config that name a judge"
+        " (models.judge.name=MODEL rewards.judge.model=judge)",
     )
     parser.add_argument(
         "--findings",
@@ -73,8 +75,8 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_intermixed_args(argv)
     files = [Path(word) for word in options.files if not word.startswith(JUDGE)]
     (job,) = compose([word for word in options.files if word.startswith(JUDGE)])
-    section = job.config.rewards.judge
-    judge = None if section.name is None else build_judge(judge_setup(section)[0])
+    section, endpoints = job.config.rewards.judge, job.config.endpoint
+    judge = None if section.model is None else build_judge(judge_setup(section, endpoints)[0])
     if not files:
         raise OperatorError("no file of transcripts is named")
     read = [read_transcripts(path) for path in files]

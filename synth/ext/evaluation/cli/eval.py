@@ -12,7 +12,6 @@ from typing import Any
 from rich.console import Console
 
 from synth.core.cli.end_report import exit_code
-from synth.core.cli.launching import launched
 from synth.core.cli.live_options import add_model_options, model_overrides, world_override
 from synth.core.config.compose import compose
 from synth.core.config.quoting import quoted_value
@@ -28,6 +27,7 @@ from synth.core.runner.run_files import TASKS_FILE
 from synth.errors import OperatorError
 from synth.ext.evaluation.figures import evaluate
 from synth.ext.evaluation.pages import comparison_page, model_card, report_page
+from synth.launch import launch
 
 EPILOG = """examples:
   synth eval shop --universes 100-103 --samples 4 --out out/expert   what is right
@@ -75,7 +75,7 @@ def main(argv: list[str]) -> int:
     (job,) = compose(overrides)
     if job.config.tasks.universes == [0]:
         sys.stderr.write(UNIVERSE_ZERO)
-    report = launched(job.config, Console(stderr=True, highlight=False))
+    report = launch(job.config, Console(stderr=True, highlight=False))
     if report.totals.rows:
         _report(report.directory, as_json=options.json)
     return exit_code(report)

@@ -41,7 +41,7 @@ def main(argv: list[str]) -> int:
     check_limits(options)
     token = token_of(options.token_env)
     run = prepared(options, ["model=scripted"])
-    if run.config.agent.middleware:
+    if run.spec.record["agent"]["middleware"]:
         raise OperatorError(
             "agent.middleware: an environment has no middlewares and none of their tools; leave it"
             " out, and serve the tasks of a run without it"

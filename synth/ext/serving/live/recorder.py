@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from envs.errors import EnvsError
-from synth.config import to_yaml
+from synth.config import to_dict
 from synth.core.dataset.store.error_row import ErrorRow
 from synth.core.dataset.store.run_info import RunFiles
 from synth.core.dataset.store.task_table import write_tasks
@@ -55,7 +55,7 @@ class Recorder:
             tasks = await live.tasks()
 
             def prepare(home: Path) -> None:
-                text = to_yaml(run.config).encode()
+                text = run.spec.text
                 (home / "world").mkdir(exist_ok=True)
                 write_whole(home / "world" / f"{run.world.digest}.tar.zst", live.archive)
                 write_whole(home / CONFIG_FILE, text)
@@ -116,18 +116,15 @@ def _is_run(directory: Path) -> bool:
 def _check_same(live: LiveWorld, directory: Path) -> None:
     """Refuse to continue a recording whose rows would be about other tasks."""
     config = recorded_config(directory)
-    if config.model.kind != live.run.config.model.kind:
+    now = live.run.spec
+    if config.model.kind != now.endpoint.kind:
         raise OperatorError(f"{directory} holds a run that nobody recorded: name a new directory")
     archive = directory / "world" / f"{live.run.world.digest}.tar.zst"
-    own = (config.seed, config.tasks, config.model.name, config.users, config.database)
-    now = live.run.config
-    if not archive.is_file() or own != (
-        now.seed,
-        now.tasks,
-        now.model.name,
-        now.users,
-        now.database,
-    ):
+    own = to_dict(config)
+    same = config.model.name == now.endpoint.name and all(
+        own[key] == now.record[key] for key in ("seed", "tasks", "users", "database")
+    )
+    if not (archive.is_file() and same):
         raise ResumeRefused(
             f"{directory} was recorded with another world, other tasks or another model:"
             " use the same options, or name a new directory"

@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from envs.world.template_cache import Templates
-from synth.config import RunConfig
 from synth.core.foundation.archive import pack_world
 from synth.core.foundation.scrubber import Scrubber
 from synth.core.foundation.shipped import version
@@ -84,25 +83,24 @@ async def open_live(run: PreparedRun, model: Model | None = None) -> AsyncGenera
 
     ``model`` takes the place of the one that the config names. An audit goes to standard error.
     """
-    config: RunConfig = run.config
-    settings, archive = run.settings, pack_world(run.world.path)
+    spec, archive = run.spec, pack_world(run.world.path)
     setup = run.worker_setup(archive)
     scrubber = scrubber_of(setup)
     async with AsyncExitStack() as stack:
         scratch = stack.enter_context(Scratch("live"))
-        made = build_model(settings.model) if model is None else model
+        made = build_model(spec.model) if model is None else model
         stack.push_async_callback(made.aclose)
-        user = build_user(settings)
+        user = build_user(spec)
         stack.push_async_callback(user.aclose)
         home = worker_home(setup, scratch.path, scrubber)
-        makers = [(one.name, build_middleware(one, home)) for one in settings.middlewares]
+        makers = [(one.name, build_middleware(one, home)) for one in spec.middlewares]
         for _, maker in makers:
             stack.push_async_callback(maker.aclose)
         audit = None
-        if setup.audit is not None:
-            audit = AuditBook(run.world.name, worker_id(), setup.audit, None, scrubber.text)
+        if spec.audit is not None:
+            audit = AuditBook(run.world.name, worker_id(), spec.audit, None, scrubber.text)
             stack.callback(audit.close)
-        templates = Templates(run.world, config.database.engine, place=settings.target)
+        templates = Templates(run.world, spec.engine, place=spec.target)
         stack.callback(templates.close)
         yield LiveWorld(
             run,
@@ -111,13 +109,13 @@ async def open_live(run: PreparedRun, model: Model | None = None) -> AsyncGenera
                 world=run.world,
                 templates=templates,
                 model=made,
-                limits=settings.limits,
-                agent=settings.agent,
+                limits=spec.limits,
+                agent=spec.agent,
                 user=user,
                 middlewares=makers,
                 audit=audit,
-                sampling=settings.model.sampling,
-                config_digest=settings.config_digest,
+                sampling=spec.model.sampling,
+                config_digest=spec.config_digest,
                 synth_version=version(),
             ),
             scrubber,

@@ -107,6 +107,6 @@ def test_with_it_the_model_itself_asks_once(listed: list[str], retries: int):
             "tasks": {"count": 4},
         }
     )
-    options = prepare(config).settings.model.options
+    options = prepare(config).spec.model.options
     assert isinstance(options, Endpoint)
     assert options.max_retries == retries

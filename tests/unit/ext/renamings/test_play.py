@@ -14,8 +14,8 @@ from envs.sandboxes.base import Template
 from envs.types import Limits, ToolCall
 from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
-from synth.config import RunConfig
 from synth.core.agent.rollout_result import AgentLimits
+from synth.core.config.database import DatabaseConfig
 from synth.core.dataset.store.wire import decode, encode, to_values, to_wire
 from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.models.scripted.fallible import FallibleModel
@@ -64,7 +64,7 @@ class Scene:
 
     def played(self, task: Task, model: Model) -> dict[str, Any]:
         """The row of a rollout, as it comes out of its cells."""
-        limits = limits_of(RunConfig().database)
+        limits = limits_of(DatabaseConfig())
         context = RolloutContext(
             self.world, Templates(self.world), model, limits, AgentLimits(error_style="advice")
         )
@@ -113,7 +113,8 @@ def test_gold_earns_the_full_reward_and_replays(scene: Scene, number: int, famil
     row = scene.played(task, ScriptedModel())
     assert row["reward"] == 1.0
     assert row["surface"] == (number or None)
-    assert asyncio.run(differences(row, task, scene.world, scene.template, RunConfig())) == []
+    limits = limits_of(DatabaseConfig())
+    assert asyncio.run(differences(row, task, scene.world, scene.template, limits)) == []
     called = [
         call["function"]["name"]
         for message in row["messages"]

@@ -8,9 +8,9 @@ import shlex
 
 import pytest
 
-from synth.config import flat, from_dict
+from synth.config import flat, from_dict, to_dict
 from synth.core.config.compose import compose
-from synth.ext.serving.known_rollouts import Served, run_command
+from synth.ext.serving.known_rollouts import Served, plan_overrides, run_command
 from synth.ext.serving.recorded_rollouts import RecordedRolloutIndex
 
 URL = "http://[::1]:8000/v1"
@@ -44,11 +44,11 @@ URL = "http://[::1]:8000/v1"
 def test_the_printed_run_composes_to_the_same_plan(changes: dict[str, object]):
     config = from_dict({"env": {"name": "shop"}, **changes})
     name = config.model.name or "scripted"
-    served = Served(name, RecordedRolloutIndex([]), "nothing", config)
+    served = Served(name, RecordedRolloutIndex([]), "nothing", plan_overrides(to_dict(config)))
     words = shlex.split(shlex.join(run_command(served, URL, "SERVED_KEY")))
     assert words[:2] == ["synth", "run"]
     (composed,) = compose(words[2:])
-    ours, theirs = flat(config), flat(composed.config)
+    ours, theirs = flat(to_dict(config)), flat(to_dict(composed.config))
     assert {
         key for key in ours if ours[key] != theirs[key] and not key.startswith("model.")
     } == set()
@@ -58,7 +58,7 @@ def test_the_printed_run_composes_to_the_same_plan(changes: dict[str, object]):
 
 
 def test_no_key_is_said_so():
-    served = Served("m", RecordedRolloutIndex([]), "nothing", from_dict({"env": {"name": "shop"}}))
+    served = Served("m", RecordedRolloutIndex([]), "nothing", ["env=shop"])
     assert run_command(served, URL, None) == [
         *("synth", "run", "env=shop", "model=openai", "model.name=m", f"model.base_url='{URL}'"),
         *("model.api_key_env=null", "model.send_seed=true"),

@@ -431,7 +431,7 @@ async def test_a_preflight_warning_names_the_user():
 
 
 def test_without_a_model_there_is_no_such_user():
-    with pytest.raises(OperatorError, match=r"users\.model\.name"):
+    with pytest.raises(OperatorError, match=r"users\.model=user"):
         make(SimulatedOptions())
 
 

@@ -222,7 +222,7 @@ def test_no_recording_is_said_by_the_key_that_names_it(tmp_path: Path):
         {"env": {"name": "ehr_db"}, "model": {"kind": "replay", "path": str(tmp_path / "empty")}}
     )
     with pytest.raises(OperatorError, match=r"^model\.path: .*holds no row"):
-        model_identity(config)
+        model_identity(config.model)
 
 
 class TestRepertoire:

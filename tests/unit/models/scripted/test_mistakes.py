@@ -18,7 +18,7 @@ from envs.world.loader import load_world
 from envs.world.template_cache import Templates
 from synth.config import from_dict
 from synth.core.agent.rollout_result import AgentLimits
-from synth.core.config.fingerprints import fingerprint
+from synth.core.config.fingerprints import fingerprint, fingerprinted
 from synth.core.foundation.perturbations import MISTAKE_KINDS
 from synth.core.models.scripted.expert import ExpertConversation, ScriptedModel
 from synth.core.models.scripted.fallible import (
@@ -425,7 +425,7 @@ class TestConfig:
     def test_kinds_make_another_model_and_another_fingerprint(self):
         plain = from_dict(self.ENV)
         erring = from_dict(self.ENV | {"model": {"mistakes": ["stray_write"], "mistake_rate": 0.5}})
-        assert fingerprint(plain)[0] != fingerprint(erring)[0]
+        assert fingerprint(fingerprinted(plain)) != fingerprint(fingerprinted(erring))
         options = ScriptedOptions(mistakes=erring.model.mistakes or (), mistake_rate=0.5)
         assert isinstance(make(options, Sampling(), None), FallibleModel)
         assert not isinstance(make(ScriptedOptions(), Sampling(), None), FallibleModel)
