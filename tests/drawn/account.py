@@ -43,6 +43,12 @@ def catalog_counts(file: Path, ledger: Ledger) -> Counter[str]:
     return out
 
 
+_FOREIGN_KEYS = """SELECT COUNT(DISTINCT key) FROM (
+    SELECT group_concat("from" || '>' || "table" || '.' || ifnull("to", '')) AS key
+    FROM (SELECT * FROM pragma_foreign_key_list(?) ORDER BY id, seq) GROUP BY id)"""
+"""A key that is declared twice is one."""
+
+
 def _parts(db: sqlite3.Connection, table: str) -> Counter[str]:
     """The rows, columns, keys and indexes of a table."""
 
@@ -53,7 +59,7 @@ def _parts(db: sqlite3.Connection, table: str) -> Counter[str]:
         {
             "row": int(db.execute(f"SELECT COUNT(*) FROM {quoted(table)}").fetchone()[0]),
             "column": count("SELECT COUNT(*) FROM pragma_table_xinfo(?)"),
-            "foreign key": count("SELECT COUNT(DISTINCT id) FROM pragma_foreign_key_list(?)"),
+            "foreign key": count(_FOREIGN_KEYS),
             "index": count('SELECT COUNT(*) FROM pragma_index_list(?) WHERE NOT "unique"'),
         }
     )

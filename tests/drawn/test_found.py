@@ -29,6 +29,19 @@ SCRIPTS = {
     "texts that are none, in rows without a key": """
         CREATE TABLE staff (email TEXT);
         INSERT INTO staff VALUES (CAST(x'c328' AS TEXT)), (CAST(x'c4' AS TEXT)), ('ok');""",
+    "a text that is none, in tables that refer to one another": """
+        CREATE TABLE orders (order_id INTEGER PRIMARY KEY, back_id INTEGER REFERENCES staff (staff_id));
+        CREATE TABLE staff (staff_id INTEGER PRIMARY KEY, title TEXT,
+            order_id INTEGER REFERENCES orders (order_id));
+        INSERT INTO orders VALUES (1, NULL);
+        INSERT INTO staff VALUES (1, CAST(x'ff41' AS TEXT), 1);""",
+    "a key that is declared twice": """
+        CREATE TABLE orders (order_id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE lines (line_id INTEGER PRIMARY KEY, order_id INTEGER,
+            FOREIGN KEY (order_id) REFERENCES orders (order_id),
+            FOREIGN KEY (order_id) REFERENCES orders (order_id));
+        INSERT INTO orders VALUES (1, 'x'), (2, 'y');
+        INSERT INTO lines VALUES (1, 1);""",
     "a key to a table that is not there": """
         CREATE TABLE orders (order_id INTEGER PRIMARY KEY, ref INTEGER REFERENCES nowhere (id));
         INSERT INTO orders VALUES (1, NULL), (2, NULL);""",

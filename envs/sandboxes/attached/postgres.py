@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import psycopg
 import sqlalchemy
+from psycopg.adapt import Loader
 from sqlalchemy import event
 
 from envs.quoting import quoted
@@ -26,6 +27,7 @@ from envs.sandboxes.attached.access import (
     first_word,
 )
 from envs.sandboxes.postgres import statement_guard
+from envs.sandboxes.postgres.schema import UNREADABLE
 
 _HARMLESS = frozenset(
     {"random", "random_normal", "gen_random_uuid", "clock_timestamp", "timeofday"}
@@ -83,6 +85,10 @@ class PostgresAccess(Access):
         raw.rollback()
         raw.autocommit = True
         raw.execute("SET default_transaction_read_only = on")
+        for kind in ("date", "timestamp", "timestamptz", "interval", "json", "jsonb"):
+            oid = psycopg.postgres.types[kind].oid
+            own = raw.adapters.get_loader(oid, psycopg.pq.Format.TEXT)
+            raw.adapters.register_loader(oid, type("OrText", (_OrText,), {"own": own}))
 
     def refusal(self, raw: Any, sql: str, parameters: Any) -> str | None:
         if (denied := statement_guard.refusal(sql)) is not None:
@@ -112,6 +118,22 @@ class PostgresAccess(Access):
     def end(self, raw: Any, dialect: sqlalchemy.Dialect) -> None:
         if raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
             raw.execute("ROLLBACK")
+
+
+class _OrText(Loader):
+    """Loads a value that Python cannot hold, such as infinity, as its text."""
+
+    own: type[Loader]
+
+    def __init__(self, oid: int, context: Any = None) -> None:
+        super().__init__(oid, context)
+        self._load = self.own(oid, context).load
+
+    def load(self, data: Any) -> Any:
+        try:
+            return self._load(data)
+        except UNREADABLE:
+            return bytes(data).decode()
 
 
 def _texts(plan: Any) -> Iterator[str]:

@@ -30,7 +30,7 @@ from synth.ext.authoring.mask import Decision, MaskedSample, mask, personal_kind
 from synth.ext.authoring.sample import ALL_ROWS, sample
 from synth.ext.authoring.schema_sql import write_schema, write_seed
 from synth.ext.authoring.snapshot import LiveTable, Rows, Value
-from synth.ext.authoring.stored import read_as_stored
+from synth.ext.authoring.stored import NOT_TEXT, read_as_stored
 from synth.ext.authoring.table_reader import COMPUTED
 
 _CONNECT_S = 10
@@ -93,13 +93,16 @@ def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
     personal = personal_kinds(tables, rows)
     schema, seed = separate(texts)
     plain = write_seed(tables, rows)
-    for fills in (plain, seed):
+    unreadable_text = any(why == NOT_TEXT for _, why in rows.changed)
+    for fills in (plain, "" if unreadable_text else seed):  # no database of a world holds such text
         if fills and _loads(schema, fills, tables, rows):
             portable = fills is plain
             ledger = _of_scripts(_account(database, rows), tables, portable=portable)
             return Source(
                 engine, schema, fills, personal=personal, portable=portable, ledger=ledger
             )
+    if unreadable_text:
+        return _cut(engine, Extract(ALL_ROWS), masked=False)
     whole = "\n".join(texts)
     ledger = _of_scripts(_account(database, rows), tables, portable=False)
     return Source(

@@ -40,7 +40,7 @@ class SqlQuery(Question):
     sql: object
     ordered: bool
     quotes: bool
-    tables: Sequence[str]
+    tables: Sequence[object]
 
     def steps(self, scope: Scope, line: int) -> list[StepTemplate]:
         return question_steps(self.sql, self.tables, scope, line, quotes=self.quotes)
@@ -78,11 +78,16 @@ def read_sql(raw: Map, scope: Scope) -> SqlQuery:
             line,
         )
     quotes = reading.ordered or reading.one_row
-    return SqlQuery(compiled, reading.ordered, quotes, list(reading.tables))
+    return SqlQuery(
+        compiled,
+        reading.ordered,
+        quotes,
+        [scope.value(table, "table", line) for table in reading.tables],
+    )
 
 
 def question_steps(
-    sql: object, tables: Sequence[str], scope: Scope, line: int, *, quotes: bool
+    sql: object, tables: Sequence[object], scope: Scope, line: int, *, quotes: bool
 ) -> list[StepTemplate]:
     """The expert's way to the answer: the list of tables, the tables that it needs, a trial, the
     submission.
@@ -96,10 +101,7 @@ def question_steps(
     if "list_tables" in scope.tools:
         steps.append(CallTemplate("list_tables", {}))
     if "describe_table" in scope.tools:
-        steps += [
-            CallTemplate("describe_table", {"table": scope.value(table, "table", line, set())})
-            for table in tables
-        ]
+        steps += [CallTemplate("describe_table", {"table": table}) for table in tables]
     if "run_select_query" in scope.tools:
         steps.append(CallTemplate("run_select_query", {"sql": sql}))
     return [*steps, CallTemplate(SUBMIT_SQL, {"sql": sql}, save), SayTemplate(words)]

@@ -144,6 +144,11 @@ class TestPostgres(_Attached):
             sql = "SELECT 'set_config(', now() > '2020-01-01', random() < 2, upper('a')"
             assert self.ask(sandbox, sql) == [("set_config(", True, True, "A")]
 
+    def test_a_value_that_python_cannot_hold_is_its_text(self) -> None:
+        with self.attached() as template, template.open(Pins()) as sandbox:
+            sql = "SELECT date 'infinity', timestamp '-infinity', ARRAY[date '4713-01-01 BC']"
+            assert self.ask(sandbox, sql) == [("infinity", "-infinity", ["4713-01-01 BC"])]
+
 
 class TestMariaDB(_Attached):
     slow = "SELECT benchmark(100000000000, md5('a'))"
