@@ -47,13 +47,13 @@ class ReactAgent:
 
     ``converse`` opens the conversation, opens it again after a middleware has set another context,
     and opens side questions; a :class:`Conversation` is enough if none of these is needed.
-    ``hands`` is the tool interface, or just the dispatcher of calls.
+    ``interface`` is the tool interface, or just the dispatcher of calls.
     """
 
     def __init__(
         self,
         converse: Converse | Conversation,
-        hands: ToolInterface | Dispatch,
+        interface: ToolInterface | Dispatch,
         limits: AgentLimits,
         *,
         middlewares: Sequence[AgentMiddleware] = (),
@@ -63,12 +63,14 @@ class ReactAgent:
         self._converse: Converse = (
             _only(converse) if isinstance(converse, Conversation) else converse
         )
-        self._hands = hands if isinstance(hands, ToolInterface) else ToolInterface(hands)
+        self._interface = (
+            interface if isinstance(interface, ToolInterface) else ToolInterface(interface)
+        )
         self._limits = limits
         self._stack = Stack(middlewares)
         self._identity = identity or RolloutIdentity()
         self._event_stream = event_stream
-        self.tools: Sequence[object] = self._hands.tools
+        self.tools: Sequence[object] = self._interface.tools
         """Tools that the model is offered; complete once :meth:`run` has begun."""
         self.so_far: AgentRun | None = None
         """The work done, also if :meth:`run` raises; None before it."""
@@ -90,23 +92,23 @@ class ReactAgent:
         memory = self._memory = ConversationMemory(messages)
         run = self.so_far = AgentRun(memory.messages)
         own = OwnTools((), ())
-        who, hands = self._identity, self._hands
+        who, interface = self._identity, self._interface
         agent = AgentState(
             *(who.rollout_id, who.job_index, who.seed, who.task_key),
-            *(self._limits, memory, run, hands.infos, hands.check, self._ask_beside),
+            *(self._limits, memory, run, interface.infos, interface.check, self._ask_beside),
             None if self._event_stream is None else self._event_stream.emit,
         )
         self._agent = agent
         try:
             if owned := self._stack.register(agent):
-                own = OwnTools(owned, list(hands.infos))
-                self.tools = [*hands.tools, *own.schemas]
-                agent.tools = {**hands.infos, **own.infos}
+                own = OwnTools(owned, list(interface.infos))
+                self.tools = [*interface.tools, *own.schemas]
+                agent.tools = {**interface.infos, **own.infos}
                 agent.check = lambda call: (
-                    own.check(call) if call.name in own else hands.check(call)
+                    own.check(call) if call.name in own else interface.check(call)
                 )
             self._conversation, self._sent = self._converse(self.tools), memory.context
-            acting = TurnExecutor(agent, hands, own, self._stack)
+            acting = TurnExecutor(agent, interface, own, self._stack)
             await self._until_it_stops(agent, acting, say)
         except BaseException as error:
             agent.error = error
@@ -222,7 +224,7 @@ class ReactAgent:
         await self._stack.asked(agent, completion)
         cut_off = _cut_off(completion)
         if calls or say is None or cut_off is not None:
-            self._hands.utter(completion.content)
+            self._interface.utter(completion.content)
         if cut_off is not None:
             return cut_off
         if not calls and missing_answer(completion):

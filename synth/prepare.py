@@ -13,7 +13,7 @@ from envs.ledger import Ledger
 from envs.sandboxes.base import Template, find_engine
 from envs.world.loader import World, load_world
 from synth.config import RunConfig, TasksConfig
-from synth.core.config.options import Gathering
+from synth.core.config.options import ErrorCollector
 from synth.core.config.task_source import load_task_source, task_source_options
 from synth.core.config.unread import unread
 from synth.core.dataset.store.layout import Layout
@@ -119,7 +119,7 @@ def prepare(
         plan = make(getattr(config, name), config.tasks, config.seed)
         return _prepare_recorded(spec, plan, unread(config), world_path, consent)
     tasks, home = config.tasks, None
-    parts = Gathering()
+    parts = ErrorCollector()
     spec = parts.make(lambda: run_spec(config))
     source = parts.make(lambda: _task_source(tasks))
     transforms = parts.make(lambda: transforms_of(tasks))

@@ -19,7 +19,7 @@ from synth.core.dataset.clean import clean_row
 from synth.core.dataset.columns import SCHEMA_VERSION
 from synth.core.dataset.sanitize import sanitize
 from synth.core.rewards.gate_costs import notes_in
-from synth.core.runner.audit_files import AuditBook
+from synth.core.runner.audit_files import AuditLog
 from synth.core.types.events import injected_faults
 from synth.episode import Episode, Score
 from synth.middleware import MiddlewareMaker, start
@@ -47,7 +47,7 @@ class RolloutContext:
     agent: AgentLimits
     user: User | None = None
     middlewares: Sequence[tuple[str, MiddlewareMaker]] = ()
-    audit: AuditBook | None = None
+    audit: AuditLog | None = None
     wrappers: Sequence[RolloutWrapper] = ()
     sampling: Sampling = field(default_factory=Sampling)
     config_digest: str = ""

@@ -64,7 +64,7 @@ class Consent:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequel:
+class FollowUp:
     """What a user wants later: ``says`` is said in the place of the yes to the first proposal that
     could have it (``proposed``), or once the agent reports an end (``done``).
 
@@ -80,7 +80,7 @@ class Sequel:
     fresh: bool = False
 
     @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Sequel:
+    def from_json(cls, raw: Mapping[str, Any]) -> FollowUp:
         knows = {name: Topic(**topic) for name, topic in raw["knows"].items()}
         consents = [Consent(**one) for one in raw["consents"]]
         return cls(raw["when"], raw["says"], knows, consents, raw.get("fresh", False))
@@ -100,7 +100,7 @@ class UserRole:
     consent: Consent | None = None
     persona: str = ""
     others: Sequence[Consent] = ()
-    then: Sequence[Sequel] = ()
+    then: Sequence[FollowUp] = ()
 
     @property
     def consents(self) -> Sequence[Consent]:
@@ -109,12 +109,12 @@ class UserRole:
 
     @property
     def every_consent(self) -> Sequence[Consent]:
-        """The conditions of consent, those of later wishes too."""
+        """The conditions of consent, those of follow-ups too."""
         return (*self.consents, *(one for sequel in self.then for one in sequel.consents))
 
     @property
     def requests(self) -> Sequence[int]:
-        """The later wishes that are requests of their own, by their place in ``then``."""
+        """The follow-ups that are requests of their own, by their place in ``then``."""
         return [index for index, sequel in enumerate(self.then) if sequel.fresh]
 
     @property
@@ -134,7 +134,7 @@ class UserRole:
             consent=None if consent is None else Consent(**consent),
             persona=raw.get("persona", ""),
             others=[Consent(**one) for one in raw.get("others", ())],
-            then=[Sequel.from_json(one) for one in raw.get("then", ())],
+            then=[FollowUp.from_json(one) for one in raw.get("then", ())],
         )
 
 
@@ -144,7 +144,7 @@ class UserTurn:
 
     ``ends`` signals that the conversation is over. ``told`` names the topics that were answered,
     ``consents`` is set if this turn agrees, ``covers`` then names the tools that it licenses (none:
-    all), and ``then`` is the number of the later wish that it brings. ``fault`` names a mistake of
+    all), and ``then`` is the number of the follow-up that it brings. ``fault`` names a mistake of
     the user (a leak, a broken role), which leaves the rollout unscored. ``discarded`` holds a
     model's drafts that were not sent, each ``{"text", "kinds", "why"}``; ``by_rule`` is set if the
     rules spoke because no draft was good enough. ``corrects`` is set if this turn objects to facts

@@ -26,7 +26,7 @@ from synth.core.dataset.store.wire import encode, to_wire
 from synth.core.foundation.archive import unpack_world
 from synth.core.foundation.collector import THRESHOLDS
 from synth.core.foundation.tempdirs import Scratch
-from synth.core.runner.audit_files import AuditBook
+from synth.core.runner.audit_files import AuditLog
 from synth.core.runner.build import (
     build_middleware,
     build_model,
@@ -80,7 +80,7 @@ class Worker:
         self._concurrency = min(concurrency, MAX_LOCAL) if local else concurrency
         self._limiter = LeasedRateLimiter(self._news.set) if spec.asks_endpoint else None
         self._context: RolloutContext | None = None
-        self._audit: AuditBook | None = None
+        self._audit: AuditLog | None = None
         self._scratch: Scratch | None = None
         self._scrubber = scrubber_of(setup)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -133,7 +133,7 @@ class Worker:
         if setup.spec.audit is None:
             return []
         run_dir = reachable(setup)
-        self._audit = AuditBook(
+        self._audit = AuditLog(
             run_id(setup), worker_id(), setup.spec.audit, run_dir, self._scrubber.text
         )
         if run_dir is not None:

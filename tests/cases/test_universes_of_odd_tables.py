@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from envs.world.made_rows import MadeTable, Serial, When
+from envs.world.row_generator import MadeTable, Serial, When
 from synth.ext.authoring.learn import Learned, Unlearnable, fault_of, learn
 from synth.ext.authoring.reflect import reflect
 from synth.ext.authoring.seed_file import write_seed_file

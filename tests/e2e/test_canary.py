@@ -16,7 +16,7 @@ from synth.core.dataset.reader import Dataset
 from synth.core.dataset.texts import stored_texts
 from synth.ext.serving.agent_server import serve_agent
 from synth.ext.serving.known_rollouts import open_served
-from synth.ext.serving.live.desk import SupervisedSessions
+from synth.ext.serving.live.supervised_sessions import SupervisedSessions
 from synth.ext.serving.live.world import open_live
 from synth.prepare import prepare
 from tests.e2e.command import synth

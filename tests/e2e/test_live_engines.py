@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from synth.core.dataset.reader import Dataset
-from synth.ext.serving.live.desk import SupervisedSessions
 from synth.ext.serving.live.recorder import Recorder
+from synth.ext.serving.live.supervised_sessions import SupervisedSessions
 from synth.ext.serving.live.world import open_live
 from synth.ext.serving.mcp.transports import serve_http
 from synth.prepare import PreparedRun

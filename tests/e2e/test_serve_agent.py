@@ -18,7 +18,7 @@ import pytest
 
 from envs.types import ToolCall
 from synth.ext.serving.agent_server import serve_agent
-from synth.ext.serving.live.desk import SupervisedSessions
+from synth.ext.serving.live.supervised_sessions import SupervisedSessions
 from synth.ext.serving.live.world import open_live
 from synth.model import Completion, Conversation, Delta, Model, OnDelta
 from synth.task import Message, Task

@@ -133,9 +133,9 @@ class TurnExecutor:
     """Executor of the calls of turns; keeps their outcomes."""
 
     def __init__(
-        self, agent: AgentState, hands: ToolInterface, own: OwnTools, stack: Stack
+        self, agent: AgentState, interface: ToolInterface, own: OwnTools, stack: Stack
     ) -> None:
-        self._agent, self._hands, self._own, self._stack = agent, hands, own, stack
+        self._agent, self._interface, self._own, self._stack = agent, interface, own, stack
         self._notes: dict[str, Mapping[str, object]] = {}
 
     async def answer(self, calls: Sequence[ToolCall], reading: CompletionReading) -> None:
@@ -189,7 +189,7 @@ class TurnExecutor:
             return info is None or info.read_only  # a tool that is not there changes nothing either
 
         for only_read, group in groupby(waiting, reads):
-            if only_read and self._hands.concurrent_reads:
+            if only_read and self._interface.concurrent_reads:
                 yield list(group)
             else:
                 yield from ([index] for index in group)
@@ -225,13 +225,13 @@ class TurnExecutor:
             )
             for index in places[count:]:
                 answers[index] = None
-            self._hands.settle([calls[index] for index in places], count)
+            self._interface.settle([calls[index] for index in places], count)
 
     async def _innermost(self, call: ToolCall) -> ToolAnswer:
         if call.name in self._own:
             outcome, by = await self._own.run(call)
             return self._answered(outcome, by)
-        return self._answered(await self._hands.call(call))
+        return self._answered(await self._interface.call(call))
 
     def _answered(self, outcome: ToolOutcome, by: str | None = None) -> ToolAnswer:
         result = outcome.result

@@ -18,7 +18,7 @@ Options = TypeVar("Options")
 Part = TypeVar("Part")
 
 
-class Gathering:
+class ErrorCollector:
     """Makes several parts of a config and raises the problems of all of them as one error."""
 
     def __init__(self) -> None:

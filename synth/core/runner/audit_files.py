@@ -27,7 +27,7 @@ PART_BYTES = 100_000_000
 _LEVELS: Mapping[AuditLevel, int] = {"info": logging.INFO, "debug": logging.DEBUG}
 
 
-class AuditBook:
+class AuditLog:
     """A worker's audit. ``run_dir`` None: lines go to standard error. What listens to
     ``envs.audit`` hears them too. ``scrub`` hides secrets in a line.
     """

@@ -37,7 +37,7 @@ from synth.core.config.agent import AgentConfig
 from synth.core.config.database import DatabaseConfig
 from synth.core.config.database_target import configured_target
 from synth.core.config.fingerprints import fingerprint, fingerprinted
-from synth.core.config.options import Gathering, options_for
+from synth.core.config.options import ErrorCollector, options_for
 from synth.core.config.prices import prices_of
 from synth.core.config.rules import AGENT, walk
 from synth.core.foundation.credentials import known_secrets
@@ -237,7 +237,7 @@ def run_spec(config: RunConfig) -> RunSpec:
     section = _priced(config.model)
     if "retry" in config.agent.middleware and config.narrate.path is None:
         section["max_retries"] = 0
-    parts = Gathering()
+    parts = ErrorCollector()
     model_options = parts.make(
         lambda: options_for(model_factory, section, config.model.options, "model.options")
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from synth.core.types.reply import GoldReply
-from synth.core.types.steps import NextStep, SequelStep, Step, rewritten
+from synth.core.types.steps import FollowUpStep, NextStep, Step, rewritten
 from synth.task import GoldEnd, Task
 
 OF = "@"
@@ -22,15 +22,15 @@ def joined_gold(parts: Sequence[Task], *, together: bool = False) -> list[Step]:
     that of the work on it where the requests come ``together``.
     """
     steps: list[Step] = []
-    wishes = 0
+    follow_ups = 0
     for index, part in enumerate(parts):
         if index and together:
             steps.append(NextStep())
         elif index:
-            steps.append(SequelStep(wishes, "done"))
-            wishes += 1
-        steps += rewritten(part.gold, _counted_from(wishes))
-        wishes += len(part.role.then)
+            steps.append(FollowUpStep(follow_ups, "done"))
+            follow_ups += 1
+        steps += rewritten(part.gold, _counted_from(follow_ups))
+        follow_ups += len(part.role.then)
     return steps
 
 
@@ -55,8 +55,10 @@ def request_of(topic: str) -> int:
     return int(topic.rpartition(OF)[2]) if OF in topic else 1
 
 
-def _counted_from(wishes: int) -> Callable[[Step], Sequence[Step]]:
+def _counted_from(follow_ups: int) -> Callable[[Step], Sequence[Step]]:
     def counted(step: Step) -> Sequence[Step]:
-        return [replace(step, index=step.index + wishes) if isinstance(step, SequelStep) else step]
+        return [
+            replace(step, index=step.index + follow_ups) if isinstance(step, FollowUpStep) else step
+        ]
 
     return counted

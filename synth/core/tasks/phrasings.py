@@ -2,7 +2,7 @@
 
 A line is a JSON object with the ``texts`` of one user of one family, by their places: ``says`` is
 the request, ``knows.NAME`` what is told about a topic, ``agrees.0`` the words of the first consent,
-``then.0`` the first later wish, and ``then.0.knows.NAME`` what is told from then on. A text has the
+``then.0`` the first follow-up, and ``then.0.knows.NAME`` what is told from then on. A text has the
 slots of the author's text in its place, in braces. ``of`` is the digest of the author's texts: when
 these change, the line is left out until somebody looks at it again.
 """
@@ -64,10 +64,12 @@ def places_of(user: UserText) -> dict[str, Sequence[object]]:
     found: dict[str, Sequence[object]] = {REQUEST: user.says}
     found |= {f"knows.{name}": topic.says for name, topic in user.knows.items()}
     found |= {f"agrees.{index}": one.says for index, one in enumerate(user.consents)}
-    for number, wish in enumerate(user.then):
-        found[f"then.{number}"] = wish.says
-        found |= {f"then.{number}.knows.{name}": one.says for name, one in wish.knows.items()}
-        found |= {f"then.{number}.agrees.{at}": one.says for at, one in enumerate(wish.consents)}
+    for number, follow_up in enumerate(user.then):
+        found[f"then.{number}"] = follow_up.says
+        found |= {f"then.{number}.knows.{name}": one.says for name, one in follow_up.knows.items()}
+        found |= {
+            f"then.{number}.agrees.{at}": one.says for at, one in enumerate(follow_up.consents)
+        }
     return found
 
 
@@ -156,12 +158,12 @@ def _with_texts(user: UserText, own: Mapping[str, Sequence[object]], persona: st
         consents=consents(user.consents, ""),
         then=[
             replace(
-                wish,
-                says=own.get(f"then.{number}", wish.says),
-                knows=topics(wish.knows, f"then.{number}."),
-                consents=consents(wish.consents, f"then.{number}."),
+                follow_up,
+                says=own.get(f"then.{number}", follow_up.says),
+                knows=topics(follow_up.knows, f"then.{number}."),
+                consents=consents(follow_up.consents, f"then.{number}."),
             )
-            for number, wish in enumerate(user.then)
+            for number, follow_up in enumerate(user.then)
         ],
     )
 

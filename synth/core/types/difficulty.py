@@ -5,7 +5,7 @@ It is the sum of
 - ``calls``: 1 for each call, two for one in a loop (whose length only the data know), and 1 more
   for one that is meant to fail;
 - ``branches``: 1 for each ``if``, with the work of the longer of its sides;
-- ``turns``: 1 for each turn in which the user has to be asked or brings a later wish;
+- ``turns``: 1 for each turn in which the user has to be asked or brings a follow-up;
 - ``requests``: 1 for each further request of the same message;
 - ``clauses``: in SQL that gold hands in, 1 for each join, nested query, grouping, condition on
   groups, set operation and window.

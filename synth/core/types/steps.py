@@ -177,8 +177,8 @@ class BranchStep:
 
 
 @dataclass(frozen=True, slots=True)
-class SequelStep:
-    """``then``: here the user brings the later wish of this ``index``, in the place of a yes to the
+class FollowUpStep:
+    """``then``: here the user brings the follow-up of this ``index``, in the place of a yes to the
     last proposal (``proposed``), or in answer to the words so far (``done``, ``refused``).
     """
 
@@ -218,13 +218,13 @@ Step = (
     | ReplyStep
     | LoopStep
     | BranchStep
-    | SequelStep
+    | FollowUpStep
     | NextStep
 )
 Action = CallStep | SubmitStep
 """Steps that call a tool."""
 
-TalkStep = AskStep | ConfirmStep | SequelStep
+TalkStep = AskStep | ConfirmStep | FollowUpStep
 """Steps that the user answers."""
 
 
@@ -249,7 +249,7 @@ def step_from_json(raw: Mapping[str, Any]) -> Step:
             steps, otherwise = map(steps_from_json, (raw["steps"], raw["otherwise"]))
             return BranchStep(conditions, steps, otherwise)
         case "then":
-            return SequelStep(raw["index"], raw["when"])
+            return FollowUpStep(raw["index"], raw["when"])
         case "next":
             return NextStep()
         case other:

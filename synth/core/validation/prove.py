@@ -29,7 +29,7 @@ from synth.core.types.steps import (
     AskStep,
     BranchStep,
     CallStep,
-    SequelStep,
+    FollowUpStep,
     TalkStep,
     every_step,
 )
@@ -208,14 +208,14 @@ def _empty_saves(gold: GoldRun) -> Iterator[str]:
 
 
 def _other_wishes(task: Task, gold: GoldRun) -> str | None:
-    """The deviation of the later wishes that the user brought from those in gold."""
-    due = [step.index for step in every_step(task.gold) if isinstance(step, SequelStep)]
+    """The deviation of the follow-ups that the user brought from those in gold."""
+    due = [step.index for step in every_step(task.gold) if isinstance(step, FollowUpStep)]
     turns = [event for event in gold.run.events if isinstance(event, UserTurnEvent)]
     brought = [turn.then for turn in turns if turn.then is not None]
     if due == brought:
         return None
     return (
-        f"gold has the later wishes {due or 'none'} (`then: N`), and the user brought"
+        f"gold has the follow-ups {due or 'none'} (`then: N`), and the user brought"
         f" {brought or 'none'}"
     )
 
@@ -395,7 +395,7 @@ def _unanswered(
             return None
         advice = f"let `asked` of {silent[0]} hold one of its `words`"
         return f"gold asks {text!r}, but is not told {', '.join(silent)}: {reply}; {advice}"
-    if isinstance(step, SequelStep):
+    if isinstance(step, FollowUpStep):
         due = turn.then == step.index
         return None if due else f"`then: {step.index}` does not come here: {reply}"
     consents = task.user.every_consent

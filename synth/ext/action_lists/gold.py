@@ -18,9 +18,9 @@ from envs.world.loader import World
 from synth.core.tasks.yaml.step_templates import (
     AskTemplate,
     CallTemplate,
+    FollowUpTemplate,
     Phrasing,
     SayTemplate,
-    SequelTemplate,
     StepTemplate,
 )
 from synth.core.tasks.yaml.user import ConsentText
@@ -241,12 +241,12 @@ class GoldMaker:
             progress.written.append(call.name)
 
     def _bring_later(self, place: int) -> None:
-        """Let the user bring the later wish that the call at this place belongs to."""
+        """Let the user bring the follow-up that the call at this place belongs to."""
         progress = self._progress
         for index, due in enumerate(self._due):
             if due == place:
                 words = report(progress.written, ())
-                progress.steps += [SayTemplate(Phrasing([words])), SequelTemplate(index, "done")]
+                progress.steps += [SayTemplate(Phrasing([words])), FollowUpTemplate(index, "done")]
                 progress.written.clear()
                 progress.consents.append([])
                 progress.seen.append(self.script.later[index])

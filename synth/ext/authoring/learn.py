@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from envs.world.made_rows import (
+from envs.world.row_generator import (
     EPOCH,
     GIVEN,
     After,

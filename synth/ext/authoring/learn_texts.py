@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Self
 
-from envs.world.made_rows import Blend, Choice, Email, Form, Maker, Texts, When
+from envs.world.row_generator import Blend, Choice, Email, Form, Maker, Texts, When
 from synth.core.tasks.fake import fake_values
 from synth.ext.authoring.made_up import LAST_NAMES, of_one_word
 

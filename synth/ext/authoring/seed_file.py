@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from textwrap import fill
 from typing import Any, cast
 
-from envs.world.made_rows import Lookup, MadeTable
+from envs.world.row_generator import Lookup, MadeTable
 from synth.ext.authoring.learn_texts import Names
 
 WIDTH = 96
@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from envs.world.made_rows import (
+from envs.world.row_generator import (
 {names}
     made_rows,
 )

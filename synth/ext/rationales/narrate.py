@@ -2,8 +2,8 @@
 
 The recorded calls are made again in a fresh sandbox, and have to lead where they led before
 anything is paid for. Then the teacher writes texts turn by turn, and each of them is checked: by
-its form, by what was known at its place (:mod:`synth.ext.rationales.moment`), and by the reward
-where the gates read it. What was written is then played through the runner like any rollout.
+its form, by what was known at its place (:mod:`synth.ext.rationales.turn_context`), and by the
+reward where the gates read it. What was written is then played through the runner like any rollout.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from synth.core.runner.recorded_calls import act_again
 from synth.core.types.usage import Usage
 from synth.episode import Episode
 from synth.errors import NarrationRefused
-from synth.ext.rationales.moment import Moment, arguments_of
 from synth.ext.rationales.teacher import NO_TASK, RefusedText, Step, Teacher, teacher_messages
+from synth.ext.rationales.turn_context import TurnContext, arguments_of
 from synth.model import Completion, Model
 from synth.rewards import Utterance
 from synth.rollout import PartialUsage, RolloutContext, cost_of
@@ -194,11 +194,11 @@ class _TurnWriter:
         self._messages[place] = {**message, **_keys(texts)}
         return texts
 
-    def _moment(self, turn: int) -> Moment:
+    def _moment(self, turn: int) -> TurnContext:
         place, episode = self._places[turn], self._episode
         message = self._messages[place]
         evidence = episode.evidence()
-        return Moment(
+        return TurnContext(
             self._job.task,
             self._messages[:place],
             self._messages[place + 1 :],
@@ -209,7 +209,7 @@ class _TurnWriter:
         )
 
     async def _objections(
-        self, turn: int, part: NarratedPart, text: str, moment: Moment
+        self, turn: int, part: NarratedPart, text: str, moment: TurnContext
     ) -> list[ReplyFinding]:
         """Objections to a text; the gates are asked if there are no others."""
         found = list(moment.objections(text, claiming=part != "reply"))

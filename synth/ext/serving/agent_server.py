@@ -21,8 +21,8 @@ from aiohttp import web
 
 from synth.core.renaming.layer import rules_of
 from synth.ext.serving.guarded import HEADERS, guard, json_body, json_response
-from synth.ext.serving.live.desk import SupervisedSessions
 from synth.ext.serving.live.session import SessionError
+from synth.ext.serving.live.supervised_sessions import SupervisedSessions
 from synth.ext.view.page import asset
 from synth.user import UserTurn
 

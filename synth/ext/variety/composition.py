@@ -22,7 +22,7 @@ from synth.core.types.families import JOIN
 from synth.core.types.steps import AskStep, CallStep, Step, every_step, rewritten
 from synth.ext.variety.wording.message import message_of
 from synth.task import Task
-from synth.user import Sequel, UserRole
+from synth.user import FollowUp, UserRole
 
 Manner = Literal["turns", "message"]
 """How the requests of a composed task come: one after another, or in one message."""
@@ -59,7 +59,7 @@ def shared_form(parts: Sequence[Task]) -> tuple[bool, Mapping[str, object] | Non
 
 
 def fit_in_message(parts: Sequence[Task], writers: Collection[str]) -> bool:
-    """True if one message can hold the requests: none has later wishes or several right ends, no
+    """True if one message can hold the requests: none has follow-ups or several right ends, no
     field of an answer is due to two of them, and nobody's yes or answer can be taken for another
     request. ``writers`` are the tools that may change rows.
     """
@@ -147,8 +147,10 @@ def _part(task: Task, index: int, first: Task, draw: int, manner: Manner) -> Tas
         opening=opening,
         knows={names[name]: topic for name, topic in user.knows.items()},
         then=[
-            replace(wish, knows={names[name]: topic for name, topic in wish.knows.items()})
-            for wish in user.then
+            replace(
+                follow_up, knows={names[name]: topic for name, topic in follow_up.knows.items()}
+            )
+            for follow_up in user.then
         ],
     )
 
@@ -173,7 +175,7 @@ def _role(parts: Sequence[Task]) -> UserRole:
     first, *later = [part.role for part in parts]
     then = list(first.then)
     for role in later:
-        then.append(Sequel("done", role.opening, role.knows, role.consents, fresh=True))
+        then.append(FollowUp("done", role.opening, role.knows, role.consents, fresh=True))
         then += role.then
     return replace(first, then=then)
 

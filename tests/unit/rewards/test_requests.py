@@ -11,7 +11,7 @@ from synth.core.rewards.reply.given import Material
 from synth.core.rewards.requests import combined, evidence_of_requests, net_changes
 from synth.evidence import CallRecord, Evidence, TurnRecord, Utterance
 from synth.task import Task
-from synth.user import Sequel, UserRole
+from synth.user import FollowUp, UserRole
 from synth.verdict import Verdict
 
 Row = dict[str, Any] | None
@@ -50,9 +50,9 @@ def test_net_changes_of_calls(changes: list[RowChange], net: RowChange | None):
 def evidence() -> Evidence:
     parts = tuple(Task(name, name, "shop", name, ()) for name in ("one", "two", "three"))
     then = [
-        Sequel("done", "two", fresh=True),
-        Sequel("done", "and"),
-        Sequel("done", "three", fresh=True),
+        FollowUp("done", "two", fresh=True),
+        FollowUp("done", "and"),
+        FollowUp("done", "three", fresh=True),
     ]
     task = Task(
         "all", "one+two+three", "shop", "one", (), user=UserRole("one", then=then), parts=parts

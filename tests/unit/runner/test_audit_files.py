@@ -9,12 +9,12 @@ import pytest
 
 from envs.errors import SandboxError
 from envs.types import ToolCall
-from synth.core.runner.audit_files import AuditBook
+from synth.core.runner.audit_files import AuditLog
 
 
 def test_a_full_file_is_followed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("synth.core.runner.audit_files.PART_BYTES", 300)
-    book = AuditBook("run", "w", "info", tmp_path)
+    book = AuditLog("run", "w", "info", tmp_path)
     audit = book.start({"job": 1})
     for at in range(5):
         audit.call(ToolCall(f"c{at}", "t", "{}"), "t", None, ms=1.0)
@@ -28,7 +28,7 @@ def test_a_full_file_is_followed_by_the_next(tmp_path: Path, monkeypatch: pytest
 
 def test_a_line_that_cannot_be_written_is_broken_infrastructure(tmp_path: Path):
     (tmp_path / "logs").write_text("a file in the way")
-    book = AuditBook("run", "w", "info", tmp_path)
+    book = AuditLog("run", "w", "info", tmp_path)
     with pytest.raises(SandboxError, match="the audit cannot be written"):
         book.start({}).call(ToolCall("c", "t", "{}"), "t", None, ms=1.0)
     book.close()
@@ -37,7 +37,7 @@ def test_a_line_that_cannot_be_written_is_broken_infrastructure(tmp_path: Path):
 def test_where_the_run_is_out_of_reach_lines_go_to_standard_error(
     capsys: pytest.CaptureFixture[str],
 ):
-    book = AuditBook("run", "w", "info", None)
+    book = AuditLog("run", "w", "info", None)
     book.start({}).call(ToolCall("c", "t", "{}"), "t", None, ms=1.0)
     book.close()
     assert json.loads(capsys.readouterr().err)["id"] == "c"

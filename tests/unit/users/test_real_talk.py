@@ -107,7 +107,7 @@ def test_whoever_the_user_is(world: str):
     wrong: list[str] = []
     for task in talking(world):
         assert task.user is not None
-        # Who has a later wish says it then.
+        # Who has a follow-up says it then.
         closing = [] if task.user.then or task.user.others else table["ends once all is told"]
         wrong += [
             f"{task.family}: {text!r} does not end it"

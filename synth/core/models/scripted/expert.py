@@ -32,10 +32,10 @@ from synth.core.types.steps import (
     BranchStep,
     CallStep,
     ConfirmStep,
+    FollowUpStep,
     LoopStep,
     NextStep,
     ReplyStep,
-    SequelStep,
     Step,
     SubmitStep,
     TalkStep,
@@ -216,7 +216,7 @@ class ExpertConversation(Conversation):
                     yield from self._steps(step.steps, names | {step.name: item})
             elif isinstance(step, BranchStep):
                 yield from self._steps(self._branch(step, names), names)
-            elif isinstance(step, AskStep | ConfirmStep | SequelStep):
+            elif isinstance(step, AskStep | ConfirmStep | FollowUpStep):
                 yield from self._talk(step, names)
             elif isinstance(step, NextStep):
                 self._kept.append(self._spoken)
@@ -247,7 +247,7 @@ class ExpertConversation(Conversation):
 
     def _talk(self, step: TalkStep, names: Mapping[str, object]) -> Play:
         """Ask, confirm or report; the user's answer is in the messages, and gold knows it."""
-        if isinstance(step, SequelStep):
+        if isinstance(step, FollowUpStep):
             if step.when == "proposed":  # the answer to the last proposal
                 return
             self._spoken = self._spoken or self._report
@@ -264,7 +264,7 @@ class ExpertConversation(Conversation):
                 return Act("ask", topics=tuple(step.topics))
             case ConfirmStep():
                 return Act("propose", tools=self._tools_after.get(id(step), ()))
-            case SequelStep():
+            case FollowUpStep():
                 return Act("refuse" if step.when == "refused" else "report")
 
     def _request(self, step: Action, names: Mapping[str, object]) -> tuple[str, dict[str, object]]:

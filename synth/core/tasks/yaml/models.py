@@ -197,7 +197,7 @@ Consents = ConsentModel | Annotated[list[ConsentModel], also(minItems=1)]
 
 @dataclass(frozen=True, kw_only=True)
 class SequelModel:
-    """A later wish of the user."""
+    """A follow-up of the user."""
 
     says: Annotated[Texts, About("What the user wants now; one is drawn.")]
     when: (
@@ -424,7 +424,7 @@ class StepModel:
         Annotated[
             Whole,
             also(minimum=0),
-            About("The user's later wish of this number, from 0, comes here."),
+            About("The user's follow-up of this number, from 0, comes here."),
         ]
         | None
     ) = None

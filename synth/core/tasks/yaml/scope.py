@@ -28,8 +28,8 @@ class Scope:
     Schema.
 
     ``cases`` are the cases, ``fields`` those of the answer, ``topics`` what the user knows;
-    ``consents`` says whether the user can agree to something, ``later`` are the times of its later
-    wishes.
+    ``consents`` says whether the user can agree to something, ``later`` are the times of its
+    follow-ups.
     """
 
     file: str

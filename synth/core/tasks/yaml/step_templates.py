@@ -21,9 +21,9 @@ from synth.core.types.steps import (
     CallStep,
     Condition,
     ConfirmStep,
+    FollowUpStep,
     LoopStep,
     ReplyStep,
-    SequelStep,
     Step,
     SubmitStep,
 )
@@ -141,8 +141,8 @@ class CaseTemplate:
 
 
 @dataclass(frozen=True)
-class SequelTemplate:
-    """``then``: the place of a later wish of the user."""
+class FollowUpTemplate:
+    """``then``: the place of a follow-up of the user."""
 
     do: ClassVar[str] = "then"
     index: int
@@ -152,7 +152,7 @@ class SequelTemplate:
 
 PlainTemplate = (
     CallTemplate
-    | SequelTemplate
+    | FollowUpTemplate
     | AskTemplate
     | ConfirmTemplate
     | SubmitTemplate
@@ -215,8 +215,8 @@ def realise(
                 out.append(ConfirmStep(step.phrasing.drawn(seed, slots)))
             case AskTemplate():
                 out.append(AskStep(list(step.topics), question(step.topics, asked or {})))
-            case SequelTemplate():
-                out.append(SequelStep(step.index, step.when))
+            case FollowUpTemplate():
+                out.append(FollowUpStep(step.index, step.when))
             case LoopTemplate():
                 inner = realise(step.steps, slots, case, draw, asked)
                 out.append(LoopStep(step.name, fill(step.over, "$slot", slots), inner, step.line))

@@ -21,10 +21,10 @@ from synth.core.tasks.yaml.step_templates import (
     CallTemplate,
     CaseTemplate,
     ConfirmTemplate,
+    FollowUpTemplate,
     LoopTemplate,
     Phrasing,
     SayTemplate,
-    SequelTemplate,
     StepTemplate,
     SubmitTemplate,
     every_template,
@@ -102,12 +102,12 @@ def _compile(step: Json, scope: Scope, line: int, saved: set[str]) -> StepTempla
     return _call(step, action, scope, saved, line)
 
 
-def _sequel(value: Json, scope: Scope, line: int) -> SequelTemplate:
+def _sequel(value: Json, scope: Scope, line: int) -> FollowUpTemplate:
     number = isinstance(value, int) and not isinstance(value, bool)
     if not number or not 0 <= value < len(scope.later):
         known = f"0 to {len(scope.later) - 1}" if scope.later else "none: the user has no `then`"
-        raise scope.fail(f"`then` takes the number of a later wish ({known}), not {value!r}", line)
-    return SequelTemplate(value, scope.later[value])
+        raise scope.fail(f"`then` takes the number of a follow-up ({known}), not {value!r}", line)
+    return FollowUpTemplate(value, scope.later[value])
 
 
 def _misspelt(actions: Sequence[str], scope: Scope) -> tuple[str, str] | None:

@@ -23,7 +23,7 @@ from synth.core.tasks.yaml.scope import Scope, nearest
 from synth.core.tasks.yaml.source_map import Map, Seq
 from synth.core.tasks.yaml.template import fill, text_of
 from synth.core.tasks.yaml.words import NAME
-from synth.user import Consent, Sequel, Topic, UserRole
+from synth.user import Consent, FollowUp, Topic, UserRole
 
 YES = ("Yes, please go ahead.",)
 
@@ -83,7 +83,7 @@ class ConsentText:
 
 @dataclass(frozen=True)
 class SequelText:
-    """A later wish of the user, compiled."""
+    """A follow-up of the user, compiled."""
 
     when: SequelWord
     says: Sequence[object]
@@ -104,17 +104,17 @@ class UserText:
 
     @property
     def answers(self) -> bool:
-        """True if the user has more to say than the request: topics, consent, later wishes."""
+        """True if the user has more to say than the request: topics, consent, follow-ups."""
         return bool(self.knows or self.consents or self.then)
 
     @property
     def later(self) -> tuple[str, ...]:
-        """The times of the later wishes."""
+        """The times of the follow-ups."""
         return tuple(sequel.when for sequel in self.then)
 
     @property
     def every_consent(self) -> Sequence[ConsentText]:
-        """The conditions of consent, those of later wishes too."""
+        """The conditions of consent, those of follow-ups too."""
         return (*self.consents, *(one for sequel in self.then for one in sequel.consents))
 
     @property
@@ -173,7 +173,7 @@ class UserText:
             one(self.persona, "persona"),
             [consent for consent in others if consent is not None],
             [
-                Sequel(
+                FollowUp(
                     sequel.when,
                     one(sequel.says, "then", str(index)),
                     topics(sequel.knows),
@@ -225,12 +225,12 @@ def read_user(raw: Map, scope: Scope) -> UserText:
 
 
 def _sequels(user: Map, scope: Scope) -> list[SequelText]:
-    """The user's later wishes."""
+    """The user's follow-ups."""
     if user.get("then") is None:
         return []
     line, entries = user.lines["then"], user["then"]
     if not isinstance(entries, Seq) or not entries:
-        raise scope.fail("`then` is a list of later wishes", line)
+        raise scope.fail("`then` is a list of follow-ups", line)
     return [
         _sequel(scope.mapping(entry, "then", where, keys_of(SequelModel)), where, scope)
         for entry, where in zip(entries, entries.lines, strict=True)

@@ -22,7 +22,7 @@ that fits:
 it
    reports or refuses and no part of the request is open; one that announces work does not.
 
-A later wish (``then``) comes in the place of a yes, of the end, or once something is refused; a
+A follow-up (``then``) comes in the place of a yes, of the end, or once something is refused; a
 fresh one begins the conversation anew. Text between a model's reasoning tags is not read, nor a
 turn of more than ``LONGEST`` characters. The user never ends in a turn that tells or consents.
 Everything is a function of the role, the seed and the agent's turns.
@@ -152,9 +152,9 @@ class ScriptedConversation(UserConversation):
             return self._go_on(text)
         reading, agreed = _weigh(readings)
         if agreed:
-            return self._later_wish("proposed") or self._consent(agreed, reading.beside)
+            return self._follow_up("proposed") or self._consent(agreed, reading.beside)
         if reading.refused and not reading.topics[0]:
-            return self._later_wish("refused") or self._inform(reading)
+            return self._follow_up("refused") or self._inform(reading)
         return self._inform(reading)
 
     def _answer_acts(self, text: str, acts: Sequence[Act], lacking: _Lacking) -> UserTurn:
@@ -184,10 +184,10 @@ class ScriptedConversation(UserConversation):
         ]
         agreed = [consent for consent, open_facts in about if not open_facts]
         if agreed:
-            return self._later_wish("proposed") or self._consent(agreed, topics)
+            return self._follow_up("proposed") or self._consent(agreed, topics)
         if not self.role.consents:
             yes = UserTurn(self._draw(GO_AHEAD), consents=True)
-            return self._later_wish("proposed") or self._be_patient(yes)
+            return self._follow_up("proposed") or self._be_patient(yes)
         nearest, lacks = min(about, key=lambda one: len(one[1]), default=(None, ()))
         return self._tell(topics, self._objection(words, nearest, lacks), corrects=True)
 
@@ -261,10 +261,10 @@ class ScriptedConversation(UserConversation):
                 return self._bring_nothing(self._draw(words))
 
     def _leave(self, text: str, *, refused: bool, reminds: bool = True) -> UserTurn:
-        """Answer a report or a refusal: by a later wish, by the rest of the request, or the end."""
-        wish = self._later_wish("refused") if refused else None
-        remind = wish or (self._remind(text, refused=refused) if reminds else None)
-        return remind or self._later_wish("done") or UserTurn(ends=True)
+        """Answer a report or a refusal: by a follow-up, by the rest of the request, or the end."""
+        follow_up = self._follow_up("refused") if refused else None
+        remind = follow_up or (self._remind(text, refused=refused) if reminds else None)
+        return remind or self._follow_up("done") or UserTurn(ends=True)
 
     def _remind(self, text: str, *, refused: bool) -> UserTurn | None:
         """Come back, once, to the parts of the request of which the agent has said nothing."""
@@ -280,8 +280,8 @@ class ScriptedConversation(UserConversation):
             return None
         return UserTurn(self._draw(THE_REST))
 
-    def _later_wish(self, when: str) -> UserTurn | None:
-        """Bring the next of the user's later wishes if its time has come. One for a refusal is
+    def _follow_up(self, when: str) -> UserTurn | None:
+        """Bring the next of the user's follow-ups if its time has come. One for a refusal is
         passed over when there was none.
         """
         index, role = self._later, self.role
@@ -311,8 +311,8 @@ class ScriptedConversation(UserConversation):
         if wrong := contradicted(turn.text, self._talk.own_words):
             correction = self._draw(NOT_QUITE).format(", ".join(wrong))
             return replace(self._bring_nothing(correction), corrects=True)
-        if wish := self._later_wish("proposed"):
-            return wish
+        if follow_up := self._follow_up("proposed"):
+            return follow_up
         if offers_other(turn.text) and not wants_other(self.role.opening):
             return self._bring_nothing(self._draw(NO_THANKS))
         words = GO_AHEAD if turn.acts else THAT_IS_RIGHT

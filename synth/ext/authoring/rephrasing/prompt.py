@@ -41,7 +41,7 @@ _MEANINGS = {
     "says": "the request",
     "knows": "what the user answers when asked about this",
     "agrees": "the user's plain yes to a proposal",
-    "then": "a later wish, once the first is dealt with",
+    "then": "a follow-up, once the first is dealt with",
 }
 
 

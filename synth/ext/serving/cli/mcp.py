@@ -24,9 +24,9 @@ from synth.core.config.quoting import quoted_value
 from synth.core.foundation.standard_output import say
 from synth.core.types.reply_tool import REPLY
 from synth.errors import OperatorError
-from synth.ext.serving.live.book import SessionBook, SessionReport
 from synth.ext.serving.live.recorder import Recorder
 from synth.ext.serving.live.remote_model import REMOTE, RemoteConversation, RemoteModel
+from synth.ext.serving.live.session_registry import SessionRegistry, SessionReport
 from synth.ext.serving.live.world import open_live
 from synth.plugins import find_module, resolve
 from synth.prepare import PreparedRun
@@ -101,7 +101,7 @@ async def _serve(run: PreparedRun, options: argparse.Namespace, token: str) -> N
             recorder = await Recorder.open(live, directory)
             stack.callback(recorder.close)
         report = stack.enter_context(_reports(options))
-        book = SessionBook(
+        book = SessionRegistry(
             live, report, at_once=options.sessions, idle_s=options.idle, recorder=recorder
         )
         stack.push_async_callback(book.aclose)
@@ -111,7 +111,7 @@ async def _serve(run: PreparedRun, options: argparse.Namespace, token: str) -> N
             await until_signal(resolve(STDIO)(book, run.world.name))
 
 
-async def _serve_http(book: SessionBook, options: argparse.Namespace, token: str) -> None:
+async def _serve_http(book: SessionRegistry, options: argparse.Namespace, token: str) -> None:
     serving = resolve(HTTP)(
         book, Path(options.world).name, token, port=options.port, at_once=options.sessions
     )

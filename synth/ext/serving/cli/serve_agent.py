@@ -22,9 +22,9 @@ from synth.core.cli.live_options import (
 from synth.core.foundation.standard_output import say
 from synth.errors import OperatorError
 from synth.ext.serving.agent_server import serve_agent
-from synth.ext.serving.live.book import SessionReport
-from synth.ext.serving.live.desk import SupervisedSessions
 from synth.ext.serving.live.recorder import Recorder
+from synth.ext.serving.live.session_registry import SessionReport
+from synth.ext.serving.live.supervised_sessions import SupervisedSessions
 from synth.ext.serving.live.world import open_live
 from synth.prepare import PreparedRun
 

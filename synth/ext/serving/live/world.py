@@ -11,7 +11,7 @@ from synth.core.foundation.archive import pack_world
 from synth.core.foundation.scrubber import Scrubber
 from synth.core.foundation.shipped import version
 from synth.core.foundation.tempdirs import Scratch
-from synth.core.runner.audit_files import AuditBook
+from synth.core.runner.audit_files import AuditLog
 from synth.core.runner.build import (
     build_middleware,
     build_model,
@@ -98,7 +98,7 @@ async def open_live(run: PreparedRun, model: Model | None = None) -> AsyncGenera
             stack.push_async_callback(maker.aclose)
         audit = None
         if spec.audit is not None:
-            audit = AuditBook(run.world.name, worker_id(), spec.audit, None, scrubber.text)
+            audit = AuditLog(run.world.name, worker_id(), spec.audit, None, scrubber.text)
             stack.callback(audit.close)
         templates = Templates(run.world, spec.engine, place=spec.target)
         stack.callback(templates.close)

@@ -15,8 +15,8 @@ from mcp.shared.exceptions import MCPError
 from synth.core.foundation.shipped import version
 from synth.core.renaming.layer import rules_of
 from synth.core.types.reply_tool import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
-from synth.ext.serving.live.book import SessionBook
 from synth.ext.serving.live.session import RemoteSession, SessionAnswer, SessionError
+from synth.ext.serving.live.session_registry import SessionRegistry
 
 Context = ServerRequestContext[Any, Any]
 NameOf = Callable[[Context], str]
@@ -45,7 +45,7 @@ class WorldServer:
     left there; getting the prompt starts the next task if the last session is over.
     """
 
-    def __init__(self, book: SessionBook, world: str, name_of: NameOf) -> None:
+    def __init__(self, book: SessionRegistry, world: str, name_of: NameOf) -> None:
         self._book, self._name_of = book, name_of
         self.server: Server[Any] = Server(
             f"synth {world}",

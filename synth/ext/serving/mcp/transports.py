@@ -27,7 +27,7 @@ from starlette.types import Receive, Scope, Send
 
 from synth.core.foundation.standard_output import stdout
 from synth.errors import OperatorError
-from synth.ext.serving.live.book import SessionBook
+from synth.ext.serving.live.session_registry import SessionRegistry
 from synth.ext.serving.mcp.protocol import Context, WorldServer
 
 HOST = "127.0.0.1"
@@ -39,7 +39,7 @@ _PATH = re.compile(r"/mcp(?:/([\w.-]{1,64}))?/?")
 _SESSION = "mcp-session-id"
 
 
-async def serve_stdio(book: SessionBook, world: str) -> None:
+async def serve_stdio(book: SessionRegistry, world: str) -> None:
     """Serve one client, until it closes its end.
 
     Raises :class:`~synth.errors.OperatorError` if standard input is a file.
@@ -98,7 +98,7 @@ class _Lines:
 
 @asynccontextmanager
 async def serve_http(
-    book: SessionBook, world: str, token: str, *, port: int = 0, at_once: int = 16
+    book: SessionRegistry, world: str, token: str, *, port: int = 0, at_once: int = 16
 ) -> AsyncGenerator[str]:
     """Serve on loopback until the block ends; yields the URL. Port 0 takes a free one.
 
@@ -130,7 +130,7 @@ class _Uvicorn(uvicorn.Server):
 class _McpApp:
     """The application: path and token first, then the SDK's own."""
 
-    def __init__(self, book: SessionBook, world: str, token: str, at_once: int) -> None:
+    def __init__(self, book: SessionRegistry, world: str, token: str, at_once: int) -> None:
         self._book = book
         self._authorization = f"Bearer {token}".encode()
         self.manager = StreamableHTTPSessionManager(

@@ -1,4 +1,4 @@
-"""Several requests in the words of one message, by the joints of joints.yaml."""
+"""Several requests in the words of one message, by the connectives of connectives.yaml."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Joints:
-    """All of joints.yaml, which says what its lists are for."""
+class Connectives:
+    """All of connectives.yaml, which says what its lists are for."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -36,15 +36,15 @@ class Joints:
 
 
 @cache
-def joints() -> Joints:
-    """The joints that ship."""
-    return TypeAdapter(Joints).validate_python(yaml.safe_load(source("joints.yaml")))
+def connectives() -> Connectives:
+    """The connectives that ship."""
+    return TypeAdapter(Connectives).validate_python(yaml.safe_load(source("connectives.yaml")))
 
 
 @cache
 def joints_digest() -> str:
-    """Of the joints' text: others make other messages."""
-    return digest(source("joints.yaml"))
+    """Of the connectives' text: others make other messages."""
+    return digest(source("connectives.yaml"))
 
 
 def message_of(tasks: Sequence[Task], seed: int) -> str:
@@ -58,7 +58,7 @@ def message_of(tasks: Sequence[Task], seed: int) -> str:
 
 
 def _joined(first: str, following: str, task: Task, dice: Random) -> str:
-    words, known = grammar(), joints()
+    words, known = grammar(), connectives()
     head, last = _last_sentence(first)
     act, other = _act(words, last), _act(words, following)
     if act and other and dice.random() < 0.75:

@@ -113,11 +113,11 @@ def _role(user: UserRole, speaker: _Speaker, say: Callable[[str], str]) -> UserR
         others=[speaker.consent(one) for one in user.others],
         then=[
             replace(
-                wish,
-                says=speaker.later(wish.says),
-                consents=[speaker.consent(one) for one in wish.consents],
+                follow_up,
+                says=speaker.later(follow_up.says),
+                consents=[speaker.consent(one) for one in follow_up.consents],
             )
-            for wish in user.then
+            for follow_up in user.then
         ],
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from envs.world.loader import load_world
-from synth.core.types.steps import AskStep, CallStep, ConfirmStep, ReplyStep, SequelStep
+from synth.core.types.steps import AskStep, CallStep, ConfirmStep, FollowUpStep, ReplyStep
 from synth.core.validation.check import Options
 from synth.errors import OperatorError, TaskError
 from synth.ext.action_lists.list_check import ListReport, check_list
@@ -119,7 +119,7 @@ def test_a_value_that_the_user_knows_is_asked_for(tasks: dict[str, Task]):
 def test_a_second_request_comes_when_the_first_is_done(tasks: dict[str, Task]):
     task = tasks["cancel-and-address"]
     steps = list(task.gold)
-    place = next(index for index, step in enumerate(steps) if isinstance(step, SequelStep))
+    place = next(index for index, step in enumerate(steps) if isinstance(step, FollowUpStep))
     assert isinstance(steps[place - 1], ReplyStep)
     assert "88 High Street" not in task.prompt
     assert "88 High Street" in task.role.then[0].says

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from synth.config import from_dict
-from synth.ext.serving.live.book import SessionBook, SessionReport
 from synth.ext.serving.live.recorder import Recorder
 from synth.ext.serving.live.remote_model import REMOTE, RemoteConversation, RemoteModel
+from synth.ext.serving.live.session_registry import SessionRegistry, SessionReport
 from synth.ext.serving.live.world import LiveWorld, open_live
 from synth.prepare import PreparedRun, prepare
 from tests.unit import talking_world
@@ -57,7 +57,7 @@ async def live(run: PreparedRun) -> AsyncIterator[LiveWorld]:
 class Desk:
     """A book with the reports that it made."""
 
-    def __init__(self, book: SessionBook, reports: list[SessionReport]) -> None:
+    def __init__(self, book: SessionRegistry, reports: list[SessionReport]) -> None:
         self.book, self.reports = book, reports
 
 
@@ -69,7 +69,7 @@ async def desk(
     async with live(run) as opened:
         recorder = None if record is None else await Recorder.open(opened, record)
         reports: list[SessionReport] = []
-        book = SessionBook(
+        book = SessionRegistry(
             opened, reports.append, at_once=at_once, idle_s=idle_s, recorder=recorder
         )
         try:

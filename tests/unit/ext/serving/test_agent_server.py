@@ -18,9 +18,9 @@ from synth.core.agent.events import agent_events_schema
 from synth.core.dataset.reader import Dataset
 from synth.errors import ModelError
 from synth.ext.serving.agent_server import MAX_BODY, serve_agent
-from synth.ext.serving.live.book import SessionReport
-from synth.ext.serving.live.desk import SupervisedSessions
 from synth.ext.serving.live.recorder import Recorder
+from synth.ext.serving.live.session_registry import SessionReport
+from synth.ext.serving.live.supervised_sessions import SupervisedSessions
 from synth.ext.serving.live.world import open_live
 from synth.model import Completion, Conversation, Delta, Model, OnDelta
 from synth.task import Message, Task

@@ -18,7 +18,7 @@ from synth.core.dataset.store.task_table import TaskTable
 from synth.core.foundation.hashing import canonical
 from synth.core.tasks.families import FamilyTasks
 from synth.core.tasks.grounding import turns
-from synth.core.types.steps import SequelStep
+from synth.core.types.steps import FollowUpStep
 from synth.core.users.scripted.user import ScriptedUser
 from synth.core.validation.attacks.lazy import lazy_agents
 from synth.core.validation.attacks.runner import AttackRunner, Case
@@ -70,7 +70,9 @@ def test_a_composed_task_is_its_parts_one_after_another(pool: FamilyTasks):
     assert task.family == f"{one.family}+{two.family}"
     assert task.prompt == one.prompt
     assert any(two.prompt.startswith(lead) for lead in LEADS)
-    assert [step for step in task.gold if isinstance(step, SequelStep)] == [SequelStep(0, "done")]
+    assert [step for step in task.gold if isinstance(step, FollowUpStep)] == [
+        FollowUpStep(0, "done")
+    ]
     assert task.role.then[0].says == two.prompt
     assert (one.now, one.system, one.seed) == (two.now, two.system, two.seed)
     fields = (task.form or {})["properties"]

@@ -38,7 +38,7 @@ from synth.plan import Plan
 from synth.plugins import HONEST_AGENTS
 from synth.source import TaskFamily
 from synth.task import GoldEnd, Task
-from synth.user import Consent, Sequel, UserRole
+from synth.user import Consent, FollowUp, UserRole
 from synth.verdict import Verdict
 
 MANNERS: tuple[ComposeAs, ...] = ("turns", "message", "both")
@@ -181,7 +181,7 @@ WRITING = replace(PART, id="two", gold=[CallStep("write", {})])
         ([replace(KNOWN, gold=WRITING.gold), WRITING], False),
         ([KNOWN, WRITING], False),
         ([replace(KNOWN, gold=[CallStep("write", {}, fails="conflict")]), WRITING], False),
-        ([replace(PART, user=UserRole("One.", then=[Sequel("done", "And two.")])), PART], False),
+        ([replace(PART, user=UserRole("One.", then=[FollowUp("done", "And two.")])), PART], False),
         ([replace(PART, answer={"properties": {"n": {}}})] * 2, False),
         (
             [

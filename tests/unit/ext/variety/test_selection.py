@@ -23,9 +23,9 @@ from synth.core.types.steps import (
     BranchStep,
     CallStep,
     Condition,
+    FollowUpStep,
     LoopStep,
     ReplyStep,
-    SequelStep,
     SubmitStep,
 )
 from synth.errors import OperatorError, TaskError
@@ -36,7 +36,7 @@ from synth.plan import Plan, shares
 from synth.prepare import prepare
 from synth.task import Task
 from synth.transform import TaskTransform
-from synth.user import Sequel, UserRole
+from synth.user import FollowUp, UserRole
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 CALL, FAILING = CallStep("read", {}), CallStep("write", {}, fails="conflict")
@@ -67,7 +67,7 @@ def planned(pool: FamilyTasks, count: int, *more: TaskTransform, **keys: Any) ->
         ([FAILING], 2),
         ([LoopStep("item", "$items", [CALL, FAILING])], 6),
         ([BranchStep([Condition("$a")], [CALL, CALL], [CALL])], 3),
-        ([AskStep(["dose"], "Which dose?"), SequelStep(0, "done"), CALL], 3),
+        ([AskStep(["dose"], "Which dose?"), FollowUpStep(0, "done"), CALL], 3),
         ([CallStep("submit_sql", {"query": QUERY})], 5),
         ([CallStep("note", {"text": "JOIN us; GROUP BY age"})], 1),
     ],
@@ -181,9 +181,9 @@ def test_a_plan_in_the_order_of_difficulty(pool: FamilyTasks):
     assert [task.id for task in tasks] == [again.task(index).id for index in range(20)]
 
 
-def test_a_later_wish_counts():
-    user = UserRole("One.", then=[Sequel("done", "And two.")])
-    task = Task("one", "one", "shop", "One.", [CALL, SequelStep(0, "done"), CALL], user=user)
+def test_a_follow_up_counts():
+    user = UserRole("One.", then=[FollowUp("done", "And two.")])
+    task = Task("one", "one", "shop", "One.", [CALL, FollowUpStep(0, "done"), CALL], user=user)
     assert difficulty(task) == difficulty(replace(task, gold=[CALL, CALL])) + 1
 
 

@@ -23,7 +23,7 @@ from synth.ext.variety.wording.grammar import Grammar, Greetings, Voice, grammar
 from synth.ext.variety.wording.reword import VariedWording, reworded
 from synth.plan import Plan
 from synth.task import Task
-from synth.user import Consent, Sequel, Topic, UserRole
+from synth.user import Consent, FollowUp, Topic, UserRole
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 WORLDS = ("ehr_db", "library", "shop", "shop_sql")
@@ -194,8 +194,8 @@ def test_the_scripted_user_plays_its_part_in_other_words():
         assert asyncio.run(turns(varied.user)) == plain
 
 
-def test_later_wishes_are_neither_greeted_nor_closed():
-    role = UserRole("Please lend Emma.", then=[Sequel("done", "And Walden for Ada.")])
+def test_follow_upes_are_neither_greeted_nor_closed():
+    role = UserRole("Please lend Emma.", then=[FollowUp("done", "And Walden for Ada.")])
     wishes = {
         reworded(task("Please lend Emma.", number, user=role)).role.then[0].says.lower()
         for number in range(200)

@@ -148,7 +148,7 @@ def test_a_whole_solution(compiled: Any):
         ("- submit:\n    vlaue: 1", 2, "`answer` has no field 'vlaue'; did you mean 'value'?"),
         ("- for_each: {x: '{names}'}", 1, "write `for_each: {name: $list, do: [steps]}`"),
         ("- for_each: [1]", 1, "write `for_each: {name: $list, do: [steps]}`"),
-        ("- then: 0", 1, "`then` takes the number of a later wish (none: the user has no `then`)"),
+        ("- then: 0", 1, "`then` takes the number of a follow-up (none: the user has no `then`)"),
         (
             "- allow: [{find: {}, save: {pid: $.a}}]\n- record: {pid: $pid}",
             2,

@@ -10,12 +10,12 @@ from synth.core.models.emission import completion_event, completion_of
 from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.types.acts import Act
 from synth.core.types.events import event_from_json
-from synth.core.types.steps import AskStep, CallStep, ConfirmStep, ReplyStep, SequelStep
+from synth.core.types.steps import AskStep, CallStep, ConfirmStep, FollowUpStep, ReplyStep
 from synth.core.users.scripted.user import ScriptedUser
 from synth.core.users.scripted.words import NOTHING_TO_ADD, THAT_IS_RIGHT
 from synth.model import Completion
 from synth.task import Task
-from synth.user import Consent, Sequel, Topic, UserRole, UserTurn
+from synth.user import Consent, FollowUp, Topic, UserRole, UserTurn
 
 ROLE = UserRole(
     "Cancel LP-1 and send LP-2 to Jena.",
@@ -30,7 +30,7 @@ ROLE = UserRole(
             forms={"Jena": ["07743"]},
         )
     ],
-    then=[Sequel("done", "And what does it cost?")],
+    then=[FollowUp("done", "And what does it cost?")],
 )
 
 
@@ -91,7 +91,7 @@ def test_what_is_asked_beside_a_proposal_is_told_with_the_yes():
     assert turn.consents
 
 
-def test_a_report_brings_the_later_wish_or_the_end_and_a_check_neither():
+def test_a_report_brings_the_follow_up_or_the_end_and_a_check_neither():
     assert answer("Shall I?", Act("report")).then == 0
     assert answer("Shall I?", Act("report"), role=UserRole("Hi.")).ends
     assert answer("Done.", Act("check")).text in THAT_IS_RIGHT
@@ -105,7 +105,7 @@ def test_the_expert_states_what_it_asks_proposes_and_reports():
         CallStep("issue_refund"),
         ConfirmStep("LP-2 to Jena?"),
         ReplyStep("Both are done."),
-        SequelStep(0, "done"),
+        FollowUpStep(0, "done"),
         ReplyStep("It is free."),
     ]
     task = Task("t", "f", "e", "Hi.", gold)

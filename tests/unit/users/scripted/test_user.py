@@ -20,7 +20,7 @@ from synth.core.users.scripted.words import (
     SAY_WHAT,
     THAT_IS_RIGHT,
 )
-from synth.user import Consent, Sequel, Topic, UserRole, UserTurn
+from synth.user import Consent, FollowUp, Topic, UserRole, UserTurn
 
 WARD = UserRole(
     opening="Start Anna Meier on prednisone, 5 mg daily.",
@@ -416,8 +416,8 @@ def test_consent_is_to_an_act(text: str, agrees: bool):
 LATER = UserRole(
     opening="Refund my kettle to my new card.",
     then=[
-        Sequel("refused", "Then send the money to the old card."),
-        Sequel("done", "And what is the delivery fee?"),
+        FollowUp("refused", "Then send the money to the old card."),
+        FollowUp("done", "And what is the delivery fee?"),
     ],
 )
 

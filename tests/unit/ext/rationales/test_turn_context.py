@@ -12,7 +12,7 @@ import pytest
 
 from envs.types import RowChange, ToolResult
 from synth.core.types.checks import Gate
-from synth.ext.rationales.moment import Moment
+from synth.ext.rationales.turn_context import TurnContext
 from synth.rewards import CallRecord
 from synth.task import GoldEnd, Message, Task
 from synth.user import Topic, UserRole
@@ -73,9 +73,9 @@ CALLS = [
 ]
 
 
-def moment(place: int, done: int) -> Moment:
+def moment(place: int, done: int) -> TurnContext:
     arguments = [call["function"]["arguments"] for call in MESSAGES[place].get("tool_calls", ())]
-    return Moment(
+    return TurnContext(
         TASK,
         MESSAGES[:place],
         MESSAGES[place + 1 :],
@@ -89,7 +89,7 @@ def moment(place: int, done: int) -> Moment:
 FIRST, WRITE, CHECK = moment(2, 0), moment(4, 1), moment(6, 2)
 
 
-def kinds(at: Moment, text: str) -> Sequence[str]:
+def kinds(at: TurnContext, text: str) -> Sequence[str]:
     return list(dict.fromkeys(claim.check for claim in at.objections(text)))
 
 
@@ -106,7 +106,7 @@ def kinds(at: Moment, text: str) -> Sequence[str]:
         (CHECK, "The row has the id 5301 and is stored safely."),
     ],
 )
-def test_what_is_known_by_then_may_be_said(at: Moment, text: str):
+def test_what_is_known_by_then_may_be_said(at: TurnContext, text: str):
     assert not list(at.objections(text))
 
 
@@ -132,7 +132,7 @@ def test_what_is_known_by_then_may_be_said(at: Moment, text: str):
         (CHECK, "Nothing was recorded, so I check again.", "says that nothing was done"),
     ],
 )
-def test_what_came_later_or_was_not_done_is_named(at: Moment, text: str, kind: str):
+def test_what_came_later_or_was_not_done_is_named(at: TurnContext, text: str, kind: str):
     assert kind in kinds(at, text)
 
 

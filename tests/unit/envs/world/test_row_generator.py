@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from envs.world.made_rows import (
+from envs.world.row_generator import (
     GIVEN,
     After,
     Blend,

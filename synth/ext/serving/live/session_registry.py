@@ -47,7 +47,7 @@ class SessionReport:
         return f"{what}: {reward}, {self.stop_reason}, {self.calls} calls{failed}"
 
 
-class SessionBook:
+class SessionRegistry:
     """Sessions by name. A name has one session at a time; an ended one stays under its name until
     :meth:`take` starts the next.
 

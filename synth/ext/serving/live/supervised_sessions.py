@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Any, get_args
 
 from synth.errors import OperatorError
-from synth.ext.serving.live.book import SessionReport, scored
 from synth.ext.serving.live.recorder import Recorder, broken
 from synth.ext.serving.live.session import SessionError
+from synth.ext.serving.live.session_registry import SessionReport, scored
 from synth.ext.serving.live.supervised import ApprovalMode, SupervisedSession, Supervision, UserKind
 from synth.ext.serving.live.world import LiveWorld
 

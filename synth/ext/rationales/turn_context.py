@@ -65,7 +65,7 @@ _OWN_ACT = re.compile(
 
 
 @dataclass(frozen=True)
-class Moment:
+class TurnContext:
     """One turn of a conversation, as its assistant knew it.
 
     ``seen`` are the messages before it, ``later`` those behind it. ``own`` is JSON that the turn
