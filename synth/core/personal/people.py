@@ -8,8 +8,9 @@ to.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 from envs.sandboxes.base import Template
@@ -77,7 +78,20 @@ class People:
             self._widths.setdefault(form[0], set()).add(len(form))
 
     def mentioned(self, text: str) -> Iterator[PersonalValue]:
-        """The personal values in a text, in any form of its words and dates."""
+        """The personal values in a text, in any form of its words and dates. A paragraph is read
+        once: system messages differ in few.
+        """
+        for part in text.split("\n\n"):
+            yield from self._in_paragraph(part)
+
+    @cached_property
+    def _in_paragraph(self) -> Callable[[str], Sequence[PersonalValue]]:
+        def read(text: str) -> Sequence[PersonalValue]:
+            return [*self._read_paragraph(text)]
+
+        return lru_cache(maxsize=4096)(read)
+
+    def _read_paragraph(self, text: str) -> Iterator[PersonalValue]:
         words = texts(tokens(text))
         for index, word in enumerate(words):
             for width in self._widths.get(word, ()):

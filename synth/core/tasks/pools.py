@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from synth.core.tasks.domains import Domain
-from synth.core.tasks.grounding import by_text, combination, distinct_sorted, turns
+from synth.core.tasks.grounding import by_text, combination, turns
 from synth.core.tasks.queries import Queries, binds_of
 from synth.core.tasks.yaml.body import Body
 from synth.core.tasks.yaml.family import Family
@@ -153,9 +153,9 @@ def case_pools(family: TaskFamily, queries: Queries) -> list[CasePool]:
         message = f"a family is a Family or a ListedFamily, not a {type(family).__name__}"
         raise TaskError(message, family.file, family.line, family.id)
     where = TaskError("", family.file, family.ground_line, family.id)
-    whole = queries.rows(family.sql, where)
+    whole = queries.distinct(family.sql, where)
     if not family.cases:
-        return [GroundedCase(None, family, distinct_sorted(whole), family.vary)]
+        return [GroundedCase(None, family, whole, family.vary)]
     return _grounded_cases(family, queries, whole)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from envs.ledger import Ledger
 from synth.core.foundation.hashing import canonical, derive_seed
 from synth.core.tasks.domains import Domain, parse_domain
-from synth.core.tasks.grounding import combination, distinct_sorted
+from synth.core.tasks.grounding import combination
 from synth.core.tasks.queries import Queries
 from synth.core.tasks.readers import FileFamilies, ReaderContext
 from synth.core.tasks.yaml.base import has_question
@@ -180,7 +180,10 @@ class _Reader:
         ground = scope.mapping(raw["ground"], "ground", raw.lines["ground"], keys_of(GroundModel))
         sql = scope.text(ground, "sql", "ground").strip().rstrip(";")
         key = scope.text(ground, "key", "ground")
-        rows = distinct_sorted(self.rows(sql, ground.lines["sql"], ""))
+        line = ground.lines["sql"]
+        rows = self.queries.distinct(sql, TaskError("", scope.file, line, self.name))
+        if not rows:
+            raise EmptyFamilyError("the grounding yields no row", scope.file, line, self.name)
         self.check_key(key, rows, ground.lines["key"])
         columns = frozenset(rows[0])
         vary, cases = self.vary(columns), self.cases()
@@ -264,11 +267,7 @@ class _Reader:
         raise self.scope.fail(message, line)
 
     def rows(self, sql: str, line: int, what: str) -> list[dict[str, object]]:
-        rows = self.queries.rows(sql, TaskError(what, self.scope.file, line, self.name))
-        if not rows and not what:
-            message = "the grounding yields no row"
-            raise EmptyFamilyError(message, self.scope.file, line, self.name)
-        return rows
+        return self.queries.rows(sql, TaskError(what, self.scope.file, line, self.name))
 
     def vary(self, columns: frozenset[str]) -> dict[str, Domain]:
         scope, vary = self.scope, self.scope.part(self.raw, "vary")
