@@ -81,21 +81,24 @@ class Ledger:
 
     def check(self) -> None:
         """Raise AssertionError if the parts of a kind do not add up to those of the source."""
-        for kind, found in self._found.items():
-            named = self.count(kind, "changed") + self.count(kind, "left out")
-            total = self._used[kind] + named
-            if total != found:
+        for kind, one in self.counts().items():
+            named = one["changed"] + one["left_out"]
+            total = one["used"] + named
+            if total != one["found"]:
                 raise AssertionError(
-                    f"{found} {_plural(kind)} came in and {total} are accounted for"
-                    f" ({self._used[kind]} used, {named} changed or left out)"
+                    f"{one['found']} {_plural(kind)} came in and {total} are accounted for"
+                    f" ({one['used']} used, {named} changed or left out)"
                 )
+
+    def _kinds(self) -> Sequence[str]:
+        return list(dict.fromkeys([*self._found, *self._used, *(one.kind for one in self.entries)]))
 
     def lines(self, most: int = 20) -> Iterator[str]:
         """A summary for a terminal: one line for each kind that is not used whole, below it one
         line for each reason, at most ``most`` of these.
         """
         shown = 0
-        for kind in dict.fromkeys([*self._found, *(one.kind for one in self.entries)]):
+        for kind in self._kinds():
             reasons: dict[tuple[Outcome, str], list[Entry]] = {}
             for one in self.entries:
                 if one.kind == kind:
@@ -120,7 +123,7 @@ class Ledger:
                 "changed": self.count(kind, "changed"),
                 "left_out": self.count(kind, "left out"),
             }
-            for kind in dict.fromkeys([*self._found, *(one.kind for one in self.entries)])
+            for kind in self._kinds()
         }
 
     def to_json(self) -> Mapping[str, object]:

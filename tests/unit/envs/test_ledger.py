@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+from collections.abc import Callable
 
 import pytest
 
@@ -31,6 +32,14 @@ def test_a_part_that_is_accounted_for_twice_is_an_error():
     account.use("key")
     account.leave_out("key", "a.b", "refers to no table")
     with pytest.raises(AssertionError, match="1 keys came in and 2"):
+        account.check()
+
+
+@pytest.mark.parametrize("account_for", [Ledger.leave_out, Ledger.change])
+def test_a_kind_that_was_never_counted_is_an_error(account_for: Callable[..., None]):
+    account = Ledger()
+    account_for(account, "trigger", "t", "a world has the rows only")
+    with pytest.raises(AssertionError, match="0 triggers came in and 1 are accounted for"):
         account.check()
 
 
