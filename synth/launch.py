@@ -75,7 +75,7 @@ def launch(
     with Waiting(f"planning the tasks of {config.world_folder}", console):
         run = prepare(config, consent=consent)
     _require_model(run)
-    directory = new_directory(config.output, config.env)
+    directory = new_directory(config.output, run.world.name)
     try:
         for hook in hooks:
             run = hook.planned(run, directory, console)
@@ -300,13 +300,13 @@ def _contents(folder: Path) -> dict[str, bytes]:
     return {name: file.read_bytes() for name, file in world_files(folder).items()}
 
 
-def new_directory(output: OutputConfig, env: EnvConfig) -> Path:
+def new_directory(output: OutputConfig, world: str) -> Path:
     """The directory of a new run: ``output.dir``, or a new one under ``output.root``."""
     if output.dir is not None:
         return Path(output.dir).expanduser().absolute()
     stamp = datetime.now().astimezone().strftime("%Y-%m-%d_%H-%M-%S")
     root = Path(output.root).expanduser().absolute()
-    name = f"{Path(env.place or 'run').name}_{stamp}"
+    name = f"{world}_{stamp}"
     return next(
         path
         for number in range(1, 10_000)
