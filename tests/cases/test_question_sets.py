@@ -171,9 +171,12 @@ def test_a_set_of_questions_is_asked(asked: tuple[str, str], tmp_path: Path):
     account = json.loads(plan.stdout)["account"]
     counts = account["counts"]["question"]
     assert counts["found"] == len(questions(engine))
-    left_out = {one["name"] for one in account["entries"] if one["outcome"] == "left_out"}
-    unread = {str(counts["found"] - back) for back in (1, 2, 3)}
-    assert left_out == {*(f"questions {name}" for name in LEFT_OUT), *unread}
+    left_out = {
+        one["name"]: one["why"] for one in account["entries"] if one["outcome"] == "left_out"
+    }
+    unread = {str(counts["found"] - back) for back in (0, 1, 2)}
+    assert left_out.keys() == {*(f"questions {name}" for name in LEFT_OUT), *unread}
+    assert left_out["questions writes"] == "it writes, and questions only read"
     done = synth(*job, *options, count, "output.dir=out", cwd=tmp_path, env={"THE_DB": url})
     assert done.returncode == 0, done.stdout + done.stderr
     with Dataset.open(tmp_path / "out") as dataset:
@@ -214,12 +217,13 @@ def test_a_question_whose_gold_fails_its_proof_is_left_out_and_the_others_are_as
     ]
     (tmp_path / "set.json").write_text(json.dumps(entries), "utf-8")
     job = ("run", "database=attached", "database.dsn_env_var=THE_DB", "database.max_rows=3")
-    more = ("tasks=questions", "tasks.path=set.json", "tasks.count=3", "output.dir=out")
-    done = synth(*job, *more, "runtime=inline", cwd=tmp_path, env={"THE_DB": url})
+    more = ("tasks=questions", "tasks.path=set.json", "tasks.count=3", "runtime=inline")
+    done = synth(*job, *more, cwd=tmp_path, env={"THE_DB": url})
     assert "the statement gives more than 3 rows" in done.stdout + done.stderr
-    with Dataset.open(tmp_path / "out") as dataset:
+    (out,) = (tmp_path / "outputs").glob("set.json_*")
+    with Dataset.open(out) as dataset:
         assert {row["messages"][1]["content"] for row in dataset.rows()} == {"few", "after"}
-    account = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))["account"]
+    account = json.loads((out / "manifest.json").read_text("utf-8"))["account"]
     (left_out,) = account["entries"]
     assert left_out["name"].startswith("questions-")
     assert account["counts"]["proof"] == {"found": 3, "used": 2, "changed": 0, "left_out": 1}

@@ -221,14 +221,14 @@ class ReadQuestions:
 
 
 def read_questions(file: Path, database: str | None = None) -> ReadQuestions:
-    """Read a file of questions. Those without an id take their place in the file; Spider's have no
+    """Read a file of questions. Those without an id take their place in it, from 1 on; Spider's have no
     evidence. ``database`` is the ``db_id`` of those that name none.
 
     Raises :class:`OperatorError` for a file that holds no list, or no question that can be read.
     """
     out = ReadQuestions()
     seen: set[tuple[str, str]] = set()
-    for index, item in enumerate(_entries(file)):
+    for index, item in enumerate(_entries(file), 1):
         entry = cast("dict[str, Any]", item if isinstance(item, dict) else {})
         if entry and database is not None and not entry.get("db_id"):
             entry = {**entry, "db_id": database}

@@ -138,6 +138,10 @@ class _QuestionReader:
         rules = self._rules(read)
         right = right_answers(sql, self._ask, queries.dialect, rules)
         if isinstance(right, ToolResult):
+            criticise = resolve("envs.tools.sql.critic:criticise")
+            found = criticise(sql, {}, queries.dialect, reading=True)
+            if any(one.kind == "write_in_reader" for one in found):
+                return "it writes, and questions only read"
             return f"its query fails: {(right.message or '').rstrip('.')} ({right.category})"
         rows = right.answer.rows
         if not rows or all(cell is None for row in rows for cell in row):

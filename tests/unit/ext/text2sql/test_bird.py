@@ -201,7 +201,7 @@ LEFT_OUT: list[tuple[Callable[[Path], object], str, str]] = [
     (rewrite(lambda asked: asked[1].pop("question")), "1", "it has no question"),
     (rewrite(lambda asked: asked[1].update(db_id=None)), "1", "it has no db_id"),
     (rewrite(lambda asked: asked[1].update(db_id="../x")), "1", "its db_id '../x' must match"),
-    (rewrite(lambda asked: asked.insert(1, 7)), "1", "it is not an object"),
+    (rewrite(lambda asked: asked.insert(1, 7)), "2", "it is not an object"),
     (
         rewrite(lambda asked: asked[1].update(question="\ud800?")),
         "1",
@@ -252,9 +252,9 @@ def test_an_id_twice_and_an_unknown_difficulty_are_asked(folder: Path, tmp_path:
     made = sources(write_bird_world(folder, tmp_path / "world"))
     (school,) = (source for source in made if source.families[0].id == "california_schools")
     keys = [school.task("california_schools", at, 0).key for at in range(10)]
-    assert "0-1" in keys
+    assert "0-2" in keys
     (changed,) = (one for one in school.account.entries if "hard" in one.why)
-    assert (changed.name, changed.outcome) == ("california_schools 0-1", "changed")
+    assert (changed.name, changed.outcome) == ("california_schools 0-2", "changed")
 
 
 def test_bytes_that_are_not_utf_8_are_the_replacement_sign(folder: Path, tmp_path: Path):
