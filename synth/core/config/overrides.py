@@ -347,7 +347,8 @@ _EXTENSIONS = {
 def _check_choice(key: str, choice: str, known: Sequence[str]) -> None:
     if choice not in known:
         _refuse_extension(key, choice)
-        own = "; a world of your own: env.path=/path/to/world" if key == "env" else ""
+        path = quoted_value(choice) if Path(choice).is_dir() else "/path/to/world"
+        own = f"; a world of your own: env.path={path}" if key == "env" else ""
         raise _Refused(
             f"{key}={choice}: no such choice{hint(nearest(choice, known))} (there are:"
             f" {', '.join(known)}{own})"

@@ -166,6 +166,15 @@ def test_everything_wrong_is_said_at_once():
         assert any(line.startswith(words) for line in problems), words
 
 
+def test_a_folder_that_is_taken_for_a_name_is_named_with_its_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "velo").mkdir()
+    assert refused("env=velo")[0].endswith("; a world of your own: env.path=velo)")
+    assert refused("env=other")[0].endswith("; a world of your own: env.path=/path/to/world)")
+
+
 def test_a_refused_override_leaves_no_false_complaint_behind():
     """With the world's choice misspelt, nothing is said about what only that choice would have
     decided.
