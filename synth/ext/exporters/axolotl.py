@@ -23,7 +23,7 @@ class Axolotl(Exporter):
     name = "axolotl"
     description = "Axolotl, type chat_template: JSONL with a training mark in every turn"
     suffix = ".jsonl"
-    length_limit = "sequence_len: 512"
+    length_limit = ("Axolotl", "sequence_len: 512")
     columns = ("messages", "segments", "tools")
     views = ("full", "segments")
 

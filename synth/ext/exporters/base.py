@@ -92,8 +92,8 @@ class Exporter(ABC):
     encodes: ClassVar[bool] = False
     marks: ClassVar[tuple[str, ...]] = ()
     Options: ClassVar[type[object] | None] = None
-    length_limit: ClassVar[str] = ""
-    """The trainer's setting, with its default, past which it cuts or drops an example unsaid."""
+    length_limit: ClassVar[tuple[str, str] | None] = None
+    """The trainer, and its setting with the default past which it cuts or drops examples unsaid."""
     view: View = "full"
     """The view of this export."""
     unit: Unit = "rollout"
@@ -132,11 +132,12 @@ class Exporter(ABC):
 
     def remark(self) -> str:
         """A line for the operator about the file that was written; empty for none."""
-        if not self.length_limit:
+        if self.length_limit is None:
             return ""
+        trainer, setting = self.length_limit
         return (
-            f"the trainer cuts or drops longer examples without a word: its default is"
-            f" {self.length_limit}; set it above the longest"
+            f"{trainer} cuts or drops longer examples without a word: its default is {setting};"
+            " set it above the longest"
         )
 
     def leave_out(self, row: Row, reason: str) -> None:

@@ -106,7 +106,7 @@ class LlamaFactory(ShareGPT):
     """The same file under the trainer's name, with words beside calls."""
 
     name = "llamafactory"
-    length_limit = "cutoff_len: 2048"
+    length_limit = ("LLaMA-Factory", "cutoff_len: 2048")
     description = "LLaMA-Factory, formatting sharegpt: JSONL with conversations, system and tools"
     Options = LlamaFactoryOptions
 

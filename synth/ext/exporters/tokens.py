@@ -60,7 +60,7 @@ class Tokens(Exporter):
     name = "tokens"
     description = "token ids and loss masks by --template and a tokenizer: Parquet, also for TRL"
     suffix = ".parquet"
-    length_limit = "SFTConfig(max_length=1024)"
+    length_limit = ("TRL", "SFTConfig(max_length=1024)")
     columns = ("trajectory_id", "task_id", "messages", "segments", "tools")
     views = ("full", "segments")
     encodes = True

@@ -62,7 +62,7 @@ class TrlDpo(Exporter):
     name = "trl-dpo"
     description = "TRL DPOTrainer: Parquet with prompt, chosen and rejected, of samples of one task"
     suffix = ".parquet"
-    length_limit = "DPOConfig(max_length=1024)"
+    length_limit = ("TRL", "DPOConfig(max_length=1024)")
     columns = (
         *("task_id", "messages", "tools", "reward"),
         *("trajectory_id", "parent_id", "branch_step"),

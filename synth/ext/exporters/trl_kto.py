@@ -32,7 +32,7 @@ class TrlKto(Exporter):
     name = "trl-kto"
     description = "TRL KTOTrainer: Parquet with prompt, completion and label"
     suffix = ".parquet"
-    length_limit = "KTOConfig(max_length=1024)"
+    length_limit = ("TRL", "KTOConfig(max_length=1024)")
     columns = ("messages", "tools", "outcome")
     min_reward = None
     units: ClassVar[tuple[Unit, ...]] = ("rollout",)

@@ -31,7 +31,7 @@ class TrlSft(Exporter):
     name = "trl-sft"
     description = "TRL SFTTrainer: Parquet with messages and tools"
     suffix = ".parquet"
-    length_limit = "SFTConfig(max_length=1024)"
+    length_limit = ("TRL", "SFTConfig(max_length=1024)")
     columns = ("messages", "segments", "tools")
     views = ("full", "segments")
 

@@ -181,7 +181,7 @@ def test_the_account_is_printed_and_whole_in_json(
     assert said.err == (
         "rows: 1 of 2 used\n  left out a177c0ffee5eed01: a text holds <|im_end|>, a control mark"
         " of chat templates\n"
-        "the trainer cuts or drops longer examples without a word: its default is sequence_len: 512;"
+        "Axolotl cuts or drops longer examples without a word: its default is sequence_len: 512;"
         " set it above the longest\n"
     )
     account = json.loads(said.out)["account"]
