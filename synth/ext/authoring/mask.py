@@ -59,7 +59,7 @@ class Decision:
 @dataclass(frozen=True, slots=True)
 class MaskedSample:
     """The result of masking: the tables, with clean comments; a decision for each column that holds
-    text or is personal; the kinds of the personal columns.
+    texts or dates, or is personal; the kinds of the personal columns.
     """
 
     tables: Sequence[LiveTable]
@@ -98,8 +98,9 @@ def mask(
             key = (table.name, column.name)
             sample = (before[key], _first(rows, key)) if before.get(key) is not None else None
             decisions.append(Decision(name, kind, key in masked, sample=sample))
-        elif column.type == "TEXT" and not column.choices:
-            decisions.append(_clean(table, column, rows, known, name in keep))
+        elif any(isinstance(row[column.name], str) for row in rows.by_table[table.name]):
+            stays = name in keep or bool(column.choices)
+            decisions.append(_clean(table, column, rows, known, stays))
     return MaskedSample([_clean_comments(table, known) for table in tables], decisions, kinds)
 
 
