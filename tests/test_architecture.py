@@ -126,6 +126,7 @@ PARQUET = "a recorded run is read with pyarrow, which a dry run does without"
 LAZY = {
     ("envs/environments/executable.py", "envs.tools.sql.critic.masked:masked"): CRITIC,
     ("envs/tools/sql/tool_set.py", "envs.tools.sql.critic.on_connection:criticise_on"): CRITIC,
+    ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:criticise"): CRITIC,
     ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:read_query"): CRITIC,
     ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:read_view"): CRITIC,
     ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:doubts"): CRITIC,

@@ -98,10 +98,13 @@ def mask(
             key = (table.name, column.name)
             sample = (before[key], _first(rows, key)) if before.get(key) is not None else None
             decisions.append(Decision(name, kind, key in masked, sample=sample))
-        elif any(isinstance(row[column.name], str) for row in rows.by_table[table.name]):
-            stays = name in keep or bool(column.choices)
-            decisions.append(_clean(table, column, rows, known, stays))
+        elif _holds_texts(table, column, rows):
+            decisions.append(_clean(table, column, rows, known, name in keep))
     return MaskedSample([_clean_comments(table, known) for table in tables], decisions, kinds)
+
+
+def _holds_texts(table: LiveTable, column: LiveColumn, rows: Rows) -> bool:
+    return any(isinstance(row[column.name], str) for row in rows.by_table[table.name])
 
 
 def _first(rows: Rows, key: tuple[str, str]) -> Value:
@@ -232,6 +235,7 @@ def _clean(
 ) -> Decision:
     """Replace known personal values in the texts of a column that is kept."""
     prose = _is_prose(table, column, rows)
+    stays = stays or bool(column.choices)
     public = is_of_things(table.name) or (is_of_things(column.name) and not prose)
     changed = list[tuple[Value, Value]]()
     for row in rows.by_table[table.name] if not (stays or public) else ():

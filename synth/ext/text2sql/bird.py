@@ -221,8 +221,8 @@ class ReadQuestions:
 
 
 def read_questions(file: Path, database: str | None = None) -> ReadQuestions:
-    """Read a file of questions. Those without an id take their place in it, from 1 on; Spider's have no
-    evidence. ``database`` is the ``db_id`` of those that name none.
+    """Read a file of questions. Those without an id take their place in the file, from 1 on;
+    Spider's have no evidence. ``database`` is the ``db_id`` of those that name none.
 
     Raises :class:`OperatorError` for a file that holds no list, or no question that can be read.
     """

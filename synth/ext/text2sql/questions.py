@@ -138,11 +138,7 @@ class _QuestionReader:
         rules = self._rules(read)
         right = right_answers(sql, self._ask, queries.dialect, rules)
         if isinstance(right, ToolResult):
-            criticise = resolve("envs.tools.sql.critic:criticise")
-            found = criticise(sql, {}, queries.dialect, reading=True)
-            if any(one.kind == "write_in_reader" for one in found):
-                return "it writes, and questions only read"
-            return f"its query fails: {(right.message or '').rstrip('.')} ({right.category})"
+            return _failure(sql, right, queries.dialect)
         rows = right.answer.rows
         if not rows or all(cell is None for row in rows for cell in row):
             return "its query finds nothing"
@@ -222,6 +218,14 @@ class _QuestionReader:
             difficulty=item["difficulty"],
         )
         return ListedTask({"question_id": item["question_id"]}, item["question_id"], None, body)
+
+
+def _failure(sql: str, result: ToolResult, dialect: str) -> str:
+    """The reason for which a query has no answer."""
+    found = resolve("envs.tools.sql.critic:criticise")(sql, {}, dialect, reading=True)
+    if any(one.kind == "write_in_reader" for one in found):
+        return "it writes, and questions only read"
+    return f"its query fails: {(result.message or '').rstrip('.')} ({result.category})"
 
 
 def quotes(read: Any) -> bool:
