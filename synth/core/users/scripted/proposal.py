@@ -237,9 +237,12 @@ class Turn:
 
     def another_act(self, words: Sequence[str], own: Sequence[str] = ()) -> bool:
         """Tell whether the turn names an act of which no other is a way, and that is none of these
-        words, more often than its ``own``.
+        words, more often than its ``own``. An act that is denied is not named.
         """
-        stems = [stem(word) for word in texts(tokens(_NOUNS.sub(" ", self._folded)))]
+        acts = Turn(_NOUNS.sub(" ", self._folded))
+        stems = [
+            "" if acts._denied(index) else stem(word) for index, word in enumerate(acts._words)
+        ]
 
         def named(acts: Collection[str]) -> int:
             return sum(len(_forms_at([act], stems)) for act in acts)

@@ -85,6 +85,20 @@ def test_a_second_value_beside_a_fact_gets_no_yes(text: str, agrees: bool):
     assert (turn.consents, turn.corrects) == (agrees, not agrees)
 
 
+@pytest.mark.parametrize(
+    ("text", "agrees"),
+    [
+        ("Our rules don't allow a transfer, only a card. Shall I send the 189.00 there?", True),
+        ("It is cheap, so it couldn't be returned. Shall I send 189.00 to the card?", True),
+        ("I would transfer 189.00 from the card. Shall I?", False),
+    ],
+)
+def test_an_act_that_is_denied_is_not_proposed(text: str, agrees: bool):
+    consent = Consent(["189", "card"], act=["send", "exchange"])
+    turn = answer(text, Act("propose"), role=UserRole("Refund it.", consent=consent))
+    assert turn.consents is agrees
+
+
 def test_what_is_asked_beside_a_proposal_is_told_with_the_yes():
     turn = answer("LP-1", Act("ask", topics=["street"]), Act("propose", tools=["cancel_order"]))
     assert turn.text == "Hafenstr. 21. Yes, cancel it."
