@@ -1,7 +1,6 @@
 """An exporter of questions and last answers: `synth export out/ehr --to extensions.exporter:Pairs`."""
 
 from synth.ext.exporters.base import Exporter
-from synth.ext.exporters.files import write_jsonl
 
 
 class Pairs(Exporter):
@@ -14,6 +13,3 @@ class Pairs(Exporter):
             asked = next(m["content"] for m in row["messages"] if m["role"] == "user")
             self.exported(row)
             yield {"asked": asked, "answered": row["messages"][-1]["content"]}
-
-    def write(self, examples, out):
-        return write_jsonl(examples, out)

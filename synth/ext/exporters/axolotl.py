@@ -8,36 +8,27 @@ every key that a call does not have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synth.core.dataset.store.wire import json_text
-from synth.ext.exporters.base import Example, Exporter, Message, Row
-from synth.ext.exporters.files import write_jsonl
+from synth.ext.exporters.base import Example, Message, Row
+from synth.ext.exporters.conversations import ConversationExporter
 
 
-class Axolotl(Exporter):
+class Axolotl(ConversationExporter):
     """Files for supervised fine-tuning with Axolotl."""
 
     name = "axolotl"
     description = "Axolotl, type chat_template: JSONL with a training mark in every turn"
     suffix = ".jsonl"
     length_limit = ("Axolotl", "sequence_len: 512")
-    columns = ("messages", "segments", "tools")
-    views = ("full", "segments")
 
-    def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
-        for row in rows:
-            for messages in self.trained(row):
-                self.exported(row, messages)
-                yield {
-                    "messages": [_message(message) for message in messages],
-                    "tools": [_tool(tool) for tool in row["tools"]],
-                }
-
-    def write(self, examples: Iterable[Example], out: Path) -> int:
-        return write_jsonl(examples, out)
+    def example(self, row: Row, messages: Sequence[Message]) -> Example:
+        return {
+            "messages": [_message(message) for message in messages],
+            "tools": [_tool(tool) for tool in row["tools"]],
+        }
 
 
 def _message(message: Message) -> Example:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
 from envs.ledger import Ledger
+from synth.ext.exporters.files import Columns, write_jsonl, write_parquet
 from synth.ext.exporters.rendering.presets import Preset
 from synth.ext.exporters.row_policy import REASONING, Calls, Ids, Unit
 
@@ -92,6 +93,8 @@ class Exporter(ABC):
     encodes: ClassVar[bool] = False
     marks: ClassVar[tuple[str, ...]] = ()
     Options: ClassVar[type[object] | None] = None
+    parquet: ClassVar[Columns] = {}
+    """The columns of a Parquet file with an example in each row; empty for lines of JSON."""
     length_limit: ClassVar[tuple[str, str] | None] = None
     """The trainer, and its setting with the default past which it cuts or drops examples unsaid."""
     view: View = "full"
@@ -110,7 +113,7 @@ class Exporter(ABC):
     """
 
     def __init__(self, options: object | None = None) -> None:
-        self.options: Any = options
+        self.options: Any = self.Options() if options is None and self.Options else options
         self.account = Ledger()
         """The rows that were found, and what became of each; the turns that lose reasoning."""
         self._row = _RowAccount("", None)
@@ -123,12 +126,17 @@ class Exporter(ABC):
         passes through, in the order of the plan, so that a target may pair the samples of one task.
         """
 
-    @abstractmethod
     def write(self, examples: Iterable[Example], out: Path) -> int:
-        """Write all examples to ``out``, which does not exist yet, and flush them to disk.
+        """Write all examples to ``out``, which does not exist yet, and flush them to disk: as JSON
+        lines, or as Parquet where :attr:`parquet` has columns.
 
         Returns the number of examples.
         """
+        return (
+            write_parquet(examples, out, self.parquet)
+            if self.parquet
+            else write_jsonl(examples, out)
+        )
 
     def remark(self) -> str:
         """A line for the operator about the file that was written; empty for none."""

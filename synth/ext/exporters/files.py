@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -18,6 +18,11 @@ from synth.core.dataset.store.wire import json_text
 
 _LINE_ENDS: Final = str.maketrans({"\u0085": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 """Characters that end a line for ``str.splitlines()`` but not in JSON; they are escaped."""
+
+Columns = Mapping[str, Kind | pa.DataType]
+"""Columns of a Parquet file: kinds of the dataset's own, or types of Arrow for readers that know no
+JSON type (pandas).
+"""
 
 
 def write_jsonl(examples: Iterable[Mapping[str, object]], out: Path) -> int:
@@ -32,9 +37,7 @@ def write_jsonl(examples: Iterable[Mapping[str, object]], out: Path) -> int:
     return count
 
 
-def write_parquet(
-    examples: Iterable[Mapping[str, object]], out: Path, columns: Mapping[str, Kind]
-) -> int:
+def write_parquet(examples: Iterable[Mapping[str, object]], out: Path, columns: Columns) -> int:
     """Write a Parquet file of those columns, and return the number of rows.
 
     JSON kinds take Python values; ``datasets`` returns them unchanged, without null-filled keys.
@@ -42,7 +45,7 @@ def write_parquet(
     Parquet writer closes without an error.
     """
     # Without the schema version: the file is not a dataset of this format.
-    schema = pa.schema(list(cast("Any", make_schema(columns.items()))))
+    schema = pa.schema([_field(name, kind) for name, kind in columns.items()])
     groups = (
         pa.table(
             [_array([row[name] for row in chunk], kind) for name, kind in columns.items()],
@@ -53,25 +56,15 @@ def write_parquet(
     return write_groups(out, groups, schema, out.with_name(f"{out.name}.unread"))[0]
 
 
-def write_plain_parquet(
-    examples: Iterable[Mapping[str, object]], out: Path, schema: pa.Schema
-) -> int:
-    """Write a Parquet file of lists and structs, for readers that know no JSON type (pandas), and
-    return the number of rows.
-
-    Raises :class:`~synth.errors.OperatorError` as :func:`write_parquet` does.
-    """
-    groups = (
-        pa.table(
-            [pa.array([row[field.name] for row in chunk], field.type) for field in schema],
-            schema=schema,
-        )
-        for chunk in _chunks(examples, ROWS_PER_GROUP)
-    )
-    return write_groups(out, groups, schema, out.with_name(f"{out.name}.unread"))[0]
+def _field(name: str, kind: Kind | pa.DataType) -> pa.Field:
+    if isinstance(kind, pa.DataType):
+        return pa.field(name, kind)
+    return make_schema([(name, kind)]).field(name)
 
 
-def _array(values: list[Any], kind: Kind) -> pa.Array | pa.ChunkedArray:
+def _array(values: list[Any], kind: Kind | pa.DataType) -> pa.Array | pa.ChunkedArray:
+    if isinstance(kind, pa.DataType):
+        return pa.array(values, kind)
     if kind == "json":
         values = [None if value is None else json_text(value) for value in values]
     elif kind == "list<json>":

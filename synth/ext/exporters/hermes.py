@@ -9,13 +9,12 @@ those of one turn in one turn. ``text`` is the same as ChatML. With ``--unit tur
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from synth.core.dataset.store.wire import json_text
-from synth.ext.exporters.base import Example, Exporter, Message, Row
-from synth.ext.exporters.files import write_jsonl
+from synth.ext.exporters.base import Example, Message, Row
+from synth.ext.exporters.conversations import ConversationExporter
 
 _TOOLS = """\
 You may call the functions whose signatures stand between the <tools> tags:
@@ -30,31 +29,22 @@ For each call, write a JSON object with the keys "name" and "arguments" between 
 _CHATML = {"system": "system", "human": "user", "gpt": "assistant", "tool": "tool"}
 
 
-class Hermes(Exporter):
+class Hermes(ConversationExporter):
     """Conversations as text, with calls between tags."""
 
     name = "hermes"
     description = "Hermes function calling: JSONL with conversations and ChatML text"
     suffix = ".jsonl"
-    columns = ("messages", "segments", "tools")
-    views = ("full", "segments")
+    has_masks = False
     keeps_reasoning = False
     marks = ("<|im_start|>", "<|im_end|>", "<tool_call>", "<tool_response>")
 
-    def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
-        for row in rows:
-            kept = self.trained(row) if self.unit == "turn" else self.unmasked(row)
-            for messages in kept:
-                self.exported(row, messages)
-                turns = conversation(messages, row["tools"])
-                if self.unit == "turn":
-                    prompt = chatml(turns[:-1]) + "<|im_start|>assistant\n"
-                    yield {"prompt": prompt, "completion": f"{turns[-1]['value']}<|im_end|>\n"}
-                else:
-                    yield {"conversations": turns, "text": chatml(turns)}
-
-    def write(self, examples: Iterable[Example], out: Path) -> int:
-        return write_jsonl(examples, out)
+    def example(self, row: Row, messages: Sequence[Message]) -> Example:
+        turns = conversation(messages, row["tools"])
+        if self.unit == "turn":
+            prompt = chatml(turns[:-1]) + "<|im_start|>assistant\n"
+            return {"prompt": prompt, "completion": f"{turns[-1]['value']}<|im_end|>\n"}
+        return {"conversations": turns, "text": chatml(turns)}
 
 
 def conversation(messages: Sequence[Message], tools: Sequence[Any]) -> list[Example]:

@@ -8,14 +8,12 @@ fields with the request and finds the task by them: that of ``synth serve-env`` 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from synth.core.types.reply_tool import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
 from synth.ext.exporters.base import Example, Row
-from synth.ext.exporters.files import write_jsonl
 from synth.ext.exporters.prompts import (
     PromptExporter,
     PromptOptions,
@@ -43,9 +41,6 @@ class NemoGym(PromptExporter):
     suffix = ".jsonl"
     Options = NemoGymOptions
 
-    def __init__(self, options: NemoGymOptions | None = None) -> None:
-        super().__init__(options or NemoGymOptions())
-
     def example(self, group: Sequence[Row], number: int) -> Example:
         agent = {"type": "responses_api_agents", "name": self.options.agent}
         return {
@@ -67,9 +62,6 @@ class NemoGym(PromptExporter):
             "parameters": REPLY_PARAMETERS,
         }
         return [*tools_of(group), *([{"function": function}] if self.options.reply_tool else [])]
-
-    def write(self, examples: Iterable[Example], out: Path) -> int:
-        return write_jsonl(examples, out)
 
 
 def flat_tool(tool: Mapping[str, Any]) -> Example:

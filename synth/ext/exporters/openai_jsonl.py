@@ -9,13 +9,12 @@ turn, so everything after the last turn to train on is removed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from synth.core.dataset.store.wire import json_text
-from synth.ext.exporters.base import Example, Exporter, Message, Row
-from synth.ext.exporters.files import write_jsonl
+from synth.ext.exporters.base import Example, Message, Row
+from synth.ext.exporters.conversations import ConversationExporter
 
 _KEYS = {
     "system": ("role", "content", "name"),
@@ -28,32 +27,22 @@ _KEYS = {
 _FUNCTION_KEYS = ("name", "description", "parameters", "strict")
 
 
-class OpenAIJsonl(Exporter):
+class OpenAIJsonl(ConversationExporter):
     """Fine-tuning files of the OpenAI API."""
 
     name = "openai-jsonl"
     description = "OpenAI fine-tuning: chat JSONL with tools"
     suffix = ".jsonl"
     columns = ("messages", "segments", "tools", "sampling")
-    views = ("full", "segments")
     keeps_reasoning = False
 
-    def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
-        for row in rows:
-            yield from self._examples(row, self.trained(row))
-
-    def _examples(self, row: Row, parts: Iterable[Sequence[Message]]) -> Iterator[Example]:
-        for kept in parts:
-            self.exported(row, kept)
-            example: Example = {"messages": [_message(message) for message in kept]}
-            # The service refuses an empty list, and parallel_tool_calls without tools.
-            if row["tools"]:
-                example["tools"] = [_tool(tool) for tool in row["tools"]]
-                example["parallel_tool_calls"] = _parallel(row, kept)
-            yield example
-
-    def write(self, examples: Iterable[Example], out: Path) -> int:
-        return write_jsonl(examples, out)
+    def example(self, row: Row, messages: Sequence[Message]) -> Example:
+        example: Example = {"messages": [_message(message) for message in messages]}
+        # The service refuses an empty list, and parallel_tool_calls without tools.
+        if row["tools"]:
+            example["tools"] = [_tool(tool) for tool in row["tools"]]
+            example["parallel_tool_calls"] = _parallel(row, messages)
+        return example
 
 
 def _message(message: Message) -> Example:

@@ -40,9 +40,6 @@ class PromptExporter(Exporter):
     prompts = True
     Options = PromptOptions
 
-    def __init__(self, options: PromptOptions | None = None) -> None:
-        super().__init__(options or PromptOptions())
-
     def rendered(self, row: Row) -> Sequence[Sequence[Message]]:
         return [prompt_part(row["messages"])]
 

@@ -13,14 +13,13 @@ LLaMA-Factory trains on the last turn only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from synth.core.dataset.store.wire import json_text
-from synth.ext.exporters.base import Example, Exporter, Message, Row
-from synth.ext.exporters.files import write_jsonl
+from synth.ext.exporters.base import Example, Message, Row
+from synth.ext.exporters.conversations import ConversationExporter
 from synth.ext.exporters.row_policy import Calls
 
 CALL_TAGS = ("<tool_call>", "</tool_call>")
@@ -42,35 +41,19 @@ class LlamaFactoryOptions(ShareGPTOptions):
     words: Literal["refuse", "drop", "keep"] = "keep"
 
 
-class ShareGPT(Exporter):
+class ShareGPT(ConversationExporter):
     """Conversations in the format that ShareGPT introduced."""
 
     name = "sharegpt"
     description = "ShareGPT conversations with function_call and observation: JSONL"
     suffix = ".jsonl"
-    columns = ("messages", "segments", "tools")
-    views = ("full", "segments")
+    has_masks = False
     keeps_reasoning = False
     marks = (*CALL_TAGS, "<think>", "</think>")
     calls: ClassVar[Calls] = "one"
     Options = ShareGPTOptions
 
-    def __init__(self, options: ShareGPTOptions | None = None) -> None:
-        super().__init__(options or ShareGPTOptions())
-
-    def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
-        for row in rows:
-            kept = self.trained(row) if self.unit == "turn" else self.unmasked(row)
-            for messages in kept:
-                example = self._example(messages, row["tools"])
-                if isinstance(example, str):
-                    self.leave_out(row, example)
-                else:
-                    self.exported(row, messages)
-                    yield example
-
-    def _example(self, messages: Sequence[Message], tools: Sequence[Any]) -> Example | str:
-        """Return the example of a conversation, or the reason why there is none."""
+    def example(self, row: Row, messages: Sequence[Message]) -> Example | str:
         system = [message["content"] for message in messages if message["role"] == "system"]
         turns: list[Example] = []
         for message in messages:
@@ -84,7 +67,7 @@ class ShareGPT(Exporter):
             turn["from"] not in (even if index % 2 else odd) for index, turn in enumerate(turns)
         ):
             return "turns that do not alternate"
-        functions = [tool["function"] for tool in tools]
+        functions = [tool["function"] for tool in row["tools"]]
         return {
             "conversations": turns,
             "system": "\n\n".join(system),
@@ -98,9 +81,6 @@ class ShareGPT(Exporter):
             return "words beside a call (--option words=keep or words=drop exports the row)"
         return None
 
-    def write(self, examples: Iterable[Example], out: Path) -> int:
-        return write_jsonl(examples, out)
-
 
 class LlamaFactory(ShareGPT):
     """The same file under the trainer's name, with words beside calls."""
@@ -109,9 +89,6 @@ class LlamaFactory(ShareGPT):
     length_limit = ("LLaMA-Factory", "cutoff_len: 2048")
     description = "LLaMA-Factory, formatting sharegpt: JSONL with conversations, system and tools"
     Options = LlamaFactoryOptions
-
-    def __init__(self, options: LlamaFactoryOptions | None = None) -> None:
-        super().__init__(options or LlamaFactoryOptions())
 
 
 def _turns(message: Message, *, keep: bool) -> list[Example]:

@@ -14,30 +14,19 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from synth.errors import OperatorError
-from synth.ext.exporters.base import Example, Exporter, Row
-from synth.ext.exporters.files import write_plain_parquet
+from synth.ext.exporters.base import Example, Message, Row
+from synth.ext.exporters.conversations import ConversationExporter
+from synth.ext.exporters.files import Columns
 from synth.ext.exporters.rendering.presets import Preset, RenderError, special_tokens
 from synth.plugins import PluginError, resolve
-
-_SCHEMA = pa.schema(
-    [
-        pa.field("input_ids", pa.list_(pa.int32())),
-        pa.field("assistant_masks", pa.list_(pa.int32())),
-        pa.field("num_tokens", pa.int64()),
-        pa.field("num_trained_tokens", pa.int64()),
-        pa.field("trajectory_id", pa.string()),
-        pa.field("task_id", pa.string()),
-    ]
-)
-
 
 BOUNDS = (1_024, 2_048, 8_192)
 """Usual limits of trainers, in tokens."""
@@ -54,41 +43,44 @@ class TokenOptions:
     eos: str | None = None
 
 
-class Tokens(Exporter):
+class Tokens(ConversationExporter):
     """Tokens of conversations, and a mask of those that are trained on."""
 
     name = "tokens"
     description = "token ids and loss masks by --template and a tokenizer: Parquet, also for TRL"
     suffix = ".parquet"
+    parquet: ClassVar[Columns] = {
+        **dict.fromkeys(("input_ids", "assistant_masks"), pa.list_(pa.int32())),
+        **dict.fromkeys(("num_tokens", "num_trained_tokens"), "int64"),
+        **dict.fromkeys(("trajectory_id", "task_id"), "str"),
+    }
     length_limit = ("TRL", "SFTConfig(max_length=1024)")
     columns = ("trajectory_id", "task_id", "messages", "segments", "tools")
-    views = ("full", "segments")
     encodes = True
     Options = TokenOptions
 
     def __init__(self, options: TokenOptions | None = None) -> None:
-        super().__init__(options or TokenOptions())
+        super().__init__(options)
         self._lengths = list[int]()
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
-        masks = self._masks()
-        for row in rows:
-            for messages in self.trained(row):
-                try:
-                    ids, mask = masks.encode(messages, row["tools"])
-                except RenderError as error:
-                    self.leave_out(row, f"the template does not render it: {error}")
-                    continue
-                self.exported(row, messages)
-                self._lengths.append(len(ids))
-                yield {
-                    "input_ids": ids,
-                    "assistant_masks": mask,
-                    "num_tokens": len(ids),
-                    "num_trained_tokens": sum(mask),
-                    "trajectory_id": row["trajectory_id"],
-                    "task_id": row["task_id"],
-                }
+        self._encoder = self._masks()
+        yield from super().rows(rows)
+
+    def example(self, row: Row, messages: Sequence[Message]) -> Example | str:
+        try:
+            ids, mask = self._encoder.encode(messages, row["tools"])
+        except RenderError as error:
+            return f"the template does not render it: {error}"
+        self._lengths.append(len(ids))
+        return {
+            "input_ids": ids,
+            "assistant_masks": mask,
+            "num_tokens": len(ids),
+            "num_trained_tokens": sum(mask),
+            "trajectory_id": row["trajectory_id"],
+            "task_id": row["task_id"],
+        }
 
     def remark(self) -> str:
         over = ", ".join(
@@ -131,6 +123,3 @@ class Tokens(Exporter):
                     f" --option {key}=TOKEN"
                 )
         return replace(preset, **found)
-
-    def write(self, examples: Iterable[Example], out: Path) -> int:
-        return write_plain_parquet(examples, out, _SCHEMA)

@@ -19,12 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from synth.core.dataset.columns import Kind
 from synth.ext.exporters.base import (
     Example,
     Exporter,
@@ -35,7 +33,7 @@ from synth.ext.exporters.base import (
     row_key,
     without_marks,
 )
-from synth.ext.exporters.files import write_parquet
+from synth.ext.exporters.files import Columns
 from synth.ext.exporters.row_policy import Unit
 from synth.ext.exporters.siblings import (
     NO_SIBLING,
@@ -62,6 +60,11 @@ class TrlDpo(Exporter):
     name = "trl-dpo"
     description = "TRL DPOTrainer: Parquet with prompt, chosen and rejected, of samples of one task"
     suffix = ".parquet"
+    parquet: ClassVar[Columns] = {
+        **dict.fromkeys(("prompt", "chosen", "rejected", "tools"), "list<json>"),
+        "task_id": "str",
+        **dict.fromkeys(("chosen_reward", "rejected_reward"), "float64"),
+    }
     length_limit = ("TRL", "DPOConfig(max_length=1024)")
     columns = (
         *("task_id", "messages", "tools", "reward"),
@@ -71,9 +74,6 @@ class TrlDpo(Exporter):
     units: ClassVar[tuple[Unit, ...]] = ("rollout",)
     by_task = True
     Options = PairOptions
-
-    def __init__(self, options: PairOptions | None = None) -> None:
-        super().__init__(options or PairOptions())
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for task in by_task(rows, self.task_sizes):
@@ -143,9 +143,3 @@ class TrlDpo(Exporter):
             "chosen_reward": best["reward"],
             "rejected_reward": worst["reward"],
         }
-
-    def write(self, examples: Iterable[Example], out: Path) -> int:
-        lists = ("prompt", "chosen", "rejected", "tools")
-        columns: dict[str, Kind] = dict.fromkeys(lists, "list<json>")
-        rewards: dict[str, Kind] = {"chosen_reward": "float64", "rejected_reward": "float64"}
-        return write_parquet(examples, out, {**columns, "task_id": "str", **rewards})

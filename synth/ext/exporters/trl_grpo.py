@@ -6,20 +6,12 @@ An environment of TRL gets every column as an argument of its ``reset``: ``task_
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from typing import ClassVar
 
-from synth.core.dataset.columns import Kind
 from synth.ext.exporters.base import Example, Row
-from synth.ext.exporters.files import write_parquet
+from synth.ext.exporters.files import Columns
 from synth.ext.exporters.prompts import PromptExporter, prompt_of, task_identity, tools_of
-
-_COLUMNS: dict[str, Kind] = {
-    **dict.fromkeys(("prompt", "tools"), "list<json>"),
-    **dict.fromkeys(("task_id", "env", "env_digest", "family", "case", "split"), "str"),
-    **dict.fromkeys(("universe", "samples"), "int32"),
-    "pass_rate": "float64",
-}
 
 
 class TrlGrpo(PromptExporter):
@@ -28,6 +20,12 @@ class TrlGrpo(PromptExporter):
     name = "trl-grpo"
     description = "TRL GRPOTrainer: Parquet with a prompt of each task and the task's id"
     suffix = ".parquet"
+    parquet: ClassVar[Columns] = {
+        **dict.fromkeys(("prompt", "tools"), "list<json>"),
+        **dict.fromkeys(("task_id", "env", "env_digest", "family", "case", "split"), "str"),
+        **dict.fromkeys(("universe", "samples"), "int32"),
+        "pass_rate": "float64",
+    }
 
     def example(self, group: Sequence[Row], number: int) -> Example:
         return {
@@ -35,6 +33,3 @@ class TrlGrpo(PromptExporter):
             "tools": tools_of(group),
             **task_identity(group),
         }
-
-    def write(self, examples: Iterable[Example], out: Path) -> int:
-        return write_parquet(examples, out, _COLUMNS)

@@ -8,10 +8,8 @@ part of the prompt. The completion of a failure is all that comes after the open
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import ClassVar
 
-from synth.core.dataset.columns import Kind
 from synth.ext.exporters.base import (
     Example,
     Exporter,
@@ -22,7 +20,7 @@ from synth.ext.exporters.base import (
     trained_runs,
     without_marks,
 )
-from synth.ext.exporters.files import write_parquet
+from synth.ext.exporters.files import Columns
 from synth.ext.exporters.row_policy import Unit
 
 
@@ -32,6 +30,10 @@ class TrlKto(Exporter):
     name = "trl-kto"
     description = "TRL KTOTrainer: Parquet with prompt, completion and label"
     suffix = ".parquet"
+    parquet: ClassVar[Columns] = {
+        **dict.fromkeys(("prompt", "completion", "tools"), "list<json>"),
+        "label": "bool",
+    }
     length_limit = ("TRL", "KTOConfig(max_length=1024)")
     columns = ("messages", "tools", "outcome")
     min_reward = None
@@ -54,11 +56,6 @@ class TrlKto(Exporter):
                 "label": label,
                 "tools": list(row["tools"]),
             }
-
-    def write(self, examples: Iterable[Example], out: Path) -> int:
-        lists = ("prompt", "completion", "tools")
-        columns: dict[str, Kind] = dict.fromkeys(lists, "list<json>")
-        return write_parquet(examples, out, {**columns, "label": "bool"})
 
 
 _Cut = tuple[Sequence[Message], Sequence[Message]] | None

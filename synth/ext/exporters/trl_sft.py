@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from synth.core.dataset.columns import Kind
 from synth.ext.exporters.base import Example, Exporter, Row, trained_runs
 from synth.ext.exporters.files import write_parquet
 
@@ -58,5 +57,4 @@ class TrlSft(Exporter):
 
     def write(self, examples: Iterable[Example], out: Path) -> int:
         names = ("prompt", "completion", "tools") if self._in_runs else ("messages", "tools")
-        columns: dict[str, Kind] = dict.fromkeys(names, "list<json>")
-        return write_parquet(examples, out, columns)
+        return write_parquet(examples, out, dict.fromkeys(names, "list<json>"))

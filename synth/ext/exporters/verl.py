@@ -13,16 +13,16 @@ that Qwen's templates make of them; a message has ``role`` and ``content`` and n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
 
 from synth.core.dataset.store.wire import json_text
-from synth.ext.exporters.base import Example, Exporter, Row
-from synth.ext.exporters.files import write_plain_parquet
+from synth.ext.exporters.base import Example, Message, Row
+from synth.ext.exporters.conversations import ConversationExporter
+from synth.ext.exporters.files import Columns
 from synth.ext.exporters.hermes import conversation
 from synth.ext.exporters.prompts import (
     PromptExporter,
@@ -46,16 +46,6 @@ _EXTRA = pa.struct(
         ("pass_rate", pa.float64()),
     ]
 )
-_PROMPTS = pa.schema(
-    [
-        pa.field("data_source", _TEXT),
-        pa.field("agent_name", _TEXT),
-        pa.field("prompt", _MESSAGES),
-        pa.field("ability", _TEXT),
-        pa.field("reward_model", pa.struct([("style", _TEXT), ("ground_truth", _TEXT)])),
-        pa.field("extra_info", _EXTRA),
-    ]
-)
 _ROLES = {"system": "system", "human": "user", "gpt": "assistant", "tool": "user"}
 """Roles of the turns: results are in a turn of the user, as Qwen's templates have them."""
 
@@ -73,10 +63,15 @@ class Verl(PromptExporter):
     name = "verl"
     description = "verl, reinforcement learning: Parquet with a prompt of each task"
     suffix = ".parquet"
+    parquet: ClassVar[Columns] = {
+        "data_source": _TEXT,
+        "agent_name": _TEXT,
+        "prompt": _MESSAGES,
+        "ability": _TEXT,
+        "reward_model": pa.struct([("style", _TEXT), ("ground_truth", _TEXT)]),
+        "extra_info": _EXTRA,
+    }
     Options = VerlOptions
-
-    def __init__(self, options: VerlOptions | None = None) -> None:
-        super().__init__(options or VerlOptions())
 
     def example(self, group: Sequence[Row], number: int) -> Example:
         identity = task_identity(group)
@@ -96,31 +91,19 @@ class Verl(PromptExporter):
             },
         }
 
-    def write(self, examples: Iterable[Example], out: Path) -> int:
-        return write_plain_parquet(examples, out, _PROMPTS)
 
-
-class VerlSft(Exporter):
+class VerlSft(ConversationExporter):
     """Conversations as text for verl's multi-turn SFT dataset."""
 
     name = "verl-sft"
     description = "verl, multi-turn SFT: Parquet with messages, calls and tools as text"
     suffix = ".parquet"
-    columns = ("messages", "segments", "tools")
-    views = ("full", "segments")
+    parquet: ClassVar[Columns] = {"messages": _MESSAGES}
+    has_masks = False
     keeps_reasoning = False
     units: ClassVar[tuple[Unit, ...]] = ("rollout",)
 
-    def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
-        for row in rows:
-            for messages in self.unmasked(row):
-                self.exported(row, messages)
-                turns = conversation(messages, row["tools"])
-                yield {
-                    "messages": [
-                        {"role": _ROLES[turn["from"]], "content": turn["value"]} for turn in turns
-                    ]
-                }
-
-    def write(self, examples: Iterable[Example], out: Path) -> int:
-        return write_plain_parquet(examples, out, pa.schema([pa.field("messages", _MESSAGES)]))
+    def example(self, row: Row, messages: Sequence[Message]) -> Example:
+        turns = conversation(messages, row["tools"])
+        said = [{"role": _ROLES[turn["from"]], "content": turn["value"]} for turn in turns]
+        return {"messages": said}
