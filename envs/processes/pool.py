@@ -304,7 +304,7 @@ _pools: OrderedDict[tuple[Any, ...], Pool] = OrderedDict()
 _lock = threading.Lock()
 
 
-def pool_of(service: str, arguments: Sequence[Any], size: int = SIZE) -> Pool:
+def pool_of(service: str, arguments: Sequence[Any]) -> Pool:
     """The process's pool for a service and its arguments; it lives until nobody has asked for it
     for a while.
     """
@@ -312,7 +312,7 @@ def pool_of(service: str, arguments: Sequence[Any], size: int = SIZE) -> Pool:
     with _lock:
         pool = _pools.get(key)
         if pool is None:
-            pool = _pools[key] = Pool(service, arguments, size)
+            pool = _pools[key] = Pool(service, arguments, SIZE)
         _pools.move_to_end(key)
         idle = [other for other, one in _pools.items() if not one.busy and other != key]
         for other in idle[: max(0, len(_pools) - KEEP)]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable
 
 _SKIPPED = (
     r"""(?P<skipped>\b[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`"""
@@ -59,9 +58,6 @@ def pinned(sql: str, moment: dt.datetime, dialect: str) -> str:
         return sql
     written = moment.replace(tzinfo=None, microsecond=0)
     return pattern.sub(lambda found: replace(found, written), sql)
-
-
-_Replace = Callable[[re.Match[str], dt.datetime], str]
 
 
 def _on_server(found: re.Match[str], moment: dt.datetime) -> str:

@@ -16,9 +16,6 @@ from envs.errors import SandboxError
 from envs.sandboxes.row_changes import ROWID, canonical_order, row_change
 from envs.types import RowChange
 
-Image = Hashable
-"""A row in the engine's own form: equal images are equal rows."""
-
 RowKey = tuple[Any, Hashable]
 """(the shape's id, key values as the engine wrote them, or a row number in a table without a key).
 """

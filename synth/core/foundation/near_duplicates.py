@@ -13,9 +13,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Sequence
 
-SIMILARITY = 0.8
-"""The similarity from which two texts are near-duplicates."""
-
 MOST_COMPARED = 400
 """The most texts that one text is compared with, those that share its rarest shingles first."""
 

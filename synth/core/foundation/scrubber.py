@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, Any, cast
+from typing import Any, cast
 from urllib.parse import quote, unquote, urlsplit
 
 from synth.core.foundation.credentials import Redactor, hide
@@ -52,25 +52,6 @@ class Scrubber:
         if isinstance(value, list | tuple):
             return [self.value(item) for item in cast("list[Any]", value)]
         return value
-
-
-class ScrubbedStream:
-    """A text stream that writes to another one without the secrets."""
-
-    def __init__(self, stream: IO[str], scrubber: Scrubber) -> None:
-        self._stream = stream
-        self._scrubber = scrubber
-
-    def write(self, text: str) -> int:
-        self._stream.write(self._scrubber.text(text))
-        return len(text)
-
-    def writelines(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            self.write(line)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
 
 
 def _passwords(secret: str) -> list[str]:

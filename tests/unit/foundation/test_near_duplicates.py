@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from synth.core.foundation.near_duplicates import SIMILARITY, NearDuplicates, is_similar
+from synth.core.foundation.near_duplicates import NearDuplicates, is_similar
 from synth.core.foundation.shingles import SLOT, masked, number_of, run_numbers, shingles, words
 
 NAMES = [f"name{number}" for number in range(40)]
@@ -34,7 +34,7 @@ def test_it_finds_what_a_comparison_of_all_pairs_finds(make):
         found.append(index.find(text))
         index.add(text)
     exact = [
-        any(len(one & two) >= SIMILARITY * len(one | two) for two in texts[:place])
+        any(len(one & two) >= 0.8 * len(one | two) for two in texts[:place])
         for place, one in enumerate(texts)
     ]
     assert [number is not None for number in found] == exact

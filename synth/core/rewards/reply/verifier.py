@@ -39,7 +39,6 @@ from synth.core.rewards.reply.sentences import AgentSentence, is_past, sentences
 from synth.core.types.reply import GoldReply
 from synth.errors import ConfigProblems
 from synth.evidence import Evidence, Utterance, Verifier
-from synth.task import Task
 from synth.verdict import Verdict
 
 RULES = "2026-11-26.2"
@@ -276,12 +275,6 @@ def _is_of_two_names(words: str, text: str) -> bool:
 
 def _user_texts(evidence: Evidence) -> list[str]:
     return [evidence.task.prompt, *(turn.text for turn in evidence.turns)]
-
-
-def acts_of(task: Task) -> Sequence[str]:
-    """The tools that gold of a request calls in any case."""
-    gate = task.gate(ReplyVerifier.name)
-    return ReplyVerifier().parse_options(None if gate is None else gate.options).acts
 
 
 def _declined(words: Utterance, evidence: Evidence) -> bool:

@@ -67,7 +67,6 @@ Whole = int
 Number = float
 Text = Annotated[str, also(pattern=r"\S")]
 Texts = Text | list[Text]
-Names = dict[Annotated[str, also(pattern=NAME.pattern)], Any]
 Day = Annotated[str, also(pattern=r"^\d{4}-\d\d-\d\d$")]
 TransientWord = Literal["allow", "forbid"]
 Transient = Annotated[

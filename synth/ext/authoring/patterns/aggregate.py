@@ -60,14 +60,14 @@ def _of_each_parent(sketch: Sketch, make: object) -> Iterator[Draft]:
             yield draft
 
 
-def _parent_ground(parent: Named, link: Link, child: TableShape, more: str = "") -> str:
+def _parent_ground(parent: Named, link: Link, child: TableShape) -> str:
     rows = f"SELECT COUNT(*) FROM {quoted(child.name)} c WHERE c.{quoted(link.column)}"
     key = parent.table.key[0]
     hidden = [f"{parent.col(key)} AS {oracle_key(parent, key)}"] if parent.by_name else []
     return query(
         [f"{parent.key} AS task_key", *parent.select, *hidden],
         [parent.source],
-        [*parent.conditions, f"({rows} = {parent.col(key)}{more}) BETWEEN 1 AND {SHORT}"],
+        [*parent.conditions, f"({rows} = {parent.col(key)}) BETWEEN 1 AND {SHORT}"],
     )
 
 

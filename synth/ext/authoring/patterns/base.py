@@ -16,9 +16,6 @@ from synth.ext.authoring.toolset import TableTools, closed
 
 Step = dict[str, object]
 
-MOST = 4
-"""The most families that a pattern brings, so that no pattern is most of a world."""
-
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -162,19 +159,19 @@ def nameable(tools: TableTools) -> bool:
     )
 
 
-def open_only(sketch: Sketch, table: TableShape, alias: str = "t") -> list[str]:
+def open_only(sketch: Sketch, table: TableShape) -> list[str]:
     """Conditions under which the rules let a row be changed."""
     found = closed(table)
     if found is None:
         return []
     column, states = found
     listed = ", ".join(literal(state) for state in states)
-    name = f"{alias}.{quoted(column.name)}"
+    name = f"t.{quoted(column.name)}"
     null = f" OR {name} IS NULL" if column.nullable else ""
     return [f"({name} NOT IN ({listed}){null})" if null else f"{name} NOT IN ({listed})"]
 
 
-def not_taken(table: TableShape, column: str, value: str, alias: str = "t") -> list[str]:
+def not_taken(table: TableShape, column: str, value: str) -> list[str]:
     """Conditions under which no other row has the values that a row has with another ``value`` of a
     column, which is SQL.
     """
@@ -184,15 +181,15 @@ def not_taken(table: TableShape, column: str, value: str, alias: str = "t") -> l
         if column not in columns and column not in columns_of(where or "1"):
             continue
         same = [
-            f"taken.{quoted(one)} = {value if one == column else f'{alias}.{quoted(one)}'}"
+            f"taken.{quoted(one)} = {value if one == column else f't.{quoted(one)}'}"
             for one in columns
         ]
-        other = " OR ".join(f"taken.{quoted(k)} <> {alias}.{quoted(k)}" for k in table.key)
+        other = " OR ".join(f"taken.{quoted(k)} <> t.{quoted(k)}" for k in table.key)
         more = [f"({where})"] if where else []
         rows = " AND ".join([*same, f"({other})", *more])
         free = f"NOT EXISTS (SELECT 1 FROM {quoted(table.name)} taken WHERE {rows})"
         apart = where and column not in columns_of(where)
-        out.append(f"(NOT ({qualified(where, alias)}) OR {free})" if apart else free)
+        out.append(f"(NOT ({qualified(where, 't')}) OR {free})" if apart else free)
     return out
 
 
@@ -252,11 +249,3 @@ def family(
     body["gold"] = list(gold)
     body |= {key: value for key, value in more.items() if key not in body}
     return Draft(pattern, body)
-
-
-def spread(drafts: Iterator[Draft], most: int = MOST) -> Iterator[Draft]:
-    """The first drafts of a pattern."""
-    for index, draft in enumerate(drafts):
-        if index >= most:
-            return
-        yield draft
