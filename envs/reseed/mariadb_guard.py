@@ -9,7 +9,6 @@ them, and the script's attempt to write waits until it fails.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from types import TracebackType
 from typing import Any, Self
 
 from envs.quoting import backticked
@@ -52,12 +51,7 @@ class Guard:
                 raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if self._pooled is None:
             return
         raw = self._pooled.driver_connection

@@ -12,8 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import sqlalchemy
 
@@ -173,7 +172,7 @@ def _none(index: int) -> None:
 NO_SIBLINGS = TestSuiteDatabases(_none)
 
 
-class Template(ABC):
+class Template(Closing):
     """A database that sandboxes are copied from. Closing it closes its siblings as well."""
 
     dialect: str
@@ -206,19 +205,7 @@ class Template(ABC):
         """
         return None
 
-    @abstractmethod
-    def close(self) -> None:
-        """Release what the template holds. Safe to call twice."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.siblings.close()
         self.close()
 

@@ -9,6 +9,7 @@ transaction: an error after ``db.commit()`` still undoes the whole call.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import sqlalchemy
@@ -84,10 +85,49 @@ class ContainedConnection(PoolProxiedConnection, ABC):
     def rollback_to(self, name: str) -> None: ...
 
 
+class ContainedCursor(ABC):
+    """What the cursors of all engines have of PEP 249."""
+
+    arraysize = 1
+
+    @abstractmethod
+    def _take(self, wanted: int | None) -> list[tuple[Any, ...]]:
+        """The next rows, at most ``wanted``; all where it is None."""
+
+    @abstractmethod
+    def fetchone(self) -> tuple[Any, ...] | None: ...
+
+    def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
+        return self._take(self.arraysize if size is None else size)
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        return self._take(None)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.fetchone, None)
+
+    def setinputsizes(self, sizes: object) -> None:  # noqa: B027
+        """Part of PEP 249, without effect here."""
+
+    def setoutputsize(self, size: object, column: object = None) -> None:  # noqa: B027
+        """Part of PEP 249, without effect here."""
+
+
 class ContainedTransactions:
     """Dialect mixin, to stand before SQLAlchemy's own class: sends every transaction to the call's
     connection.
     """
+
+    isolation_level_of_calls: str
+
+    def get_default_isolation_level(self, dbapi_conn: Any) -> Any:
+        return self.isolation_level_of_calls
+
+    def get_isolation_level(self, dbapi_connection: Any) -> Any:
+        return self.isolation_level_of_calls
+
+    def set_isolation_level(self, dbapi_connection: Any, level: Any) -> NoReturn:
+        raise InvalidRequestError("a tool call is one transaction; its isolation level is fixed")
 
     def detect_autocommit_setting(self, dbapi_conn: Any) -> bool:
         return False

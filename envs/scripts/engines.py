@@ -7,7 +7,6 @@ import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self
 
 import apsw
@@ -42,12 +41,7 @@ class ScriptEngine(ABC):
         return self
 
     @abstractmethod
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, kind: object, *_: object) -> None: ...
 
     def database(self) -> str | None:
         """The database that the connection is in, where its name can occur in statements."""
@@ -110,12 +104,7 @@ class Sqlite(ScriptEngine):
         self._owned = bool(connection.in_transaction)
         self._before = {name: self.rows(f"PRAGMA {name}")[0][0] for name in self._PRAGMAS}
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None and self._begun and self.connection.in_transaction:
             self.rows("ROLLBACK")
         for name, before in self._before.items():
@@ -149,12 +138,7 @@ class Postgres(ScriptEngine):
             # As if each statement were its own transaction, whose end checks deferred constraints
             self.rows("SET CONSTRAINTS ALL IMMEDIATE")
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if self.connection.closed:
             return
         if self._owned and kind is not None:
@@ -231,12 +215,7 @@ class MySQL(ScriptEngine):
         self._before = self._settings()
         self._renamed: dict[str, str] | None = None
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if not self.connection.open:
             return
         if self._begun:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from abc import ABC, abstractmethod
-from typing import Any, NoReturn
-
-from sqlalchemy.exc import InvalidRequestError
+from typing import Any
 
 from envs.errors import SandboxError
 from envs.sandboxes.contained import UNIT, ContainedConnection, ContainedTransactions
@@ -106,16 +104,5 @@ class ServerCallConnection(ContainedConnection):
 class ServerTransactions(ContainedTransactions):
     """Dialect mixin for a server: its transactions, and no opinion about lost connections."""
 
-    isolation_level_of_calls: str
-
-    def get_default_isolation_level(self, dbapi_conn: Any) -> Any:
-        return self.isolation_level_of_calls
-
-    def get_isolation_level(self, dbapi_connection: Any) -> Any:
-        return self.isolation_level_of_calls
-
     def is_disconnect(self, e: Any, connection: Any, cursor: Any) -> bool:
         return False  # a session that is lost is the sandbox's affair
-
-    def set_isolation_level(self, dbapi_connection: Any, level: Any) -> NoReturn:
-        raise InvalidRequestError("a tool call is one transaction; its isolation level is fixed")

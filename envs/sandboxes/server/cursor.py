@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from envs.sandboxes.contained import ContainedCursor
 from envs.types import Limits
 
 MAX_ROWS_BYTES = 64_000_000
@@ -36,10 +37,8 @@ def text_size(row: Sequence[Any]) -> int:
     return sum(len(value) for value in row if value.__class__ is str or value.__class__ is bytes)
 
 
-class ServerCursor(ABC):
+class ServerCursor(ContainedCursor):
     """A cursor as PEP 249 describes it. Subclasses implement :meth:`execute`."""
-
-    arraysize = 1
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -82,22 +81,7 @@ class ServerCursor(ABC):
         rows = self._take(1)
         return rows[0] if rows else None
 
-    def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
-        return self._take(self.arraysize if size is None else size)
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        return self._take(None)
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return iter(self.fetchone, None)
-
     def close(self) -> None:
         self._result = StatementResult(
             rowcount=self._result.rowcount, lastrowid=self._result.lastrowid
         )
-
-    def setinputsizes(self, sizes: object) -> None:  # noqa: B027
-        """Part of PEP 249, without effect here."""
-
-    def setoutputsize(self, size: object, column: object = None) -> None:  # noqa: B027
-        """Part of PEP 249, without effect here."""

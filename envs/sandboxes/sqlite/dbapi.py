@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 
 import apsw
 
+from envs.sandboxes.contained import ContainedCursor
 from envs.sandboxes.sqlite.dbapi_errors import (
     MISMATCH,
     DatabaseError,
@@ -210,14 +211,13 @@ class Call:
         raise translated from error
 
 
-class ApswCursor:
+class ApswCursor(ContainedCursor):
     """A cursor as PEP 249 describes it. Rows are fetched on demand, up to the call's limit.
 
     The first few are fetched when the statement is executed: most of the cost of a row is the watch
     over it.
     """
 
-    arraysize = 1
     description: tuple[Any, ...] | None = None
 
     _left = NEVER
@@ -388,21 +388,6 @@ class ApswCursor:
             self._rows_left -= 1
         return row
 
-    def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
-        return self._take(self.arraysize if size is None else size)
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        return self._take(None)
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return iter(self.fetchone, None)
-
     def close(self) -> None:
         self._cursor.close(True)
         self._call.cursors.discard(self._cursor)
-
-    def setinputsizes(self, sizes: object) -> None:
-        """Part of PEP 249; SQLite has no use for it."""
-
-    def setoutputsize(self, size: object, column: object = None) -> None:
-        """Part of PEP 249; SQLite has no use for it."""

@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 import sqlalchemy
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
-from sqlalchemy.exc import InvalidRequestError
 
 from envs.quoting import quoted
 from envs.sandboxes.contained import (
@@ -103,23 +102,13 @@ class SqliteSandboxDialect(ContainedTransactions, SQLiteDialect_pysqlite):
     """SQLAlchemy's SQLite dialect over :mod:`envs.sandboxes.sqlite.dbapi`."""
 
     driver = "apsw"
+    isolation_level_of_calls = "SERIALIZABLE"
     execution_ctx_cls = SandboxContext
     supports_statement_cache = True
 
     @classmethod
     def import_dbapi(cls) -> ModuleType:  # pyright: ignore[reportIncompatibleMethodOverride]
         return apsw_dbapi
-
-    def get_default_isolation_level(self, dbapi_conn: Any) -> Any:
-        return "SERIALIZABLE"
-
-    def get_isolation_level(self, dbapi_connection: Any) -> Any:
-        return "SERIALIZABLE"
-
-    def set_isolation_level(self, dbapi_connection: Any, level: Any) -> NoReturn:
-        raise InvalidRequestError(
-            "a tool call is one serializable transaction; its isolation level is fixed"
-        )
 
     def get_schema_names(self, connection: Any, **kw: Any) -> list[str]:
         return ["main"]

@@ -47,24 +47,26 @@ class Case:
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
-class AttackRunner:
-    """Plays the attacks on proved tasks of one family and fills in its report.
-
-    ``where`` is a prefix of each finding.
+@dataclass
+class FamilyRunner:
+    """What plays proved tasks of one family and fills in its report. ``where`` is a prefix of each
+    finding.
     """
 
-    def __init__(
-        self,
-        family: TaskFamily,
-        world: World,
-        template: Template,
-        limits: Limits,
-        report: FamilyReport,
-        where: str = "",
-    ) -> None:
-        self.family, self.world, self.template, self.limits = family, world, template, limits
-        self.report, self.where = report, where
-        self._schemas = {tool.name: tool.parameters for tool in world.tools}
+    family: TaskFamily
+    world: World
+    template: Template
+    limits: Limits
+    report: FamilyReport
+    where: str = ""
+
+    def finding(self, message: str, *words: str) -> str:
+        """The message with the place in the world's files that ``words`` lead to."""
+        return f"{self.where}{family_fault(self.family.id, self.world, message, *words)}"
+
+
+class AttackRunner(FamilyRunner):
+    """Plays the attacks."""
 
     async def run(self, cases: Sequence[Case], strays: Sequence[ToolStep]) -> None:
         """Play all attacks on all cases. An attack that breaks a tool, a query or a function of
@@ -147,15 +149,14 @@ class AttackRunner:
             self.report.killed[kind] += wins.count(False)
             if all(wins):
                 message = f"{kind}: {label} is as right as gold in {len(wins)} tasks"
-                self.report.surviving.append(
-                    f"{self.where}{family_fault(self.family.id, self.world, message, key)}"
-                )
+                self.report.surviving.append(self.finding(message, key))
             else:
                 self.report.equivalent[kind] += wins.count(True)
 
     async def _mutants(self, case: Case, elsewhere: Sequence[ToolStep]) -> None:
         strays = strays_for(case.moves, elsewhere)[:STRAYS]
-        every = list(mutants(case.moves, strays, self._schemas, case.task, elsewhere))
+        schemas = {tool.name: tool.parameters for tool in self.world.tools}
+        every = list(mutants(case.moves, strays, schemas, case.task, elsewhere))
         chosen = spread(every)
         self.report.left_out += len(every) - len(chosen)
         for attack in chosen:
@@ -171,9 +172,7 @@ class AttackRunner:
                 self.report.other_ends.append(f"{self.where}{message}")
             else:
                 words = ("gold", attack.tool) if attack.tool else ("gold",)
-                self.report.surviving.append(
-                    f"{self.where}{family_fault(task.family, self.world, message, *words)}"
-                )
+                self.report.surviving.append(self.finding(message, *words))
 
     async def _other_cases(self, case: Case) -> None:
         """Play the gold of each other case: an agent that mistakes the case must not pass, unless
@@ -208,7 +207,7 @@ class AttackRunner:
         return result
 
     def _problem(self, message: str) -> None:
-        problem = f"{self.where}{family_fault(self.family.id, self.world, message, 'gold')}"
+        problem = self.finding(message, "gold")
         if problem not in self.report.problems:
             self.report.problems.append(problem)
 

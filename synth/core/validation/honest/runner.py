@@ -5,44 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from envs.errors import EnvsError
-from envs.sandboxes.base import Template
-from envs.types import Limits
-from envs.world.loader import World
 from synth.agent import ReactAgent
 from synth.core.models.scripted.expert import GoldStuckError
 from synth.core.types.acts import Act
-from synth.core.validation.attacks.runner import Case
+from synth.core.validation.attacks.runner import Case, FamilyRunner
 from synth.core.validation.honest.base import HonestAgent, HonestResult, ProvedTask
 from synth.core.validation.prove import GOLD_LIMITS
-from synth.core.validation.report import FamilyReport
-from synth.core.validation.source_location import family_fault
 from synth.episode import Episode
 from synth.errors import TaskError
 from synth.model import Conversation
 from synth.plugins import HONEST_AGENTS, REWARDS
 from synth.rewards import author_error
-from synth.source import TaskFamily
 from synth.user import UserTurn
 from synth.verdict import Verdict
 
 
-class HonestRunner:
-    """Plays honest agents on proved tasks of one family and fills in its report.
-
-    ``where`` is a prefix of each finding.
-    """
-
-    def __init__(
-        self,
-        family: TaskFamily,
-        world: World,
-        template: Template,
-        limits: Limits,
-        report: FamilyReport,
-        where: str = "",
-    ) -> None:
-        self.family, self.world, self.template, self.limits = family, world, template, limits
-        self.report, self.where = report, where
+class HonestRunner(FamilyRunner):
+    """Plays honest agents."""
 
     async def run(self, cases: Sequence[Case], names: Sequence[str]) -> None:
         """Play the agents of these names on all cases. Each that loses a task is a finding, unless
@@ -89,9 +68,7 @@ class HonestRunner:
             f"the honest agent {agent.name} loses {count}: {result.lost} (task {case.task.id});"
             f" mend the family, or except the agent by honest: {{except: {{{agent.name}: reason}}}}"
         )
-        self.report.honest_lost.append(
-            f"{self.where}{family_fault(self.family.id, self.world, message, 'gold')}"
-        )
+        self.report.honest_lost.append(self.finding(message, "gold"))
 
 
 async def play(conversation: Conversation, proved: ProvedTask) -> HonestResult:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
@@ -138,12 +137,7 @@ class EnvClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         try:
             if self.session is not None and kind is None:
                 self.close()
