@@ -38,31 +38,9 @@ DISK_BYTES = 512 * 2**20
 _PREPARED_MAX = 200
 
 _SCALARS = frozenset(
-    {
-        16,
-        17,
-        18,
-        19,
-        20,
-        21,
-        23,
-        25,
-        26,
-        700,
-        701,
-        705,
-        1042,
-        1043,
-        1082,
-        1083,
-        1114,
-        1184,
-        1186,
-        1266,
-        1700,
-        2950,
-    }
-)
+    {16, 17, 18, 19, 20, 21, 23, 25, 26, 700, 701, 705, 1042, 1043, 1082, 1083, 1114,
+     1184, 1186, 1266, 1700, 2950}
+)  # fmt: skip
 """Types of values that are about as large in Python as in PostgreSQL's text."""
 
 _NESTED_COSTS = 4

@@ -15,6 +15,7 @@ from typing import Any, Literal, Self
 
 import pyarrow as pa
 
+from envs.closing import Closing
 from envs.unreadable import unreadable
 from synth.core.dataset.arrow_schema import SCHEMA, empty, error_values
 from synth.core.dataset.conversions import data_frame, dataset_dict
@@ -39,7 +40,7 @@ _DEFAULT_ATTEMPTS = 3
 _JOB_DIGITS = 7  # a longer number is an id, not a job index
 
 
-class Dataset:
+class Dataset(Closing):
     """An open dataset; see :meth:`open`.
 
     ``manifest`` and ``info`` are None if there are none; plain Parquet files have the status
@@ -151,12 +152,6 @@ class Dataset:
             if segment is not None or path.exists():
                 parts.append(Part(path if path.exists() else None, shard, segment))
         return cls(files.directory, status, parts, None, info, error_log)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Release the journal of a run that is being written. Closing is optional."""

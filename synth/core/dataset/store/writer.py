@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
+from envs.closing import Closing
 from synth.core.dataset.store.acquire import claim_existing, claim_new, release_run
 from synth.core.dataset.store.atomic_files import Fault, disk, no_fault, sync_directory
 from synth.core.dataset.store.counts import RunCounts
@@ -80,7 +81,7 @@ class Progress:
         return self.jobs - self.rows - self.given_up
 
 
-class RunWriter:
+class RunWriter(Closing):
     """The writer of a run directory, constructed by :meth:`create` or :meth:`resume`; it holds the
     lock of the run until :meth:`seal` or :meth:`close`.
 
@@ -258,12 +259,6 @@ class RunWriter:
             self._mark(index, _GIVEN_UP)
 
     # -- running
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     @property
     def progress(self) -> Progress:
