@@ -6,12 +6,13 @@ import base64
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import unquote, urlsplit
+
+from tests.loopback import loopback
 
 TOKEN = "hf_standin0123456789abcdef"
 
@@ -143,14 +144,5 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def hub() -> Iterator[Hub]:
     kept = Hub()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": kept}))
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    kept.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with loopback(type("Handler", (_Handler,), {"hub": kept})) as kept.url:
         yield kept
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tests.loopback import loopback
 
 
 def plain(value: Any) -> Any:
@@ -88,13 +89,5 @@ def collector() -> Iterator[Collector]:
         def log_message(self, *_: object) -> None:
             """Print nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    kept.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with loopback(Handler) as kept.url:
         yield kept
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.loopback import loopback
 
 Wish = str
 """``signature``: calls come back with their signature. ``reasoning``: every message of the assistant
@@ -115,13 +116,6 @@ def strict_endpoint(
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             self._send(*endpoint.answer(body))
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    endpoint.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with loopback(Handler) as url:
+        endpoint.url = f"{url}/v1"
         yield endpoint
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

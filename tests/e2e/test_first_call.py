@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 
 from synth.__main__ import main
 from synth.core.dataset.reader import Dataset
+from tests.loopback import loopback
 
 JOB = ("run", "env=library", "tasks.count=6", "users=none", "tasks.kind=families", "runtime=inline")
 FAMILIES = "tasks.families=[lend_book]"
@@ -82,16 +83,8 @@ def served(endpoint: FaultyEndpoint) -> Iterator[FaultyEndpoint]:
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
             """Keep quiet."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    endpoint.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with loopback(Handler) as endpoint.url:
         yield endpoint
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def job(endpoint: FaultyEndpoint, out: Path, *more: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,22 +34,6 @@ from synth.task import Task
 from synth.user import UserTurn
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
-
-
-@pytest.fixture(scope="module")
-def world() -> World:
-    return load_world(EXAMPLES / "library")
-
-
-@pytest.fixture(scope="module")
-def template(world: World) -> Iterator[Template]:
-    with world.template("sqlite", 0) as template:
-        yield template
-
-
-@pytest.fixture(scope="module")
-def pool(world: World, template: Template) -> FamilyTasks:
-    return FamilyTasks(world, template)
 
 
 def plan_of(pool: FamilyTasks, count: int, compose: Mapping[int, float] | None = None) -> Plan:

@@ -45,22 +45,6 @@ MANNERS: tuple[ComposeAs, ...] = ("turns", "message", "both")
 EXAMPLES = Path(__file__).parents[4] / "examples"
 
 
-@pytest.fixture(scope="module")
-def world() -> World:
-    return load_world(EXAMPLES / "library")
-
-
-@pytest.fixture(scope="module")
-def template(world: World) -> Iterator[Template]:
-    with world.template("sqlite", 0) as template:
-        yield template
-
-
-@pytest.fixture(scope="module")
-def pool(world: World, template: Template) -> FamilyTasks:
-    return FamilyTasks(world, template)
-
-
 def selected(compose: dict[int, float], manner: ComposeAs) -> list[TaskSelection]:
     return [TaskSelection(SelectionOptions(compose, manner))]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import pytest
 
 import synth
-from envs.world.loader import load_world
 from synth.config import problems
 from synth.core.config.compose import compose
 from synth.core.dataset.store.task_table import TaskTable
@@ -44,13 +42,6 @@ QUERY = (
     "SELECT name, count(*) FROM people JOIN orders USING (id) WHERE note = 'left JOIN'"
     " GROUP BY name HAVING count(*) > (SELECT 3)"
 )
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[FamilyTasks]:
-    world = load_world(EXAMPLES / "library")
-    with world.template("sqlite", 0) as template:
-        yield FamilyTasks(world, template)
 
 
 def planned(pool: FamilyTasks, count: int, *more: TaskTransform, **keys: Any) -> Plan:
