@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import shutil
 import signal
 import subprocess
@@ -21,10 +22,10 @@ from synth.core.types.usage import Usage
 from synth.ext.serving.openai_server import Fault
 from synth.model import Completion
 from tests.e2e.expert_endpoint import endpoint
-from tests.e2e.writing_command import LIBRARY, WritingCommand, library
 
 pytestmark = pytest.mark.slow
 
+LIBRARY = Path(__file__).parents[2] / "examples" / "library"
 
 COUNT = """
 - id: count_loans
@@ -121,11 +122,24 @@ class Author:
 
 @pytest.fixture
 def world(tmp_path: Path) -> Path:
-    return library(tmp_path)
+    shutil.copytree(LIBRARY, tmp_path / "library", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "library"
 
 
-class Command(WritingCommand):
-    name = "draft"
+class Command:
+    """`synth draft` of a world, with the answers of a model."""
+
+    def __init__(self, world: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.world, self._capsys = world, capsys
+        self.code = 0
+
+    def __call__(self, author: Author, *words: str) -> dict[str, Any]:
+        """The report; ``code`` is the exit code afterwards."""
+        with endpoint(author, author.fault) as url:
+            line = ["draft", str(self.world), "--model", "expert", "--base-url", url, "--json"]
+            self.code = main([*line, *words, "model.max_retries=0"])
+        shown = self._capsys.readouterr()
+        return json.loads(shown.out) if shown.out else {"error": shown.err}
 
     @property
     def families(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,23 +19,36 @@ from synth.__main__ import main
 from synth.core.dataset.reader import Dataset
 from synth.model import Completion
 from tests.e2e.expert_endpoint import endpoint
-from tests.e2e.writing_command import LIBRARY, WritingCommand, library
 from tests.rephrasing_endpoint import Writer, answer, says
 from tests.unit import talking_world
 
 pytestmark = pytest.mark.slow
 
+LIBRARY = Path(__file__).parents[2] / "examples" / "library"
 LEND = "{name} would like to borrow {title}."
 RENEW = "Renew all that {name} has on loan, until {until} please."
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> Path:
-    return library(tmp_path)
+    shutil.copytree(LIBRARY, tmp_path / "library", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "library"
 
 
-class Command(WritingCommand):
-    name = "rephrase"
+class Command:
+    """`synth rephrase` of a world, with the answers of a model."""
+
+    def __init__(self, world: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.world, self._capsys = world, capsys
+        self.code = 0
+
+    def __call__(self, writer: Writer, *words: str) -> dict[str, Any]:
+        """The report; ``code`` is the exit code afterwards."""
+        with endpoint(writer, writer.fault) as url:
+            line = ["rephrase", str(self.world), "--model", "expert", "--base-url", url, "--json"]
+            self.code = main([*line, *words, "model.max_retries=0"])
+        shown = self._capsys.readouterr()
+        return json.loads(shown.out) if shown.out else {"error": shown.err}
 
     @property
     def lines(self) -> list[dict[str, Any]]:
