@@ -270,7 +270,7 @@ def _dispatch(words: Sequence[str]) -> int:
         command_main = MORE_COMMANDS.load(command)
     else:
         raise OperatorError(_unknown(command, rest))
-    return int(command_main(list(rest)))
+    return int(command_main(list(rest)) or 0)
 
 
 def _unknown(command: str, rest: Sequence[str]) -> str:
@@ -280,8 +280,9 @@ def _unknown(command: str, rest: Sequence[str]) -> str:
             f" {' '.join([command, *rest])}"
         )
     kind = "option" if command.startswith("-") else "command"
-    near = hint(nearest(command, COMMANDS))
-    return f"unknown {kind} {command!r}{near} (commands: {', '.join(COMMANDS)}; see `synth --help`)"
+    known = [*COMMANDS, *(one.name for one in MORE_COMMANDS.all())]
+    near = hint(nearest(command, known))
+    return f"unknown {kind} {command!r}{near} (commands: {', '.join(known)}; see `synth --help`)"
 
 
 def _report(error: Exception, words: Sequence[str], *, debug: bool) -> None:
@@ -304,10 +305,23 @@ def _message(error: Exception, words: Sequence[str]) -> str:
         return f"error: {error}\nWhere it happened: {again}"
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    if frames and (own := next(filter(_is_foreign, reversed(frames)), None)) is not None:
+        return (
+            f"error: {type(error).__name__}: {error}{where}\n"
+            f"It came from {own.filename}:{own.lineno}, an extension. The whole traceback: {again}"
+        )
     return (
         f"error: {type(error).__name__}: {error}{where}\n"
         f"This is a bug in synth, not in what you did. The whole traceback: {again}"
     )
+
+
+def _is_foreign(frame: traceback.FrameSummary) -> bool:
+    """True for code that is part of neither synth nor an installed library."""
+    path = Path(frame.filename)
+    ours = (Path(__file__).parent, Path(__file__).parents[1] / "envs")
+    places = (*ours, Path(sys.prefix), Path(sys.base_prefix))
+    return path.is_file() and not any(map(path.is_relative_to, places))
 
 
 def _exit_code(leaving: SystemExit) -> int:

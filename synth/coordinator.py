@@ -19,8 +19,8 @@ from rich.console import Console
 from synth.core.dataset.executions import ToolExecutions
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.error_row import ErrorRow
+from synth.core.dataset.store.run_writer import RunWriter
 from synth.core.dataset.store.task_table import TaskTable, write_tasks
-from synth.core.dataset.store.writer import RunWriter
 from synth.core.foundation.consent import remember, tasks_part
 from synth.core.runner import event_loop
 from synth.core.runner.attached import changes_since
@@ -316,7 +316,7 @@ class Coordinator:
         open_jobs = self.open_jobs
 
         def work() -> Iterator[Assignment]:
-            for index in self.writer.unaccounted():
+            for index in self.writer.still_to_play():
                 task = Task.from_json(tasks.task(index // plan.samples))
                 if task.end is None and plan.is_published(index // plan.samples):
                     self._give_up(index, task)

@@ -23,8 +23,8 @@ from synth.config import EnvConfig, OutputConfig, RunConfig, to_dict, to_yaml
 from synth.coordinator import Coordinator, RunReport
 from synth.core.config.task_source import load_task_source
 from synth.core.dataset.store.run_info import RunFiles
+from synth.core.dataset.store.run_writer import RunWriter
 from synth.core.dataset.store.task_table import write_tasks
-from synth.core.dataset.store.writer import RunWriter
 from synth.core.dataset.upload import check_target, upload
 from synth.core.foundation.archive import pack_world
 from synth.core.foundation.consent import (
@@ -39,10 +39,10 @@ from synth.core.foundation.consent import (
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.tempdirs import Scratch
 from synth.core.runner.attached import changes_of
+from synth.core.runner.damaged_run import Recovery
 from synth.core.runner.hooks import run_hooks, shipped_hooks
 from synth.core.runner.progress import Waiting
 from synth.core.runner.provenance import check_unchanged
-from synth.core.runner.recovery import Recovery
 from synth.core.runner.run_files import (
     CONFIG_FILE,
     TASKS_FILE,
@@ -54,6 +54,7 @@ from synth.core.runner.run_files import (
 )
 from synth.errors import OperatorError, ResumeRefused
 from synth.hook import RunHook
+from synth.plugins import returned
 from synth.prepare import REPHRASED, PreparedRun, prepare
 
 Begun = Callable[[Coordinator], None]
@@ -78,7 +79,7 @@ def launch(
     directory = new_directory(config.output, run.world.name)
     try:
         for hook in hooks:
-            run = hook.planned(run, directory, console)
+            run = returned(hook.planned(run, directory, console), PreparedRun, hook, "planned")
     except BaseException:
         if _waits(directory, hooks):
             _say_how_to_resume(directory, console)
@@ -245,9 +246,14 @@ def _sealed(
     """
     for hook in hooks:
         try:
-            report = hook.sealed(report, run, console)
+            report = returned(hook.sealed(report, run, console), RunReport, hook, "sealed")
         except OperatorError as error:
             console.print(f"note: {error}", markup=False, soft_wrap=True)
+        except Exception as error:
+            raise OperatorError(
+                f"the run in {report.directory} is complete; the hook {type(hook).__qualname__}"
+                f" failed after it: {type(error).__name__}: {error}"
+            ) from error
     url = run.spec.output.upload
     if url is None:
         return report

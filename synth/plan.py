@@ -20,6 +20,7 @@ from typing import TypeVar
 from envs.ledger import Ledger
 from synth.core.foundation.hashing import derive_seed, digest
 from synth.errors import OperatorError
+from synth.plugins import returned
 from synth.source import TaskPool
 from synth.task import Job, Task
 from synth.transform import Block, TaskList, TaskTransform
@@ -128,7 +129,7 @@ class Plan:
             splits[block.split] += block.tasks
         tasks = TaskList(splits, self._chosen)
         for transform in self.transforms:
-            tasks = transform.apply(tasks)
+            tasks = returned(transform.apply(tasks), TaskList, transform, "apply")
         return tasks
 
     @property

@@ -13,8 +13,8 @@ from typing import Any, Literal
 from synth.core.dataset.store.error_row import ErrorRow
 from synth.core.dataset.store.layout import Layout
 from synth.core.dataset.store.run_info import RunIdentity
+from synth.core.dataset.store.run_writer import RunWriter
 from synth.core.dataset.store.wire import encode, to_wire
-from synth.core.dataset.store.writer import RunWriter
 
 Json = Any
 

@@ -42,6 +42,9 @@ SCRIPTS = {
             FOREIGN KEY (order_id) REFERENCES orders (order_id));
         INSERT INTO orders VALUES (1, 'x'), (2, 'y');
         INSERT INTO lines VALUES (1, 1);""",
+    "a number with an exponent that is personal": """
+        CREATE TABLE staff (staff_id INTEGER PRIMARY KEY, name TEXT NOT NULL, "prénom" REAL);
+        INSERT INTO staff VALUES (1, 'a', 1e400), (2, 'b', 1e400), (3, 'c', 1e-320);""",
     "a key to a table that is not there": """
         CREATE TABLE orders (order_id INTEGER PRIMARY KEY, ref INTEGER REFERENCES nowhere (id));
         INSERT INTO orders VALUES (1, NULL), (2, NULL);""",

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from synth.core.dataset.store.layout import Layout
+from synth.core.dataset.store.run_writer import RunWriter
 from synth.core.dataset.store.task_table import write_tasks
-from synth.core.dataset.store.writer import RunWriter
 from tests.unit.dataset.rows import IDENTITY, error, messages, row
 from tests.unit.dataset.store.test_task_table import task_row
 

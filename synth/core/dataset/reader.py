@@ -24,9 +24,9 @@ from synth.core.dataset.store.errors_file import read_errors
 from synth.core.dataset.store.journal import Journal, Segment, segment_numbers
 from synth.core.dataset.store.lock import is_held
 from synth.core.dataset.store.manifest import read_manifest
+from synth.core.dataset.store.parquet_shard import file_digest, remedy
 from synth.core.dataset.store.part import Part
 from synth.core.dataset.store.run_info import RunFiles, RunInfo
-from synth.core.dataset.store.shard import file_digest, remedy
 from synth.core.dataset.store.wire import to_values
 from synth.core.dataset.trajectory import Trajectory
 from synth.core.dataset.transcript_html import families_html

@@ -12,7 +12,7 @@ import pyarrow as pa
 from synth.core.dataset.arrow_schema import SCHEMA
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.atomic_files import disk
-from synth.core.dataset.store.shard import write_shard
+from synth.core.dataset.store.parquet_shard import write_shard
 from synth.core.dataset.store.wire import to_values
 
 

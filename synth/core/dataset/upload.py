@@ -20,8 +20,8 @@ import pyarrow as pa
 from pyarrow.fs import FileSelector, FileSystem, FileType
 
 from synth.core.dataset.published import LAST, mark_uploaded, published_files
+from synth.core.dataset.store.parquet_shard import file_digest
 from synth.core.dataset.store.run_info import RunIdentity
-from synth.core.dataset.store.shard import file_digest
 from synth.core.foundation.credentials import redact
 from synth.errors import OperatorError
 from synth.plugins import find_module, resolve

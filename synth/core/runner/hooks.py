@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from synth.config import ExtensionsConfig
 from synth.core.runner.setup import own_setups
+from synth.errors import OperatorError
 from synth.hook import RunHook
 from synth.plugins import RUN_HOOKS, resolve
 
@@ -24,4 +25,7 @@ def run_hooks(section: ExtensionsConfig, *, rephrases: bool) -> list[RunHook]:
     """
     named, _ = own_setups(RUN_HOOKS, section, "hooks")
     own = [resolve(setup.factory)(setup.options) for setup in named]
+    for hook, setup in zip(own, named, strict=True):
+        if not isinstance(hook, RunHook):
+            raise OperatorError(f"extensions.hooks: {setup.name} is not a run hook")
     return [*(shipped_hooks("rephrase") if rephrases else ()), *own, *shipped_hooks("card")]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import cast
 
 from synth.config import TasksConfig
 from synth.core.config.options import load_extension, options_for
+from synth.errors import OperatorError
 from synth.plugins import TASK_TRANSFORMS
 from synth.transform import TaskTransform
 
@@ -34,4 +36,6 @@ def transforms_of(tasks: TasksConfig) -> list[TaskTransform]:
         kind = load_extension(TASK_TRANSFORMS, name, "tasks.transforms")
         own = tasks.transform_options.get(name, {})
         made.append(kind(options_for(kind, {}, own, f"tasks.transform_options.{name}")))
+        if not isinstance(cast("object", made[-1]), TaskTransform):
+            raise OperatorError(f"tasks.transforms: {name} is not a task transform")
     return made

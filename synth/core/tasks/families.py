@@ -20,6 +20,7 @@ from synth.core.tasks.pools import CasePool, ListedFamily, TaskInstance, case_po
 from synth.core.tasks.python import read_function
 from synth.core.tasks.queries import Queries
 from synth.core.tasks.readers import FileFamilies, ReaderContext, read_families
+from synth.core.tasks.system_prompt import system_prompt
 from synth.core.tasks.yaml.body import WorldRules
 from synth.core.tasks.yaml.family import Family
 from synth.core.tasks.yaml.gates import realise_gates, with_defaults
@@ -211,6 +212,8 @@ class FamilyTasks(TaskPool):
             if user is not None
             else {}
         )
+        who = body.user.signed_in
+        signed_in = None if who is None else text_of(fill(who, "$slot", slots))
         return Task(
             id=f"{family}-{identity}",
             family=family,
@@ -223,7 +226,7 @@ class FamilyTasks(TaskPool):
             universe=self.universe,
             now=now,
             seed=draw,
-            system=self._system(now, body.user.signed_in, slots),
+            system=system_prompt(self.world.policy, now, signed_in),
             answer=body.answer,
             form=self._form,
             compare_answer=body.compare_answer,
@@ -274,18 +277,6 @@ class FamilyTasks(TaskPool):
         known = () if self.world.databases else self.all_families
         found = world_phrasings(self.world.path, families, known)
         self.phrasings, self.notes = found.users, found.notes
-
-    def _system(self, now: str, signed_in: object, slots: Mapping[str, object]) -> str:
-        """The world's rules, the date and time, and who is signed in."""
-        parts = [self.world.policy, clock_line(now)]
-        if signed_in is not None:
-            parts.append(text_of(fill(signed_in, "$slot", slots)))
-        return "\n\n".join(parts).strip()
-
-
-def clock_line(now: str) -> str:
-    """The sentence of a system message that says what time it is."""
-    return f"It is {dt.datetime.fromisoformat(now):%A, %Y-%m-%d %H:%M}."
 
 
 def function_tasks(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import random
 import re
 import string
@@ -80,6 +81,8 @@ class MadeUp:
     def _like(self, value: Value, taken: set[str]) -> Value:
         """A value of the same form, unlike all that are taken."""
         text = str(value)
+        if isinstance(value, float) and "e" in text:  # an exponent has no digits to draw
+            text = f"{math.fmod(value, 1e6):f}"
         for _ in range(_TRIES):
             made = _moved(text, self.draw) if _is_day(text) else same_form(text, self.draw)
             if self.kind == "birth_date" or made.casefold() not in taken:

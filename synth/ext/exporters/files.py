@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from synth.core.dataset.arrow_schema import column_array, make_schema
 from synth.core.dataset.columns import Kind
-from synth.core.dataset.store.shard import ROWS_PER_GROUP
-from synth.core.dataset.store.shard import write_parquet as write_groups
+from synth.core.dataset.store.parquet_shard import ROWS_PER_GROUP
+from synth.core.dataset.store.parquet_shard import write_parquet as write_groups
 from synth.core.dataset.store.wire import json_text
 
 _LINE_ENDS: Final = str.maketrans({"\u0085": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})

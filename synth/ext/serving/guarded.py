@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import json
 import logging
 from base64 import b64decode
@@ -12,6 +11,7 @@ from typing import Any, Final, cast
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from synth.core.foundation.server_token import is_token
 from synth.errors import OperatorError, SynthError
 from synth.ext.serving.chat_request import strict_json
 from synth.ext.serving.live.session import SessionError
@@ -46,7 +46,6 @@ def guard(
     that can send what an address holds and no more (``http://synth:TOKEN@host``). The page at the
     path ``page`` may have it in its query, and a route with a part ``{token}`` has it in its path.
     """
-    expected = token.encode()
 
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -57,7 +56,7 @@ def guard(
             given = request.match_info.get("token", "")
             if page and request.path == page:
                 given = request.query.get("token", "")
-        if not hmac.compare_digest(given.encode("utf-8", "surrogateescape"), expected):
+        if not is_token(given, token):
             return error_response(
                 401, "unauthorized", "send the token: Authorization: Bearer TOKEN"
             )

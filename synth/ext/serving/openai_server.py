@@ -9,7 +9,6 @@ to reproduce the behaviour of real endpoints.
 from __future__ import annotations
 
 import asyncio
-import hmac
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
@@ -19,6 +18,7 @@ from typing import Any
 
 from aiohttp import web
 
+from synth.core.foundation.server_token import is_token
 from synth.core.models.openai.wire import encode
 from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
 from synth.ext.serving.chat_request import BadRequestError, check_request, strict_json
@@ -127,7 +127,7 @@ class ModelServer:
         try:
             if self._authorization is not None and request.path != _HEALTH:
                 given = request.headers.get("Authorization", "").encode()
-                if not hmac.compare_digest(given, self._authorization):
+                if not is_token(given, self._authorization):
                     return _error(
                         401,
                         "Incorrect API key provided.",

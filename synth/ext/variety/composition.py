@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Literal
 
 from synth.core.foundation.hashing import canonical, derive_seed, digest
-from synth.core.tasks.families import clock_line
 from synth.core.tasks.forms import joint_form
 from synth.core.tasks.parts import OF, joined_gold
+from synth.core.tasks.system_prompt import clock_line
 from synth.core.tasks.yaml.words import SUBMIT_SQL
 from synth.core.types.families import JOIN
 from synth.core.types.steps import AskStep, CallStep, Step, every_step, rewritten

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import hmac
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,6 +19,7 @@ from aiohttp import web
 
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.task_table import read_levels, read_prompts
+from synth.core.foundation.server_token import is_token
 from synth.errors import DatasetError
 from synth.ext.view.page import render
 from synth.ext.view.payload import Payload, describe, failed_verifiers, gold_ends, level, why
@@ -93,8 +93,7 @@ class ViewServer:
         # A page of another site can reach loopback by name: only the address itself is answered.
         if request.host.rpartition(":")[0] not in {"127.0.0.1", "localhost"}:
             raise web.HTTPForbidden(text="open the address that synth view printed")
-        given = request.query.get("token", "").encode("utf-8", "surrogateescape")
-        if not hmac.compare_digest(given, self.token.encode()):
+        if not is_token(request.query.get("token", ""), self.token):
             raise web.HTTPForbidden(text="the token is missing or wrong; open the printed address")
         try:
             response = await handler(request)

@@ -11,7 +11,7 @@ import pytest
 from synth.core.dataset.columns import SCHEMA_VERSION
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.layout import Layout
-from synth.core.dataset.store.writer import RunWriter
+from synth.core.dataset.store.run_writer import RunWriter
 from synth.errors import DatasetError
 from tests.unit.dataset.rows import IDENTITY, row
 

@@ -16,14 +16,14 @@ from synth.core.dataset.store.atomic_files import disk
 from synth.core.dataset.store.layout import Shard
 from synth.core.dataset.store.manifest import read_manifest
 from synth.core.dataset.store.merge import checked_jobs, shard_jobs
-from synth.core.dataset.store.run_info import RunFiles
-from synth.core.dataset.store.shard import (
+from synth.core.dataset.store.parquet_shard import (
     check_file_version,
     file_digest,
     open_parquet,
     read_columns,
     write_shard,
 )
+from synth.core.dataset.store.run_info import RunFiles
 from synth.errors import DatasetError
 
 

@@ -13,7 +13,7 @@ from synth.core.dataset.arrow_schema import error_values, errors_table
 from synth.core.dataset.store.counts import RunCounts
 from synth.core.dataset.store.error_row import ErrorRow
 from synth.core.dataset.store.journal import Segment
-from synth.core.dataset.store.shard import check_file_version, open_parquet
+from synth.core.dataset.store.parquet_shard import check_file_version, open_parquet
 from synth.errors import DatasetError
 
 _ROWS_PER_GROUP: Final = 1024

@@ -11,7 +11,7 @@ import pyarrow as pa
 from synth.core.dataset.arrow_schema import SCHEMA, table
 from synth.core.dataset.store.journal import Segment
 from synth.core.dataset.store.layout import Shard
-from synth.core.dataset.store.shard import ROWS_PER_GROUP, open_parquet, read_columns
+from synth.core.dataset.store.parquet_shard import ROWS_PER_GROUP, open_parquet, read_columns
 from synth.errors import DatasetError
 
 _JOB = "job_index"

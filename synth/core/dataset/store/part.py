@@ -11,7 +11,7 @@ import pyarrow as pa
 from synth.core.dataset.store.journal import Segment
 from synth.core.dataset.store.layout import Shard
 from synth.core.dataset.store.merge import merged, read_shard
-from synth.core.dataset.store.shard import check_file_version, open_parquet, read_columns
+from synth.core.dataset.store.parquet_shard import check_file_version, open_parquet, read_columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from synth.core.dataset.store.counts import COUNTED_COLUMNS, RunCounts
 from synth.core.dataset.store.errors_file import error_tables
 from synth.core.dataset.store.journal import Segment
 from synth.core.dataset.store.layout import Layout
+from synth.core.dataset.store.parquet_shard import file_digest, write_parquet
 from synth.core.dataset.store.part import Part
 from synth.core.dataset.store.run_info import RunFiles, json_bytes
-from synth.core.dataset.store.shard import file_digest, write_parquet
 
 
 def survey(

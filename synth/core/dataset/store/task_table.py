@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from synth.core.dataset.arrow_schema import column_array, make_schema
 from synth.core.dataset.columns import Kind
-from synth.core.dataset.store.shard import check_file_version, open_parquet, write_parquet
+from synth.core.dataset.store.parquet_shard import check_file_version, open_parquet, write_parquet
 from synth.core.dataset.store.wire import RowError, json_text
 from synth.core.types.checks import Gate
 from synth.core.types.difficulty import work

@@ -11,9 +11,9 @@ from envs.errors import EnvsError
 from synth.config import to_dict
 from synth.core.dataset.store.error_row import ErrorRow
 from synth.core.dataset.store.run_info import RunFiles
+from synth.core.dataset.store.run_writer import RunWriter
 from synth.core.dataset.store.task_table import write_tasks
 from synth.core.dataset.store.wire import encode, to_wire
-from synth.core.dataset.store.writer import RunWriter
 from synth.core.foundation.consent import config_part, remember, tasks_part, world_part
 from synth.core.foundation.scrubber import Scrubber
 from synth.core.runner.run_files import (
@@ -69,7 +69,7 @@ class Recorder:
 
     def unplayed(self) -> Iterator[int]:
         """The jobs that have no row yet, in the plan's order."""
-        return self._writer.unaccounted()
+        return self._writer.still_to_play()
 
     def add(self, row: dict[str, Any]) -> bool:
         """Store a row, without the secrets of the run; it survives the death of this process.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hmac
 import json
 import os
 import re
@@ -25,6 +24,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import Receive, Scope, Send
 
+from synth.core.foundation.server_token import is_token
 from synth.core.foundation.standard_output import stdout
 from synth.errors import OperatorError
 from synth.ext.serving.live.session_registry import SessionRegistry
@@ -147,7 +147,7 @@ class _McpApp:
         if scope["type"] != "http":
             return
         headers = dict(scope["headers"])
-        if not hmac.compare_digest(headers.get(b"authorization", b""), self._authorization):
+        if not is_token(headers.get(b"authorization", b""), self._authorization):
             await _refuse(send, 401, "unauthorized", "send the token: Authorization: Bearer TOKEN")
             return
         if _PATH.fullmatch(scope["path"]) is None:

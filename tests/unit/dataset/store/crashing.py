@@ -17,7 +17,7 @@ from pathlib import Path
 
 from synth.core.dataset.store.layout import Layout
 from synth.core.dataset.store.run_info import RunFiles
-from synth.core.dataset.store.writer import RunWriter
+from synth.core.dataset.store.run_writer import RunWriter
 from tests.unit.dataset.rows import IDENTITY, error, row
 
 LAYOUT = Layout((("train", 8), ("test", 3)), 3)
@@ -34,7 +34,7 @@ def prepare(directory: Path) -> None:
 
 def _work(writer: RunWriter, until: int | None) -> bool:
     """Play what is not accounted for; False where the session was drained on the way."""
-    while todo := set(writer.unaccounted()):
+    while todo := set(writer.still_to_play()):
         for index in (i for i in ORDER if i in todo):
             if index == until:
                 return False

@@ -13,7 +13,7 @@ import pytest
 
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.run_info import RunFiles
-from synth.core.dataset.store.writer import STEPS
+from synth.core.dataset.store.run_writer import STEPS
 from tests.unit.dataset.store.crashing import HOPELESS, LAYOUT, killer, play
 
 pytestmark = pytest.mark.slow

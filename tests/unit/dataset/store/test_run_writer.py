@@ -18,8 +18,8 @@ from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.journal import Journal
 from synth.core.dataset.store.layout import Layout
 from synth.core.dataset.store.manifest import read_manifest
+from synth.core.dataset.store.run_writer import RunWriter
 from synth.core.dataset.store.wire import RowError
-from synth.core.dataset.store.writer import RunWriter
 from synth.errors import DatasetError, OperatorError, ResumeRefused
 from tests.unit.dataset.rows import IDENTITY, error, row
 
@@ -43,7 +43,7 @@ def test_rows_stand_in_the_plans_order(tmp_path: Path):
     writer = begin(tmp_path / "run")
     for index in (9, 3, 1, 0):
         assert writer.add_row(index, row(index))
-    assert (writer.open_shards(), list(writer.unaccounted())) == (2, [2, 4, 5, 6, 7, 8])
+    assert (writer.open_shards(), list(writer.still_to_play())) == (2, [2, 4, 5, 6, 7, 8])
     assert not list((tmp_path / "run" / "data").iterdir())
     writer.add_row(2, row(2))
     assert [path.name for path in (tmp_path / "run" / "data").iterdir()] == [
@@ -52,7 +52,7 @@ def test_rows_stand_in_the_plans_order(tmp_path: Path):
     assert writer.open_shards() == 1
     for index in (8, 7, 6, 5, 4):
         writer.add_row(index, row(index))
-    assert (writer.open_shards(), list(writer.unaccounted()), writer.progress.rows) == (0, [], 10)
+    assert (writer.open_shards(), list(writer.still_to_play()), writer.progress.rows) == (0, [], 10)
     manifest = writer.seal("complete")
     assert jobs(tmp_path / "run") == list(range(10))
     assert [shard["rows"] for shard in manifest["shards"]] == [4, 4, 2]
@@ -121,7 +121,7 @@ def test_errors_become_terminal_after_their_attempts(tmp_path: Path):
         assert writer.seal("partial")["counts"]["errors"] == 3
     with RunWriter.resume(directory, LAYOUT) as writer:
         assert [writer.attempts(index) for index in range(4)] == [1, 1, 1, 0]
-        assert list(writer.unaccounted()) == [0, 1, *range(4, 10)]
+        assert list(writer.still_to_play()) == [0, 1, *range(4, 10)]
         assert writer.add_error(0, error(0, message="again \ud800\x00"))
         assert writer.add_row(1, row(1))
         assert not writer.add_error(5, error(5))
@@ -157,7 +157,7 @@ def test_a_complete_run_with_errors_can_be_given_more_attempts(tmp_path: Path):
         )
     assert (directory / "errors.parquet").exists()
     with RunWriter.resume(directory, LAYOUT, max_attempts=2) as writer:
-        assert list(writer.unaccounted()) == [2, 9]
+        assert list(writer.still_to_play()) == [2, 9]
         assert read_manifest(directory)["status"] == "complete", (
             "no change yet: the claim still stands"
         )
@@ -178,7 +178,7 @@ def test_resuming_a_finished_run_changes_nothing(tmp_path: Path):
         writer.seal("complete")
     before = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
     with RunWriter.resume(directory, LAYOUT) as writer:
-        assert list(writer.unaccounted()) == []
+        assert list(writer.still_to_play()) == []
     assert {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()} == before
 
 
@@ -293,7 +293,7 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from synth.core.dataset.store.layout import Layout
-from synth.core.dataset.store.writer import RunWriter
+from synth.core.dataset.store.run_writer import RunWriter
 from tests.unit.dataset.rows import IDENTITY, row
 writer = RunWriter.create(Path(sys.argv[1]), Layout((("train", 10),), 4), IDENTITY)
 writer.add_row(0, row(0))
@@ -317,7 +317,7 @@ def test_one_writer_at_a_time(tmp_path: Path):
     with Dataset.open(directory) as dataset:
         assert (dataset.status, dataset.count) == ("interrupted", 1)
     with RunWriter.resume(directory, LAYOUT) as writer:
-        assert list(writer.unaccounted()) == list(range(1, 10))
+        assert list(writer.still_to_play()) == list(range(1, 10))
 
 
 def test_a_run_that_was_not_begun_can_be_begun_again(tmp_path: Path):
@@ -351,7 +351,7 @@ def test_a_damaged_journal_is_told_and_heals(tmp_path: Path):
     path.write_bytes(data)
     with RunWriter.resume(directory, LAYOUT) as writer:
         assert "damaged" in writer.warnings[0]
-        assert list(writer.unaccounted()) == [1, *range(3, 10)]
+        assert list(writer.still_to_play()) == [1, *range(3, 10)]
         for index in (1, 3):
             writer.add_row(index, row(index))
         writer.seal("partial")
@@ -381,7 +381,7 @@ def test_a_damaged_shard_is_named_and_set_aside(tmp_path: Path, status: Literal[
         assert "train-00000-of-00003.parquet is damaged" in writer.warnings[0]
         assert str(aside) in writer.warnings[0]
         assert aside.read_bytes() == damaged
-        assert list(writer.unaccounted()) == list(range(10))
+        assert list(writer.still_to_play()) == list(range(10))
         writer.seal("partial")
     Dataset.open(directory).verify()
 
@@ -399,8 +399,8 @@ def test_what_can_be_read_of_a_damaged_shard_stays(tmp_path: Path):
         flip(path, column.data_page_offset + column.total_compressed_size // 2)
     with RunWriter.resume(directory, layout) as writer:
         assert "344 rows in it are kept" in writer.warnings[0]
-        assert list(writer.unaccounted()) == list(range(256, 512))
-        for index in list(writer.unaccounted()):
+        assert list(writer.still_to_play()) == list(range(256, 512))
+        for index in list(writer.still_to_play()):
             writer.add_row(index, row(index))
         writer.seal("complete")
     Dataset.open(directory).verify()
@@ -418,7 +418,7 @@ def test_a_flip_that_no_row_group_shows_loses_the_shard(tmp_path: Path):
     flip(path, len(path.read_bytes()) - 40)
     with RunWriter.resume(directory, LAYOUT) as writer:
         assert "is damaged" in writer.warnings[0]
-        assert list(writer.unaccounted()) == list(range(10))
+        assert list(writer.still_to_play()) == list(range(10))
 
 
 def test_damaged_errors_are_set_aside_and_their_jobs_tried_again(tmp_path: Path):
@@ -429,14 +429,14 @@ def test_damaged_errors_are_set_aside_and_their_jobs_tried_again(tmp_path: Path)
     flip(directory / "errors.parquet", 40)
     with RunWriter.resume(directory, LAYOUT) as writer:
         assert "errors.parquet" in writer.warnings[0]
-        assert list(writer.unaccounted()) == list(range(10))
+        assert list(writer.still_to_play()) == list(range(10))
 
 
 FULL_DISK = """
 import json, resource, signal, sys
 from pathlib import Path
 from synth.core.dataset.store.layout import Layout
-from synth.core.dataset.store.writer import RunWriter
+from synth.core.dataset.store.run_writer import RunWriter
 from synth.errors import OperatorError
 from tests.unit.dataset.rows import IDENTITY, row
 directory, limit = Path(sys.argv[1]), int(sys.argv[2])
@@ -466,7 +466,7 @@ def test_a_full_disk_in_the_journal(tmp_path: Path, limit: int, where: str):
     layout = Layout((("train", 40),), 40)
     with RunWriter.resume(directory, layout) as writer:
         assert not writer.warnings
-        waiting = list(writer.unaccounted())
+        waiting = list(writer.still_to_play())
         assert 0 < len(waiting) < 40
         for index in waiting:
             writer.add_row(index, row(index))
@@ -494,7 +494,7 @@ def test_a_full_disk_in_a_shard(tmp_path: Path):
     with Dataset.open(directory) as dataset:
         assert (dataset.status, dataset.count) == ("interrupted", 4)
     with RunWriter.resume(directory, LAYOUT) as writer:
-        assert list(writer.unaccounted()) == list(range(4, 10))
+        assert list(writer.still_to_play()) == list(range(4, 10))
     assert [path.name for path in (directory / "data").iterdir()] == [
         "train-00000-of-00003.parquet"
     ]

@@ -32,9 +32,9 @@ from synth.core.dataset.store.layout import Layout, Shard
 from synth.core.dataset.store.lock import RunLock
 from synth.core.dataset.store.manifest import Status, build_manifest
 from synth.core.dataset.store.merge import merged, shard_jobs
+from synth.core.dataset.store.parquet_shard import write_shard
 from synth.core.dataset.store.run_info import RunFiles, RunIdentity, RunInfo
 from synth.core.dataset.store.seal import survey, write_claim, write_errors
-from synth.core.dataset.store.shard import write_shard
 from synth.core.dataset.store.wire import RowError, job_index
 from synth.core.dataset.variety import Variety
 from synth.errors import DatasetError
@@ -264,7 +264,7 @@ class RunWriter(Closing):
     def progress(self) -> Progress:
         return Progress(self.layout.jobs, self._rows, self._given_up)
 
-    def unaccounted(self) -> Iterator[int]:
+    def still_to_play(self) -> Iterator[int]:
         """Yield the jobs without a row or a terminal error in plan order, by the state at the time
         of each step.
         """
@@ -392,7 +392,7 @@ class RunWriter(Closing):
         return the manifest.
 
         ``extra`` adds keys to the manifest. errors.parquet exists only if there are errors. Raises
-        ValueError for a ``complete`` run with unaccounted jobs.
+        ValueError for a ``complete`` run with jobs that have to be played.
         """
         if self._closed:
             raise ValueError(f"the writer of {self.files.directory} is closed")

@@ -23,8 +23,8 @@ from envs.world.loader import world_digest
 from synth.config import RunConfig, from_dict, to_dict, to_yaml
 from synth.core.config.fingerprints import difference
 from synth.core.dataset.store.damage import set_aside
+from synth.core.dataset.store.parquet_shard import open_parquet
 from synth.core.dataset.store.run_info import RunFiles, RunInfo
-from synth.core.dataset.store.shard import open_parquet
 from synth.core.foundation.archive import pack_world, unpack_world
 from synth.core.runner.run_files import CONFIG_FILE, write_whole
 from synth.errors import DatasetError, OperatorError, ResumeRefused
