@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 import synth
 from synth.__main__ import COMMANDS
 from synth.core.config.compose import compose
-from synth.config import RunConfig, flat
+from synth.config import RunConfig, flat, to_dict
 from synth.core.dataset.columns import COLUMNS
 from synth.plugins import EXTENSION_POINTS
 from synth.core.tasks.yaml.json_schema import tasks_schema
@@ -69,7 +69,7 @@ def _shown(*words: str) -> str:
 def config_page() -> str:
     """Every key of the config with its type and its default, by section."""
     schema = TypeAdapter(RunConfig).json_schema()
-    defaults = flat(compose([])[0].config)
+    defaults = flat(to_dict(compose([])[0].config))
     sections: dict[str, list[str]] = {}
     abouts: dict[str, str] = {"": ""}
     for key, kind, about in _keys(schema, schema, "", abouts):
