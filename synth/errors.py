@@ -23,6 +23,7 @@ processes).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 
 class SynthError(Exception):
@@ -170,3 +171,19 @@ class WorkerHeld(WorkerLost):
 
 class DatasetError(SynthError):
     """A dataset that cannot be read as what it claims to be."""
+
+
+_Result = TypeVar("_Result")
+
+
+def returned(value: object, kind: type[_Result], by: object, method: str) -> _Result:
+    """What a method of an extension returned. Raises :class:`OperatorError` for a
+    value of another type than its contract's.
+    """
+    if not isinstance(value, kind):
+        missing = "; it lacks a `return`" if value is None else ""
+        raise OperatorError(
+            f"{type(by).__module__}:{type(by).__qualname__}.{method} returned"
+            f" {type(value).__name__}, not {kind.__name__}{missing}"
+        )
+    return value

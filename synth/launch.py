@@ -52,9 +52,8 @@ from synth.core.runner.run_files import (
     with_changes,
     write_whole,
 )
-from synth.errors import OperatorError, ResumeRefused
+from synth.errors import OperatorError, ResumeRefused, returned
 from synth.hook import RunHook
-from synth.plugins import returned
 from synth.prepare import REPHRASED, PreparedRun, prepare
 
 Begun = Callable[[Coordinator], None]

@@ -19,8 +19,7 @@ from typing import TypeVar
 
 from envs.ledger import Ledger
 from synth.core.foundation.hashing import derive_seed, digest
-from synth.errors import OperatorError
-from synth.plugins import returned
+from synth.errors import OperatorError, returned
 from synth.source import TaskPool
 from synth.task import Job, Task
 from synth.transform import Block, TaskList, TaskTransform

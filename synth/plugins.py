@@ -19,7 +19,6 @@ from envs.plugins import (
     find_module,
     resolve,
 )
-from synth.errors import OperatorError
 
 __all__ = [
     "ATTACKERS",
@@ -53,24 +52,9 @@ __all__ = [
     "extension",
     "find_module",
     "resolve",
-    "returned",
 ]
 
 _Factory = TypeVar("_Factory", bound=Callable[..., object])
-_Result = TypeVar("_Result")
-
-
-def returned(value: object, kind: type[_Result], by: object, method: str) -> _Result:
-    """What a method of an extension returned. Raises :class:`~synth.errors.OperatorError` for a
-    value of another type than its contract's.
-    """
-    if not isinstance(value, kind):
-        missing = "; it lacks a `return`" if value is None else ""
-        raise OperatorError(
-            f"{type(by).__module__}:{type(by).__qualname__}.{method} returned"
-            f" {type(value).__name__}, not {kind.__name__}{missing}"
-        )
-    return value
 
 
 def extension(options: type[object], **traits: object) -> Callable[[_Factory], _Factory]:

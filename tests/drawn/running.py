@@ -20,7 +20,7 @@ each time.
 TYPED = (OperatorError, WorldError, TaskError, DatabaseConfigError)
 """The errors whose message a user reads."""
 
-NOTHING = ("has no rows", "has no tables", "has no table that can be read")
+NOTHING = ("has no rows", "no row can be used", "has no tables", "has no table that can be read")
 """Why a database makes no world at all."""
 
 Made = TypeVar("Made")

@@ -198,7 +198,7 @@ def test_a_job_without_a_record_is_an_error_that_no_retry_heals(erring: Path):
         (("serve-model", "tasks.count=1", "--port", "99999"), "cannot listen at 127.0.0.1:99999"),
         (
             ("serve-model", "model=replay", "model.path=nowhere"),
-            "model.path: nowhere does not exist",
+            "nowhere does not exist",
         ),
     ],
 )
