@@ -45,6 +45,9 @@ SCRIPTS = {
     "a number with an exponent that is personal": """
         CREATE TABLE staff (staff_id INTEGER PRIMARY KEY, name TEXT NOT NULL, "prénom" REAL);
         INSERT INTO staff VALUES (1, 'a', 1e400), (2, 'b', 1e400), (3, 'c', 1e-320);""",
+    "a personal column of a table in brackets": """
+        CREATE TABLE "[x]" (id INTEGER PRIMARY KEY, email TEXT, name TEXT);
+        INSERT INTO "[x]" VALUES (1, 'open', 'open');""",
     "a key to a table that is not there": """
         CREATE TABLE orders (order_id INTEGER PRIMARY KEY, ref INTEGER REFERENCES nowhere (id));
         INSERT INTO orders VALUES (1, NULL), (2, NULL);""",

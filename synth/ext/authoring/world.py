@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import yaml
+
 from envs.ledger import Entry, Ledger
 from synth.core.validation.check import Options
 from synth.errors import OperatorError
@@ -140,9 +142,15 @@ def account(shape: Shape, ledger: Ledger) -> None:
 
 def write_personal(personal: Mapping[tuple[str, str], str]) -> str:
     """The text of world.yaml: the columns with personal data."""
-    lines = [f"  {table}.{column}: {{pii: {kind}}}" for (table, column), kind in personal.items()]
-    head = "# Personal data: who an answer may be about, and who not.\ncolumns:\n"
-    return head + "\n".join(lines) + "\n"
+    columns = {f"{table}.{column}": {"pii": kind} for (table, column), kind in personal.items()}
+    head = "# Personal data: who an answer may be about, and who not.\n"
+    return head + yaml.safe_dump(
+        {"columns": columns},
+        allow_unicode=True,
+        sort_keys=False,
+        default_flow_style=None,
+        width=1e6,
+    )
 
 
 def draft_families(sketch: Sketch, patterns: Sequence[str] | None = None) -> list[Draft]:
