@@ -363,8 +363,8 @@ class RunConfig(Section):
 
     ``preflight`` asks an endpoint for its list of models and for one short answer to the first
     prompt, with its tools, before anything else is paid for. With False nothing is asked before the
-    first rollout. ``models`` are the endpoints beside the agent's, by the names under which other
-    sections ask them; ``model`` is the agent's own there.
+    first rollout. ``models`` are further endpoints by name. Other sections name one of them, or
+    ``model`` for the agent's own.
     """
 
     seed: Annotated[int, Strict(), Field(ge=0, lt=2**63)] = 0
@@ -387,12 +387,12 @@ class RunConfig(Section):
     extensions: ExtensionsConfig = field(default_factory=ExtensionsConfig)
 
     def endpoint(self, name: str) -> EndpointConfig:
-        """The section of the model of that name."""
+        """The section of a named model."""
         return self.model if name == AGENT else self.models[name]
 
     @property
     def rephrases(self) -> bool:
-        """True for a run before whose plan a model writes other words for users."""
+        """True if a model writes other words for users before the run is planned."""
         return self.tasks.rephrase.model is not None and self.recording is None
 
     @property

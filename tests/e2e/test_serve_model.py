@@ -198,7 +198,7 @@ def test_a_job_without_a_record_is_an_error_that_no_retry_heals(erring: Path):
         (("serve-model", "tasks.count=1", "--port", "99999"), "cannot listen at 127.0.0.1:99999"),
         (
             ("serve-model", "model=replay", "model.path=nowhere"),
-            "nowhere does not exist",
+            "model.path: {cwd}/nowhere does not exist",
         ),
     ],
 )
@@ -207,7 +207,7 @@ def test_what_cannot_be_played_or_served_is_said_before_anything_starts(
 ):
     done = synth(*arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
-    assert words in done.stderr
+    assert words.format(cwd=tmp_path) in done.stderr
     assert not list(tmp_path.iterdir())
 
 

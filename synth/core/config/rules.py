@@ -36,7 +36,7 @@ EXTENDED = {"wrappers": ROLLOUT_WRAPPERS, "hooks": RUN_HOOKS}
 """The lists of the section `extensions`."""
 
 AGENT = "model"
-"""The name under which other sections ask the agent's model."""
+"""The name of the agent's model in other sections."""
 NAMES_OF_VARIABLES = frozenset(
     {
         "model.api_key_env",
@@ -336,12 +336,12 @@ def _options(config: Plain) -> Iterator[Finding]:
         value: Any = config
         for name in section.split("."):
             value = value[name]
-        yield from _no_json(value["options"], f"{section}.options")
+        yield from _json_problems(value["options"], f"{section}.options")
     for section, model in _models(config):
-        yield from _no_json(model["options"], f"{section}.options")
+        yield from _json_problems(model["options"], f"{section}.options")
 
 
-def _no_json(options: Any, section: str) -> Iterator[Finding]:
+def _json_problems(options: Any, section: str) -> Iterator[Finding]:
     for key, problem in _not_json(options, section):
         yield (key,), f"{key}: {problem} cannot be written as JSON"
 

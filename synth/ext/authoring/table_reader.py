@@ -206,9 +206,13 @@ class TableReader:
         if self.engine == "sqlite":  # of which SQLAlchemy reflects some only
             query = text(
                 "SELECT on_delete AS ondelete, on_update AS onupdate"
-                ' FROM pragma_foreign_key_list(:table_name) WHERE "from" = :column'
+                ' FROM pragma_foreign_key_list(:child) WHERE "from" = :column AND "table" = :parent'
             )
-            where = {"table_name": self.relation.name, "column": columns[0]}
+            where = {
+                "child": self.relation.name,
+                "column": columns[0],
+                "parent": key["referred_table"],
+            }
             actions |= self.db.execute(query, where).mappings().first() or {}
         for event, words in (("ondelete", "ON DELETE"), ("onupdate", "ON UPDATE")):
             action = actions.get(event, "NO ACTION")

@@ -83,15 +83,15 @@ def make_world(
     drafts, ledger = draft_families(sketch, patterns), source.ledger
     account(shape, ledger)
     files |= _derived_files(source, shape)
+    if proves and "seed.py" in files and (problem := seed_problem(files)):
+        del files["seed.py"]
+        ledger.leave_out("file", "seed.py", problem)
+    ledger.use("file", "seed.py" in files)
     ledger.check()
     if not proves:
         files["tasks.yaml"] = write_tasks(drafts, now)
         files["README.md"] = _write_readme(name, source.origin, ledger)
         return NewWorld(shape, count, files, drafts=drafts, ledger=ledger)
-    if "seed.py" in files and (problem := seed_problem(files)):
-        del files["seed.py"]
-        ledger.use("file", -1)
-        ledger.leave_out("file", "seed.py", problem)
     progress(f"{len(drafts)} drafts of families to prove")
     options = Options(universes=2 if "seed.py" in files else 1)
     proofs = prove(name, files, drafts, now, options, progress, workers)
@@ -121,7 +121,6 @@ def _derived_files(source: Source, shape: Shape) -> dict[str, str]:
             raise Unlearnable("the schema makes rows itself, which every universe would have")
         learned = learn(source.engine, shape, source.personal, source.schema)
         files["seed.py"] = write_seed_file(learned.tables)
-        ledger.use("file")
         ledger.found("learned table", len(learned.tables))
         ledger.use("learned table", len(learned.tables) - len(learned.kept))
         for table, why in learned.kept.items():
