@@ -35,10 +35,10 @@ from synth.core.config.types import (
     NotNegative,
     Place,
     Positive,
+    Renamings,
     Section,
     Share,
     Styles,
-    Surfaces,
     TaskOrder,
     Text,
     Universe,
@@ -190,9 +190,9 @@ class TasksConfig(Section):
     ``max_near_duplicates`` is the largest share of tasks whose opening request is a near-duplicate
     of one before it (None: any).
 
-    ``surface`` counts the variants of names, beside the world's own, that tasks are shown under, or
-    lists their numbers: 0 is the world's own names. Those of ``held_out_surface`` are shown in all
-    splits but the first.
+    ``renamings`` counts the variants of names, beside the world's own, that tasks are shown under,
+    or lists their numbers: 0 is the world's own names. Those of ``held_out_renamings`` are shown in
+    all splits but the first.
 
     ``wording`` says in which words users ask: ``plain`` are those of the task source, ``varied``
     puts them into many voices by a grammar (:mod:`synth.ext.variety.wording`). ``rephrase`` is a
@@ -222,8 +222,8 @@ class TasksConfig(Section):
     compose: Composition | None = None
     compose_as: ComposeAs = "turns"
     max_near_duplicates: AnyShare | None = None
-    surface: Surfaces = 0
-    held_out_surface: list[Annotated[int, Strict(), Field(ge=0)]] | None = None
+    renamings: Renamings = 0
+    held_out_renamings: list[Annotated[int, Strict(), Field(ge=0)]] | None = None
     wording: Wording = "plain"
     weights: Weights | None = None
     difficulty: Difficulty | None = None

@@ -47,7 +47,7 @@ from synth.core.agent.turn import CalledOffError, ToolInterface
 from synth.core.dataset.sanitize import sanitize
 from synth.core.dataset.transcript_html import changes_html, framed, messages_html, text_html
 from synth.core.personal import people_of
-from synth.core.renaming.layer import SurfaceLayer, opening_of
+from synth.core.renaming.layer import RenamingLayer, opening_of
 from synth.core.tasks.queries import run_query
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.types.acts import Act
@@ -145,9 +145,9 @@ class Episode(Closing):
         self.tools, self.infos = _offer(boxes)
         self._offered = _offered_text(boxes)
         self._writing = frozenset(info.name for info in self.infos.values() if not info.read_only)
-        self._surface = None if task.surface is None else SurfaceLayer(task.surface, boxes)
-        if self._surface is not None:
-            self.tools, self.infos = _offer([self._surface.toolbox])
+        self._renaming = None if task.renaming is None else RenamingLayer(task.renaming, boxes)
+        if self._renaming is not None:
+            self.tools, self.infos = _offer([self._renaming.toolbox])
         self.concurrent_reads = self._environment.concurrent_reads
         self.state_hash_before = self._environment.state_hash()
 
@@ -205,7 +205,7 @@ class Episode(Closing):
         """As :meth:`call`; raises :class:`CalledOffError` with the outcome if it was cancelled
         meanwhile.
         """
-        layer = self._surface
+        layer = self._renaming
         if layer is None:
             return await self._execute(call)
         inside = layer.enter(call)
@@ -216,8 +216,8 @@ class Episode(Closing):
         except CalledOffError as late:
             raise CalledOffError(layer.leave(call, late.outcome)) from None
 
-    def _turned_away(self, outcome: ToolOutcome, layer: SurfaceLayer) -> ToolOutcome:
-        """Keep account of a call that the world does not see: the surface answered it."""
+    def _turned_away(self, outcome: ToolOutcome, layer: RenamingLayer) -> ToolOutcome:
+        """Keep account of a call that the world does not see: the renaming answered it."""
         call, result, name = outcome.call, outcome.result, layer.own_name(outcome.call)
         category = None if result.ok else result.category
         self._environment.executions.append(Execution(call.id, name, category, 0.0, 0))
@@ -288,8 +288,8 @@ class Episode(Closing):
         None if there is none.
         """
         box = self._environment.toolbox
-        if self._surface is not None:
-            box = self._surface.toolbox
+        if self._renaming is not None:
+            box = self._renaming.toolbox
         elif self._submit is not None and call.name == SUBMIT:
             box = self._submit
         parsed = box.parse(call)
@@ -297,18 +297,18 @@ class Episode(Closing):
 
     def own_text(self, text: str) -> str:
         """Words of the agent as user and verifiers get them: with the world's own words for those
-        of the task's surface.
+        of the task's renaming.
         """
-        return text if self._surface is None else self._surface.own_text(text)
+        return text if self._renaming is None else self._renaming.own_text(text)
 
     def _own_utterances(self) -> tuple[Utterance, ...]:
-        if self._surface is None:
+        if self._renaming is None:
             return tuple(self.utterances)
         return tuple(replace(said, text=self.own_text(said.text)) for said in self.utterances)
 
     def own_call(self, outcome: ToolOutcome) -> CallRecord:
         """An outcome that the agent was shown, as evidence."""
-        inside = outcome if self._surface is None else self._surface.inside(outcome)
+        inside = outcome if self._renaming is None else self._renaming.inside(outcome)
         call, result = inside.call, inside.result
         return CallRecord(
             call.name, inside.arguments, result.ok, result.category, False, inside.changes, result

@@ -250,7 +250,7 @@ def _too_many(
 def job(index: int, task: Task, samples: int, seed: int) -> Job:
     """The ``index``-th job, about the task at ``index // samples``."""
     sample = index % samples
-    shown = [] if task.surface is None else [{"surface": task.surface.number}]
+    shown = [] if task.renaming is None else [{"renaming": task.renaming.number}]
     return Job(
         index,
         digest("job", task.id, sample, seed, *shown, length=20),

@@ -100,7 +100,7 @@ TASK_TRANSFORMS = ExtensionPoint(
         "held_out_wordings": "synth.ext.variety.held_out:HeldOutWordings",
         "selection": "synth.ext.variety.selection:TaskSelection",
         "varied_wording": "synth.ext.variety.wording.reword:VariedWording",
-        "surfaces": "synth.ext.renamings.making:Surfaces",
+        "renamings": "synth.ext.renamings.making:Renamings",
         "by_difficulty": "synth.ext.variety.by_difficulty:ByDifficulty",
     },
 )

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from synth.core.types.checks import AlternativeEnd, Gate, find_gate
+from synth.core.types.renaming import Renaming
 from synth.core.types.steps import Step, steps_from_json
-from synth.core.types.surface import Surface
 from synth.user import UserRole
 
 Json = Any
@@ -59,7 +59,7 @@ class Task:
     - ``alternatives``: right ends other than gold's.
     - ``transient``: ``allow`` or ``forbid`` writes that are undone again.
     - ``difficulty``: the author's estimate (simple, moderate, challenging).
-    - ``surface``: the names that the agent is shown; None for the world's own. Everything else in
+    - ``renaming``: the names that the agent is shown; None for the world's own. Everything else in
       the task is in the world's own names.
     - ``phrasing``: the name of the wording in which the user asks, those of the parts of a composed
       task joined, and the voice behind a slash; None if it has no name.
@@ -92,7 +92,7 @@ class Task:
     transient: str = "allow"
     difficulty: str | None = None
     end: GoldEnd | None = None
-    surface: Surface | None = None
+    renaming: Renaming | None = None
     parts: Sequence[Task] = ()
     phrasing: str | None = None
 
@@ -133,13 +133,13 @@ class Task:
             "alternatives": [end.to_json() for end in self.alternatives],
             "user": None if self.user is None else asdict(self.user),
             "end": None if self.end is None else asdict(self.end),
-            "surface": None if self.surface is None else self.surface.to_json(),
+            "renaming": None if self.renaming is None else self.renaming.to_json(),
             "parts": [part.to_json() for part in self.parts],
         }
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Json]) -> Task:
-        end, user, surface = raw.get("end"), raw.get("user"), raw.get("surface")
+        end, user, renaming = raw.get("end"), raw.get("user"), raw.get("renaming")
         values: dict[str, Any] = {
             **raw,
             "gold": steps_from_json(raw["gold"]),
@@ -149,7 +149,7 @@ class Task:
             ),
             "end": GoldEnd(**end) if end is not None else None,
             "user": UserRole.from_json(user) if user is not None else None,
-            "surface": None if surface is None else Surface.from_json(surface),
+            "renaming": None if renaming is None else Renaming.from_json(renaming),
             "parts": tuple(cls.from_json(part) for part in raw.get("parts", ())),
         }
         return cls(**values)

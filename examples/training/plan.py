@@ -23,7 +23,7 @@ class HeldOut(Part):
 
     families: Annotated[list[str], Field(min_length=1)]
     universes: str = "100-102"
-    surfaces: str | None = None
+    renamings: str | None = None
     overrides: list[str] = []
 
 

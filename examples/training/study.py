@@ -151,9 +151,9 @@ def is_evaluated(directory: Path) -> bool:
 def eval_command(
     study: Study, chosen: HeldOut, directory: Path, label: str, url: str
 ) -> list[object]:
-    surfaces = () if chosen.surfaces is None else ("--surfaces", chosen.surfaces)
+    renamings = () if chosen.renamings is None else ("--renamings", chosen.renamings)
     return [
-        *("eval", study.world, "--families", ",".join(chosen.families), *surfaces),
+        *("eval", study.world, "--families", ",".join(chosen.families), *renamings),
         *("--universes", chosen.universes, "--tasks", study.tasks, "--seed", study.eval_seed),
         *("--model", label, "--base-url", url, "--out", directory),
         *("model.temperature=0", "preflight=false", "agent.text_calls=parse"),

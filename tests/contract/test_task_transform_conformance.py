@@ -7,7 +7,7 @@ import pytest
 from examples.extensions.task_transform import Long, Options
 from synth.core.tasks.families import FamilyTasks
 from synth.errors import OperatorError
-from synth.ext.renamings.making import SurfaceOptions, Surfaces
+from synth.ext.renamings.making import RenamingOptions, Renamings
 from synth.ext.variety.by_difficulty import ByDifficulty
 from synth.ext.variety.held_out import HeldOutWordings
 from synth.ext.variety.selection import SelectionOptions, TaskSelection
@@ -38,9 +38,9 @@ class TestByDifficulty(TaskTransformConformance):
         return ByDifficulty()
 
 
-class TestSurfaces(TaskTransformConformance):
+class TestRenamings(TaskTransformConformance):
     def transform(self, pool: FamilyTasks) -> TaskTransform:
-        transform = Surfaces(SurfaceOptions([1, 2, 3]))
+        transform = Renamings(RenamingOptions([1, 2, 3]))
         transform.look(pool.template)
         return transform
 

@@ -17,7 +17,7 @@ from envs.world.template_cache import Templates
 from synth.config import TasksConfig
 from synth.core.api.threads import acall, call
 from synth.core.config.database_target import KINDS, Kind, engine_of, target_of
-from synth.core.config.types import MOST_SURFACES
+from synth.core.config.types import MOST_RENAMINGS
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.suggestions import hint, nearest
 from synth.core.runner.transforms import transforms_of
@@ -48,13 +48,13 @@ def open(  # noqa: A001
     database: str = "sqlite",
     dsn_env_var: str | None = None,
     sandbox: Kind = "pooled",
-    surface: int = 0,
+    renaming: int = 0,
 ) -> Episode:
     """An episode on the ``index``-th task of a world (a shipped name or a folder), or of one of its
     families.
 
     Families take turns, as in a run's plan; ``universe`` 0 is the world's seed.sql, any other is
-    made by its seed.py. ``surface`` is the variant of names that the player is shown, 0 for the
+    made by its seed.py. ``renaming`` is the variant of names that the player is shown, 0 for the
     world's own. ``database`` is an engine's name, such as ``sqlite``, ``postgres`` or
     ``mariadb``; ``dsn_env_var`` and ``sandbox`` are a run's ``database.dsn_env_var`` and
     ``database.sandbox``. A template on a server is used again by the next episode, and dropped when
@@ -66,8 +66,8 @@ def open(  # noqa: A001
     :func:`envs.world.loader.load_world`, :meth:`envs.world.loader.World.template` and
     :func:`synth.core.validation.prove.prove` raise.
     """
-    if type(surface) is not int or not 0 <= surface <= MOST_SURFACES:
-        raise OperatorError(f"surface: {surface!r} is no whole number from 0 to {MOST_SURFACES}")
+    if type(renaming) is not int or not 0 <= renaming <= MOST_RENAMINGS:
+        raise OperatorError(f"renaming: {renaming!r} is no whole number from 0 to {MOST_RENAMINGS}")
     engine = engine_of(database, "database")
     if sandbox not in KINDS:
         raise OperatorError(
@@ -80,7 +80,7 @@ def open(  # noqa: A001
             template = _on_server(loaded, engine, universe, place, held)
         else:
             template = loaded.template(engine, universe)
-        task = _proved(loaded, template, family, index, seed, universe, surface)
+        task = _proved(loaded, template, family, index, seed, universe, renaming)
         return OpenedEpisode(task, loaded, template, held.pop_all())
 
 
@@ -94,7 +94,7 @@ async def aopen(
     database: str = "sqlite",
     dsn_env_var: str | None = None,
     sandbox: Kind = "pooled",
-    surface: int = 0,
+    renaming: int = 0,
 ) -> Episode:
     """Open an episode in a thread of its own; arguments and errors are those of :func:`open`."""
     return await acall(
@@ -107,7 +107,7 @@ async def aopen(
             database=database,
             dsn_env_var=dsn_env_var,
             sandbox=sandbox,
-            surface=surface,
+            renaming=renaming,
         )
     )
 
@@ -177,11 +177,11 @@ def _proved(
     index: int,
     seed: int,
     universe: int,
-    surface: int,
+    renaming: int,
 ) -> Task:
     source = FamilyTasks(world, template, [family] if family else None, universe)
     check_reward_families(world, source.all_families)
-    transforms = transforms_of(TasksConfig(surface=[surface] if surface else 0))
+    transforms = transforms_of(TasksConfig(renamings=[renaming] if renaming else 0))
     for transform in transforms:
         transform.look(template)
     count = sum(source.capacity(item.id) for item in source.families)

@@ -30,7 +30,7 @@ FEW: dict[str, object] = {
     "tasks.splits": None,
     "tasks.held_out": None,
     "tasks.held_out_phrasings": None,
-    "tasks.held_out_surface": None,
+    "tasks.held_out_renamings": None,
     "tasks.rephrase.model": None,
     "runtime.kind": "inline",
     "runtime.address": None,

@@ -105,41 +105,44 @@ def _held_out(config: Plain) -> Iterator[Finding]:
             )
 
 
-def surface_numbers(surface: int | Sequence[int]) -> Sequence[int]:
-    """The variants that ``tasks.surface`` names; 0 is the world's own."""
-    return range(surface + 1) if isinstance(surface, int) else surface
+def renaming_numbers(renaming: int | Sequence[int]) -> Sequence[int]:
+    """The variants that ``tasks.renamings`` names; 0 is the world's own."""
+    return range(renaming + 1) if isinstance(renaming, int) else renaming
 
 
-def _surfaces(config: Plain) -> Iterator[Finding]:
+def _renamings(config: Plain) -> Iterator[Finding]:
     """A variant is listed once, and may be held out of a first split, which is left another."""
     tasks = config["tasks"]
-    numbers = surface_numbers(tasks["surface"])
-    held: list[int] = tasks["held_out_surface"] or []
-    for key, listed in (("surface", list(numbers)), ("held_out_surface", held)):
+    numbers = renaming_numbers(tasks["renamings"])
+    held: list[int] = tasks["held_out_renamings"] or []
+    for key, listed in (("renamings", list(numbers)), ("held_out_renamings", held)):
         for number in _twice(listed):
             yield (f"tasks.{key}",), f"tasks.{key}: {number} is listed twice"
-    keys = ("tasks.held_out_surface", "tasks.surface")
+    keys = ("tasks.held_out_renamings", "tasks.renamings")
     for number in sorted(set(held) - set(numbers)):
-        yield keys, f"tasks.held_out_surface: {number} is not among the variants of tasks.surface"
+        yield (
+            keys,
+            f"tasks.held_out_renamings: {number} is not among the variants of tasks.renamings",
+        )
     if held and not set(numbers) - set(held):
-        yield keys, "tasks.held_out_surface: leaves the first split none; hold out fewer"
+        yield keys, "tasks.held_out_renamings: leaves the first split none; hold out fewer"
     if held and len(tasks["splits"] or ()) < 2:
         message = (
-            "tasks.held_out_surface: held out from the first split, for which there must be a"
+            "tasks.held_out_renamings: held out from the first split, for which there must be a"
             " second: 'tasks.splits={train:[0,1,2],test:[3]}' with tasks.universes=4"
         )
-        yield ("tasks.held_out_surface", "tasks.splits"), message
+        yield ("tasks.held_out_renamings", "tasks.splits"), message
 
 
 def _rules_on_tools(config: Plain) -> Iterator[Finding]:
     """Rules of the approver name tools by the world's own names."""
     agent = config["agent"]
-    renamed = any(surface_numbers(config["tasks"]["surface"]))
+    renamed = any(renaming_numbers(config["tasks"]["renamings"]))
     for rule in ("allow", "deny"):
         key = f"agent.approval.{rule}"
         if renamed and agent["approval"][rule] and "approval" in agent["middleware"]:
-            message = f"{key}: names tools of the world, and tasks.surface renames them; drop one"
-            yield ("tasks.surface", key), message
+            message = f"{key}: names tools of the world, and tasks.renamings renames them; drop one"
+            yield ("tasks.renamings", key), message
 
 
 def _held_out_phrasings(config: Plain) -> Iterator[Finding]:
@@ -203,7 +206,7 @@ TASK_RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
     _families,
     _splits,
     _held_out,
-    _surfaces,
+    _renamings,
     _rules_on_tools,
     _held_out_phrasings,
     _rephrase,

@@ -37,8 +37,8 @@ def world_place(place: str) -> str:
 Place = Annotated[Text, AfterValidator(absolute)]
 WorldPlace = Annotated[Text, AfterValidator(world_place)]
 
-MOST_SURFACES = 200
-"""The highest number of a surface variant."""
+MOST_RENAMINGS = 200
+"""The highest number of a renaming."""
 
 Plain = Mapping[str, Any]
 """A config, or a part of it, as plain data."""
@@ -75,15 +75,15 @@ def universes(value: object) -> int | list[int]:
     return fine if isinstance(value, list) else fine[0]
 
 
-def surfaces(value: object) -> int | list[int]:
-    """A number of surface variants beside the world's own names, or the list of those to show, of
+def renamings(value: object) -> int | list[int]:
+    """A number of renamings beside the world's own names, or the list of those to show, of
     which 0 is the world's own. Raises ValueError for anything else.
     """
     listed = cast("list[object]", value) if isinstance(value, list) else [value]
-    fine = [item for item in listed if type(item) is int and 0 <= item <= MOST_SURFACES]
+    fine = [item for item in listed if type(item) is int and 0 <= item <= MOST_RENAMINGS]
     if not fine or len(fine) < len(listed):
         raise ValueError(
-            f"must be a number of variants from 0 to {MOST_SURFACES}, or a list of them such as"
+            f"must be a number of variants from 0 to {MOST_RENAMINGS}, or a list of them such as"
             " [6,7]"
         )
     return fine if isinstance(value, list) else fine[0]
@@ -103,7 +103,7 @@ def branch_at(value: object) -> str:
     return text
 
 
-Surfaces = Annotated[int | list[int], PlainValidator(surfaces)]
+Renamings = Annotated[int | list[int], PlainValidator(renamings)]
 BranchAt = Annotated[str, PlainValidator(branch_at)]
 Wording = Literal["plain", "varied"]
 """Words in which users ask (:mod:`synth.ext.variety.wording`)."""

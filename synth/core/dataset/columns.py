@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 """Version of :data:`COLUMNS`; it rises with every change that another version would misread."""
 
 PAYERS: Final = ("", "user_", "approver_", "judge_")
@@ -184,14 +184,14 @@ COLUMNS: Final[tuple[Col, ...]] = (
     ),
     Col("judge_cost_usd", "float64", "Cost of the model that judges.", null=True, late=True),
     Col(
-        *("surface", "int32"),
-        "Number of the surface variant that the model was shown; null for the world's own names.",
+        *("renaming", "int32"),
+        "Number of the renaming that the model was shown; null for the world's own names.",
         null=True,
         low=True,
         late=True,
     ),
     Col(
-        *("surface_names", "json"),
+        *("renaming_names", "json"),
         "Names of that variant by the world's own: tools, parameters, keys and words.",
         null=True,
         low=True,

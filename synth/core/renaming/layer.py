@@ -10,19 +10,19 @@ from typing import Any
 from envs.tools.toolbox import Toolbox
 from envs.types import ErrorCategory, ToolCall, ToolOutcome, ToolResult
 from synth.core.renaming.translator import Translator, added_tools, translator_of
-from synth.core.types.surface import Surface
+from synth.core.types.renaming import Renaming
 from synth.task import Message, Task
 
 
-class SurfaceLayer:
-    """The tools of one task as its surface shows them, and the way of each call through it.
+class RenamingLayer:
+    """The tools of one task as its renaming shows them, and the way of each call through it.
 
     ``boxes`` hold the environment's tools and those of the episode.
     """
 
-    def __init__(self, surface: Surface, boxes: Sequence[Toolbox]) -> None:
-        self._translator = translator_of(surface)
-        self._added = {tool.name: tool for tool in surface.added}
+    def __init__(self, renaming: Renaming, boxes: Sequence[Toolbox]) -> None:
+        self._translator = translator_of(renaming)
+        self._added = {tool.name: tool for tool in renaming.added}
         self.toolbox = _shown(self._translator, tuple(boxes))
         """What the model is offered."""
 
@@ -80,28 +80,28 @@ class SurfaceLayer:
 
 @lru_cache(maxsize=256)
 def _shown(translator: Translator, boxes: tuple[Toolbox, ...]) -> Toolbox:
-    """The toolbox of the tools that a surface shows; its validators are compiled once."""
-    surface = translator.surface
-    own = [tool for box in boxes for tool in box.tools if tool.name not in surface.left_out]
-    return Toolbox([*map(translator.show_tool, own), *added_tools(surface)])
+    """The toolbox of the tools that a renaming shows; its validators are compiled once."""
+    renaming = translator.renaming
+    own = [tool for box in boxes for tool in box.tools if tool.name not in renaming.left_out]
+    return Toolbox([*map(translator.show_tool, own), *added_tools(renaming)])
 
 
 def tools_of(task: Task, boxes: Sequence[Toolbox]) -> list[dict[str, Any]]:
-    """The function schemas of the tools in ``boxes``, as the task's surface shows them."""
-    if task.surface is not None:
-        boxes = [SurfaceLayer(task.surface, boxes).toolbox]
+    """The function schemas of the tools in ``boxes``, as the task's renaming shows them."""
+    if task.renaming is not None:
+        boxes = [RenamingLayer(task.renaming, boxes).toolbox]
     return [tool.to_openai() for box in boxes for tool in box.tools]
 
 
 def rules_of(task: Task) -> str:
-    """The rules that the agent of a task works under, in the words of its surface."""
-    if task.surface is None:
+    """The rules that the agent of a task works under, in the words of its renaming."""
+    if task.renaming is None:
         return task.system
-    return translator_of(task.surface).show_text(task.system)
+    return translator_of(task.renaming).show_text(task.system)
 
 
 def opening_of(task: Task) -> list[Message]:
-    """The messages that a task's conversation begins with, as its surface shows them."""
+    """The messages that a task's conversation begins with, as its renaming shows them."""
     rules = rules_of(task)
     system: list[Message] = [{"role": "system", "content": rules}] if rules else []
     return [*system, {"role": "user", "content": task.prompt}]

@@ -1,6 +1,6 @@
-"""Translation between a world's own names and those of a surface.
+"""Translation between a world's own names and those of a renaming.
 
-*Shown* names are those of the surface, which a model reads and writes. *Own* names are the world's.
+A model reads and writes *shown* names. *Own* names are the world's.
 """
 
 from __future__ import annotations
@@ -15,37 +15,39 @@ from typing import Any, cast
 from envs.json_text import canonical
 from envs.tools.tool import Tool
 from envs.types import ToolCall, ToolResult
-from synth.core.types.surface import Surface
+from synth.core.types.renaming import Renaming
 
 Values = Mapping[str, Mapping[str, str]]
 
 _WORD_EDGES = r"(?<![A-Za-z0-9_`-]){}(?![A-Za-z0-9_`-])"
 
 
-def translator_of(surface: Surface) -> Translator:
-    """The translator of a surface; equal surfaces share one."""
-    return _translator(canonical(surface.to_json()))
+def translator_of(renaming: Renaming) -> Translator:
+    """The translator of a renaming; equal renamings share one."""
+    return _translator(canonical(renaming.to_json()))
 
 
 @lru_cache(maxsize=256)
 def _translator(text: str) -> Translator:
-    return Translator(Surface.from_json(json.loads(text)))
+    return Translator(Renaming.from_json(json.loads(text)))
 
 
 class Translator:
-    """Both directions of a surface. It holds compiled patterns, so it stays in its process."""
+    """Both directions of a renaming. It holds compiled patterns, so it stays in its process."""
 
-    def __init__(self, surface: Surface) -> None:
-        self.surface = surface
-        self._own_tools = {shown: own for own, shown in surface.tools.items()}
-        self._own_names = {shown: own for own, shown in surface.names.items()}
+    def __init__(self, renaming: Renaming) -> None:
+        self.renaming = renaming
+        self._own_tools = {shown: own for own, shown in renaming.tools.items()}
+        self._own_names = {shown: own for own, shown in renaming.names.items()}
         self._own_values = {
             key: {shown: own for own, shown in words.items()}
-            for key, words in surface.values.items()
+            for key, words in renaming.values.items()
         }
-        words = {own: shown for found in surface.values.values() for own, shown in found.items()}
+        words = {own: shown for found in renaming.values.values() for own, shown in found.items()}
         prose = {own: shown for own, shown in words.items() if _letters(own) != _letters(shown)}
-        self._show = _show_text({**words, **surface.names, **surface.tools}, surface.wording, prose)
+        self._show = _show_text(
+            {**words, **renaming.names, **renaming.tools}, renaming.wording, prose
+        )
         self._spoken = _replacing(prose, {own: shown for own, shown in words.items() if "_" in own})
         self._heard = _replacing(
             {shown: own for own, shown in prose.items()},
@@ -53,14 +55,14 @@ class Translator:
         )
 
     def own_tool(self, shown: str) -> str | None:
-        """The world's name of a tool; None for a name that the surface does not have."""
+        """The world's name of a tool; None for a name that the renaming does not have."""
         return self._own_tools.get(shown)
 
     def own_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return _renamed(arguments, self._own_names, self._own_values, own_keys=False)
 
     def own_output(self, output: Any) -> Any:
-        if not self.surface.results:
+        if not self.renaming.results:
             return output
         return _renamed(output, self._own_names, self._own_values, own_keys=False)
 
@@ -83,24 +85,24 @@ class Translator:
     def show_output(self, output: Any) -> Any:
         if isinstance(output, str):
             return self.show_text(output)
-        if not self.surface.results:
+        if not self.renaming.results:
             return output
-        return _renamed(output, self.surface.names, self.surface.values, own_keys=True)
+        return _renamed(output, self.renaming.names, self.renaming.values, own_keys=True)
 
     def show_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return _renamed(arguments, self.surface.names, self.surface.values, own_keys=True)
+        return _renamed(arguments, self.renaming.names, self.renaming.values, own_keys=True)
 
     def show_text(self, text: str) -> str:
         """A text for the model: rules, a description or an error."""
         return self._show(text)
 
     def show_words(self, text: str, calls: Sequence[ToolCall]) -> str:
-        """Words of the scripted expert, with the surface's words of enumerations, and its names of
+        """Words of the scripted expert, with the renaming's words of enumerations, and its names of
         the tools that are called beside them.
         """
         for call in calls:
-            if call.name in self.surface.tools:
-                shown = _spaced(self.surface.tools[call.name])
+            if call.name in self.renaming.tools:
+                shown = _spaced(self.renaming.tools[call.name])
                 text = text.replace(call.name.replace("_", " "), shown)
         return self._spoken(text)
 
@@ -108,7 +110,7 @@ class Translator:
         """A call by own names under the shown ones; one that is not the world's, or is broken,
         stays as it is as far as it cannot be read.
         """
-        shown = self.surface.tools.get(call.name)
+        shown = self.renaming.tools.get(call.name)
         if shown is None:
             return call
         try:
@@ -130,12 +132,12 @@ class Translator:
 
     def show_tool(self, tool: Tool) -> Tool:
         """A tool of the world as the model is shown it. It is described and checked only."""
-        surface = self.surface
+        renaming = self.renaming
         parameters = _schema(
-            tool.parameters, surface.names, surface.values, own_keys=True, text=self._show
+            tool.parameters, renaming.names, renaming.values, own_keys=True, text=self._show
         )
         return Tool(
-            surface.tools.get(tool.name, tool.name),
+            renaming.tools.get(tool.name, tool.name),
             self.show_text(self._opened(tool.description)),
             parameters,
             _never,
@@ -145,14 +147,14 @@ class Translator:
 
     def _opened(self, description: str) -> str:
         """A description that begins with another verb."""
-        for first, other in self.surface.openings.items():
+        for first, other in self.renaming.openings.items():
             if description.startswith(f"{first} "):
                 return other + description[len(first) :]
         return description
 
 
-def added_tools(surface: Surface) -> list[Tool]:
-    """The tools that a surface adds. They only read, and the world does not know them."""
+def added_tools(renaming: Renaming) -> list[Tool]:
+    """The tools that a renaming adds. They only read, and the world does not know them."""
     return [
         Tool(
             tool.name,
@@ -166,7 +168,7 @@ def added_tools(surface: Surface) -> list[Tool]:
             _never,
             read_only=True,
         )
-        for tool in surface.added
+        for tool in renaming.added
     ]
 
 
@@ -193,7 +195,7 @@ def _renamed(
         known = cast("dict[str, Any]", value)
         for old, item in known.items():
             new = names.get(old, old)
-            if new in known:  # a key that the surface did not know of
+            if new in known:  # a key that the renaming did not know of
                 new = old
             own = old if own_keys else new
             out[new] = _renamed(item, names, values, own_keys=own_keys, key=own)

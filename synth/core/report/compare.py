@@ -14,7 +14,7 @@ from synth.errors import DatasetError
 
 _COLUMNS = [
     *("trajectory_id", "task_id", "sample_index", "family", "case", "model"),
-    *("outcome", "reward", "stop_reason", "blame", "verdicts", "num_turns", "surface"),
+    *("outcome", "reward", "stop_reason", "blame", "verdicts", "num_turns", "renaming"),
     *("phrasing", "env_digest"),
 ]
 
@@ -33,7 +33,7 @@ class Sample:
     turns: int
     verifier: str
     reason: str
-    surface: int = 0
+    renaming: int = 0
     phrasing: str | None = None
     env_digest: str = ""
 
@@ -116,7 +116,7 @@ def read_samples(dataset: Dataset) -> dict[Key, Sample]:
             turns=row["num_turns"],
             verifier="" if failing is None else failing["verifier"],
             reason=reason_of(row["verdicts"]),
-            surface=row["surface"] or 0,
+            renaming=row["renaming"] or 0,
             phrasing=row["phrasing"],
             env_digest=row["env_digest"],
         )

@@ -28,7 +28,7 @@ _COLUMNS = [
     *("trajectory_id", "task_id", "family", "split", "env", "model", "user_model"),
     *("outcome", "stop_reason", "reward", "verdicts"),
     *("num_turns", "num_tool_calls", "num_tool_errors", "error_categories"),
-    *("messages", "events", "latency_s", "executions", "surface", "surface_names"),
+    *("messages", "events", "latency_s", "executions", "renaming", "renaming_names"),
     "phrasing",
     *_SUMS,
 ]
@@ -108,7 +108,7 @@ class _SummaryTally:
         self.user_models: Counter[str] = Counter()
         self.families: dict[str, _SummaryPart] = {}
         self.splits: dict[str, _SummaryPart] = {}
-        self.surfaces: dict[str, _SummaryPart] = {}
+        self.renamings: dict[str, _SummaryPart] = {}
         self.phrasings: dict[str, _SummaryPart] = {}
         self.statistics = all_statistics()
         self.executed = ToolExecutions()
@@ -157,9 +157,9 @@ class _SummaryTally:
         self.variety.add(row["task_id"], row["messages"], row["family"], row["env"])
         self.family(row["family"]).add(row)
         self.split(row["split"]).add(row)
-        self.surfaces.setdefault(str(row["surface"] or 0), _SummaryPart()).add(row)
+        self.renamings.setdefault(str(row["renaming"] or 0), _SummaryPart()).add(row)
         self._add_phrasing(row)
-        names: Mapping[str, Any] | None = row["surface_names"]
+        names: Mapping[str, Any] | None = row["renaming_names"]
         own = {} if names is None else {shown: name for name, shown in names["tools"].items()}
         for use in tool_uses(row["messages"], row["events"]):
             name = own.get(use.name, use.name)
@@ -171,10 +171,10 @@ class _SummaryTally:
         if kind is not None:
             self.phrasings.setdefault(kind, _SummaryPart()).add(row)
 
-    def by_surface(self) -> list[dict[str, object]]:
-        """Figures of each surface, in the order of their numbers."""
-        numbers = sorted(self.surfaces, key=int)
-        return [{"surface": number, **self.surfaces[number].to_json()} for number in numbers]
+    def by_renaming(self) -> list[dict[str, object]]:
+        """Figures of each renaming, in the order of their numbers."""
+        numbers = sorted(self.renamings, key=int)
+        return [{"renaming": number, **self.renamings[number].to_json()} for number in numbers]
 
     def by_phrasing(self) -> list[dict[str, object]]:
         """Figures of the wordings that are held out, and of the others."""
@@ -221,7 +221,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "models": _sorted(tally.counts["model"]),
         "user_models": _sorted(tally.user_models),
         "splits": [{"split": name, **split.to_json()} for name, split in tally.splits.items()],
-        "surfaces": tally.by_surface(),
+        "renamings": tally.by_renaming(),
         "phrasings": tally.by_phrasing(),
         "rewards": {
             "mean": tally.reward.mean(),

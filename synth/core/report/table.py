@@ -248,10 +248,10 @@ def _samples(screen: Screen, figures: Mapping[str, Any]) -> None:
 
 
 def _variants(screen: Screen, summary: Mapping[str, Any]) -> None:
-    """Print the figures of surfaces and wordings, where there are several."""
-    if [part["surface"] for part in summary["surfaces"]] not in ([], ["0"]):
-        screen.heading("Surfaces (0: the world's own names)")
-        _parts(screen, "surface", summary["surfaces"])
+    """Print the figures of renamings and wordings, where there are several."""
+    if [part["renaming"] for part in summary["renamings"]] not in ([], ["0"]):
+        screen.heading("Renamings (0: the world's own names)")
+        _parts(screen, "renaming", summary["renamings"])
     if summary["phrasings"]:
         screen.heading("Wordings (held out: not in the first split)")
         _parts(screen, "phrasing", summary["phrasings"])

@@ -74,9 +74,9 @@ def _header(screen: Screen, row: Mapping[str, Any]) -> None:
         ("stopped", row["stop_reason"]),
         ("turns", f"{row['num_turns']}, {calls} of them failed"),
     ]
-    if names := row["surface_names"]:
+    if names := row["renaming_names"]:
         renamed = ", ".join(f"{own} = {shown}" for own, shown in names["tools"].items())
-        facts.append(("surface", f"{row['surface']}: {renamed}"))
+        facts.append(("renaming", f"{row['renaming']}: {renamed}"))
     if reason := reason_of(row["verdicts"]):
         facts.append(("why", reason))
     if row["blame"] is not None:

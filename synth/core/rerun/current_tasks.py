@@ -62,7 +62,7 @@ class PresentTasks:
             many = "no task" if not found else f"{len(found)} tasks"
             raise TaskError(f"the family has {many} about the slots {dict(task.slots)} now")
         kept = {"id": task.id, "now": task.now, "seed": task.seed, "split": task.split}
-        return replace(found[0], surface=task.surface, **kept)
+        return replace(found[0], renaming=task.renaming, **kept)
 
     def _source(self, family: str, universe: int) -> FamilyTasks:
         if (family, universe) not in self._sources:

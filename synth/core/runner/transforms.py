@@ -16,7 +16,7 @@ KEYS: Mapping[str, Sequence[str]] = {
     "held_out_wordings": ("held_out_phrasings",),
     "selection": ("compose", "max_near_duplicates", "weights", "difficulty"),
     "varied_wording": ("wording",),
-    "surfaces": ("surface",),
+    "renamings": ("renamings",),
     "by_difficulty": ("order",),
 }
 """The transforms behind keys of ``tasks``, in the order in which they are applied. One is applied

@@ -79,20 +79,20 @@ async def prove_and_keep(
 ) -> tuple[Task, GoldRun]:
     """As :func:`prove`; returns the playing of gold beside the task.
 
-    A task in a surface is proved by the world's own names, and then played once more as the agent
+    A task in a renaming is proved by the world's own names, and then played once more as the agent
     is shown it.
     """
-    if task.surface is None:
+    if task.renaming is None:
         return await _prove_own(task, world, template, limits)
-    own, _ = await _prove_own(replace(task, surface=None), world, template, limits)
-    shown = replace(own, surface=task.surface)
+    own, _ = await _prove_own(replace(task, renaming=None), world, template, limits)
+    shown = replace(own, renaming=task.renaming)
     try:
         async with playing(shown, world, template, limits) as gold:
             if message := shortfall(shown, gold, world):
                 raise TaskError(f"gold does not earn the full reward: {message} (task {task.id})")
     except TaskError as error:
-        advice = "name variants without this one in tasks.surface=[...]"
-        message = f"under surface {task.surface.number}: {error.message}; {advice}"
+        advice = "name variants without this one in tasks.renamings=[...]"
+        message = f"under renaming {task.renaming.number}: {error.message}; {advice}"
         raise TaskError(message, error.file, error.line, task.family) from None
     return shown, gold
 

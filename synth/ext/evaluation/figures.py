@@ -41,7 +41,7 @@ def evaluate(dataset: Dataset, difficulties: Mapping[str, str | None]) -> dict[s
         "pass": _figures(scored),
         "families": _parts(scored, lambda found: found[1].family),
         "difficulties": _parts(scored, lambda found: difficulties.get(found[0])),
-        "surfaces": _surfaces(scored),
+        "renamings": _renamings(scored),
         "phrasings": _phrasings(scored, held_out_of(dataset)),
         "stop_reasons": _parts(scored, lambda found: found[1].stop_reason),
         "why_failed": count_failures(one for _, one in scored if not one.solved),
@@ -66,9 +66,9 @@ def _parts(scored: Iterable[Scored], name: Callable[[Scored], str | None]) -> li
     return [{"name": part, "pass": _figures(own)} for part, own in sorted(parts.items())]
 
 
-def _surfaces(scored: Iterable[Scored]) -> list[dict[str, Any]]:
-    """Figures by surface; empty where all tasks are shown under the world's own names."""
-    parts = _parts(scored, lambda found: str(found[1].surface))
+def _renamings(scored: Iterable[Scored]) -> list[dict[str, Any]]:
+    """Figures by renaming; empty where all tasks are shown under the world's own names."""
+    parts = _parts(scored, lambda found: str(found[1].renaming))
     parts.sort(key=lambda part: int(part["name"]))
     return [] if [part["name"] for part in parts] == ["0"] else parts
 

@@ -117,7 +117,7 @@ def _tables(document: Figures) -> list[str]:
     for title, name in (
         ("Families", "families"),
         ("Difficulty", "difficulties"),
-        ("Surfaces (0: the world's own names)", "surfaces"),
+        ("Renamings (0: the world's own names)", "renamings"),
         ("Wordings (held out: not in the first split)", "phrasings"),
         ("How rollouts ended", "stop_reasons"),
     ):

@@ -1,1 +1,1 @@
-"""Surfaces: the same tools, rules and data under other names."""
+"""Renamings: the same tools, rules and data under other names."""

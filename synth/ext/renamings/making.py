@@ -1,4 +1,4 @@
-"""Surfaces of a world, and the one that each task of a run is shown."""
+"""Renamings of a world, and the one that each task of a run is shown."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from envs.errors import WorldError
 from envs.sandboxes.base import Template
 from envs.tools.toolbox import Toolbox
 from envs.world.loader import World
-from synth.core.config.task_rules import surface_numbers
+from synth.core.config.task_rules import renaming_numbers
 from synth.core.foundation.hashing import canonical, derive_seed, digest
 from synth.core.foundation.json_leaves import texts_in
 from synth.core.renaming.translator import added_tools, translator_of
 from synth.core.tasks.yaml.words import SUBMIT
+from synth.core.types.renaming import Renaming
 from synth.core.types.steps import CallStep, every_step
-from synth.core.types.surface import Surface
 from synth.errors import OperatorError
 from synth.ext.renamings.naming import Naming, flat_words
 from synth.ext.renamings.own_names import (
@@ -35,14 +35,14 @@ MIDDLEWARE_TOOLS = frozenset({"read_tool_output", "grep_tool_output"})
 """Tools that keep their names, because middlewares bring them."""
 
 MOST_LEFT_OUT = 0.5
-"""The largest share of the tools without a use in a family that a surface leaves out."""
+"""The largest share of the tools without a use in a family that a renaming leaves out."""
 
 SAMPLED = 8
 """Tasks of a family whose gold is looked through for the tools that the family needs."""
 
 
-class SurfaceMaker:
-    """The surfaces of a world by number. ``names`` are tables and columns of its database,
+class RenamingMaker:
+    """The renamings of a world by number. ``names`` are tables and columns of its database,
     ``answers`` the JSON Schemas of the answers that its tasks want.
     """
 
@@ -65,8 +65,8 @@ class SurfaceMaker:
         self._shown = "\n".join([world.policy, *(tool.description for tool in world.tools)])
         self._text = flat_words(f"{self._shown}\n{texts_of(world)}")
 
-    def surface(self, number: int) -> Surface:
-        """The surface of a number, without what one family or task has of its own.
+    def renaming(self, number: int) -> Renaming:
+        """The renaming of a number, without what one family or task has of its own.
 
         Raises :class:`OperatorError` where its tools would not be valid.
         """
@@ -76,7 +76,7 @@ class SurfaceMaker:
         taken = {*MIDDLEWARE_TOOLS, *(tool.name for tool in added)}
         added = [tool for tool in added if tool.name not in own]
         words = {} if self.free_sql else self._words
-        surface = Surface(
+        renaming = Renaming(
             number,
             naming.tools(own, taken),
             _changed(naming.names(self.own_names, ())),
@@ -86,21 +86,21 @@ class SurfaceMaker:
             added=tuple(added),
             results=not self.free_sql,
         )
-        self._check(surface)
-        return surface
+        self._check(renaming)
+        return renaming
 
-    def for_task(self, surface: Surface, task: Task, needed: Collection[str]) -> Surface:
-        """The surface of one task: with the names of its answer, and, in every third surface,
+    def for_task(self, renaming: Renaming, task: Task, needed: Collection[str]) -> Renaming:
+        """The renaming of one task: with the names of its answer, and, in every third renaming,
         without some tools that are not ``needed``.
         """
-        naming, answer = Naming(surface.number, self._world.name), task.submit_parameters
+        naming, answer = Naming(renaming.number, self._world.name), task.submit_parameters
         extra = set(schema_names(answer)) - self.own_names
-        taken = {*self.own_names, *surface.names.values()}
+        taken = {*self.own_names, *renaming.names.values()}
         words = {} if self.free_sql else _by_key(schema_words(answer))
-        names = {**surface.names, **_changed(naming.names(extra, taken))}
-        values = _values(naming, words, surface.values, self._text)
-        left_out = self._left_out(naming, task.family, needed) if surface.number % 3 == 2 else []
-        return replace(surface, names=names, values=values, left_out=tuple(left_out))
+        names = {**renaming.names, **_changed(naming.names(extra, taken))}
+        values = _values(naming, words, renaming.values, self._text)
+        left_out = self._left_out(naming, task.family, needed) if renaming.number % 3 == 2 else []
+        return replace(renaming, names=names, values=values, left_out=tuple(left_out))
 
     def _left_out(self, naming: Naming, family: str, needed: Collection[str]) -> list[str]:
         """Tools that a family does without, and that no rule and no tool that stays names."""
@@ -115,41 +115,41 @@ class SurfaceMaker:
         idle = [tool.name for tool in tools if tool.name not in kept]
         return naming.chosen(idle, int(len(idle) * MOST_LEFT_OUT), "left_out", family)
 
-    def _check(self, surface: Surface) -> None:
-        translator = translator_of(surface)
+    def _check(self, renaming: Renaming) -> None:
+        translator = translator_of(renaming)
         try:
-            Toolbox([*map(translator.show_tool, self._world.tools), *added_tools(surface)])
+            Toolbox([*map(translator.show_tool, self._world.tools), *added_tools(renaming)])
         except WorldError as error:
             raise OperatorError(
-                f"tasks.surface: variant {surface.number} of {self._world.name} has no valid"
+                f"tasks.renamings: variant {renaming.number} of {self._world.name} has no valid"
                 f" tools: {error}"
             ) from None
 
 
 @dataclass(frozen=True)
-class SurfaceOptions:
+class RenamingOptions:
     """The keys of ``tasks``, as :class:`synth.config.TasksConfig` explains them."""
 
-    surface: int | Sequence[int] = 0
-    held_out_surface: Sequence[int] = ()
+    renamings: int | Sequence[int] = 0
+    held_out_renamings: Sequence[int] = ()
 
 
-class Surfaces(TaskTransform):
-    """The surfaces of a run, spread over its tasks; 0 is the world's own.
+class Renamings(TaskTransform):
+    """The renamings of a run, spread over its tasks; 0 is the world's own.
 
     Tasks take them in turns, in an order that is drawn anew for each round. Tasks of the first
     split are never shown one that is held out.
     """
 
-    Options = SurfaceOptions
+    Options = RenamingOptions
 
-    def __init__(self, options: SurfaceOptions) -> None:
+    def __init__(self, options: RenamingOptions) -> None:
         super().__init__(options)
-        self._numbers = surface_numbers(options.surface)
-        self._held_out = frozenset(options.held_out_surface)
+        self._numbers = renaming_numbers(options.renamings)
+        self._held_out = frozenset(options.held_out_renamings)
         self._names = set[str]()
         self._needed: dict[str, frozenset[str]] = {}
-        self._made: dict[tuple[int, str, str, frozenset[str]], Surface] = {}
+        self._made: dict[tuple[int, str, str, frozenset[str]], Renaming] = {}
 
     def look(self, template: Template) -> None:
         self._names |= database_names(template)
@@ -159,14 +159,14 @@ class Surfaces(TaskTransform):
     ) -> Sequence[Block]:
         pools = sorted((block.source for block in blocks), key=lambda pool: pool.universe)
         self._pools, self._seed = pools, blocks[0].seed
-        self._maker = SurfaceMaker(pools[0].world, self._names, _answers_of(pools, self._seed))
-        self._surfaces = {one: self._maker.surface(one) for one in self._numbers if one}
+        self._maker = RenamingMaker(pools[0].world, self._names, _answers_of(pools, self._seed))
+        self._renamings = {one: self._maker.renaming(one) for one in self._numbers if one}
         return blocks
 
     def notes(self, blocks: Sequence[Block], asked: int) -> Iterator[str]:
         if self._maker.free_sql:
             yield (
-                f"tasks.surface: {self._pools[0].world.name} has tools for SQL of the agent's own,"
+                f"tasks.renamings: {self._pools[0].world.name} takes SQL of the agent's own,"
                 " so only tools and parameters have other names; tables, columns and results keep"
                 " theirs"
             )
@@ -176,7 +176,7 @@ class Surfaces(TaskTransform):
         return digest(
             list(self._numbers),
             sorted(self._held_out),
-            [surface.to_json() for surface in self._surfaces.values()],
+            [renaming.to_json() for renaming in self._renamings.values()],
         )
 
     def changed(self, task: Task, index: int, *, first: bool) -> Task:
@@ -186,13 +186,13 @@ class Surfaces(TaskTransform):
         number = dice.sample(open_to, len(open_to))[place]
         if not number:
             return task
-        return replace(task, surface=self._of(number, task))
+        return replace(task, renaming=self._of(number, task))
 
-    def _of(self, number: int, task: Task) -> Surface:
+    def _of(self, number: int, task: Task) -> Renaming:
         needed = _tools(task).union(*map(self._tools_of, task.parts or (task,)))
         key = number, task.family, canonical(task.submit_parameters), needed
         if key not in self._made:
-            self._made[key] = self._maker.for_task(self._surfaces[number], task, needed)
+            self._made[key] = self._maker.for_task(self._renamings[number], task, needed)
         return self._made[key]
 
     def _tools_of(self, task: Task) -> frozenset[str]:

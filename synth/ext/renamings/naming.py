@@ -1,4 +1,4 @@
-"""The names of a surface: synonyms, abbreviations and styles of a world's own names.
+"""The names of a renaming: synonyms, abbreviations and styles of a world's own names.
 
 A variant's names follow from its number and the world's names alone, so that variant 3 of a world
 is the same in every run.
@@ -19,12 +19,12 @@ import yaml
 
 from envs.tools.tool import NAME
 from synth.core.foundation.hashing import derive_seed
-from synth.core.types.surface import AddedTool
+from synth.core.types.renaming import AddedTool
 
 Style = Callable[[Sequence[str]], str]
 
 MOST_KEPT = 0.25
-"""Share of the words with a synonym that a surface keeps all the same."""
+"""Share of the words with a synonym that a renaming keeps all the same."""
 
 _PLAIN_VALUE = re.compile(r"[a-z]{4,}(?:_[a-z]+)*|[a-z]+(?:_[a-z]+)+")
 """Words of enumerations that may be renamed: codes and units mean something as they are written."""

@@ -22,7 +22,7 @@ _PLAIN = {
     "case": "case",
     "split": "split",
     "universe": "universe",
-    "surface": "surface",
+    "renaming": "renaming",
     "sample_index": "sample",
     "outcome": "outcome",
     "reward": "reward",
@@ -57,7 +57,7 @@ COLUMNS = (
     "executions",
     "segments",
     "provider_fields",
-    "surface_names",
+    "renaming_names",
 )
 
 
@@ -88,7 +88,7 @@ class Payload:
     def __init__(self) -> None:
         self.prompts = Interned()
         self.tools = Interned()
-        """Lists of tools, and the names of surfaces."""
+        """Lists of tools, and the names of renamings."""
         self.runs: list[dict[str, object]] = []
         self.rows: list[dict[str, object]] = []
         self.tasks: dict[str, object] = {}
@@ -116,7 +116,7 @@ class Payload:
         shown |= {name: row[column] for column, name in _PLAIN.items()}
         shown["messages"] = [self._message(message) for message in row["messages"]]
         shown["tools"] = self.tools.index(repr(row["tools"]), row["tools"])
-        names = row["surface_names"]
+        names = row["renaming_names"]
         shown["names"] = None if names is None else self.tools.index(repr(names), names)
         shown["segments"] = len(row["segments"] or ())
         shown["raw"] = notable_events(row["events"])

@@ -231,32 +231,32 @@ def test_splits_part_the_universes(tasks, words):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"tasks": {"surface": -1}}, ["tasks.surface: must be a number of variants"]),
-        ({"tasks": {"surface": True}}, ["tasks.surface: must be a number of variants"]),
-        ({"tasks": {"surface": []}}, ["tasks.surface: must be a number of variants"]),
-        ({"tasks": {"surface": [2, 2]}}, ["tasks.surface: 2 is listed twice"]),
+        ({"tasks": {"renamings": -1}}, ["tasks.renamings: must be a number of variants"]),
+        ({"tasks": {"renamings": True}}, ["tasks.renamings: must be a number of variants"]),
+        ({"tasks": {"renamings": []}}, ["tasks.renamings: must be a number of variants"]),
+        ({"tasks": {"renamings": [2, 2]}}, ["tasks.renamings: 2 is listed twice"]),
         (
-            {"tasks": {**UNIVERSES, "surface": 2, "held_out_surface": [3]}},
-            ["tasks.held_out_surface: 3 is not among the variants of tasks.surface"],
+            {"tasks": {**UNIVERSES, "renamings": 2, "held_out_renamings": [3]}},
+            ["tasks.held_out_renamings: 3 is not among the variants of tasks.renamings"],
         ),
         (
-            {"tasks": {**UNIVERSES, "surface": [1, 2], "held_out_surface": [1, 2]}},
-            ["tasks.held_out_surface: leaves the first split none"],
+            {"tasks": {**UNIVERSES, "renamings": [1, 2], "held_out_renamings": [1, 2]}},
+            ["tasks.held_out_renamings: leaves the first split none"],
         ),
         (
-            {"tasks": {"surface": 2, "held_out_surface": [1]}},
-            ["tasks.held_out_surface: held out from the first split"],
+            {"tasks": {"renamings": 2, "held_out_renamings": [1]}},
+            ["tasks.held_out_renamings: held out from the first split"],
         ),
         (
             {
-                "tasks": {"surface": 1},
+                "tasks": {"renamings": 1},
                 "agent": {"middleware": ["approval"], "approval": {"deny": "refund_*"}},
             },
             ["agent.approval.deny: names tools of the world"],
         ),
     ],
 )
-def test_a_wrong_choice_of_surfaces_is_named(changes, words):
+def test_a_wrong_choice_of_renamings_is_named(changes, words):
     lines = problems({**WORLD, **changes})
     assert len(lines) == len(words), lines
     assert all(line.startswith(start) for line, start in zip(lines, words, strict=True)), lines

@@ -87,7 +87,7 @@ def values(index: int, **changes: Any) -> dict[str, Any]:
         "sampling": {"temperature": 0.7},
         "config_digest": "c0ffee",
         "synth_version": "0.1.0",
-        "schema_version": 2,
+        "schema_version": 3,
         "sanitized": False,
         "created_at": WHEN,
     }

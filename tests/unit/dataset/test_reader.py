@@ -261,11 +261,11 @@ def test_a_broken_dataset_names_the_file(run: Path):
     with pytest.raises(DatasetError, match="SHA-256"):
         Dataset.open(run).verify()
 
-    versioned = altered.replace_schema_metadata({b"synth.schema_version": b"3"})
+    versioned = altered.replace_schema_metadata({b"synth.schema_version": b"4"})
     pq.write_table(versioned, shard)
     with pytest.raises(
         DatasetError,
-        match="has schema version 3, but this version of synth reads schema version 2",
+        match="has schema version 4, but this version of synth reads schema version 3",
     ):
         list(Dataset.open(run).rows())
 
@@ -277,7 +277,7 @@ def test_a_broken_dataset_names_the_file(run: Path):
     for text, says in [
         ("{", "is not JSON"),
         ("[]", "does not hold a JSON object"),
-        (json.dumps(manifest | {"schema_version": 3}), "schema version 3"),
+        (json.dumps(manifest | {"schema_version": 4}), "schema version 4"),
         (json.dumps(manifest | {"shards": [{}]}), "is not the manifest"),
         (
             json.dumps(manifest | {"shards": [manifest["shards"][0] | {"path": "../x.parquet"}]}),

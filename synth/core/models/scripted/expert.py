@@ -123,7 +123,7 @@ class ExpertConversation(Conversation):
 
     def __init__(self, task: Task, retries: int | None = RETRIES) -> None:
         self._task = task
-        self._surface = None if task.surface is None else translator_of(task.surface)
+        self._renaming = None if task.renaming is None else translator_of(task.renaming)
         self._retries = retries
         self._closing = self._report = CLOSING
         self._read = 0
@@ -319,13 +319,13 @@ class ExpertConversation(Conversation):
 
     def _turn(self, *calls: ToolCall) -> Completion:
         """Return a completion with the pending words and these calls, in the names of the task's
-        surface.
+        renaming.
         """
         spoken, self._spoken = self._spoken, ""
         acts, self._acts = self._acts, ()
-        if self._surface is not None:
-            spoken = self._surface.show_words(spoken, calls)
-            calls = tuple(map(self._surface.show_call, calls))
+        if self._renaming is not None:
+            spoken = self._renaming.show_words(spoken, calls)
+            calls = tuple(map(self._renaming.show_call, calls))
         return Completion(
             content=spoken,
             tool_calls=calls,
@@ -363,7 +363,7 @@ class ExpertConversation(Conversation):
     def _result(self, content: str) -> object:
         """The value of a result, by the world's own names."""
         value = read_result(content)
-        return value if self._surface is None else self._surface.own_output(value)
+        return value if self._renaming is None else self._renaming.own_output(value)
 
     def _stuck(self, message: str) -> GoldStuckError:
         return GoldStuckError(message, self._task.family, self._step)

@@ -83,8 +83,8 @@ class FallibleModel(StyledModel):
         key = task.id, seed
         if tools or key not in self._drawn:
             own = tools
-            if task.surface is not None:
-                own = [translator_of(task.surface).own_spec(cast("Any", tool)) for tool in tools]
+            if task.renaming is not None:
+                own = [translator_of(task.renaming).own_spec(cast("Any", tool)) for tool in tools]
             self._drawn[key] = draw_slip(task, own, seed, self._kinds, self._rate)
         slip = self._drawn[key]
         self._drawn.move_to_end(key)

@@ -33,7 +33,7 @@ EPILOG = """examples:
   synth eval shop --universes 100-103 --samples 4 --out out/expert   what is right
   synth eval shop --universes 100-103 --samples 4 --out out/before \\
       --model my-model --base-url http://localhost:8000/v1 agent.text_calls=parse
-  synth eval shop --surfaces 6-8 --model my-model           names that no training row has
+  synth eval shop --renamings 6-8 --model my-model           names that no training row has
   synth eval out/before                                    the report of any run, again
   synth eval --compare out/before out/after --out out/lift the same tasks, before and after
 
@@ -41,7 +41,7 @@ The run's directory holds eval.json, eval.md and model_card.md. A stopped one go
 `synth run --resume DIR`, and `synth eval DIR` then reports on it."""
 
 MOST_NUMBERS = 1_000
-"""Universes of one evaluation, each a database that is filled first, and surfaces."""
+"""Universes of one evaluation, each a database that is filled first, and renamings."""
 
 UNIVERSE_ZERO = (
     "note: universe 0 is what `synth run` asks about, too; --universes 100-103 would be databases"
@@ -90,8 +90,8 @@ def _overrides(options: argparse.Namespace) -> list[str]:
         f"tasks.universes={_numbers(options.universes, '--universes')}",
         f"seed={options.seed}",
     ]
-    if options.surfaces is not None:
-        given.append(f"tasks.surface={_numbers(options.surfaces, '--surfaces')}")
+    if options.renamings is not None:
+        given.append(f"tasks.renamings={_numbers(options.renamings, '--renamings')}")
     if options.families is not None:
         given.append(f"tasks.families=[{','.join(options.families.split(','))}]")
     if options.out is not None:
@@ -183,7 +183,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--universes", default="0", metavar="N-M", help="databases, as 100-103 or 7,8 (default: 0)"
     )
     parser.add_argument(
-        "--surfaces",
+        "--renamings",
         metavar="N-M",
         help="variants of names, as 6-8 or 6,7; 0 is the world's own (default: 0)",
     )

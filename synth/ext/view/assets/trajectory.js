@@ -52,7 +52,7 @@ function factsOf(row) {
     ["sample", row.sample], ["branched from", row.parent ? `turn ${row.branch_step}` : null],
     ["tokens", row.input_tokens === null ? null : `${number(row.input_tokens)} in, ${number(row.output_tokens)} out`],
     ["cost", row.cost === null ? null : `$${row.cost.toFixed(5)}`],
-    ["model", row.model], ["difficulty", row.level], ["split", row.split], ["universe", row.universe], ["surface", row.surface],
+    ["model", row.model], ["difficulty", row.level], ["split", row.split], ["universe", row.universe], ["renaming", row.renaming],
     ["run", data.runs.length > 1 ? data.runs[row.run].name : null], ["task", row.task], ["id", row.id],
   ].filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => [name, String(value)]);
 }

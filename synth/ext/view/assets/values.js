@@ -96,7 +96,7 @@ function extras(row) {
   return [
     fold(`${counted(tools.length, "tool")} offered`, tools.map((tool) => h("details", { class: "fold" },
       h("summary", {}, h("code", {}, tool.function.name), " ", (tool.function.description || "").split("\n")[0]), json(tool.function.parameters)))),
-    names ? fold(`The world's own names, and those of surface ${row.surface}`, json(names)) : null,
+    names ? fold(`The world's own names, and those of renaming ${row.renaming}`, json(names)) : null,
     (row.faults || []).length ? fold(counted(row.faults.length, "injected fault"), json(row.faults)) : null,
     (row.raw || []).length ? fold(`${counted(row.raw.length, "unusual event")}: raw emissions, discarded drafts, denials`, json(row.raw)) : null,
     (row.notes || []).length ? fold("The teacher's own log", json(row.notes)) : null,

@@ -44,7 +44,7 @@ def test_a_world_is_played_in_the_universes_named_and_reported(evaluated: Path, 
     [
         (["shop", "--universes", "4-x"], "--universes is of the form 100-103 or 7,8"),
         (["shop", "--universes", "4-3"], "--universes 4-3 is empty"),
-        (["shop", "--surfaces", "six"], "--surfaces is of the form"),
+        (["shop", "--renamings", "six"], "--renamings is of the form"),
         (["shop", "--universes", "0-99999999999"], "at most 1000 universes"),
         (["shop", "--compare", "a", "b"], "--compare takes two runs and no world"),
         (["shop", "--base-url", "http://127.0.0.1:1/v1"], "go with --model NAME"),

@@ -1,4 +1,4 @@
-"""Names of surfaces: valid, distinct, the same in every run, and translated both ways."""
+"""Names of renamings: valid, distinct, the same in every run, and translated both ways."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from envs.tools.tool import NAME, lint
 from envs.world.loader import World, load_world
 from synth.core.models.kept_output import GREP, READ
 from synth.core.renaming.translator import Translator, added_tools, translator_of
-from synth.core.types.surface import Surface
-from synth.ext.renamings.making import MIDDLEWARE_TOOLS, SurfaceMaker
+from synth.core.types.renaming import Renaming
+from synth.ext.renamings.making import MIDDLEWARE_TOOLS, RenamingMaker
 from synth.ext.renamings.naming import Naming, word_lists
 from synth.ext.renamings.own_names import database_names
 from tests.unit.ext.renamings import parcel_world
@@ -27,15 +27,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 @pytest.fixture(scope="module")
-def maker(world: World) -> SurfaceMaker:
+def maker(world: World) -> RenamingMaker:
     with world.template() as template:
-        return SurfaceMaker(world, database_names(template))
+        return RenamingMaker(world, database_names(template))
 
 
 @pytest.fixture(scope="module")
 def translator() -> Translator:
     return translator_of(
-        Surface(
+        Renaming(
             1,
             {"find_parcel": "locateParcel"},
             {"number": "ref", "parcel_id": "parcelKey"},
@@ -45,36 +45,36 @@ def translator() -> Translator:
     )
 
 
-def test_no_two_names_of_a_surface_are_the_same(maker: SurfaceMaker):
+def test_no_two_names_of_a_renaming_are_the_same(maker: RenamingMaker):
     for number in NUMBERS:
-        surface = maker.surface(number)
-        tools = [*surface.tools.values(), *(tool.name for tool in surface.added)]
+        renaming = maker.renaming(number)
+        tools = [*renaming.tools.values(), *(tool.name for tool in renaming.added)]
         assert len({name.lower() for name in tools}) == len(tools)
         assert all(NAME.fullmatch(name) for name in tools)
         own = maker.own_names
-        names = [surface.names.get(name, name) for name in own]
+        names = [renaming.names.get(name, name) for name in own]
         assert len({name.lower() for name in names}) == len(own)
-        for words in surface.values.values():
+        for words in renaming.values.values():
             assert len(set(words.values())) == len(words)
 
 
-def test_variants_differ_from_the_world_and_from_one_another(world: World, maker: SurfaceMaker):
-    shown = [tuple(maker.surface(number).tools.values()) for number in NUMBERS]
+def test_variants_differ_from_the_world_and_from_one_another(world: World, maker: RenamingMaker):
+    shown = [tuple(maker.renaming(number).tools.values()) for number in NUMBERS]
     assert len(set(shown)) == len(shown)
     for number in NUMBERS:
-        surface = maker.surface(number)
-        kept = [own for own, name in surface.tools.items() if own == name]
+        renaming = maker.renaming(number)
+        kept = [own for own, name in renaming.tools.items() if own == name]
         assert len(kept) < len(world.tools) / 2, f"variant {number} keeps {kept}"
 
 
-def test_a_variant_is_the_same_whenever_it_is_made(maker: SurfaceMaker):
-    surface = maker.surface(3)
-    assert surface == maker.surface(3)
-    assert Surface.from_json(json.loads(json.dumps(surface.to_json()))) == surface
+def test_a_variant_is_the_same_whenever_it_is_made(maker: RenamingMaker):
+    renaming = maker.renaming(3)
+    assert renaming == maker.renaming(3)
+    assert Renaming.from_json(json.loads(json.dumps(renaming.to_json()))) == renaming
 
 
-def test_the_tools_that_surfaces_add_are_valid():
-    tools = added_tools(Surface(1, added=word_lists().added))
+def test_the_tools_that_renamings_add_are_valid():
+    tools = added_tools(Renaming(1, added=word_lists().added))
     assert [line for tool in tools for line in lint(tool)] == []
     assert all((tool.refusal is None) != (tool.output is None) for tool in word_lists().added)
 
@@ -100,7 +100,7 @@ def test_a_synonym_that_the_world_uses_already_is_not_taken(tmp_path: Path):
     (folder / "policy.md").write_text(text, "utf-8")
     world = load_world(folder)
     for number in NUMBERS:
-        shown = SurfaceMaker(world, set()).surface(number).values.get("status", {})
+        shown = RenamingMaker(world, set()).renaming(number).values.get("status", {})
         assert shown.get("shipped", "shipped").lower() == "shipped"
 
 
@@ -117,7 +117,7 @@ def test_results_are_translated_both_ways(translator: Translator):
     assert translator.own_output(shown) == own
 
 
-def test_a_key_that_the_surface_does_not_know_is_not_lost(translator: Translator):
+def test_a_key_that_the_renaming_does_not_know_is_not_lost(translator: Translator):
     own = {"number": "P-1", "ref": "P-2"}
     assert translator.own_output(translator.show_output(own)) == own
 
@@ -146,9 +146,9 @@ def test_words_of_the_agent_are_read_as_the_worlds(translator: Translator, shown
 
 def test_a_world_with_free_sql_keeps_its_words():
     world = load_world("examples/shop_sql")
-    surface = SurfaceMaker(world, {"orders", "status"}).surface(2)
-    assert not surface.results
-    assert not surface.values
-    assert "orders" not in surface.names
+    renaming = RenamingMaker(world, {"orders", "status"}).renaming(2)
+    assert not renaming.results
+    assert not renaming.values
+    assert "orders" not in renaming.names
     rows = {"rows": [{"sql": 1, "table": "x"}]}
-    assert translator_of(surface).show_output(rows) == rows
+    assert translator_of(renaming).show_output(rows) == rows

@@ -1,4 +1,4 @@
-"""Tasks under surfaces: played, judged, recorded and played again."""
+"""Tasks under renamings: played, judged, recorded and played again."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from synth.core.rerun.replay import differences
 from synth.core.runner.run_files import task_row
 from synth.core.runner.setup import limits_of
 from synth.core.tasks.families import FamilyTasks
-from synth.core.types.surface import AddedTool, Surface
+from synth.core.types.renaming import AddedTool, Renaming
 from synth.core.validation.prove import prove
 from synth.episode import Episode
 from synth.errors import TaskError
-from synth.ext.renamings.making import SurfaceOptions, Surfaces
+from synth.ext.renamings.making import RenamingOptions, Renamings
 from synth.model import Completion, Conversation, Model
 from synth.plan import Plan, job
 from synth.rollout import RolloutContext, play
@@ -41,25 +41,25 @@ NUMBERS = range(7)
 
 @dataclass
 class Scene:
-    """A world with its plan over seven surfaces."""
+    """A world with its plan over seven renamings."""
 
     world: World
     template: Template
     pool: FamilyTasks
 
-    def surfaces(self, *numbers: int, held_out: Sequence[int] = (), seed: int = 0) -> Surfaces:
-        """The surfaces of a plan over the pool."""
-        made = Surfaces(SurfaceOptions(numbers, held_out))
+    def renamings(self, *numbers: int, held_out: Sequence[int] = (), seed: int = 0) -> Renamings:
+        """The renamings of a plan over the pool."""
+        made = Renamings(RenamingOptions(numbers, held_out))
         made.look(self.template)
         made.choose([Block(self.pool, "train", seed, {})], lambda _, task: task)
         return made
 
     def plan(self, numbers: Sequence[int], tasks: int = 7, seed: int = 0) -> Plan:
-        return Plan.make([self.pool], tasks, 1, seed, [self.surfaces(*numbers)])
+        return Plan.make([self.pool], tasks, 1, seed, [self.renamings(*numbers)])
 
     def task(self, number: int, family: str) -> Task:
-        """The proved first task of a family, under one surface."""
-        task = self.surfaces(number).changed(self.pool.task(family, 0, 0), 0, first=True)
+        """The proved first task of a family, under one renaming."""
+        task = self.renamings(number).changed(self.pool.task(family, 0, 0), 0, first=True)
         return asyncio.run(prove(task, self.world, self.template))
 
     def played(self, task: Task, model: Model) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    world = load_world(parcel_world.make(tmp_path_factory.mktemp("surface") / "parcels"))
+    world = load_world(parcel_world.make(tmp_path_factory.mktemp("renaming") / "parcels"))
     with world.template() as template:
         pool = FamilyTasks(world, template)
         yield Scene(world, template, pool)
@@ -112,7 +112,7 @@ def test_gold_earns_the_full_reward_and_replays(scene: Scene, number: int, famil
     task = scene.task(number, family)
     row = scene.played(task, ScriptedModel())
     assert row["reward"] == 1.0
-    assert row["surface"] == (number or None)
+    assert row["renaming"] == (number or None)
     limits = limits_of(DatabaseConfig())
     assert asyncio.run(differences(row, task, scene.world, scene.template, limits)) == []
     called = [
@@ -123,14 +123,14 @@ def test_gold_earns_the_full_reward_and_replays(scene: Scene, number: int, famil
     assert called
     assert set(called) <= {tool["function"]["name"] for tool in row["tools"]}
     if number:
-        shown = set(row["surface_names"]["tools"].values())
+        shown = set(row["renaming_names"]["tools"].values())
         assert set(called) <= shown
 
 
 def test_the_record_is_in_shown_names_and_the_state_in_the_worlds(scene: Scene):
     task = scene.task(4, "arrived")
     row = scene.played(task, ScriptedModel())
-    names = row["surface_names"]
+    names = row["renaming_names"]
     call = next(
         call["function"]
         for message in row["messages"]
@@ -148,17 +148,17 @@ def test_the_record_is_in_shown_names_and_the_state_in_the_worlds(scene: Scene):
 
 def replied(scene: Scene, task: Task, state: str) -> dict[str, Any]:
     """The row of an agent that looks the parcel up, hands in the right state and says this one."""
-    surface = task.surface or Surface(0)
-    number, words = task.slots["number"], surface.values.get("state", {})
+    renaming = task.renaming or Renaming(0)
+    number, words = task.slots["number"], renaming.values.get("state", {})
     calls = [
         ToolCall.of(
-            surface.tools.get("find_parcel", "find_parcel"),
-            {surface.names.get("number", "number"): number},
+            renaming.tools.get("find_parcel", "find_parcel"),
+            {renaming.names.get("number", "number"): number},
             "a",
         ),
         ToolCall.of(
-            surface.tools.get("submit", "submit"),
-            {surface.names.get("state", "state"): words.get("shipped", "shipped")},
+            renaming.tools.get("submit", "submit"),
+            {renaming.names.get("state", "state"): words.get("shipped", "shipped")},
             "b",
         ),
     ]
@@ -167,13 +167,13 @@ def replied(scene: Scene, task: Task, state: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("number", [0, 1, 4])
 def test_a_reply_is_judged_by_what_it_means(scene: Scene, number: int):
-    """Under a surface the gate finds the wrong outcome behind the surface's word for it."""
+    """Under a renaming the gate finds the wrong outcome behind the renaming's word for it."""
     task = scene.task(number, "state_of")
     rows = {state: replied(scene, task, state) for state in ("shipped", "delivered")}
     assert [row["reward"] for row in rows.values()] == [1.0, 0.0]
     if number:
-        assert task.surface is not None
-        assert set(task.surface.values["state"]) == {
+        assert task.renaming is not None
+        assert set(task.renaming.values["state"]) == {
             "shipped",
             "in_transit",
             "delivered",
@@ -186,8 +186,8 @@ def test_a_reply_is_judged_by_what_it_means(scene: Scene, number: int):
 
 def test_the_worlds_own_names_are_unknown_to_the_model(scene: Scene):
     task = scene.task(1, "arrived")
-    assert task.surface is not None
-    names = task.surface
+    assert task.renaming is not None
+    names = task.renaming
     with scene.episode(task) as episode:
         before = episode.state_hash()
         own = asyncio.run(episode.call("mark_parcel", {"number": "P-13", "status": "delivered"}))
@@ -211,12 +211,12 @@ def test_the_worlds_own_names_are_unknown_to_the_model(scene: Scene):
 
 def test_added_tools_answer_and_change_nothing(scene: Scene):
     task = scene.task(3, "state_of")
-    assert task.surface is not None
+    assert task.renaming is not None
     added = AddedTool("send_fax", "Send a fax.", {}, refusal="There is no line.")
-    task = replace(task, surface=replace(task.surface, added=(*task.surface.added, added)))
+    task = replace(task, renaming=replace(task.renaming, added=(*task.renaming.added, added)))
     with scene.episode(task) as episode:
         before = episode.state_hash()
-        for tool in task.surface.added if task.surface else ():
+        for tool in task.renaming.added if task.renaming else ():
             arguments: Mapping[str, Any] = {
                 name: {"string": "x", "integer": 1, "number": 1.5}[schema["type"]]
                 for name, schema in tool.parameters.items()
@@ -225,26 +225,26 @@ def test_added_tools_answer_and_change_nothing(scene: Scene):
             assert outcome.result.ok is (tool.refusal is None)
         assert outcome.result.message == "There is no line."
         assert episode.state_hash() == before
-        assert len(episode.executions) == len(episode.calls) == len(task.surface.added)
+        assert len(episode.executions) == len(episode.calls) == len(task.renaming.added)
 
 
 def test_a_tool_that_is_left_out_is_not_there(scene: Scene):
     tasks = [scene.task(number, "state_of") for number in (2, 5, 8, 11)]
-    surfaces = [task.surface for task in tasks if task.surface is not None]
-    assert any(surface.left_out for surface in surfaces)
-    for task, surface in zip(tasks, surfaces, strict=True):
+    renamings = [task.renaming for task in tasks if task.renaming is not None]
+    assert any(renaming.left_out for renaming in renamings)
+    for task, renaming in zip(tasks, renamings, strict=True):
         # Gold and the rules name find_parcel, and its description names list_parcels.
-        assert {"find_parcel", "list_parcels"}.isdisjoint(surface.left_out)
+        assert {"find_parcel", "list_parcels"}.isdisjoint(renaming.left_out)
         with scene.episode(task) as episode:
-            for name in surface.left_out:
-                outcome = asyncio.run(episode.call(surface.tools[name], {}))
+            for name in renaming.left_out:
+                outcome = asyncio.run(episode.call(renaming.tools[name], {}))
                 assert outcome.result.category == "unknown_tool"
 
 
-def test_the_plan_spreads_surfaces_and_keeps_the_tasks(scene: Scene):
+def test_the_plan_spreads_renamings_and_keeps_the_tasks(scene: Scene):
     shown, own = scene.plan(NUMBERS), scene.plan([0])
     tasks = [shown.task(index) for index in range(7)]
-    numbers = [0 if task.surface is None else task.surface.number for task in tasks]
+    numbers = [0 if task.renaming is None else task.renaming.number for task in tasks]
     assert sorted(numbers) == list(NUMBERS)
     assert [task.id for task in tasks] == [own.task(index).id for index in range(7)]
     jobs = [shown.job(index, task).id for index, task in enumerate(tasks)]
@@ -255,34 +255,34 @@ def test_the_plan_spreads_surfaces_and_keeps_the_tasks(scene: Scene):
     assert scene.plan(NUMBERS).digest() == shown.digest()
 
 
-def test_a_held_out_surface_is_not_shown_in_the_first_split(scene: Scene):
-    surfaces = scene.surfaces(0, 1, 2, held_out=[2], seed=5)
+def test_a_held_out_renaming_is_not_shown_in_the_first_split(scene: Scene):
+    renamings = scene.renamings(0, 1, 2, held_out=[2], seed=5)
     task = scene.pool.task("state_of", 0, 0)
-    first = [surfaces.changed(task, index, first=True).surface for index in range(12)]
-    second = [surfaces.changed(task, index, first=False).surface for index in range(12)]
-    assert {surface.number for surface in first if surface is not None} == {1}
-    assert {surface.number for surface in second if surface is not None} == {1, 2}
+    first = [renamings.changed(task, index, first=True).renaming for index in range(12)]
+    second = [renamings.changed(task, index, first=False).renaming for index in range(12)]
+    assert {renaming.number for renaming in first if renaming is not None} == {1}
+    assert {renaming.number for renaming in second if renaming is not None} == {1, 2}
 
 
-def test_a_task_survives_its_json_with_its_surface(scene: Scene):
+def test_a_task_survives_its_json_with_its_renaming(scene: Scene):
     task = scene.task(2, "arrived")
     again = Task.from_json(json.loads(json.dumps(task.to_json())))
-    assert again.surface == task.surface
+    assert again.renaming == task.renaming
     assert opening_of(again) == opening_of(task)
     row = task_row(task, scene.world)
     assert row["messages"] == opening_of(task)
     assert "find_parcel" not in json.dumps(row["tools"])
 
 
-def test_a_surface_under_which_gold_fails_is_refuted(scene: Scene):
+def test_a_renaming_under_which_gold_fails_is_refuted(scene: Scene):
     task = scene.task(1, "arrived")
-    assert task.surface is not None
-    broken = replace(task, surface=replace(task.surface, left_out=("mark_parcel",)))
-    with pytest.raises(TaskError, match="under surface 1: "):
+    assert task.renaming is not None
+    broken = replace(task, renaming=replace(task.renaming, left_out=("mark_parcel",)))
+    with pytest.raises(TaskError, match="under renaming 1: "):
         asyncio.run(prove(broken, scene.world, scene.template))
 
 
-def test_a_mistake_is_the_same_under_every_surface(scene: Scene):
+def test_a_mistake_is_the_same_under_every_renaming(scene: Scene):
     model = FallibleModel(["wrong_argument", "forgotten_step", "premature_answer"], 1.0)
     rows = [scene.played(scene.task(number, "arrived"), model) for number in (0, 1, 4)]
     kinds = [[entry.get("mistake") for entry in row["provider_fields"]] for row in rows]

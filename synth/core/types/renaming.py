@@ -1,4 +1,4 @@
-"""A surface of a world: other names for the same tools, parameters, results and words.
+"""A renaming of a world: other names for the same tools, parameters, results and words.
 
 The environment, gold and every verifier keep the world's own names; :mod:`synth.core.renaming`
 translates between the two.
@@ -25,7 +25,7 @@ class AddedTool:
 
 
 @dataclass(frozen=True, slots=True)
-class Surface:
+class Renaming:
     """A variant of the names that a model is shown, by the world's own names.
 
     - ``number``: the variant's number, from 1.
@@ -51,7 +51,7 @@ class Surface:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Surface:
+    def from_json(cls, raw: Mapping[str, Any]) -> Renaming:
         added = tuple(AddedTool(**tool) for tool in raw["added"])
         values: dict[str, Any] = {**raw, "left_out": tuple(raw["left_out"]), "added": added}
         return cls(**values)
