@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, cast
 
 from synth.core.foundation.json_leaves import leaves
@@ -101,6 +102,10 @@ def _label(name: str, path: str) -> tuple[str, ...]:
     return tuple(sorted({stem(word) for word in words if word not in _NO_LABEL and len(word) > 2}))
 
 
+_paragraph = lru_cache(maxsize=1024)(Spoken)
+"""A paragraph that the user knows, read once: most of a system prompt is the same in all tasks."""
+
+
 class _Learned:
     """What the user asked to learn: the answer, keys that the work makes, and in a task that does
     nothing else, all that gold found out.
@@ -128,8 +133,8 @@ class _Learned:
             if change.op == "insert"
             for column, value in change.key.items()
         }
-        turns = [turn.text for turn in evidence.turns]
-        self.given = Spoken("\n".join([task.system, task.prompt, *turns]))
+        told = (task.system, task.prompt, *(turn.text for turn in evidence.turns))
+        self.given = [_paragraph(part) for text in told for part in text.split("\n\n")]
 
     def fact(self, label: Fact) -> Fact | None:
         """The fact that a reply must hold; None if the user did not ask to learn it."""
@@ -155,7 +160,7 @@ class _Learned:
 
     def _is_given(self, value: Any) -> bool:
         short = isinstance(value, (int, float)) and abs(value) < 1000
-        return not short and self.given.holds(value)
+        return not short and any(part.holds(value) for part in self.given)
 
 
 def _outcomes(evidence: Evidence) -> set[str]:
