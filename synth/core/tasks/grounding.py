@@ -5,7 +5,7 @@ Everything is a function of an index, so that a plan of ten million tasks is no 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeVar
 
 from synth.core.foundation.hashing import canonical, derive_seed
@@ -14,13 +14,10 @@ from synth.core.tasks.domains import Domain
 Name = TypeVar("Name", bound=Hashable)
 
 
-def distinct_sorted(rows: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
-    """Rows without repetition in an order that no engine decides: by their canonical JSON."""
-    return list(by_text(rows).values())
-
-
-def by_text(rows: Sequence[Mapping[str, object]]) -> dict[str, Mapping[str, object]]:
-    """Rows without repetition by their canonical JSON, in the order of these texts."""
+def by_text(rows: Iterable[Mapping[str, object]]) -> dict[str, Mapping[str, object]]:
+    """Rows without repetition by their canonical JSON, in the order of these texts, which no engine
+    decides.
+    """
     unique = {canonical(row): row for row in rows}
     return {text: unique[text] for text in sorted(unique)}
 

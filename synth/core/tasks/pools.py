@@ -155,12 +155,12 @@ def case_pools(family: TaskFamily, queries: Queries) -> list[CasePool]:
     where = TaskError("", family.file, family.ground_line, family.id)
     whole = queries.distinct(family.sql, where)
     if not family.cases:
-        return [GroundedCase(None, family, whole, family.vary)]
+        return [GroundedCase(None, family, list(whole.values()), family.vary)]
     return _grounded_cases(family, queries, whole)
 
 
 def _grounded_cases(
-    family: Family, queries: Queries, whole: Sequence[Mapping[str, object]]
+    family: Family, queries: Queries, whole: Mapping[str, Mapping[str, object]]
 ) -> list[CasePool]:
     named = {name for condition in family.cases.values() for name in binds_of(condition)}
     deciding = {name: domain for name, domain in family.vary.items() if name in named}
@@ -176,7 +176,9 @@ def _grounded_cases(
             message = f"case {case!r} has no row: nothing to tell the cases apart"
             raise EmptyFamilyError(message, family.file, line, family.id)
         found[case] = by_text(rows)
-    _check_cover(family, by_text([{**row, **values} for values in chosen for row in whole]), found)
+    if deciding:
+        whole = by_text({**row, **values} for values in chosen for row in whole.values())
+    _check_cover(family, whole, found)
     return [GroundedCase(case, family, list(rows.values()), free) for case, rows in found.items()]
 
 

@@ -19,7 +19,7 @@ from envs.sandboxes.base import Sandbox, Template
 from envs.sql_errors import to_result
 from envs.types import ErrorCategory, Limits, Pins, Table, ToolResult
 from envs.world.query import QueryResult, ask
-from synth.core.tasks.grounding import distinct_sorted
+from synth.core.tasks.grounding import by_text
 from synth.core.tasks.yaml.scope import nearest
 from synth.core.tasks.yaml.template import BINDS
 from synth.errors import TaskError
@@ -140,7 +140,7 @@ class Queries:
 
     def __init__(self, sandbox: Sandbox, template: Template) -> None:
         self._sandbox, self._template = sandbox, template
-        self._distinct: dict[str, list[Mapping[str, object]]] = {}
+        self._distinct: dict[str, Mapping[str, Mapping[str, object]]] = {}
 
     @property
     def tables(self) -> Mapping[str, Table]:
@@ -170,10 +170,12 @@ class Queries:
     ) -> list[dict[str, object]]:
         return run_query(self._sandbox, sql, values or {}, self._template, where)
 
-    def distinct(self, sql: str, where: TaskError) -> list[Mapping[str, object]]:
-        """The grounding rows of a query, in the order of a plan. A query is executed once."""
+    def distinct(self, sql: str, where: TaskError) -> Mapping[str, Mapping[str, object]]:
+        """The grounding rows of a query by their text, in the order of a plan. A query is executed
+        once.
+        """
         if sql not in self._distinct:
-            self._distinct[sql] = distinct_sorted(self.rows(sql, where))
+            self._distinct[sql] = by_text(self.rows(sql, where))
         return self._distinct[sql]
 
     def during(self, ask: Callable[[sqlalchemy.Connection], T]) -> T:

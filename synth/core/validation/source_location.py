@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from envs.world.loader import World
 from synth.core.tasks.yaml.source_map import line_of, load_yaml
@@ -23,18 +22,12 @@ def family_fault(family: str, world: World, message: str, *words: str) -> TaskEr
     or those of the function of a family in Python.
     """
     file = world.path / "tasks.yaml"
-    line = line_of(_parsed(file, world.digest), family, *words) if file.is_file() else None
+    line = line_of(load_yaml(file), family, *words) if file.is_file() else None
     if line is None:
         written = world.path / "tasks.py"
         defined = _functions(written, world.digest).get(family) if written.is_file() else None
         file, line = (file, line) if defined is None else (written, defined)
     return TaskError(message, str(file), line, family)
-
-
-@lru_cache(maxsize=4)
-def _parsed(file: Path, world_digest: str) -> Any:
-    """The parsed file, read once per version of the world."""
-    return load_yaml(file)
 
 
 @lru_cache(maxsize=4)

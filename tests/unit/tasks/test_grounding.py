@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from synth.core.tasks.domains import Choice, Range
-from synth.core.tasks.grounding import combination, distinct_sorted, permuted
+from synth.core.tasks.grounding import by_text, combination, permuted
 
 
 class TestOrder:
@@ -37,5 +37,5 @@ class TestOrder:
 
     def test_rows_are_sorted_by_content_and_stand_once(self):
         rows = [{"a": 2}, {"a": 10}, {"a": 2}, {"a": None}]
-        assert distinct_sorted(rows) == distinct_sorted(rows[::-1])
-        assert len(distinct_sorted(rows)) == 3
+        assert [*by_text(rows).items()] == [*by_text(rows[::-1]).items()]
+        assert len(by_text(rows)) == 3

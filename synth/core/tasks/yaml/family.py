@@ -181,7 +181,7 @@ class _Reader:
         sql = scope.text(ground, "sql", "ground").strip().rstrip(";")
         key = scope.text(ground, "key", "ground")
         line = ground.lines["sql"]
-        rows = self.queries.distinct(sql, TaskError("", scope.file, line, self.name))
+        rows = list(self.queries.distinct(sql, TaskError("", scope.file, line, self.name)).values())
         if not rows:
             raise EmptyFamilyError("the grounding yields no row", scope.file, line, self.name)
         self.check_key(key, rows, ground.lines["key"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -65,7 +66,7 @@ cast("Any", _Core).add_constructor("tag:yaml.org,2002:int", _Core.decimal)
 
 
 def load_yaml(file: Path) -> Any:
-    """The file's content as :class:`Map`, :class:`Seq` and scalars.
+    """The file's content as :class:`Map`, :class:`Seq` and scalars, which nobody changes.
 
     Raises :class:`~synth.errors.TaskError` with the line for a missing file or what is no YAML.
     """
@@ -75,23 +76,27 @@ def load_yaml(file: Path) -> Any:
         raise TaskError("there is no such file", str(file)) from None
     except UnicodeDecodeError as error:
         raise TaskError(f"not UTF-8 at byte {error.start}", str(file)) from None
+    return _parsed(text, str(file))
+
+
+@lru_cache(maxsize=4)
+def _parsed(text: str, file: str) -> Any:
+    """The content of a text, read once for all universes of a world."""
     loader: Any = None
     try:
         loader = _Core(text)
         node = loader.get_single_node()
-        if node is None:
-            return None
-        return _build(loader, node, str(file))
+        return None if node is None else _build(loader, node, file)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         advice = _advice(str(error.problem), text, mark.line if mark else 0)
         raise TaskError(
-            f"not valid YAML: {error.problem}{advice}", str(file), mark.line + 1 if mark else None
+            f"not valid YAML: {error.problem}{advice}", file, mark.line + 1 if mark else None
         ) from None
     except yaml.YAMLError as error:
-        raise TaskError(f"not valid YAML: {' '.join(str(error).split())}", str(file)) from None
+        raise TaskError(f"not valid YAML: {' '.join(str(error).split())}", file) from None
     except RecursionError:
-        raise TaskError("nested too deeply, or an alias that holds itself", str(file)) from None
+        raise TaskError("nested too deeply, or an alias that holds itself", file) from None
     finally:
         if loader is not None:
             loader.dispose()
