@@ -41,9 +41,15 @@ _LETTERS = str.maketrans(
 
 
 def rows(db: Connection, sql: str, **binds: object) -> list[Row]:
-    """All rows of a query; whole numbers are integers, and no value is a Decimal."""
-    found = db.execute(_statement(sql), binds).mappings()
-    return [{key: _number(value) for key, value in row.items()} for row in found]
+    """All rows of a query; whole numbers are integers, and no value is a Decimal.
+
+    Raises ValueError for two columns of one name, of which a dict could hold one only.
+    """
+    found = db.execute(_statement(sql), binds)
+    names = list(found.keys())
+    if len({*names}) < len(names):
+        raise ValueError(f"two columns have the same name; rename one with AS: {names}")
+    return [dict(zip(names, map(_number, row), strict=True)) for row in found.fetchall()]
 
 
 def first(db: Connection, sql: str, **binds: object) -> Row | None:

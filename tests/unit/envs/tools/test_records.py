@@ -57,6 +57,11 @@ def test_the_first_row_or_none(db: sqlalchemy.Connection):
     assert records.first(db, "SELECT name FROM people WHERE 0") is None
 
 
+def test_two_columns_of_one_name_are_refused(db: sqlalchemy.Connection):
+    with pytest.raises(ValueError, match="rename one with AS"):
+        records.rows(db, "SELECT name, name FROM people")
+
+
 def test_the_clock(db: sqlalchemy.Connection):
     assert records.now(db).isoformat() == "2026-03-02T09:30:15"
     assert records.timestamp(db) == "2026-03-02 09:30:15"
