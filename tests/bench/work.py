@@ -3,32 +3,37 @@
     python -m tests.bench.work            counts, beside the committed figures
     python -m tests.bench.work --write    commits the counts as the new figures
 
-Sixty different tasks over all families of ``ehr_db`` and of ``shop`` are proved and then played by
-the expert in one process with fixed hashes, so that the counts repeat. What is counted goes for one
-task: calls of Python functions, calls of functions in C, JSON encodings, and statements that a
-database executes. The count covers this process, and no process that free SQL runs in.
+Different tasks over the families of ``ehr_db`` and of ``shop`` are proved and then played by the
+expert in one process with fixed hashes, so that the counts repeat. What is counted goes for one
+task: calls of Python functions, calls of functions in C, characters that are folded or split into
+words, JSON encodings, and statements that a database executes. The count covers this process, and
+no process that free SQL runs in.
 """
 
 from __future__ import annotations
 
-import asyncio
+import gc
 import json
 import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import _lru_cache_wrapper
+from inspect import unwrap
 from pathlib import Path
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any
 
+from envs.json_text import canonical, compact
 from envs.types import Limits
 from envs.world.loader import load_world
 from envs.world.template_cache import Templates
 from synth.agent import AgentLimits
 from synth.core.dataset.store.wire import encode, to_wire
 from synth.core.foundation.shipped import find_world
+from synth.core.language import wording
 from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
@@ -37,10 +42,16 @@ from synth.rollout import RolloutContext, play
 from synth.task import Job
 
 WORLDS = ("ehr_db", "shop")
-TASKS = 60
+TASKS = 30
 FIGURES = Path(__file__).with_suffix(".json")
-ENCODERS = {"dumps", "iterencode"}
-"""Functions of :mod:`json` that encode a value."""
+READERS = {unwrap(wording.tokens).__code__, wording._folded.__code__}
+"""Functions that read a whole text, ``text``."""
+
+ENCODERS = {
+    json.JSONEncoder.encode.__code__,
+    *(encode.__code__ for encode in (compact, canonical) if isinstance(encode, FunctionType)),
+}
+"""Functions that encode a value as JSON."""
 
 Work = Mapping[str, float]
 
@@ -53,9 +64,10 @@ def counted() -> Generator[Counter[str]]:
     def note(frame: FrameType, event: str, function: Any) -> None:
         if event == "call":
             counts["calls of Python functions"] += 1
-            code = frame.f_code
-            if code.co_name in ENCODERS and "json" in code.co_filename:
+            if frame.f_code in ENCODERS:
                 counts["JSON encodings"] += 1
+            elif frame.f_code in READERS:
+                counts["characters read"] += len(frame.f_locals["text"])
         elif event == "c_call":
             counts["calls of C functions"] += 1
             if function.__name__ in {"execute", "executemany"}:
@@ -80,6 +92,9 @@ async def count(world_name: str) -> dict[str, Work]:
         await prove(asked[0], world, template)  # what a process does once
         with counted() as proofs:
             tasks = [await prove(task, world, template) for task in asked]
+    for known in gc.get_objects():  # a worker plays what another one proved
+        if isinstance(known, _lru_cache_wrapper):
+            known.cache_clear()
     await play(Job(TASKS, "first", tasks[0], 0, 0), context)
     with counted() as plays:
         for index, task in enumerate(tasks):
@@ -93,10 +108,14 @@ def _each(counts: Counter[str]) -> Work:
     return {kind: round(total / TASKS, 1) for kind, total in sorted(counts.items())}
 
 
-def in_own_process() -> dict[str, dict[str, Work]]:
-    """The counts of all worlds, taken where hashes are fixed and no cache is warm."""
+def in_own_process(
+    worlds: Sequence[str] = WORLDS, before: str = "pass"
+) -> dict[str, dict[str, Work]]:
+    """The counts of some worlds, taken where hashes are fixed and no cache is warm. ``before`` is
+    Python that is executed first.
+    """
     done = subprocess.run(
-        [sys.executable, "-m", "tests.bench.work", "--count"],
+        [sys.executable, "-c", f"{before}\n{COUNT}", *worlds],
         env={**os.environ, "PYTHONHASHSEED": "0"},
         stdout=subprocess.PIPE,
         text=True,
@@ -105,11 +124,14 @@ def in_own_process() -> dict[str, dict[str, Work]]:
     return json.loads(done.stdout)
 
 
+COUNT = """
+import asyncio, json, sys
+from tests.bench.work import count
+print(json.dumps({name: asyncio.run(count(name)) for name in sys.argv[1:]}))
+"""
+
+
 def main(arguments: list[str]) -> None:
-    if "--count" in arguments:
-        found = {name: asyncio.run(count(name)) for name in WORLDS}
-        print(json.dumps(found))
-        return
     found = in_own_process()
     if "--write" in arguments:
         FIGURES.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
