@@ -12,7 +12,7 @@ from typing import Any
 
 from envs.errors import ExecutorError
 from envs.sandboxes.base import Template
-from envs.types import Limits, Pins, ToolOutcome, ToolResult
+from envs.types import Limits, ToolOutcome, ToolResult
 from envs.world.loader import World
 from synth.agent import ReactAgent
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
@@ -20,7 +20,6 @@ from synth.core.models.scripted.expert import GoldStuckError, ScriptedModel
 from synth.core.rewards.answer import same_answer
 from synth.core.rewards.state.alternatives import try_end
 from synth.core.tasks.parts import joined_end, joined_gold
-from synth.core.tasks.queries import run_query
 from synth.core.types.acts import Act
 from synth.core.types.difficulty import work_of
 from synth.core.types.events import UserTurnEvent
@@ -40,6 +39,7 @@ from synth.core.validation.gold_reply import Stated, gold_reply
 from synth.core.validation.source_location import fault
 from synth.episode import Episode
 from synth.errors import TaskError
+from synth.evidence import Query
 from synth.rewards import Evidence, judge, shared_row, solved, world_rewards
 from synth.task import GoldEnd, Task
 from synth.user import UserTurn
@@ -104,8 +104,9 @@ async def _prove_own(
     if task.parts:
         return await _prove_parts(task, world, template, limits)
     try:
-        oracle = ask_oracle(task, world, template)
-        async with playing(task, world, template, limits) as gold:
+        with Episode(task, world, template, limits) as episode:
+            oracle = ask_oracle(task, world, episode.evidence().query)
+            gold = await play_gold(episode, world)
             task = replace(task, gold=branches_taken(task.gold, gold.taken))
             _check_calls(task, gold, oracle)
             proved = replace(task, oracle=oracle, end=_end_of(gold, oracle))
@@ -332,46 +333,53 @@ async def playing(
     *,
     unordered: bool = False,
 ) -> AsyncGenerator[GoldRun]:
-    """Play gold on a fresh sandbox, with the user if there is one. Its end can be queried until
-    the block ends.
+    """Play gold on a fresh sandbox, as :func:`play_gold` does. Its end can be queried until the
+    block ends.
+    """
+    with Episode(task, world, template, limits, unordered=unordered) as episode:
+        yield await play_gold(episode, world)
+
+
+async def play_gold(episode: Episode, world: World) -> GoldRun:
+    """Play gold in an episode, with the user if there is one.
 
     Raises :class:`TaskError` if a tool breaks, a step finds nothing, or the user does not answer as
     gold expects.
     """
-    with Episode(task, world, template, limits, unordered=unordered) as episode:
+    task = episode.task
 
-        async def say(text: str, acts: Sequence[Act] = ()) -> UserTurn:
-            turn = await episode.say(text, acts)
-            if (step := expert.talking) is not None and (
-                message := _unanswered(task, step, text, turn)
-            ):
-                raise fault(task, world, f"{message} (task {task.id})", "gold", step.do)
-            return turn
+    async def say(text: str, acts: Sequence[Act] = ()) -> UserTurn:
+        turn = await episode.say(text, acts)
+        if (step := expert.talking) is not None and (
+            message := _unanswered(task, step, text, turn)
+        ):
+            raise fault(task, world, f"{message} (task {task.id})", "gold", step.do)
+        return turn
 
-        try:
-            expert = ScriptedModel(retries=None).start(task, episode.tools, task.seed)
-        except GoldStuckError as error:
-            raise _stuck(task, world, error) from None
-        try:
-            agent = ReactAgent(expert, episode.call, GOLD_LIMITS)
-            run = await agent.run(episode.messages, say)
-            episode.said = run.said
-        except GoldStuckError as error:
-            raise _stuck(task, world, error) from None
-        except ExecutorError as error:
-            message = f"gold breaks a tool: {error.message} (task {task.id})"
-            if error.file is None:
-                raise fault(task, world, message, "gold", expert.steps[-1].tool) from error
-            raise TaskError(message, error.file, error.line, task.family) from error
-        yield GoldRun(
-            run,
-            episode.tools,
-            expert.steps,
-            episode.evidence(),
-            expert.stated,
-            expert.saved,
-            expert.taken,
-        )
+    try:
+        expert = ScriptedModel(retries=None).start(task, episode.tools, task.seed)
+    except GoldStuckError as error:
+        raise _stuck(task, world, error) from None
+    try:
+        agent = ReactAgent(expert, episode.call, GOLD_LIMITS)
+        run = await agent.run(episode.messages, say)
+        episode.said = run.said
+    except GoldStuckError as error:
+        raise _stuck(task, world, error) from None
+    except ExecutorError as error:
+        message = f"gold breaks a tool: {error.message} (task {task.id})"
+        if error.file is None:
+            raise fault(task, world, message, "gold", expert.steps[-1].tool) from error
+        raise TaskError(message, error.file, error.line, task.family) from error
+    return GoldRun(
+        run,
+        episode.tools,
+        expert.steps,
+        episode.evidence(),
+        expert.stated,
+        expert.saved,
+        expert.taken,
+    )
 
 
 def _stuck(task: Task, world: World, error: GoldStuckError) -> TaskError:
@@ -417,9 +425,9 @@ def oracle_fields(task: Task) -> Mapping[str, str]:
     return {**fields, **named}
 
 
-def ask_oracle(task: Task, world: World, template: Template) -> dict[str, object]:
-    """The oracles' values on a fresh sandbox: a list for an array field, otherwise the only value
-    of the only row.
+def ask_oracle(task: Task, world: World, query: Query) -> dict[str, object]:
+    """The oracles' values before the work: a list for an array field, otherwise the only value of
+    the only row.
     """
     if not task.oracle_sql:
         return {}
@@ -428,26 +436,19 @@ def ask_oracle(task: Task, world: World, template: Template) -> dict[str, object
         name for field, name in oracle_fields(task).items() if properties[field]["type"] == "array"
     }
     values: dict[str, object] = {}
-    with template.open(Pins(task.now, task.seed)) as sandbox:
-        for name, sql in task.oracle_sql.items():
-            try:
-                rows = run_query(
-                    sandbox, sql, task.slots, template, TaskError("", family=task.family)
-                )
-            except TaskError as error:
-                raise fault(
-                    task, world, f"oracle {name}: {error.message}", "oracle", name
-                ) from None
-            if any(len(row) != 1 for row in rows):
-                raise fault(
-                    task, world, f"the oracle {name} must select one column", "oracle", name
-                )
-            column = [next(iter(row.values())) for row in rows]
-            if name not in arrays and len(column) != 1:
-                message = (
-                    f"the oracle {name} gives {len(column)} rows where one is due (slots"
-                    f" {dict(task.slots)})"
-                )
-                raise fault(task, world, message, "oracle", name)
-            values[name] = column if name in arrays else column[0]
+    for name, sql in task.oracle_sql.items():
+        try:
+            rows = query(sql, task.slots)
+        except TaskError as error:
+            raise fault(task, world, f"oracle {name}: {error.message}", "oracle", name) from None
+        if any(len(row) != 1 for row in rows):
+            raise fault(task, world, f"the oracle {name} must select one column", "oracle", name)
+        column = [next(iter(row.values())) for row in rows]
+        if name not in arrays and len(column) != 1:
+            message = (
+                f"the oracle {name} gives {len(column)} rows where one is due (slots"
+                f" {dict(task.slots)})"
+            )
+            raise fault(task, world, message, "oracle", name)
+        values[name] = column if name in arrays else column[0]
     return values
