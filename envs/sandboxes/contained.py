@@ -9,7 +9,7 @@ transaction: an error after ``db.commit()`` still undoes the whole call.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import sqlalchemy
@@ -65,6 +65,14 @@ class ContainedConnection(PoolProxiedConnection, ABC):
         raise InvalidRequestError(
             "a tool call's connection belongs to its sandbox and cannot be invalidated"
         )
+
+    def fetch(
+        self, sql: str, binds: Mapping[str, object]
+    ) -> tuple[Sequence[str], Sequence[tuple[Any, ...]]] | None:
+        """The columns and rows of a statement with parameters such as ``:name``, asked of the
+        driver: SQLAlchemy costs more than a small query does. None where the driver cannot take it.
+        """
+        return None
 
     @abstractmethod
     def begin(self) -> None: ...

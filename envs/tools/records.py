@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import datetime as dt
 import unicodedata
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ import sqlalchemy
 
 from envs import clock
 from envs.errors import ToolError
+from envs.sandboxes.contained import ContainedConnection, wrapped
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, TextClause
@@ -45,11 +47,27 @@ def rows(db: Connection, sql: str, **binds: object) -> list[Row]:
 
     Raises ValueError for two columns of one name, of which a dict could hold one only.
     """
-    found = db.execute(_statement(sql), binds)
-    names = list(found.keys())
+    names, found = _fetched(db, sql, binds)
     if len({*names}) < len(names):
         raise ValueError(f"two columns have the same name; rename one with AS: {names}")
-    return [dict(zip(names, map(_number, row), strict=True)) for row in found.fetchall()]
+    return [dict(zip(names, map(_number, row), strict=True)) for row in found]
+
+
+def _fetched(
+    db: Connection, sql: str, binds: Row
+) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
+    """The columns and rows of a query, by the driver itself in a tool call on SQLite."""
+    driver: object = db.connection
+    if isinstance(driver, ContainedConnection):
+        if not db.in_transaction():
+            db.begin()
+        try:
+            if (fetched := driver.fetch(sql, binds)) is not None:
+                return fetched
+        except db.dialect.loaded_dbapi.Error as error:
+            raise wrapped(error, db.engine) from error
+    result = db.execute(_statement(sql), binds)
+    return list(result.keys()), result.fetchall()
 
 
 def first(db: Connection, sql: str, **binds: object) -> Row | None:

@@ -7,9 +7,12 @@ from decimal import Decimal
 
 import pytest
 import sqlalchemy
+from sqlalchemy.exc import DBAPIError, ResourceClosedError
 
 from envs import ToolError
+from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.tools import records
+from envs.types import Limits, Pins
 
 
 @pytest.fixture
@@ -89,3 +92,40 @@ def test_a_search_without_a_letter_is_refused():
         records.words_condition("name_folded", " - ")
     with pytest.raises(ToolError, match="A name, please"):
         records.words_condition("name_folded", "", "A name, please.")
+
+
+class TestInASandbox:
+    """A query goes to SQLite's driver itself, with SQLAlchemy's transactions and errors."""
+
+    @pytest.fixture
+    def call(self):
+        template = SqliteTemplate.build(
+            lambda db: db.executescript(
+                "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);"
+                "INSERT INTO people VALUES (1, 'Ada'), (2, 'Bo')"
+            )
+        )
+        with template.open(Pins()) as sandbox, sandbox.transaction(Limits()) as transaction:
+            yield transaction.connection
+
+    def test_rows_are_those_of_sqlalchemy(self, call: sqlalchemy.Connection):
+        for sql in (
+            "SELECT id, name FROM people WHERE id = :id",
+            "SELECT 12.0 AS hours, '12\\:30' AS at FROM people WHERE id < :id",
+        ):
+            theirs = call.execute(sqlalchemy.text(sql), {"id": 2}).mappings().all()
+            assert records.rows(call, sql, id=2) == theirs != []
+
+    def test_work_after_a_commit_is_undone(self, call: sqlalchemy.Connection):
+        insert = "INSERT INTO people (name) VALUES (:name) RETURNING id"
+        assert records.rows(call, insert, name="Cy") == [{"id": 3}]
+        call.commit()
+        assert records.rows(call, insert, name="Di") == [{"id": 4}]
+        call.rollback()
+        assert records.first(call, "SELECT max(id) AS last FROM people") == {"last": 3}
+
+    def test_a_refusal_is_an_error_of_sqlalchemy(self, call: sqlalchemy.Connection):
+        with pytest.raises(DBAPIError, match="no such column"):
+            records.rows(call, "SELECT age FROM people")
+        with pytest.raises(ResourceClosedError, match="gives no rows"):
+            records.rows(call, "DELETE FROM people")
