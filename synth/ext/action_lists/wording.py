@@ -43,12 +43,6 @@ _SAME_ACT = (
 
 _VERBS = frozenset(word for row in _SAME_ACT for word in row if " " not in word)
 
-MENTIONED = 4
-"""Values that a proposal must restate before the user agrees."""
-
-SHOWN = 8
-"""Values that the expert's proposal names."""
-
 _CONFIRM = re.compile(
     r"\b(?:confirm\w*|consent\w*|permission|approv\w+|agree\w*|a yes|\(yes\))", re.IGNORECASE
 )
@@ -84,7 +78,7 @@ def plain(name: str) -> str:
 
 def proposal(tool: str, arguments: Mapping[str, Any]) -> ConfirmTemplate:
     """The expert's question before a write."""
-    values = "; ".join(f"{plain(name)} {value}" for name, value in _values(arguments)[:SHOWN])
+    values = "; ".join(f"{plain(name)} {value}" for name, value in _values(arguments))
     about = f": {values}" if values else ""
     return ConfirmTemplate(Phrasing([f"I will {_act(tool)}{about}. Shall I go ahead?"]))
 
@@ -134,7 +128,7 @@ def consent(
             rivals[fact] = [str(choice) for choice in choices if choice != value]
         elif _is_said((value, *found), said):
             said_facts.append(fact)
-    mentions = _whole(said_facts)[:MENTIONED]
+    mentions = _whole(said_facts)
     return ConsentText(
         mentions,
         act=acts_of(tool),

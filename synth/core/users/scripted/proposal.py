@@ -110,10 +110,10 @@ def _measured(found: Sequence[Token]) -> Iterator[tuple[str, str, int]]:
             yield token.kind, token.text, index
         elif token.text in _TIMES or (token.kind == "number" and after):
             often = not {"day", "daily"}.isdisjoint(after) and stem(after[0]) in _TIMES_UNITS
-            has_unit = token.kind == "number" and found[index + 1].kind == "word"
+            has_unit = (token.kind, token.clause) == ("number", found[index + 1].clause)
             if often:
                 yield "daily", _TIMES.get(token.text, token.text), index
-            elif has_unit and after[0] not in _SMALL:
+            elif has_unit and found[index + 1].kind == "word" and after[0] not in _SMALL:
                 yield after[0], token.text, index
 
 
