@@ -51,7 +51,7 @@ _NOUNS = re.compile(
 _ARROW = re.compile("\\s*(?:\u2192|\u27a1|[-=]{1,2}>)\ufe0f?\\s*")
 _ID = re.compile(r"(?<![\w$.,-])#?(?:(?=[A-Za-z_]*\d)[A-Za-z0-9_]{5,}|[A-Z]{5,})(?![\w-])")
 _NUMBERED = re.compile(r"([a-z_]*?)_?(\d+)")
-_ENDING = re.compile(r"\bend(?:s|ing)(?: in| with)? ?\D{0,3}(\d{4})\b")
+_ENDING = re.compile(r"\bending(?: in)? ?\D{0,3}(\d{4})\b")
 _BESIDE = re.compile(r"[ ,;/&|(-]*(?:\b(?:and|or|to)\b)?[ ,;/&|(-]*")
 _TERMS = re.compile(
     r"\b(?:half (?:of )?(?:the |its )?price|discount(?:ed)?|guaranteed?"
@@ -110,11 +110,12 @@ def _measured(found: Sequence[Token]) -> Iterator[tuple[str, str, int]]:
             yield token.kind, token.text, index
         elif token.text in _TIMES or (token.kind == "number" and after):
             often = not {"day", "daily"}.isdisjoint(after) and stem(after[0]) in _TIMES_UNITS
-            has_unit = (token.kind, token.clause) == ("number", found[index + 1].clause)
+            unit = next(iter(found[index + 1 : index + 2]), token)
+            has_unit = (token.kind, unit.kind, unit.clause) == ("number", "word", token.clause)
             if often:
                 yield "daily", _TIMES.get(token.text, token.text), index
-            elif has_unit and found[index + 1].kind == "word" and after[0] not in _SMALL:
-                yield after[0], token.text, index
+            elif has_unit and unit.text not in _SMALL:
+                yield unit.text, token.text, index
 
 
 _TIMES = {"once": "1", "twice": "2"}

@@ -8,17 +8,16 @@ from synth.core.language.wording import fold
 
 _YES = re.compile(
     r"""
-      \b(?:yes|yep|yeah|yup|agreed|deal|approved?|absolutely|definitely|by\ all\ means|confirm(?:ed)?|correct)\b
-    | \bexactly\s*(?:[.,!]|$) | (?<!to\ )\bgo\ (?:on|ahead|for\ it)\b | \b(?:please|just)\ (?:do|proceed|continue)\b | \bproceed\b
-    | \bgreen\ light\b | \bdo\ (?:it|that|so|this)\b | \b(?:i|we)\ (?:agree|accept|consent|approve)\b | \bi\ can\ live\ with\b
-    | \b(?:sounds?|looks?|works?|is|that's|it's|all)\ (?:all\ )?(?:good|fine|great|right|perfect|ok|okay|fair|manageable)\b
-    | \bworks\ for\ me\b | \bfine\ (?:with|by)\ me\b | \b(?:that|this)\ is\ what\ (?:i|we|the)\b
+      \b(?:yes|yeah|agreed|deal|approved?|absolutely|definitely|confirm(?:ed)?|correct)\b
+    | \bexactly\s*(?:[.,!]|$) | (?<!to\ )\bgo\ (?:on|ahead)\b | \b(?:please|just)\ (?:do|proceed|continue)\b | \bproceed\b
+    | \bdo\ (?:it|that|this)\b
+    | \b(?:sounds?|looks?|is|that's|it's|all)\ (?:all\ )?(?:good|fine|great|right|perfect|ok|okay|fair)\b
+    | \bworks\ for\ me\b
     """,
     re.VERBOSE,
 )
 _MILD = re.compile(
-    r"\b(?:sure|of course|certainly|ok|okay|right|fine|great|perfect|alright|all right|good|that's"
-    r" it)\b"
+    r"\b(?:sure|of course|certainly|ok|okay|right|fine|great|perfect|alright|all right|good)\b"
 )
 _NO = re.compile(
     r"\b(?:no|not|never|nothing|none|nope|neither|nor|cannot|without|rather not|forget it|hold"
@@ -27,11 +26,7 @@ _NO = re.compile(
 _GO = re.compile(r"\b(?:yes|go ahead|please do(?!n't)|proceed|do it)\b")
 _HEDGE = re.compile(r"\b(?:but|if|unless|as long as|provided|except|however|instead)\b|\?")
 _NOT_YET = re.compile(r"\b(?:before|until|once)\b[^.,;!?]*")
-_IDIOMS = re.compile(
-    r"\bif (?:it|that) (?:can't be helped|has to be|must be|suits you)\b|\bwhy not\b|\bnot"
-    r" bad\b|\bdon't mind\b"
-    r"|\bno (?:problem|worries|objections?|doubt)\b"
-)
+_IDIOMS = re.compile(r"\bdon't mind\b|\bno (?:problem|worries)\b")
 """Phrases that look like denials or conditions and are none."""
 
 
@@ -55,7 +50,7 @@ def could_agree(text: str, *, polite: bool) -> bool:
     ``polite``: it tells facts, or nothing was asked, so that "Sure" or "Great" is no yes.
     """
     words = _words(text)
-    if re.match(r"\W*(?:yes|yep|yeah|yup)\b", words):
+    if re.match(r"\W*(?:yes|yeah)\b", words):
         return True
     return bool(_YES.search(words) or (not polite and _MILD.search(words))) and not (
         _NO.search(words) or "?" in words
