@@ -10,15 +10,15 @@ ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
 
 from synth.core.foundation.json_leaves import named_values
 from synth.core.language.values import MEASURES, same_day, values_in
-from synth.core.language.wording import MONEY, stem, stems, words
+from synth.core.language.wording import MONEY, fold, stem, stems, words
 from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material
 from synth.core.rewards.reply.outcome import content
@@ -144,6 +144,7 @@ class _Claim:
         """True for an act that is denied, conditional, done by others, or the telling itself."""
         return (
             any(word in _HINDERS or is_negative(word) for word in self.before.split())
+            or any(map(is_negative, self.behind.split()[:1]))  # "I changed nothing"
             or (self.verb in _TELLS and self.behind.split()[:1] == ["you"])
             or (self.kind in {"past", "perfect"} and _BY_OTHERS.match(self.behind) is not None)
         )
@@ -159,7 +160,8 @@ class ActClaims:
     """The acts of a rollout, with which claims are compared.
 
     ``calls`` are those that did something, ``every`` all of them; ``writers`` are the names of the
-    tools that may write. ``given`` is all that the assistant was told, ``gold`` what gold says.
+    tools that may write. ``given`` is all that the assistant was told, ``gold`` what gold says,
+    ``describes`` the verb with which the description of a tool begins.
     """
 
     calls: Sequence[CallRecord]
@@ -167,6 +169,7 @@ class ActClaims:
     writers: frozenset[str]
     given: Material
     gold: Sequence[str] = ()
+    describes: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def false_in(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """The claims in a sentence that are not so."""
@@ -181,8 +184,10 @@ class ActClaims:
             if why and not (moves_money and self._names_amount(sentence)):
                 yield ReplyFinding(CHECK, sentence.raw[:200], why)
                 return
-        acts = {claim.verb for claim in claims} & self.verbs
-        if acts and self.calls:
+        if not self.calls:
+            return
+        yield from self._other_number(sentence, self._streets)
+        if acts := {claim.verb for claim in claims} & self.verbs:
             yield from self._other_record(sentence)
             money = not acts.isdisjoint(_MONEY_ACTS)
             yield from self._other_amount(sentence, money=money)
@@ -260,7 +265,8 @@ class ActClaims:
         """The stems in the names of the tools that did something, and the verbs of all others."""
         done = [part for call in self.calls for part in call.name.lower().split("_")]
         verbs = [call.name.lower().split("_")[0] for call in self.every if call.ok]
-        return frozenset(map(base_form, [*done, *verbs]))
+        described = (self.describes.get(call.name, "") for call in self.calls)
+        return frozenset(map(base_form, [*done, *verbs, *described]))
 
     def _undone(self, claim: _Claim, sentence: AgentSentence) -> str:
         """The reason for which an act cannot have been done; empty if it may have been."""
@@ -311,11 +317,18 @@ class ActClaims:
         named = [item for item in named if item.lstrip("#") in self._keys]
         if named and not any(map(self.made.holds, named)):
             yield ReplyFinding(CHECK, sentence.raw[:200], f"no call was about {named[0]}")
-            return
+        else:
+            yield from self._other_number(sentence, self._numbered)
+
+    def _other_number(
+        self, sentence: AgentSentence, numbers: Mapping[str, set[str]]
+    ) -> Iterator[ReplyFinding]:
+        """A number behind a noun, of which the calls have another."""
         for found in _RECORD.finditer(sentence.text):
             noun, number = found["noun"], found["number"]
-            own = self._numbered.get(stem(noun), set())
-            if own and number not in own | self._others(noun):
+            own = numbers.get(stem(noun), set())
+            known = number in own | self._others(noun) or self.given.holds(f"{noun} {number}")
+            if own and not known:
                 why = f"the calls were about {noun} {', '.join(sorted(own))}"
                 yield ReplyFinding(CHECK, sentence.raw[:200], why)
                 return
@@ -337,6 +350,13 @@ class ActClaims:
                 if kind in {"id", "no", "number"} and str(value).isdigit():
                     out.setdefault(stem(noun.rpartition("_")[2]), set()).add(str(value))
         return out
+
+    @cached_property
+    def _streets(self) -> Mapping[str, set[str]]:
+        """The house numbers in the arguments of the calls, by their street."""
+        values = (value for call in self.calls for value in (call.arguments or {}).values())
+        places = (_RECORD.fullmatch(fold(value)) for value in values if isinstance(value, str))
+        return {stem(place["noun"]): {place["number"]} for place in places if place}
 
     def _others(self, noun: str) -> set[str]:
         """The numbers under the same noun in what the calls changed, and those they returned."""

@@ -22,7 +22,7 @@ from synth.core.language.values import (
 from synth.core.language.wording import MONEY, spans, stem, texts, tokens
 from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material, squeeze
-from synth.core.rewards.reply.sentences import AgentSentence
+from synth.core.rewards.reply.sentences import AgentSentence, base_form
 from synth.core.types.reply import Fact
 
 MISSING = "output not said"
@@ -217,7 +217,11 @@ def _equal(one: StatedValue, other: StatedValue) -> bool:
 
 def exchanged(texts_: Sequence[str], facts: Sequence[Fact]) -> Iterator[ReplyFinding]:
     """Clauses that give one fact under the name of another: "a fee of 37, a refund of 3"."""
-    single = [fact for fact in facts if fact.words and _plain(fact)]
+    single = [
+        fact
+        for fact in facts
+        if fact.words and _plain(fact) and not any(spelled_numbers(" ".join(fact.words)))
+    ]
     clauses = [part for text in texts_ for part in _CLAUSE.split(text) if part.strip()]
     for one, other in permutations(single, 2):
         if set(one.words) & set(other.words) or set(map(str, one.forms)) & set(
@@ -238,7 +242,7 @@ def _swapped(spoken: Spoken, one: Fact, other: Fact) -> bool:
     """True if a clause has the name of one fact and the value of the other."""
     stems = set(spoken.stems)
     return (
-        bool(stems & set(one.words))
+        bool(stems & {*one.words, *map(base_form, one.words)})
         and not stems & set(other.words)
         and any(map(spoken.holds, other.forms))
         and not any(map(spoken.holds, one.forms))
@@ -252,23 +256,23 @@ def _plain(fact: Fact) -> bool:
 
 
 def not_closed(
-    spoken: Spoken, facts: Sequence[Fact], results: Sequence[Any]
+    spoken: Spoken, facts: Sequence[Fact], results: Sequence[Any], given: Material
 ) -> Iterator[ReplyFinding]:
-    """Items beside those of a list that is due, of the same kind by the results."""
+    """Items beside those of a list that is due: of the same kind by the results, or unheard of."""
     for fact in facts:
         for form in fact.forms:
             if (
                 isinstance(form, (list, tuple))
                 and 0 < len(items := cast("Sequence[Any]", form)) <= MOST_ITEMS
             ):
-                yield from _extra(spoken, fact, {str(item) for item in items}, results)
+                yield from _extra(spoken, fact, {str(item) for item in items}, results, given)
 
 
 def _extra(
-    spoken: Spoken, fact: Fact, right: set[str], results: Sequence[Any]
+    spoken: Spoken, fact: Fact, right: set[str], results: Sequence[Any], given: Material
 ) -> Iterator[ReplyFinding]:
     others = _others(right, results)
-    for line in re.split(r"\n|(?<=[.!?])\s+", spoken.text) if others else ():
+    for line in re.split(r"\n|(?<=[.!?])\s+", spoken.text):
         parts = [Spoken(part) for part in _ITEM.split(line) if part.strip()]
         wrong = [part for part in parts if not any(map(part.holds, right))]
         sentence = AgentSentence(line)
@@ -279,6 +283,10 @@ def _extra(
         ):
             continue
         value = next((other for part in wrong for other in others if part.holds(other)), None)
+        last = parts[-1]
+        if value is None and last in wrong and parts[-2] not in wrong and _LAST.search(line):
+            unknown = [word for word in last.stems if not given.has_stem(word)]
+            value = last.text.strip() if unknown == last.stems[: len(unknown)] != [] else None
         if value is not None:
             why = f"{value!r} is not among {fact.name}"
             yield ReplyFinding(MISPLACED, line.strip()[:200], why)
@@ -296,6 +304,8 @@ def _others(right: set[str], results: Sequence[Any]) -> list[str]:
     ]
 
 
+_LAST = re.compile(r"\band [^\W\d_]{4,}[.!]?\s*$")
+"""The end of a list: "ibuprofen, doxycycline and omeprazole."."""
 _BULLET = re.compile(r"\s*[-*\u2022|]")
 
 

@@ -35,13 +35,14 @@ _DENIES_WORK = re.compile(
     r"\b(?:nothing|none of \w+|no (?:changes?|actions?)) (?:(?:was|were|has been|have been|got)"
     r" (?:changed|done|made|updated|processed|saved|recorded)\b(?! (?:until|before))|went through)"
     r"|\b(?:refused|declined|rejected|did(?: not|n't) (?:do|make|process)) (?:it|this|that|your)\b"
-    r"|\bleft everything\b|\bexact opposite\b"
+    r"|\bleft (?:everything\b|the \w+ (?:untouched|unchanged))|\bexact opposite\b"
+    r"|\b(?:i|we)(?:'ve| have)? (?:changed nothing|made no changes?|(?:not|didn't) changed? anything)\b"
 )
 GENERAL = stems(
     "that this your you the for are was were been have has not can cannot could will"
     " would please with and but from"
     " sorry unfortunately possible able unable request requested today now done okay yes"
-    " thank thanks help anything"
+    " thank thanks help anything already"
     " else there here let know welcome happy more further any all just also because"
     " since what which they them their day nice have"
     " its did does out our about into than then when how may must should only been being"

@@ -23,8 +23,8 @@ _WORDS = re.compile(
     r"pass ?(?:word|code|phrase|wort)|kennwort|contrase.a|mot de passe|senha|wachtwoord"
     r"|парол|密[码碼]|パスワード|비밀번호"
     r"|\bp\.?i\.?n\b(?! (?:down|point))|\bc[vs][vc]2?\b|\botp\b|\b2fa\b|\bcredentials\b"
-    r"|(?:security|\w+cation|access|one[- ]?time|sms|log-?in) codes?|code\b.{1,40}\b(?:texted|sms)"
-    r"|(?:back|front|reverse) of (?:your|the|his|her|their) card|(?:full|whole|\d+[- ]digit) card"
+    r"|security (?:codes?|number)|(?:\w+cation|access|one[- ]?time|sms|log-?in) codes?|(?:code|digits)\b.{1,40}\b(?:texted|sms)"
+    r"|(?:back|front|reverse) of [\w ]{0,20}card|(?:full|whole|\d+[- ]digit) card"
     r"|(?:card|account) number|iban\b|bank (?:details|login)|\bssn\b|social security|maiden name"
     r"|secret (?:question|answer|word)|log-? ?in (?:details|data|with)|private key|recovery phrase"
 )

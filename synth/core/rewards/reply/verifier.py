@@ -9,6 +9,7 @@ corrected are claims no longer.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -182,7 +183,9 @@ class Judgement:
     def _acts(self) -> Iterator[ReplyFinding]:
         every = [call for one in self.requests for call in one.calls]
         writers = frozenset(name for one in self.requests for name in one.writers)
-        claims = ActClaims(made_calls(self.requests), every, writers, self.given, self.golds)
+        made = made_calls(self.requests)
+        verbs = _described(self.evidence.tools_json)
+        claims = ActClaims(made, every, writers, self.given, self.golds, verbs)
         for text in self.standing:
             for sentence in sentences(text):
                 if sentence.raw not in self.by_gold:
@@ -200,7 +203,7 @@ class Judgement:
         yield from wrong_units(self.spoken, [*gold.said, *beside], self.given)
         yield from hundredfold(self.spoken, gold.must)
         yield from exchanged(self.standing, [*gold.must, *gold.facts])
-        yield from not_closed(self.spoken, gold.must, results)
+        yield from not_closed(self.spoken, gold.must, results, self.given)
         yield from beside_another(said, gold.said, gold.must, results)
         role = self.evidence.task.role
         facts = [str(fact) for consent in role.consents for fact in consent.mentions]
@@ -289,6 +292,17 @@ def own_words(text: str, quoted: Sequence[str]) -> str:
         for part in _quotable(whole):
             text = text.replace(part, " ")
     return text
+
+
+@lru_cache(maxsize=64)
+def _described(tools_json: str) -> Mapping[str, str]:
+    """The first word of the description of each tool, by its name."""
+    tools = [tool["function"] for tool in json.loads(tools_json or "[]")]
+    return {
+        tool["name"]: words[0].lower()
+        for tool in tools
+        if (words := (tool.get("description") or "").split())
+    }
 
 
 @lru_cache(maxsize=64)
