@@ -370,6 +370,55 @@ def _beside(said: Sequence[Spoken], thing: str, others: set[str]) -> Iterator[Re
             yield ReplyFinding(MISPLACED, one.text[:200], why)
 
 
+def beside_another_row(
+    said: Sequence[str], facts: Sequence[Fact], results: Sequence[Any]
+) -> Iterator[ReplyFinding]:
+    """Clauses that give a thing of a result's rows the amount of another: "50 to your card" where
+    63 went to the card, and 50 to the gift card.
+    """
+    due = {str(form) for fact in facts for form in fact.forms if _CENTS.fullmatch(str(form))}
+    clauses = [Spoken(part) for text in said for part in _CLAUSE.split(text)] if due else []
+    told = [(clause, due_here) for clause in clauses if (due_here := [*filter(clause.holds, due)])]
+    for rows in _rows(results) if told else ():
+        for column in {name for row in rows for name, cell in row.items() if isinstance(cell, str)}:
+            by_name = {str(row.get(column)).replace("_", " "): row for row in rows}
+            if len(by_name) == len(rows):
+                for clause, values in told:
+                    yield from _of_another(clause, values, by_name)
+
+
+def _of_another(
+    clause: Spoken, values: Sequence[str], by_name: Mapping[str, Mapping[str, Any]]
+) -> Iterator[ReplyFinding]:
+    """A clause that names one of some rows, and amounts that only others have."""
+    named = [name for name in by_name if clause.holds(name)]
+    named = [name for name in named if not any(name in one != name for one in named)]
+    owners = [name for name, row in by_name.items() if any(_has(row, value) for value in values)]
+    if len(named) == 1 and owners and named[0] not in owners:
+        why = f"that belongs to {owners[0]!r}, not to {named[0]!r}"
+        yield ReplyFinding(MISPLACED, clause.text.strip()[:200], why)
+
+
+_CENTS = re.compile(r"\d{1,9}\.\d\d?")
+
+
+def _rows(results: Sequence[Any]) -> Iterator[Sequence[Mapping[str, Any]]]:
+    """The lists of at least two objects in results."""
+    for result in results:
+        if isinstance(result, Mapping):
+            yield from _rows(list(cast("Mapping[str, Any]", result).values()))
+        elif isinstance(result, (list, tuple)):
+            items = cast("Sequence[Any]", result)
+            if len(items) > 1 and all(isinstance(item, Mapping) for item in items):
+                yield items
+            yield from _rows(items)
+
+
+def _has(row: Mapping[str, Any], amount: str) -> bool:
+    """True if a cell is the amount, or its hundredfold."""
+    return any(str(cell) == amount or cell == Decimal(amount) * 100 for cell in row.values())
+
+
 def _is_scalar(form: object) -> bool:
     return isinstance(form, (int, float, str)) and not isinstance(form, bool)
 

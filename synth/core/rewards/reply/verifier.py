@@ -23,6 +23,7 @@ from synth.core.rewards.reply.facts import (
     MISSING,
     Spoken,
     beside_another,
+    beside_another_row,
     exchanged,
     hundredfold,
     missing,
@@ -205,6 +206,7 @@ class Judgement:
         yield from exchanged(self.standing, [*gold.must, *gold.facts])
         yield from not_closed(self.spoken, gold.must, results, self.given)
         yield from beside_another(said, gold.said, gold.must, results)
+        yield from beside_another_row(said, [*gold.must, *gold.facts], results)
         role = self.evidence.task.role
         facts = [str(fact) for consent in role.consents for fact in consent.mentions]
         facts += [
