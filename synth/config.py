@@ -13,38 +13,35 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_type_hints
+from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 
 import yaml
 from pydantic import BeforeValidator, Field, Strict, TypeAdapter, ValidationError
 
 from synth.core.config.agent import AgentConfig
-from synth.core.config.card import CardConfig
 from synth.core.config.database import DatabaseConfig
 from synth.core.config.messages import key_of, problem_line
 from synth.core.config.rules import AGENT, RULES, VALUE_RULES, broken_rules, secrets_in
+from synth.core.config.section import (
+    ConfigSection,
+    Kind,
+    extended,
+    section_kinds,
+    section_of,
+)
 from synth.core.config.task_source import load_task_source
 from synth.core.config.telemetry import TelemetryConfig
 from synth.core.config.types import (
-    AnyShare,
-    BranchAt,
-    ComposeAs,
-    Composition,
-    Difficulty,
     MoreThanZero,
     NotNegative,
     Place,
     Positive,
-    Renamings,
     Section,
     Share,
     Styles,
-    TaskOrder,
     Text,
     Universe,
     Universes,
-    Weights,
-    Wording,
     WorldPlace,
     alone,
     one_or_many,
@@ -53,7 +50,7 @@ from synth.core.foundation.credentials import shown
 from synth.core.foundation.perturbations import MistakeKind
 from synth.core.foundation.suggestions import nearest_key
 from synth.errors import ConfigProblems
-from synth.task import NarratedPart
+from synth.plugins import RECORDED_PLANS, ROLLOUT_WRAPPERS, ExtensionPoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,40 +131,24 @@ class ModelConfig(EndpointConfig):
     start_concurrency: Positive = 32
 
 
+@extended("users")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsersConfig(Section):
     """The user who answers the agent in tasks that have a user: ``scripted`` (by rule),
     ``simulated`` (a model), ``replay`` (who answered in the recorded run at ``path``), ``none``
     (such tasks cannot be asked) or ``package.module:attribute``.
 
-    ``decides`` says who decides what a simulated user does: ``rules`` (the scripted user's; the
-    model finds the words) or ``model`` (what it says is held against the rules). See
-    :mod:`synth.ext.simulated_user.user`. ``model`` names one of ``models``; None: the agent's.
+    ``model`` names one of ``models``; None: the agent's.
     ``options`` are the options that the kind declares beyond these keys.
     """
 
     kind: Text = "scripted"
     path: Place | None = None
-    decides: Literal["rules", "model"] = "rules"
     model: Text | None = None
     options: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RephraseConfig(Section):
-    """A model that writes other words for the users of the world's families before a run is
-    planned, as `synth rephrase` does it. ``model`` names one of ``models``; None: nobody does.
-
-    Each family gets ``count`` phrasings beside its own and is asked about ``attempts`` times at
-    most, ``concurrency`` families at once. What is kept is in the run's archive of its world.
-    """
-
-    model: Text | None = None
-    count: Annotated[int, Strict(), Field(ge=1, le=100)] = 4
-    attempts: Annotated[int, Strict(), Field(ge=1, le=20)] = 3
-    concurrency: Positive = 8
-
-
+@extended("tasks")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TasksConfig(Section):
     """Number of tasks, number of attempts at each, and their families (None: all of the
@@ -176,33 +157,12 @@ class TasksConfig(Section):
     ``kind`` names the task source (:data:`synth.plugins.TASK_SOURCES`): ``families`` are those of
     the world, ``bird`` are questions as BIRD and Spider publish them, ``actions`` are scenarios
     with the calls that are expected, and ``package.module:Class`` is a source of one's own, whose
-    options are ``options``. ``path`` is the folder or file that a source reads, ``suite`` the
-    number of database subsets on which an answer to a published question has to be right too.
+    options are ``options``. ``path`` is the folder or file that a source reads.
 
     ``universes`` counts the databases of the world that tasks are about, or lists their numbers:
     0 is its seed.sql, the others are its seed.py's. ``splits`` gives each of them to one split of
     the dataset (None: all to ``train``), and ``held_out`` names families that are asked in all
     splits but the first.
-
-    ``compose`` is the share of tasks in which two or three families are asked one after another,
-    such as ``{2: 0.3, 3: 0.1}`` (None: there are none). ``compose_as`` says how their requests
-    come: by ``turns``, in one ``message``, or ``both``, half of the tasks each.
-    ``max_near_duplicates`` is the largest share of tasks whose opening request is a near-duplicate
-    of one before it (None: any).
-
-    ``renamings`` counts the variants of names, beside the world's own, that tasks are shown under,
-    or lists their numbers: 0 is the world's own names. Those of ``held_out_renamings`` are shown in
-    all splits but the first.
-
-    ``wording`` says in which words users ask: ``plain`` are those of the task source, ``varied``
-    puts them into many voices by a grammar (:mod:`synth.ext.variety.wording`). ``rephrase`` is a
-    model that writes other words for them. ``held_out_phrasings`` is the share of each family's
-    wordings, and of the voices, that are asked in all splits but the first (None: none).
-
-    ``weights`` map families, by name or pattern, to their share in relation to the others' 1.
-    ``difficulty`` is the range that tasks must have, such as ``{min: 3, max: 9}``
-    (:mod:`synth.core.types.difficulty`). ``order`` is that of the plan: families take ``turns``, or
-    the tasks of each split come by their ``difficulty``.
 
     ``transforms`` names what changes the planned tasks, in order: an entry point or
     ``package.module:Class`` (:mod:`synth.transform`), whose options stand in
@@ -211,7 +171,6 @@ class TasksConfig(Section):
 
     kind: Text = "families"
     path: Place | None = None
-    suite: Annotated[int, Strict(), Field(ge=0, le=16)] = 3
     options: dict[str, Any] = field(default_factory=dict[str, Any])
     count: Positive = 64
     samples: Positive = 1
@@ -219,17 +178,6 @@ class TasksConfig(Section):
     universes: Universes = 1
     splits: dict[Text, Annotated[list[Universe], BeforeValidator(alone)]] | None = None
     held_out: Annotated[list[Text], BeforeValidator(one_or_many), Field(min_length=1)] | None = None
-    compose: Composition | None = None
-    compose_as: ComposeAs = "turns"
-    max_near_duplicates: AnyShare | None = None
-    renamings: Renamings = 0
-    held_out_renamings: list[Annotated[int, Strict(), Field(ge=0)]] | None = None
-    wording: Wording = "plain"
-    weights: Weights | None = None
-    difficulty: Difficulty | None = None
-    order: TaskOrder = "turns"
-    held_out_phrasings: Annotated[float, Strict(), Field(gt=0, lt=1)] | None = None
-    rephrase: RephraseConfig = field(default_factory=RephraseConfig)
     transforms: list[Text] = field(default_factory=list[str])
     transform_options: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
 
@@ -290,60 +238,10 @@ class BudgetConfig(Section):
     minutes: MoreThanZero | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeConfig(Section):
-    """A model that judges the rollouts which pass all gates. ``model`` names one of ``models``;
-    None: nobody judges.
-
-    It decides about the notes of the gate ``reply``, one by one. ``votes`` answers decide by
-    majority. ``rubric`` is one more statement, on the conversation as a whole, such as "the
-    assistant is polite"; None: there is none.
-    """
-
-    model: Text | None = None
-    votes: Annotated[int, Strict(), Field(ge=1, le=25)] = 3
-    rubric: Text | None = None
-
-
+@extended("rewards")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewardsConfig(Section):
     """What judges a rollout beside the gates of its task and the world's rewards.py."""
-
-    judge: JudgeConfig = field(default_factory=JudgeConfig)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BranchConfig(Section):
-    """The recorded run whose rollouts are branched, as `synth branch` does it; ``path`` None: the
-    rollouts begin at their beginning.
-
-    ``at`` is ``first_wrong``, ``each_write``, ``each_turn`` or the number of a turn, from 0.
-    ``where`` is an SQL condition over the columns of the recorded rows (None: all). The tasks and
-    the world are those of the recorded run; ``tasks.samples`` counts the branches at each turn.
-    """
-
-    path: Place | None = None
-    at: BranchAt = "first_wrong"
-    where: Text | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NarrateConfig(Section):
-    """The recorded run into whose rollouts a teacher writes texts, as `synth narrate` does it;
-    ``path`` None: the rollouts are those of the model. The teacher is the section ``model``.
-
-    ``where`` is an SQL condition over the columns of the recorded rows (None: all); only rows that
-    succeeded are narrated. ``write`` lists the texts: ``reasoning``, ``words`` beside calls and the
-    last ``reply``. A text is asked for ``tries`` times at most. ``tasks.count`` is the number of
-    rows.
-    """
-
-    path: Place | None = None
-    where: Text | None = None
-    write: Annotated[list[NarratedPart], BeforeValidator(one_or_many), Field(min_length=1)] = field(
-        default_factory=lambda: list[NarratedPart](("reasoning", "words"))
-    )
-    tries: Annotated[int, Strict(), Field(ge=1, le=10)] = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -357,6 +255,7 @@ class ExtensionsConfig(Section):
     options: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
 
 
+@extended("")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig(Section):
     """Everything that a run is told.
@@ -377,43 +276,42 @@ class RunConfig(Section):
     users: UsersConfig = field(default_factory=UsersConfig)
     rewards: RewardsConfig = field(default_factory=RewardsConfig)
     tasks: TasksConfig = field(default_factory=TasksConfig)
-    branch: BranchConfig = field(default_factory=BranchConfig)
-    narrate: NarrateConfig = field(default_factory=NarrateConfig)
     runtime: RuntimeConfig = field(default_factory=RuntimeConfig)
     output: OutputConfig = field(default_factory=OutputConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     telemetry: TelemetryConfig = field(default_factory=TelemetryConfig)
-    card: CardConfig = field(default_factory=CardConfig)
     extensions: ExtensionsConfig = field(default_factory=ExtensionsConfig)
 
     def endpoint(self, name: str) -> EndpointConfig:
         """The section of a named model."""
         return self.model if name == AGENT else self.models[name]
 
-    @property
-    def rephrases(self) -> bool:
-        """True if a model writes other words for users before the run is planned."""
-        return self.tasks.rephrase.model is not None and self.recording is None
+    def section(self, kind: type[Kind]) -> Kind:
+        """The section of a capability."""
+        return section_of(reduce(getattr, kind.place.split("."), self), kind)
+
+    def uses(self, kind: type[ConfigSection]) -> bool:
+        """True if a key of a capability's section differs from its default."""
+        return self.section(kind) != kind()
+
+    def brought(self, point: ExtensionPoint) -> list[tuple[str, ConfigSection]]:
+        """The extensions of a kind that sections switch on, each with its section."""
+        return [
+            (name, section)
+            for section in map(self.section, section_kinds())
+            for other, name in section.brings()
+            if other is point
+        ]
 
     @property
     def recording(self) -> str | None:
         """The directory of the recorded run whose rollouts this one branches or narrates."""
-        return self.branch.path or self.narrate.path
-
-    @property
-    def own_wrappers(self) -> list[str]:
-        """The rollout wrappers of the sections that are in use."""
-        switches = {
-            "rationales": self.narrate.path,
-            "branching": self.branch.path,
-            "judge": self.rewards.judge.model,
-        }
-        return [name for name, switch in switches.items() if switch is not None]
+        return next((asdict(one)["path"] for _, one in self.brought(RECORDED_PLANS)), None)
 
     @property
     def wrappers(self) -> list[str]:
         """The names of all rollout wrappers, the first outermost."""
-        return [*self.extensions.wrappers, *self.own_wrappers]
+        return [*self.extensions.wrappers, *(name for name, _ in self.brought(ROLLOUT_WRAPPERS))]
 
     @property
     def world_folder(self) -> str:
@@ -423,39 +321,26 @@ class RunConfig(Section):
         return self.env.folder
 
 
-FREE = (
-    "model.extra_body",
-    "model.options",
-    "models",
-    "users.options",
-    "database.options",
-    "database.connection.options",
-    "tasks.splits",
-    "tasks.weights",
-    "tasks.difficulty",
-    "tasks.options",
-    "tasks.transform_options",
-    "agent.options",
-    "runtime.options",
-    "runtime.resources",
-    "runtime.runtime_env",
-    "telemetry.options",
-    "extensions.options",
-)
-"""Keys below which names are free: fields of a request, names of splits, options of extensions."""
-
-
-def _leaves(section: type, prefix: str = "") -> Iterator[str]:
+def _leaves(section: type, prefix: str = "") -> Iterator[tuple[str, Any]]:
     hints = get_type_hints(section)
     for entry in fields(cast("Any", section)):
         if is_dataclass(hints[entry.name]):
-            yield from _leaves(hints[entry.name], f"{prefix}{entry.name}.")
+            yield from _leaves(cast("type", hints[entry.name]), f"{prefix}{entry.name}.")
         else:
-            yield prefix + entry.name
+            yield prefix + entry.name, hints[entry.name]
 
 
-KEYS = tuple(_leaves(RunConfig))
+_TYPES = dict(_leaves(RunConfig))
+
+KEYS = tuple(_TYPES)
 """Every dotted key that a config may hold, in order."""
+
+FREE = tuple(
+    key
+    for key, kind in _TYPES.items()
+    if any(get_origin(one) is dict for one in (kind, *get_args(kind)))
+)
+"""Keys below which names are free: fields of a request, names of splits, options of extensions."""
 
 SECTIONS = tuple(
     dict.fromkeys(key[:index] for key in KEYS for index in range(len(key)) if key[index] == ".")
@@ -470,6 +355,15 @@ def _without(raw: Mapping[str, Any], path: tuple[int | str, ...]) -> dict[str, A
     kept = {key: value for key, value in raw.items() if key != head}
     if rest and isinstance(inner, Mapping):
         kept[cast("str", head)] = _without(cast("Mapping[str, Any]", inner), tuple(rest))
+    return kept
+
+
+def _known_part(raw: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The keys of a config without the sections of distributions that are not here."""
+    kept = {key: value for key, value in raw.items() if f"{prefix}{key}" in {*KEYS, *SECTIONS}}
+    for key, value in kept.items():
+        if f"{prefix}{key}" in SECTIONS and isinstance(value, Mapping):
+            kept[key] = _known_part(cast("Mapping[str, Any]", value), f"{prefix}{key}.")
     return kept
 
 
@@ -491,7 +385,7 @@ def problems(raw: Mapping[str, Any], *, rules: bool = True, installed: bool = Tr
     hidden = secrets_in(raw)
     lines = list(hidden.values())
     bad = set(hidden)
-    usable: dict[str, Any] = dict(raw)
+    usable = dict(raw) if installed else _known_part(raw)
     try:
         config = _ADAPTER.validate_python(usable)
     except ValidationError as error:
@@ -520,7 +414,7 @@ def from_dict(raw: Mapping[str, Any], *, installed: bool = True) -> RunConfig:
     """
     if lines := problems(raw, installed=installed):
         raise ConfigProblems(lines)
-    return _ADAPTER.validate_python(dict(raw))
+    return _ADAPTER.validate_python(dict(raw) if installed else _known_part(raw))
 
 
 def to_dict(config: RunConfig) -> dict[str, Any]:

@@ -42,6 +42,10 @@ class RunHook:
         """
         return run
 
+    def notes(self, run: PreparedRun) -> list[str]:
+        """Notes of a dry run on what ``planned`` would change."""
+        return []
+
     def keeps(self, directory: Path) -> bool:
         """True if ``planned`` left results in a directory, with which the run is launched again."""
         return False

@@ -54,6 +54,7 @@ from synth.core.runner.run_files import (
 )
 from synth.errors import OperatorError, ResumeRefused, returned
 from synth.hook import RunHook
+from synth.plugins import RUN_HOOKS
 from synth.prepare import REPHRASED, PreparedRun, prepare
 
 Begun = Callable[[Coordinator], None]
@@ -71,7 +72,7 @@ def launch(
 
     Raises :class:`OperatorError` and the errors of worlds and tasks before anything is paid for.
     """
-    hooks = run_hooks(config.extensions, rephrases=config.rephrases)
+    hooks = run_hooks(config.extensions, config.brought(RUN_HOOKS))
     with Waiting(f"planning the tasks of {config.world_folder}", console):
         run = prepare(config, consent=consent)
     _require_model(run)
@@ -180,7 +181,7 @@ def resume(
         require_consent(directory, parts, consent)
         config = with_changes(directory, before, changes)
         own, archive = sound or found.packed_again(partial(prepare, config), name, home.path)
-        hooks = run_hooks(config.extensions, rephrases=config.rephrases)
+        hooks = run_hooks(config.extensions, config.brought(RUN_HOOKS))
         if config.recording is None and not load_task_source(config.tasks.kind).writes_world:
             written = frozenset[str]().union(*(hook.writes for hook in hooks))
             refuse_changed_world(config.env, own, written)

@@ -24,6 +24,7 @@ __all__ = [
     "ATTACKERS",
     "CALLBACKS",
     "CHECKS",
+    "CONFIG_SECTIONS",
     "ENGINES",
     "EXPORTERS",
     "EXTENSION_POINTS",
@@ -206,7 +207,7 @@ ROLLOUT_WRAPPERS = ExtensionPoint(
     },
 )
 """What stands around a rollout (``extensions.wrappers=[NAME, ...]``). The ones that ship belong to
-sections of their own: ``rewards.judge``, ``branch`` and ``narrate``.
+sections of the config.
 """
 
 RUN_HOOKS = ExtensionPoint(
@@ -354,6 +355,34 @@ CHECKS = ExtensionPoint(
 )
 """What `synth check` proves in place of a world's families, by the option that asks for it."""
 
+CONFIG_SECTIONS = ExtensionPoint(
+    "config section",
+    "synth.config_sections",
+    {
+        "suite": "synth.ext.text2sql.config:SuiteConfig",
+        "held_out_wordings": "synth.ext.variety.config:WordingConfig",
+        "selection": "synth.ext.variety.config:SelectionConfig",
+        "renamings": "synth.ext.renamings.config:RenamingsConfig",
+        "order": "synth.ext.variety.config:OrderConfig",
+        "rephrase": "synth.ext.authoring.config:RephraseConfig",
+        "simulated": "synth.ext.simulated_user.config:DecidesConfig",
+        "logging": "synth.ext.middlewares.config:LoggingConfig",
+        "approval": "synth.ext.middlewares.config:ApprovalConfig",
+        "retry": "synth.ext.middlewares.config:RetryConfig",
+        "faults": "synth.ext.middlewares.config:FaultsConfig",
+        "compaction": "synth.ext.middlewares.config:CompactionConfig",
+        "offload": "synth.ext.middlewares.config:OffloadConfig",
+        "judge": "synth.ext.judge.config:JudgeConfig",
+        "branch": "synth.ext.branching.config:BranchConfig",
+        "narrate": "synth.ext.rationales.config:NarrateConfig",
+        "otel": "synth.ext.telemetry.config:OtelConfig",
+        "card": "synth.ext.hub.config:CardConfig",
+    },
+)
+"""Keys of the config that come with a capability; the contract is
+:mod:`synth.core.config.section`.
+"""
+
 MORE_COMMANDS = ExtensionPoint("command", "synth.commands", {})
 """Commands of other distributions: ``(arguments) -> exit code``; :mod:`synth.__main__` has ours."""
 
@@ -375,5 +404,6 @@ EXTENSION_POINTS = (
     HONEST_AGENTS,
     EXPORTERS,
     RUNTIMES,
+    CONFIG_SECTIONS,
     MORE_COMMANDS,
 )

@@ -29,7 +29,7 @@ from synth.core.runner.setup import RunSpec, WorkerSetup, run_spec, with_extensi
 from synth.core.runner.transforms import transforms_of
 from synth.errors import OperatorError, TaskError
 from synth.plan import TRAIN, Plan
-from synth.plugins import RECORDED_PLANS, REWARDS, Extension, PluginError
+from synth.plugins import RECORDED_PLANS, REWARDS, TASK_TRANSFORMS, Extension, PluginError
 from synth.rewards import check_reward_families
 from synth.source import TaskPool, TaskSource
 
@@ -113,16 +113,15 @@ def prepare(
     Raises :class:`OperatorError`, :class:`~envs.errors.WorldError`, :class:`TaskError` or
     :class:`~synth.errors.UntrustedCode`.
     """
-    if config.recording is not None:
-        name = "branch" if config.narrate.path is None else "narrate"
+    for name, section in config.brought(RECORDED_PLANS):
         make, spec = RECORDED_PLANS.load(name), run_spec(config)
-        plan = make(getattr(config, name), config.tasks, config.seed)
+        plan = make(section, config.tasks, config.seed)
         return _prepare_recorded(spec, plan, unread(config), world_path, consent)
     tasks, home = config.tasks, None
     parts = ErrorCollector()
     spec = parts.make(lambda: run_spec(config))
     source = parts.make(lambda: _task_source(tasks))
-    transforms = parts.make(lambda: transforms_of(tasks))
+    transforms = parts.make(lambda: transforms_of(tasks, config.brought(TASK_TRANSFORMS)))
     parts.check()
     if world_path is None and source.writes_world:
         home = Scratch("world")

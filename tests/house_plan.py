@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from synth.config import KEYS
+from synth.core.config.section import section_kinds
 from synth.plan import Plan
 from synth.task import Task
 
@@ -152,6 +153,9 @@ FIGURES: Mapping[str, Callable[[], int | list[str]]] = {
     "parameters of Plan.make": lambda: len(inspect.signature(Plan.make).parameters),
     "fields of Task": lambda: len(dataclasses.fields(Task)),
     "keys of the config": lambda: len(KEYS),
+    "keys of the core": lambda: len(
+        {*KEYS} - {key for kind in section_kinds() for key in kind.dotted()}
+    ),
     "functions that take RunConfig": takers_of_config,
     "public definitions": public_definitions,
     "'that of' in docstrings": lambda: texts(THAT_OF, docstrings=True),

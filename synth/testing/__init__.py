@@ -16,6 +16,7 @@ from synth.plugins import resolve
 if TYPE_CHECKING:
     from synth.testing.callback_conformance import CallbackConformance
     from synth.testing.command_conformance import CommandConformance
+    from synth.testing.config_section_conformance import ConfigSectionConformance
     from synth.testing.exporter_conformance import ExporterConformance
     from synth.testing.honest_agent_conformance import HonestAgentConformance
     from synth.testing.hook_conformance import HookConformance
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "CallbackConformance": "callback_conformance",
     "CommandConformance": "command_conformance",
+    "ConfigSectionConformance": "config_section_conformance",
     "ExporterConformance": "exporter_conformance",
     "HonestAgentConformance": "honest_agent_conformance",
     "HookConformance": "hook_conformance",
@@ -47,6 +49,7 @@ _MODULES = {
 __all__ = [
     "CallbackConformance",
     "CommandConformance",
+    "ConfigSectionConformance",
     "ExporterConformance",
     "HonestAgentConformance",
     "HookConformance",

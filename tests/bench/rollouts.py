@@ -31,7 +31,6 @@ from envs.types import Limits
 from envs.world.loader import load_world
 from envs.world.template_cache import Templates
 from synth.agent import AgentLimits
-from synth.core.config.telemetry import OtelConfig
 from synth.core.dataset.store.wire import encode, to_wire
 from synth.core.foundation.collector import THRESHOLDS
 from synth.core.foundation.shipped import find_world
@@ -43,6 +42,7 @@ from synth.core.tasks.families import FamilyTasks
 from synth.core.users.none import AbsentUser
 from synth.core.validation.prove import prove
 from synth.ext.serving.completion_json import whole
+from synth.ext.telemetry.config import OtelConfig
 from synth.ext.telemetry.otel.spans import make as make_spans
 from synth.middleware import MiddlewareHome, MiddlewareMaker
 from synth.model import Completion

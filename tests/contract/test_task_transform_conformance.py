@@ -7,11 +7,13 @@ import pytest
 from examples.extensions.task_transform import Long, Options
 from synth.core.tasks.families import FamilyTasks
 from synth.errors import OperatorError
-from synth.ext.renamings.making import RenamingOptions, Renamings
+from synth.ext.renamings.config import RenamingsConfig
+from synth.ext.renamings.making import Renamings
 from synth.ext.variety.by_difficulty import ByDifficulty
+from synth.ext.variety.config import SelectionConfig, WordingConfig
 from synth.ext.variety.held_out import HeldOutWordings
-from synth.ext.variety.selection import SelectionOptions, TaskSelection
-from synth.ext.variety.wording.reword import VariedWording, WordingOptions
+from synth.ext.variety.selection import TaskSelection
+from synth.ext.variety.wording.reword import VariedWording
 from synth.plan import Plan
 from synth.testing import TaskTransformConformance
 from synth.transform import TaskTransform
@@ -25,12 +27,20 @@ class TestVariedWording(TaskTransformConformance):
 class TestSelection(TaskTransformConformance):
     def transform(self, pool: FamilyTasks) -> TaskTransform:
         compose = {2: 0.25}
-        return TaskSelection(SelectionOptions(compose, "both", 0.1, {"lend_*": 2.0}, {"min": 2}))
+        return TaskSelection(
+            SelectionConfig(
+                compose=compose,
+                compose_as="both",
+                max_near_duplicates=0.1,
+                weights={"lend_*": 2.0},
+                difficulty={"min": 2},
+            )
+        )
 
 
 class TestHeldOutWordings(TaskTransformConformance):
     def transform(self, pool: FamilyTasks) -> TaskTransform:
-        return HeldOutWordings(WordingOptions(0.3, "varied"))
+        return HeldOutWordings(WordingConfig(held_out_phrasings=0.3, wording="varied"))
 
 
 class TestByDifficulty(TaskTransformConformance):
@@ -40,7 +50,7 @@ class TestByDifficulty(TaskTransformConformance):
 
 class TestRenamings(TaskTransformConformance):
     def transform(self, pool: FamilyTasks) -> TaskTransform:
-        transform = Renamings(RenamingOptions([1, 2, 3]))
+        transform = Renamings(RenamingsConfig(renamings=[1, 2, 3]))
         transform.look(pool.template)
         return transform
 

@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,9 @@ from envs.sandboxes.base import DatabaseTarget, Template, find_engine
 from envs.types import Limits
 from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
-from synth.config import TasksConfig
+from synth.config import from_dict
 from synth.core.api.threads import acall, call
 from synth.core.config.database_target import KINDS, Kind, engine_of, target_of
-from synth.core.config.types import MOST_RENAMINGS
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.suggestions import hint, nearest
 from synth.core.runner.transforms import transforms_of
@@ -26,8 +26,10 @@ from synth.core.validation.prove import prove
 from synth.episode import Episode
 from synth.errors import OperatorError
 from synth.plan import Plan
+from synth.plugins import TASK_TRANSFORMS
 from synth.rewards import check_reward_families
 from synth.task import Task
+from synth.transform import TaskTransform
 
 WORLDS = 4
 """Worlds on a server whose templates stay there for the next episode; a template takes seconds to
@@ -66,8 +68,9 @@ def open(  # noqa: A001
     :func:`envs.world.loader.load_world`, :meth:`envs.world.loader.World.template` and
     :func:`synth.core.validation.prove.prove` raise.
     """
-    if type(renaming) is not int or not 0 <= renaming <= MOST_RENAMINGS:
-        raise OperatorError(f"renaming: {renaming!r} is no whole number from 0 to {MOST_RENAMINGS}")
+    names = {"tasks": {"renamings": [renaming]}} if renaming else {}
+    config = from_dict({"env": {"path": str(world)}, **names})
+    transforms = transforms_of(config.tasks, config.brought(TASK_TRANSFORMS))
     engine = engine_of(database, "database")
     if sandbox not in KINDS:
         raise OperatorError(
@@ -80,7 +83,7 @@ def open(  # noqa: A001
             template = _on_server(loaded, engine, universe, place, held)
         else:
             template = loaded.template(engine, universe)
-        task = _proved(loaded, template, family, index, seed, universe, renaming)
+        task = _proved(loaded, template, family, index, seed, universe, transforms)
         return OpenedEpisode(task, loaded, template, held.pop_all())
 
 
@@ -177,11 +180,10 @@ def _proved(
     index: int,
     seed: int,
     universe: int,
-    renaming: int,
+    transforms: Sequence[TaskTransform],
 ) -> Task:
     source = FamilyTasks(world, template, [family] if family else None, universe)
     check_reward_families(world, source.all_families)
-    transforms = transforms_of(TasksConfig(renamings=[renaming] if renaming else 0))
     for transform in transforms:
         transform.look(template)
     count = sum(source.capacity(item.id) for item in source.families)

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
-from typing import get_args
 
 from envs.errors import EnvsError
 from envs.sandboxes.base import DatabaseTarget, find_engine
@@ -21,7 +20,6 @@ from envs.world.loader import World, load_world
 from synth.core.cli.suspects import show_suspects
 from synth.core.config.database_target import engine_of, target_of
 from synth.core.config.quoting import quoted_value
-from synth.core.config.types import Wording
 from synth.core.foundation.shipped import configs_dir, examples_dir, find_world, version
 from synth.core.foundation.standard_output import say
 from synth.core.models.openai.endpoint import Endpoint
@@ -203,7 +201,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--wording",
-        choices=get_args(Wording),
+        choices=("plain", "varied"),
         default="plain",
         help="the words in which users ask, as tasks.wording of a run (default: plain)",
     )

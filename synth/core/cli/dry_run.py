@@ -17,6 +17,7 @@ from synth.core.renaming.layer import rules_of, tools_of
 from synth.core.runner.runtimes.auto import choose
 from synth.core.runner.setup import Workload
 from synth.plan import job
+from synth.plugins import RUN_HOOKS
 from synth.prepare import PreparedRun, prepare
 from synth.task import Task
 
@@ -44,12 +45,8 @@ def show(jobs: Sequence[Composed], *, as_json: bool) -> int:
 
 def _prepared(composed: Composed) -> PreparedRun:
     run = prepare(composed.config)
-    if (writer := run.spec.writer) is None:
-        return run
-    note = (
-        f"tasks.rephrase: {writer.name} will write other words first, which this plan does not have"
-    )
-    return replace(run, notes=[*run.notes, note])
+    hooks = [RUN_HOOKS.load(name)(own) for name, own in composed.config.brought(RUN_HOOKS)]
+    return replace(run, notes=[*run.notes, *(note for hook in hooks for note in hook.notes(run))])
 
 
 def describe(run: PreparedRun) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from envs.errors import EnvsError
-from synth.config import from_dict, to_dict
+from synth.config import KEYS, from_dict, to_dict
 from synth.coordinator import RunReport
 from synth.core.cli.consent_question import consent_by
 from synth.core.cli.end_report import conclude, exit_code
@@ -25,7 +25,7 @@ from synth.launch import launch, resume
 from synth.prepare import prepare
 
 INTERRUPTED = 130
-FEW: dict[str, object] = {
+_FEW: dict[str, object] = {
     "tasks.samples": 1,
     "tasks.splits": None,
     "tasks.held_out": None,
@@ -37,6 +37,7 @@ FEW: dict[str, object] = {
     "runtime.workers": None,
     "runtime.options": {},
 }
+FEW = {key: value for key, value in _FEW.items() if key in KEYS}
 """The keys of a preview: a few rollouts in this process."""
 
 

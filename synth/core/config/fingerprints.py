@@ -7,6 +7,7 @@ from typing import Any
 
 from synth.config import KEYS, RunConfig, flat, to_dict
 from synth.core.config.rules import model_names
+from synth.core.config.section import section_kinds
 from synth.core.foundation.hashing import digest
 from synth.plugins import Extension
 
@@ -22,8 +23,6 @@ _EXCLUDED = {
     "model.base_url": "a server may move to another host or port; model.name says what it serves",
     "model.path": "a recording may be moved; each job finds its own in it, by task and seed",
     "users.path": "a recording may be moved; each job finds its own in it, by task and seed",
-    "branch.path": "a recording may be moved; the plan's digest says whether it is the same",
-    "narrate.path": "a recording may be moved; the plan's digest says whether it is the same",
     "model.api_key_env": "who pays does not change what is said",
     "model.timeout_s": (
         "decides when a request is given up and tried again, never what an answer is"
@@ -42,10 +41,6 @@ _EXCLUDED = {
     "model.price_cached_usd_per_mtok": (
         "decides what a token is said to cost, not which token it is"
     ),
-    "agent.logging.level": "a log is not part of the data",
-    "agent.logging.contents": "a log is not part of the data",
-    "agent.logging.max_mb": "a log is not part of the data",
-    "tasks.rephrase.concurrency": "decides when families are asked about, never what is kept",
     "database.dsn_env_var": "a server may be reached by another address",
     "database.connection.driver": "says again what database.engine says",
     "database.connection.host": "a server may be reached by another address",
@@ -60,10 +55,6 @@ _EXCLUDED = {
     "database.audit": "a log is not part of the data",
     "database.audit_level": "a log is not part of the data",
     "database.sandbox": "decides what becomes of a sandbox, not what happens in it",
-    "agent.retry.max_retries": "decides how patient a request is, never what an answer is",
-    "agent.retry.first_s": "decides how patient a request is, never what an answer is",
-    "agent.retry.longest_s": "decides how patient a request is, never what an answer is",
-    "agent.retry.total_s": "decides how patient a request is, never what an answer is",
     "runtime.kind": "where a job runs is not part of its result",
     "runtime.options": "where a job runs is not part of its result",
     "runtime.resources": "where a job runs is not part of its result",
@@ -87,7 +78,7 @@ _EXCLUDED = {
 EXCLUDED: dict[str, str] = (
     _EXCLUDED
     | {key: "telemetry is not part of the data" for key in KEYS if key.startswith("telemetry.")}
-    | {key: "a card describes the data" for key in KEYS if key.startswith("card.")}
+    | {key: why for kind in section_kinds() for key, why in kind.reasons()}
 )
 """The keys that may differ between a run and its resume, each with the reason."""
 
@@ -96,6 +87,9 @@ def fingerprinted(config: RunConfig) -> dict[str, Any]:
     """The dotted keys and values that determine the data."""
     plain = to_dict(config)
     kept = {key: value for key, value in flat(plain).items() if key not in EXCLUDED}
+    for kind, extension in section_kinds().items():
+        if extension.distribution and not config.uses(kind):  # installed or not, it decides nothing
+            kept = {key: value for key, value in kept.items() if key not in kind.dotted()}
     for name in model_names(plain).values():
         for key, value in plain["models"].get(name, {}).items():
             if f"model.{key}" not in EXCLUDED:

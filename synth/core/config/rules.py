@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from synth.core.config.database_rules import database_rule
 from synth.core.config.prices import missing_prices
+from synth.core.config.section import section_kinds
 from synth.core.config.task_rules import TASK_RULES
 from synth.core.config.types import Finding, Plain
 from synth.core.foundation.credentials import ADVICE, is_secret_key, is_variable_name, looks_secret
@@ -37,15 +38,7 @@ EXTENDED = {"wrappers": ROLLOUT_WRAPPERS, "hooks": RUN_HOOKS}
 
 AGENT = "model"
 """The name of the agent's model in other sections."""
-NAMES_OF_VARIABLES = frozenset(
-    {
-        "model.api_key_env",
-        "database.dsn_env_var",
-        "database.connection.password_env_var",
-        "telemetry.otel.headers_env",
-    }
-)
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 _OURS = {
     "model": "name",
     "temperature": "temperature",
@@ -59,18 +52,8 @@ _OURS = {
 }
 """Fields of a request that are not extra: where each is set, or None where the rollout sets it."""
 
-
-_URLS = frozenset(
-    {
-        "model.base_url",
-        "telemetry.otel.endpoint",
-        "output.upload",
-    }
-)
-
-
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
-_OF_MODELS = re.compile(r"^models\.[^.]+\.(api_key_env|base_url)$")
+_URLS = {"base_url", "endpoint", "upload"}
 
 
 def _models(config: Plain) -> Iterator[tuple[str, Plain]]:
@@ -82,11 +65,11 @@ def _models(config: Plain) -> Iterator[tuple[str, Plain]]:
 def model_names(config: Plain) -> dict[str, str | None]:
     """The keys that name a model to ask, with the names."""
     user = config["users"]["model"]
-    return {
-        "users.model": (user or AGENT) if config["users"]["kind"] == "simulated" else user,
-        "rewards.judge.model": config["rewards"]["judge"]["model"],
-        "tasks.rephrase.model": config["tasks"]["rephrase"]["model"],
-        "agent.approval.model": config["agent"]["approval"]["model"],
+    simulated = config["users"]["kind"] == "simulated"
+    return {"users.model": (user or AGENT) if simulated else user} | {
+        f"{kind.place}.{kind.asks}": kind.own(config)[kind.asks]
+        for kind in section_kinds()
+        if kind.asks
     }
 
 
@@ -135,8 +118,8 @@ def secrets_in(raw: Plain) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, value in walk(raw):
         filled = value is not None and value != "" and value is not False
-        usual = _OF_MODELS.sub(r"model.\1", key)
-        if usual in NAMES_OF_VARIABLES:
+        name = key.rpartition(".")[2]
+        if name.endswith(("_env", "_env_var")):
             if isinstance(value, str) and value and not is_variable_name(value):
                 found[key] = (
                     f"{key}: takes the name of an environment variable, and this is none: {ADVICE}"
@@ -145,7 +128,7 @@ def secrets_in(raw: Plain) -> dict[str, str]:
             found[key] = f"{key}: no secret belongs in a config: {ADVICE}"
         elif isinstance(value, str) and looks_secret(value):
             found[key] = f"{key}: this looks like a secret: {ADVICE}"
-        elif usual in _URLS and isinstance(value, str) and _url_holds_secret(value):
+        elif name in _URLS and isinstance(value, str) and _url_holds_secret(value):
             found[key] = f"{key}: the URL holds a user, a password or a key: {ADVICE}"
     return found
 
@@ -196,7 +179,7 @@ def _kinds(config: Plain) -> Iterator[Finding]:
 
 
 def _unknown(point: ExtensionPoint, name: str) -> str | None:
-    if ":" in name and _DOTTED.fullmatch(name) is None:
+    if ":" in name and DOTTED.fullmatch(name) is None:
         return f"{name!r} is not of the form package.module:attribute"
     try:
         point.find(name)
@@ -361,43 +344,6 @@ def _callbacks(config: Plain) -> Iterator[Finding]:
                 ("telemetry.options", key),
                 f"telemetry.options.{name}: {key} does not list it",
             )
-    endpoint: str | None = telemetry["otel"]["endpoint"]
-    if endpoint is not None and not endpoint.startswith(("http://", "https://")):
-        yield (
-            ("telemetry.otel.endpoint",),
-            f"telemetry.otel.endpoint: starts with http:// or https://, not {endpoint!r}",
-        )
-
-
-def _context(config: Plain) -> Iterator[Finding]:
-    agent = config["agent"]
-    compaction, offload = agent["compaction"], agent["offload"]
-    sizes = ("agent.compaction.context_window", "agent.compaction.threshold_tokens")
-    if "compaction" in agent["middleware"] and all(
-        compaction[key.rpartition(".")[2]] is None for key in sizes
-    ):
-        yield (
-            ("agent.middleware", *sizes),
-            f"agent.compaction: how long is too long? set {sizes[0]} (the model's) or {sizes[1]}",
-        )
-    shown = offload["head_chars"] + offload["tail_chars"]
-    if shown > offload["max_chars"]:
-        yield (
-            ("agent.offload.head_chars", "agent.offload.tail_chars", "agent.offload.max_chars"),
-            (
-                f"agent.offload: head_chars and tail_chars are {shown} together, more than"
-                f" max_chars ({offload['max_chars']})"
-            ),
-        )
-
-
-def _approval(config: Plain) -> Iterator[Finding]:
-    approval = config["agent"]["approval"]
-    callback, key = approval["callback"], "agent.approval.callback"
-    if callback is not None and _DOTTED.fullmatch(callback) is None:
-        yield (key,), f"{key}: must be package.module:attribute, not {callback!r}"
-    if callback is not None and approval["model"] is not None:
-        yield (key, "agent.approval.model"), f"{key}: who decides? agent.approval.model is set too"
 
 
 def _cost(config: Plain) -> Iterator[Finding]:
@@ -420,8 +366,10 @@ def _budget(config: Plain) -> Iterator[Finding]:
     if config["budget"]["usd"] is None:
         return
     names = model_names(config)
-    if "approval" not in config["agent"]["middleware"]:
-        del names["agent.approval.model"]
+    for kind in section_kinds():
+        above, _, name = kind.place.rpartition(".")
+        if kind.asks and above == "agent" and name not in config["agent"]["middleware"]:
+            del names[f"{kind.place}.{kind.asks}"]
     asked = {AGENT, *(f"models.{name}" for name in names.values() if name not in {None, AGENT})}
     for section, model in _models(config):
         if section not in asked or model["kind"] != "openai":
@@ -457,10 +405,15 @@ def _concurrency(config: Plain) -> Iterator[Finding]:
         )
 
 
+def _sections(config: Plain) -> Iterator[Finding]:
+    for kind in section_kinds():
+        yield from kind.rules(config)
+
+
 RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
     _world, _kinds, _names, _endpoint, database_rule, _recording, _extra_body, _mistakes,
     _middleware, _options, _callbacks,
-    _approval, _context, _cost, _concurrency, _budget, _extensions,
+    _cost, _concurrency, _budget, _extensions, _sections,
     *TASK_RULES,
 )  # fmt: skip
 VALUE_RULES = (_kinds, _options)

@@ -20,7 +20,7 @@ _SPLIT = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
 def _families(config: Plain) -> Iterator[Finding]:
     families: list[str] = config["tasks"]["families"] or []
-    for name in _twice(families):
+    for name in twice(families):
         yield ("tasks.families",), f"tasks.families: {name!r} is listed twice"
 
 
@@ -29,7 +29,7 @@ def _splits(config: Plain) -> Iterator[Finding]:
     tasks = config["tasks"]
     universes: int | list[int] = tasks["universes"]
     listed = [] if isinstance(universes, int) else universes
-    for universe in _twice(listed):
+    for universe in twice(listed):
         yield ("tasks.universes",), f"tasks.universes: {universe} is listed twice"
     splits: dict[str, list[int]] | None = tasks["splits"]
     if splits is None:
@@ -59,7 +59,7 @@ def _split_universes(
     splits: Mapping[str, list[int]], universes: int | list[int]
 ) -> Iterator[Finding]:
     given = [universe for own in splits.values() for universe in own]
-    for universe in _twice(given):
+    for universe in twice(given):
         places = [name for name, own in splits.items() for _ in range(own.count(universe))]
         yield (
             ("tasks.splits",),
@@ -83,18 +83,9 @@ def _split_universes(
 def _held_out(config: Plain) -> Iterator[Finding]:
     tasks = config["tasks"]
     held: list[str] = tasks["held_out"] or []
-    for name in _twice(held):
+    for name in twice(held):
         yield ("tasks.held_out",), f"tasks.held_out: {name!r} is listed twice"
-    if held and len(tasks["splits"] or ()) < 2:
-        example = "'tasks.splits={train:[0,1,2],test:[3]}' with tasks.universes=4"
-        keys = ("tasks.held_out", "tasks.splits")
-        yield (
-            keys,
-            (
-                "tasks.held_out: held out from the first split, for which there must be a second:"
-                f" {example}"
-            ),
-        )
+    yield from held_out(config, "held_out")
     families: list[str] | None = tasks["families"]
     for name in dict.fromkeys(held) if families else ():
         if name not in (families or ()):
@@ -105,65 +96,15 @@ def _held_out(config: Plain) -> Iterator[Finding]:
             )
 
 
-def renaming_numbers(renaming: int | Sequence[int]) -> Sequence[int]:
-    """The variants that ``tasks.renamings`` names; 0 is the world's own."""
-    return range(renaming + 1) if isinstance(renaming, int) else renaming
-
-
-def _renamings(config: Plain) -> Iterator[Finding]:
-    """A variant is listed once, and may be held out of a first split, which is left another."""
+def held_out(config: Plain, key: str) -> Iterator[Finding]:
+    """What is held out of the first split takes a second one."""
     tasks = config["tasks"]
-    numbers = renaming_numbers(tasks["renamings"])
-    held: list[int] = tasks["held_out_renamings"] or []
-    for key, listed in (("renamings", list(numbers)), ("held_out_renamings", held)):
-        for number in _twice(listed):
-            yield (f"tasks.{key}",), f"tasks.{key}: {number} is listed twice"
-    keys = ("tasks.held_out_renamings", "tasks.renamings")
-    for number in sorted(set(held) - set(numbers)):
-        yield (
-            keys,
-            f"tasks.held_out_renamings: {number} is not among the variants of tasks.renamings",
-        )
-    if held and not set(numbers) - set(held):
-        yield keys, "tasks.held_out_renamings: leaves the first split none; hold out fewer"
-    if held and len(tasks["splits"] or ()) < 2:
+    if tasks[key] and len(tasks["splits"] or ()) < 2:
         message = (
-            "tasks.held_out_renamings: held out from the first split, for which there must be a"
-            " second: 'tasks.splits={train:[0,1,2],test:[3]}' with tasks.universes=4"
+            f"tasks.{key}: held out from the first split, for which there must be a second:"
+            " 'tasks.splits={train:[0,1,2],test:[3]}' with tasks.universes=4"
         )
-        yield ("tasks.held_out_renamings", "tasks.splits"), message
-
-
-def _rules_on_tools(config: Plain) -> Iterator[Finding]:
-    """Rules of the approver name tools by the world's own names."""
-    agent = config["agent"]
-    renamed = any(renaming_numbers(config["tasks"]["renamings"]))
-    for rule in ("allow", "deny"):
-        key = f"agent.approval.{rule}"
-        if renamed and agent["approval"][rule] and "approval" in agent["middleware"]:
-            message = f"{key}: names tools of the world, and tasks.renamings renames them; drop one"
-            yield ("tasks.renamings", key), message
-
-
-def _held_out_phrasings(config: Plain) -> Iterator[Finding]:
-    tasks = config["tasks"]
-    if tasks["held_out_phrasings"] is not None and len(tasks["splits"] or ()) < 2:
-        message = (
-            "tasks.held_out_phrasings: held out from the first split, for which there must be a"
-            " second: 'tasks.splits={train:[0,1,2],test:[3]}' with tasks.universes=4"
-        )
-        yield ("tasks.held_out_phrasings", "tasks.splits"), message
-
-
-def _rephrase(config: Plain) -> Iterator[Finding]:
-    """Other words are written for the families of a world's tasks.yaml."""
-    tasks = config["tasks"]
-    if tasks["rephrase"]["model"] is not None and tasks["kind"] != "families":
-        message = (
-            "tasks.rephrase.model: writes other words for families of a world's tasks.yaml, not for"
-            f" tasks={tasks['kind']}; set it to null"
-        )
-        yield ("tasks.rephrase.model", "tasks.kind"), message
+        yield (f"tasks.{key}", "tasks.splits"), message
 
 
 def _task_source(config: Plain) -> Iterator[Finding]:
@@ -189,7 +130,7 @@ def _task_source(config: Plain) -> Iterator[Finding]:
 
 def _transforms(config: Plain) -> Iterator[Finding]:
     key, names = "tasks.transforms", config["tasks"]["transforms"]
-    for name in _twice(names):
+    for name in twice(names):
         yield (key,), f"{key}: {name!r} is listed twice"
     for name in config["tasks"]["transform_options"]:
         if name not in names:
@@ -197,7 +138,7 @@ def _transforms(config: Plain) -> Iterator[Finding]:
             yield (options, key), f"{options}.{name}: {key} does not list it"
 
 
-def _twice(items: Sequence[Item]) -> list[Item]:
+def twice(items: Sequence[Item]) -> list[Item]:
     """The items that are listed more than once, sorted."""
     return sorted(item for item, count in Counter(items).items() if count > 1)
 
@@ -206,10 +147,6 @@ TASK_RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
     _families,
     _splits,
     _held_out,
-    _renamings,
-    _rules_on_tools,
-    _held_out_phrasings,
-    _rephrase,
     _task_source,
     _transforms,
 )

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, Protocol
 
 from pydantic import TypeAdapter
 
 from synth.core.config.options import parse_options
+from synth.core.config.section import section_kinds
 from synth.plugins import TASK_SOURCES
 
-STANDARD_KEYS = ("path", "suite")
-"""Keys of `tasks` that are options of the sources that declare them."""
+
+def standard_keys() -> list[str]:
+    """Keys of `tasks` that are options of the sources that declare them."""
+    joined = (
+        entry.name for kind in section_kinds() if kind.place == "tasks" for entry in fields(kind)
+    )
+    return ["path", *joined]
 
 
 class TaskSourceClass(Protocol):
@@ -36,6 +43,6 @@ def task_source_options(source: TaskSourceClass, tasks: Mapping[str, Any]) -> An
     """
     declared = TypeAdapter(source.Options).json_schema().get("properties", {})
     standard = {
-        key: tasks[key] for key in STANDARD_KEYS if key in declared and tasks[key] is not None
+        key: tasks[key] for key in standard_keys() if key in declared and tasks[key] is not None
     }
     return parse_options(source.Options, {**standard, **tasks["options"]}, "tasks.options")

@@ -14,7 +14,8 @@ from envs.ledger import Ledger
 from synth.config import KEYS, RunConfig, flat, to_dict
 from synth.core.config.options import option_names
 from synth.core.config.rules import model_names
-from synth.core.config.task_source import STANDARD_KEYS
+from synth.core.config.section import section_kinds
+from synth.core.config.task_source import standard_keys
 from synth.plugins import (
     CALLBACKS,
     ENGINES,
@@ -39,15 +40,10 @@ _KINDS: Mapping[str, ExtensionPoint] = {
 """The sections whose key ``kind`` names an extension."""
 
 _SWITCHES: Mapping[str, str] = {
-    "branch": "branch.path",
-    "narrate": "narrate.path",
-    "rewards.judge": "rewards.judge.model",
-    "tasks.rephrase": "tasks.rephrase.model",
     "model.mistake_rate": "model.mistakes",
-    "tasks.compose_as": "tasks.compose",
     "database.audit_level": "database.audit",
 }
-"""For a key or a section, the key without which nobody reads it."""
+"""For a key of the core, the key without which nobody reads it."""
 
 
 def unread(config: RunConfig, *, talks: bool = True) -> Ledger:
@@ -79,7 +75,7 @@ def _within(key: str, part: str) -> bool:
 
 def _reasons(values: Mapping[str, Any], given: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Sections and keys of those ``given`` that nobody reads, each with the reason."""
-    for part, switch in _SWITCHES.items():
+    for part, switch in (*_SWITCHES.items(), *_needed()):
         if not values[switch]:
             yield part, f"{switch} is not set"
     parts = (("agent", MIDDLEWARES, "middleware"), ("telemetry", CALLBACKS, "callbacks"))
@@ -93,9 +89,16 @@ def _reasons(values: Mapping[str, Any], given: Sequence[str]) -> Iterator[tuple[
     for section, point in _KINDS.items():
         asked = [key for key in given if _within(key, section)]
         if section == "tasks":  # the others are the run's own
-            asked = [key for key in asked if key.rpartition(".")[2] in STANDARD_KEYS]
+            asked = [key for key in asked if key.rpartition(".")[2] in standard_keys()]
         if asked:
             yield from _of_kind(section, point, values, asked)
+
+
+def _needed() -> Iterator[tuple[str, str]]:
+    """For a section or a key of it, the key without which nobody reads it."""
+    for kind in section_kinds():
+        for key, switch in kind.needs.items():
+            yield f"{kind.place}.{key}".removesuffix("."), f"{kind.place}.{switch}"
 
 
 def _of_kind(

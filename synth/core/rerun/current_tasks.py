@@ -20,6 +20,7 @@ from synth.core.tasks.yaml.source_map import Map, Seq, load_yaml
 from synth.core.types.families import JOIN
 from synth.core.types.phrasings import VOICE
 from synth.errors import TaskError
+from synth.plugins import TASK_TRANSFORMS
 from synth.task import Task
 
 Json = Any
@@ -37,7 +38,9 @@ class PresentTasks:
         self._folder = folder
         self._rules, self._written = _families(folder / YAML)
         self._sources: dict[tuple[str, int], FamilyTasks | str] = {}
-        self._transforms = transforms_of(recording.config.tasks)
+        self._transforms = transforms_of(
+            recording.config.tasks, recording.config.brought(TASK_TRANSFORMS)
+        )
 
     def find(self, task: Task) -> tuple[Task, World]:
         """The present task about a recorded task's slots, with its clock, and the world to prove it

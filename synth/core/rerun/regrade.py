@@ -147,7 +147,7 @@ def grade(
     with open_recording(directory, consent) as recording:
         asked: list[RolloutWrapper] = []
         if ask_judge:
-            if recording.config.rewards.judge.model is None:
+            if JUDGE not in recording.config.wrappers:
                 raise OperatorError(
                     f"{directory}: the run has no judge (rewards.judge.model is null)"
                 )

@@ -43,14 +43,17 @@ def build_user(spec: RunSpec, limiter: RateLimiter | None = None) -> User:
 def build_middleware(middleware: ExtensionSetup, home: MiddlewareHome) -> MiddlewareMaker:
     """Call the middleware's factory: ``factory(options, home)``."""
     factory: Factory = resolve(middleware.factory)
-    if middleware.model is not None:
-        home = replace(home, asked=build_model(middleware.model))
-    return factory(middleware.options, home)
+    return factory(middleware.options, _home(middleware, home))
+
+
+def _home(setup: ExtensionSetup, home: MiddlewareHome) -> MiddlewareHome:
+    """The home of an extension, with the model that its options name."""
+    return home if setup.model is None else replace(home, asked=build_model(setup.model))
 
 
 def build_wrapper(wrapper: ExtensionSetup, home: MiddlewareHome) -> RolloutWrapper:
     """Call the wrapper's factory: ``factory(options, home)``."""
-    return resolve(wrapper.factory)(wrapper.options, home)
+    return resolve(wrapper.factory)(wrapper.options, _home(wrapper, home))
 
 
 def worker_home(

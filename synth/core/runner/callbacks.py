@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from synth.core.config.options import load_extension, options_for
+from synth.core.config.section import ConfigSection
 from synth.core.config.telemetry import TelemetryConfig
 from synth.core.telemetry.base import CallbackHome, Factory
 from synth.core.telemetry.following import Callbacks
@@ -31,8 +32,8 @@ def callback_setups(telemetry: TelemetryConfig) -> tuple[CallbackSetup, ...]:
     found: list[CallbackSetup] = []
     for name in telemetry.callbacks:
         factory = load_extension(CALLBACKS, name, "telemetry.callbacks")
-        options: object = getattr(telemetry, name, None) if name in CALLBACKS.builtin else None
-        if options is None:
+        options: object = getattr(telemetry, name, None)
+        if not isinstance(options, ConfigSection):
             own = telemetry.options.get(name, {})
             options = options_for(factory, own, own, f"telemetry.options.{name}")
         target = CALLBACKS.find(name).target
@@ -43,8 +44,8 @@ def callback_setups(telemetry: TelemetryConfig) -> tuple[CallbackSetup, ...]:
 def callback_options(telemetry: TelemetryConfig) -> dict[str, dict[str, Any]]:
     """The options of each callback as the config holds them."""
     return {
-        name: asdict(getattr(telemetry, name))
-        if name in CALLBACKS.builtin and hasattr(telemetry, name)
+        name: asdict(section)
+        if isinstance(section := getattr(telemetry, name, None), ConfigSection)
         else telemetry.options.get(name, {})
         for name in telemetry.callbacks
     }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from synth.config import ExtensionsConfig
+from synth.core.config.section import ConfigSection
 from synth.core.runner.setup import own_setups
 from synth.errors import OperatorError
 from synth.hook import RunHook
@@ -18,8 +19,10 @@ def shipped_hooks(*names: str) -> Iterator[RunHook]:
             yield one.load()(None)
 
 
-def run_hooks(section: ExtensionsConfig, *, rephrases: bool) -> list[RunHook]:
-    """The hooks of a run: its own, between the phrasings of a model and the dataset's card.
+def run_hooks(
+    section: ExtensionsConfig, brought: Sequence[tuple[str, ConfigSection]]
+) -> list[RunHook]:
+    """The hooks of a run: those that sections brought, its own, and the dataset's card.
 
     Raises :class:`~synth.errors.OperatorError` for a hook that cannot be loaded.
     """
@@ -28,4 +31,5 @@ def run_hooks(section: ExtensionsConfig, *, rephrases: bool) -> list[RunHook]:
     for hook, setup in zip(own, named, strict=True):
         if not isinstance(hook, RunHook):
             raise OperatorError(f"extensions.hooks: {setup.name} is not a run hook")
-    return [*(shipped_hooks("rephrase") if rephrases else ()), *own, *shipped_hooks("card")]
+    others = [RUN_HOOKS.load(name)(options) for name, options in brought]
+    return [*others, *own, *shipped_hooks("card")]

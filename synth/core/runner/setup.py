@@ -22,7 +22,6 @@ from synth.config import (
     EndpointConfig,
     EnvConfig,
     ExtensionsConfig,
-    JudgeConfig,
     ModelConfig,
     OutputConfig,
     RunConfig,
@@ -40,6 +39,7 @@ from synth.core.config.fingerprints import fingerprint, fingerprinted
 from synth.core.config.options import ErrorCollector, options_for
 from synth.core.config.prices import prices_of
 from synth.core.config.rules import AGENT, walk
+from synth.core.config.section import ConfigSection, section_kinds
 from synth.core.foundation.credentials import known_secrets
 from synth.core.foundation.scrubber import Scrubber
 from synth.core.runner.audit_files import AuditLevel
@@ -114,15 +114,6 @@ class UserSetup:
 
 
 @dataclass(frozen=True)
-class JudgeSetup:
-    """A judge that a worker builds."""
-
-    model: ModelSetup
-    rubric: str | None
-    votes: int
-
-
-@dataclass(frozen=True)
 class RunSpec:
     """A run's config, settled: every name in it is looked up, and nothing of it changes.
 
@@ -132,8 +123,7 @@ class RunSpec:
     distribution and version.
     ``keys`` are the values of the environment variables that options of middlewares name.
     ``preflight`` is False where nothing may be asked before the first rollout.
-    ``endpoint`` is the section of the agent's model, ``writer`` of the one that writes other words
-    for users; None: nobody does.
+    ``endpoint`` is the section of the agent's model.
     ``refusal`` says why no run can ask the model; empty if one can.
     ``recording`` is the directory of the recorded run whose rollouts this one branches or narrates.
     """
@@ -147,7 +137,6 @@ class RunSpec:
     output: OutputConfig
     budget: BudgetConfig
     endpoint: ModelConfig
-    writer: EndpointConfig | None
     recording: str | None
     world_folder: str
     engine: str
@@ -185,8 +174,8 @@ class RunSpec:
 
     def secrets(self) -> list[str]:
         """The keys and server addresses that the run knows."""
-        wrapping = [getattr(wrapper.options, "model", None) for wrapper in self.wrappers]
-        asked = [self.model, self.user.model, *(one.model for one in self.middlewares), *wrapping]
+        around = (*self.middlewares, *self.wrappers)
+        asked = [self.model, self.user.model, *(one.model for one in around)]
         given = [
             *(model.api_key for model in asked if isinstance(model, ModelSetup)),
             *self.keys.values(),
@@ -235,7 +224,7 @@ def run_spec(config: RunConfig) -> RunSpec:
     asks_endpoint = bool(getattr(model_factory, "asks_endpoint", True))
     model_name, sampling = model_identity(config.model)
     section = _priced(config.model)
-    if "retry" in config.agent.middleware and config.narrate.path is None:
+    if "retry" in config.agent.middleware and "rationales" not in config.wrappers:
         section["max_retries"] = 0
     parts = ErrorCollector()
     model_options = parts.make(
@@ -258,7 +247,12 @@ def run_spec(config: RunConfig) -> RunSpec:
     transforms = [
         _find(TASK_TRANSFORMS, name, "tasks.transforms") for name in config.tasks.transforms
     ]
-    extensions = (*extensions, *transforms)
+    sections = [
+        extension
+        for kind, extension in section_kinds().items()
+        if extension.distribution and config.uses(kind)
+    ]
+    extensions = (*extensions, *transforms, *sections)
     runtime = _find(RUNTIMES, config.runtime.kind, "runtime.kind")
     return RunSpec(
         record=to_dict(config),
@@ -270,7 +264,6 @@ def run_spec(config: RunConfig) -> RunSpec:
         output=config.output,
         budget=config.budget,
         endpoint=config.model,
-        writer=_writer(config.tasks.rephrase.model, config.endpoint) if config.rephrases else None,
         recording=config.recording,
         world_folder=config.world_folder,
         engine=config.database.engine,
@@ -372,11 +365,11 @@ def _user_setup(users: UsersConfig, endpoint: EndpointConfig) -> tuple[UserSetup
     options = options_for(factory, asdict(users), users.options, "users.options")
     if not (users.model is not None if asks_model is None else asks_model):
         return UserSetup(extension.target, options), [extension]
-    model, model_extension = _model_setup(endpoint, users.model or AGENT)
+    model, model_extension = model_setup(endpoint, users.model or AGENT)
     return UserSetup(extension.target, options, model), [extension, model_extension]
 
 
-def _model_setup(section: EndpointConfig, name: str) -> tuple[ModelSetup, Extension]:
+def model_setup(section: EndpointConfig, name: str) -> tuple[ModelSetup, Extension]:
     """The model of a section of the config, from the name of the model."""
     key = name if name == AGENT else f"models.{name}"
     extension, factory = _load(MODELS, section.kind, f"{key}.kind")
@@ -394,40 +387,28 @@ Endpoints = Callable[[str], EndpointConfig]
 """The section of the model of a name: :meth:`RunConfig.endpoint`."""
 
 
-def _writer(name: str | None, endpoints: Endpoints) -> EndpointConfig | None:
-    """The model that writes other words for users: its answers may be long."""
-    if name is None:
-        return None
-    own = endpoints(name)
-    long = {"max_response_bytes": 2_000_000} if own.kind == "openai" else {}
-    return replace(own, max_tokens=own.max_tokens or 8192, options=long | own.options)
-
-
-def rephrase_setup(writer: EndpointConfig, name: str) -> ModelSetup:
-    """The model that writes other words for users. Raises :class:`OperatorError`."""
-    return _model_setup(writer, name)[0]
-
-
-def judge_setup(judge: JudgeConfig, endpoints: Endpoints) -> tuple[JudgeSetup, Extension]:
-    """The judge that a section names. Raises :class:`OperatorError`."""
-    name = judge.model or AGENT
-    model, extension = _model_setup(endpoints(name), name)
-    return JudgeSetup(model, judge.rubric, judge.votes), extension
-
-
 def wrapper_setups(config: RunConfig) -> tuple[list[ExtensionSetup], list[Extension]]:
     """The rollout wrappers of a config: its own outside, then the ones of its sections.
 
     Raises :class:`OperatorError`.
     """
     setups, extensions = own_setups(ROLLOUT_WRAPPERS, config.extensions, "wrappers")
-    for name in config.own_wrappers:
-        options = None
-        if name == JUDGE:
-            options, extension = judge_setup(config.rewards.judge, config.endpoint)
-            extensions.append(extension)
-        setups.append(ExtensionSetup(name, ROLLOUT_WRAPPERS.find(name).target, options))
+    for name, section in config.brought(ROLLOUT_WRAPPERS):
+        extension = _find(ROLLOUT_WRAPPERS, name, section.place)
+        model, of_model = _asked(section, config.endpoint)
+        setups.append(ExtensionSetup(name, extension.target, section, model))
+        extensions += [*([extension] if extension.distribution else []), *of_model]
     return setups, extensions
+
+
+def _asked(section: object, endpoints: Endpoints) -> tuple[ModelSetup | None, list[Extension]]:
+    """The model that a section names, if it names one."""
+    key = section.asks if isinstance(section, ConfigSection) else ""
+    name = getattr(section, key) if key else None
+    if name is None:
+        return None, []
+    model, extension = model_setup(endpoints(name), name)
+    return model, [extension]
 
 
 def wrapper_kinds(names: Sequence[str]) -> list[type[RolloutWrapper]]:
@@ -458,17 +439,13 @@ def _middleware_setups(
     extensions: list[Extension] = []
     for name in agent.middleware:
         extension, factory = _load(MIDDLEWARES, name, "agent.middleware")
-        model: ModelSetup | None = None
-        if name in MIDDLEWARES.builtin:
-            options = getattr(agent, name)
-            if (asked := getattr(options, "model", None)) is not None:
-                model, of_model = _model_setup(endpoints(asked), asked)
-                extensions.append(of_model)
-        else:
+        options = getattr(agent, name, None)
+        if not isinstance(options, ConfigSection):
             own = agent.options.get(name, {})
             options = options_for(factory, own, own, f"agent.options.{name}")
+        model, of_model = _asked(options, endpoints)
         setups.append(ExtensionSetup(name, extension.target, options, model))
-        extensions.append(extension)
+        extensions += [*of_model, extension]
     return setups, extensions
 
 
@@ -488,8 +465,8 @@ def _priced(model: EndpointConfig) -> dict[str, Any]:
 def _middleware_options(agent: AgentConfig) -> dict[str, dict[str, Any]]:
     """The options of each middleware as the config holds them."""
     return {
-        name: asdict(getattr(agent, name))
-        if name in MIDDLEWARES.builtin
+        name: asdict(section)
+        if isinstance(section := getattr(agent, name, None), ConfigSection)
         else agent.options.get(name, {})
         for name in agent.middleware
     }

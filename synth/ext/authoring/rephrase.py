@@ -17,6 +17,7 @@ from rich.console import Console
 
 from envs.world.files import PHRASINGS
 from synth.config import EndpointConfig, from_dict
+from synth.core.config.rules import AGENT
 from synth.core.dataset.store.acquire import refuse_occupied
 from synth.core.dataset.store.atomic_files import disk
 from synth.core.dataset.store.lock import RunLock
@@ -29,10 +30,11 @@ from synth.core.foundation.tempdirs import Scratch
 from synth.core.runner.build import build_model
 from synth.core.runner.progress import Waiting
 from synth.core.runner.run_files import CONFIG_FILE, write_whole
-from synth.core.runner.setup import RunSpec, rephrase_setup
+from synth.core.runner.setup import RunSpec, model_setup
 from synth.core.validation.check import Options
 from synth.errors import OperatorError
 from synth.ext.authoring.asking.budget import AskingBudget, AskingStopped, Spending
+from synth.ext.authoring.config import RephraseConfig
 from synth.ext.authoring.rephrasing.journal import RephraseJournal
 from synth.ext.authoring.rephrasing.phrasings_file import add_phrasings
 from synth.ext.authoring.rephrasing.session import (
@@ -63,11 +65,20 @@ class Rephrase(RunHook):
 
     writes = frozenset((PHRASINGS,))
 
+    Options = RephraseConfig
+
+    def notes(self, run: PreparedRun) -> list[str]:
+        if run.spec.recording is not None:
+            return []
+        name = _writer(run.spec, self.options).name
+        words = f"{name} will write other words first, which this plan does not have"
+        return [f"tasks.rephrase: {words}"]
+
     def planned(self, run: PreparedRun, directory: Path, console: Console) -> PreparedRun:
         spec = run.spec
-        if spec.writer is None:
+        if spec.recording is not None:
             return run
-        found = rephrase_world(spec, spec.writer, directory, console)
+        found = rephrase_world(spec, self.options, directory, console)
         with Waiting(f"planning the tasks of {spec.world_folder}", console):
             again = prepare(from_dict(spec.record), found.folder)
         return replace(again, home=found.home, rephrased=found.summary)
@@ -88,15 +99,22 @@ def _journal_file(own: EndpointConfig, seed: int, directory: Path) -> Path:
     return RunFiles(directory).private / f"rephrase-{digest(*model, seed)}.jsonl"
 
 
+def _writer(spec: RunSpec, settings: RephraseConfig) -> EndpointConfig:
+    """The model that writes other words for users: its answers may be long."""
+    own = from_dict(spec.record).endpoint(settings.model or AGENT)
+    long = {"max_response_bytes": 2_000_000} if own.kind == "openai" else {}
+    return replace(own, max_tokens=own.max_tokens or 8192, options=long | own.options)
+
+
 def rephrase_world(
-    spec: RunSpec, writer: EndpointConfig, directory: Path, console: Console
+    spec: RunSpec, settings: RephraseConfig, directory: Path, console: Console
 ) -> RephrasedWorld:
     """Have phrasings written for a run in a new directory, or in one where that was stopped.
 
     Raises :class:`OperatorError` if the budget does not suffice, the endpoint cannot be asked, or
     the directory holds anything else; and the errors of worlds and tasks.
     """
-    files = RunFiles(directory)
+    files, writer = RunFiles(directory), _writer(spec, settings)
     with disk(directory, "create"):
         refuse_occupied(files)
         files.private.mkdir(parents=True, exist_ok=True)
@@ -109,8 +127,8 @@ def rephrase_world(
         folder = unpack_world(pack_world(source), home.path / spec.world_folder)
         file = _journal_file(writer, spec.seed, directory)
         with closing(RephraseJournal(file)) as journal:
-            model = build_model(rephrase_setup(writer, spec.tasks.rephrase.model or ""))
-            outcomes = _asked(spec, model, folder, journal, directory, console)
+            model = build_model(model_setup(writer, settings.model or AGENT)[0])
+            outcomes = _asked(spec, settings, model, folder, journal, directory, console)
             spent = Spending.of(list(journal.answers.values()))
     except BaseException:
         if not paid_answers(directory):
@@ -137,13 +155,14 @@ def _leave_nothing(files: RunFiles) -> None:
 
 def _asked(
     spec: RunSpec,
+    settings: RephraseConfig,
     model: Model,
     folder: Path,
     journal: RephraseJournal,
     directory: Path,
     console: Console,
 ) -> list[FamilyOutcome]:
-    settings, asked = spec.tasks.rephrase, spec.tasks.families
+    asked = spec.tasks.families
     families = None if asked is None else tuple(asked)
     proofs = Options(families, per_case=1, engine=spec.engine, place=spec.target)
     job = RephraseJob(

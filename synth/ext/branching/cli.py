@@ -16,10 +16,10 @@ from synth.core.cli.end_report import conclude
 from synth.core.cli.trust import add_trust
 from synth.core.config.compose import compose
 from synth.core.config.overrides import plain_changes
-from synth.core.config.types import branch_at
 from synth.core.foundation.standard_output import say, stdout
 from synth.core.runner.run_files import changed, recorded_config
 from synth.errors import OperatorError
+from synth.ext.branching.config import BranchConfig, branch_at
 from synth.ext.branching.plan import BranchPlan, branch_plan
 from synth.launch import launch
 
@@ -51,7 +51,7 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_intermixed_args(argv)
     config = _config(options)
     if options.dry_run:
-        plan = branch_plan(config.branch, config.tasks, config.seed)
+        plan = branch_plan(config.section(BranchConfig), config.tasks, config.seed)
         _show(plan, as_json=options.json)
         return 0
     console = Console(stderr=True, highlight=False)
@@ -82,7 +82,7 @@ def _config(options: argparse.Namespace) -> RunConfig:
     if options.out is not None:
         raw["output"] = raw["output"] | {"dir": str(options.out)}
     config = from_dict(changed(raw, mended))
-    points = branch_plan(config.branch, config.tasks, config.seed).tasks
+    points = branch_plan(config.section(BranchConfig), config.tasks, config.seed).tasks
     return from_dict(changed(to_dict(config), {"tasks.count": points}))
 
 

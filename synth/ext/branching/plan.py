@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from synth.config import BranchConfig, TasksConfig
+from synth.config import TasksConfig
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.row_cache import RowCache
 from synth.core.dataset.store.task_table import TaskTable
@@ -20,6 +20,7 @@ from synth.core.foundation.hashing import derive_seed, digest
 from synth.core.runner.recorded_plan import RecordedPlan, RecordedPoint, open_source
 from synth.core.runner.run_files import TASKS_FILE, recorded_config
 from synth.errors import OperatorError
+from synth.ext.branching.config import BranchConfig
 from synth.ext.branching.points import COLUMNS, Row, branch_turns
 from synth.task import Branch, Job, Task
 

@@ -100,7 +100,7 @@ class CompleteCard(RunHook):
 
 
 def _header(facts: RunFacts, declared: Licences) -> list[str]:
-    card = facts.config.card
+    card = facts.card
     size, configs = splits_and_configs(facts.manifest, has_tasks=True)
     header: dict[str, Any] = {
         "pretty_name": card.pretty_name or f"Tool use in {facts.world}, verified",
@@ -121,7 +121,7 @@ def _header(facts: RunFacts, declared: Licences) -> list[str]:
 
 def _title(facts: RunFacts, declared: Licences) -> list[str]:
     counts = facts.manifest["counts"]
-    name = facts.config.card.pretty_name or f"Tool use in {facts.world}, verified"
+    name = facts.card.pretty_name or f"Tool use in {facts.world}, verified"
     summary = (
         f"{counts['rows']} conversations in which an agent works on a database with tools. Every"
         " rollout had a fresh database of its own; its final state was compared row by row with"
@@ -263,7 +263,7 @@ def _teacher(facts: RunFacts) -> list[str]:
 
 
 def _limits(facts: RunFacts) -> list[str]:
-    lines = [facts.config.card.limits] if facts.config.card.limits else []
+    lines = [facts.card.limits] if facts.card.limits else []
     if facts.config.model.kind == "scripted":
         lines.append("The agent's words are templates of the scripted expert, not a model's.")
     if facts.config.users.kind == "scripted":
@@ -314,10 +314,10 @@ def _use(facts: RunFacts, repo: str | None) -> list[str]:
 
 def _citation(facts: RunFacts, repo: str | None) -> list[str]:
     digest = facts.manifest["digests"]["plan"]
-    entry = facts.config.card.citation or "\n".join(
+    entry = facts.card.citation or "\n".join(
         [
             f"@misc{{synth_{facts.world}_{str(digest)[:8]},",
-            f"  title = {{{facts.config.card.pretty_name or f'Tool use in {facts.world}'}}},",
+            f"  title = {{{facts.card.pretty_name or f'Tool use in {facts.world}'}}},",
             f"  howpublished = {{{f'Hugging Face dataset {repo}' if repo else 'synth-worlds'}}},",
             f"  year = {{{str(facts.manifest['sealed_at'])[:4]}}},",
             f"  note = {{made with synth, plan {digest}}}",

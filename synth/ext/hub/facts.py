@@ -19,6 +19,7 @@ from synth.core.dataset.reader import Dataset
 from synth.core.foundation.archive import archive_files
 from synth.core.foundation.shipped import find_world, world_names
 from synth.errors import ConfigProblems, DatasetError, OperatorError
+from synth.ext.hub.config import CardConfig
 from synth.ext.hub.contamination import Contamination, benchmarks
 
 SHIPPED_LICENSE = "apache-2.0"
@@ -52,6 +53,11 @@ class RunFacts:
     universes: set[int] = field(default_factory=set[int])
     overlap: Contamination = field(default_factory=Contamination)
     example: dict[str, Any] | None = None
+
+    @property
+    def card(self) -> CardConfig:
+        """What the config says of the dataset."""
+        return self.config.section(CardConfig)
 
     @property
     def world(self) -> str:

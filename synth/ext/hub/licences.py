@@ -46,7 +46,7 @@ def licences(
     teacher: str | None = None,
 ) -> Licences:
     """The licences of a run: those given, or else those that config and world declare."""
-    card = facts.config.card
+    card = facts.card
     scripted = NO_TEACHER if facts.scripted else None
     return Licences(
         data=data or card.license,

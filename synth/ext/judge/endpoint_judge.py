@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from synth.core.foundation.hashing import derive_seed
-from synth.core.runner.build import build_model
-from synth.core.runner.setup import JudgeSetup
 from synth.core.types.usage import Usage
 from synth.episode import Score
 from synth.errors import ModelError
+from synth.ext.judge.config import JudgeConfig
 from synth.ext.judge.model_judge import (
     NAME,
     Vote,
@@ -101,19 +100,17 @@ class ModelJudge:
         await self._model.aclose()
 
 
-def build_judge(setup: JudgeSetup) -> ModelJudge:
-    """The judge that a config names."""
-    return ModelJudge(build_model(setup.model), setup.rubric, setup.votes)
-
-
 class Judging(RolloutWrapper):
     """Adds the judge's verdict to rollouts that pass every gate."""
 
     verifier = NAME
 
-    def __init__(self, options: JudgeSetup, home: MiddlewareHome) -> None:
+    Options = JudgeConfig
+
+    def __init__(self, options: JudgeConfig, home: MiddlewareHome) -> None:
         super().__init__(options, home)
-        self._judge = build_judge(options)
+        assert home.asked is not None, "the section names a model"
+        self._judge = ModelJudge(home.asked, options.rubric, options.votes)
 
     async def preflight(self) -> list[str]:
         return await self._judge.preflight()

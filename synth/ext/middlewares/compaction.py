@@ -15,10 +15,10 @@ from typing import Final, Literal
 from synth.core.agent import events
 from synth.core.agent.memory import CHARACTERS_PER_TOKEN, estimated_tokens
 from synth.core.agent.state import AgentState
-from synth.core.config.agent import CompactionConfig
 from synth.core.models.recap import Recap, opening_of, summary_request, with_recap
 from synth.core.types.events import CompactionEvent
 from synth.errors import ContextOverflow, ModelError
+from synth.ext.middlewares.config import CompactionConfig
 from synth.middleware import (
     AgentMiddleware,
     Ask,

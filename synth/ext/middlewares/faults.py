@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from envs.tools.toolbox import parse_arguments
 from envs.types import ErrorCategory, ToolCall, ToolOutcome, ToolResult
 from synth.core.agent.state import AgentState
-from synth.core.config.agent import FaultsConfig
 from synth.core.foundation.hashing import canonical, derive_seed
 from synth.core.tasks.yaml.words import SUBMIT
+from synth.ext.middlewares.config import FaultsConfig
 from synth.middleware import (
     AgentMiddleware,
     Execute,

@@ -18,8 +18,8 @@ import re2
 
 from envs.types import ErrorCategory, ToolResult
 from synth.core.agent.state import AgentState
-from synth.core.config.agent import OffloadConfig
 from synth.core.models.kept_output import GREP, READ, Kept, piece, preview
+from synth.ext.middlewares.config import OffloadConfig
 from synth.ext.middlewares.output_store import ToolOutputStore
 from synth.middleware import (
     AgentMiddleware,

@@ -20,8 +20,8 @@ from dataclasses import replace
 from envs.sql_errors import is_transient
 from envs.types import ToolCall
 from synth.core.agent.state import AgentState
-from synth.core.config.agent import RetryConfig
 from synth.errors import ModelError
+from synth.ext.middlewares.config import RetryConfig
 from synth.middleware import (
     AgentMiddleware,
     Ask,

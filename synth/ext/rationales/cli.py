@@ -23,6 +23,7 @@ from synth.core.dataset.reader import Dataset
 from synth.core.foundation.standard_output import say
 from synth.core.runner.run_files import recorded_config
 from synth.errors import OperatorError
+from synth.ext.rationales.config import NarrateConfig
 from synth.ext.rationales.narrate import NOTE
 from synth.ext.rationales.plan import NarrationPlan, narration_plan
 from synth.launch import launch
@@ -56,7 +57,10 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_intermixed_args(argv)
     config = _config(options)
     if options.dry_run:
-        _show(narration_plan(config.narrate, config.tasks, config.seed), as_json=options.json)
+        _show(
+            narration_plan(config.section(NarrateConfig), config.tasks, config.seed),
+            as_json=options.json,
+        )
         return 0
     console = Console(stderr=True, highlight=False)
     report = launch(config, console, consent=consent_by(options.trust))
@@ -93,7 +97,7 @@ def _config(options: argparse.Namespace) -> RunConfig:
     base, new = to_dict(recorded), to_dict(composed.config)
     raw = base | {name: new[name] for name in OWN}
     write = _parts(options.write)
-    raw["branch"] = to_dict(RunConfig())["branch"]
+    raw.pop("branch", None)
     raw["narrate"] = {
         "path": str(options.path),
         "where": options.where,
@@ -107,7 +111,7 @@ def _config(options: argparse.Namespace) -> RunConfig:
     }
     raw["tasks"] = base["tasks"] | {"samples": 1, "count": options.limit or 2**62}
     config = from_dict(raw)
-    plan = narration_plan(config.narrate, config.tasks, config.seed)
+    plan = narration_plan(config.section(NarrateConfig), config.tasks, config.seed)
     return from_dict(raw | {"tasks": raw["tasks"] | {"count": plan.tasks}})
 
 

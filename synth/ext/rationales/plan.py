@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from synth.config import NarrateConfig, TasksConfig
+from synth.config import TasksConfig
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.row_cache import RowCache
 from synth.core.foundation.hashing import digest
 from synth.core.runner.recorded_plan import RecordedPlan, RecordedPoint, open_source
 from synth.core.runner.run_files import recorded_config
 from synth.errors import OperatorError
+from synth.ext.rationales.config import NarrateConfig
 from synth.ext.rationales.narrate import parts_wanted, turn_places
 from synth.task import Job, NarratedPart, Narration, Task
 from synth.verdict import Outcome

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -11,7 +11,6 @@ from envs.errors import WorldError
 from envs.sandboxes.base import Template
 from envs.tools.toolbox import Toolbox
 from envs.world.loader import World
-from synth.core.config.task_rules import renaming_numbers
 from synth.core.foundation.hashing import canonical, derive_seed, digest
 from synth.core.foundation.json_leaves import texts_in
 from synth.core.renaming.translator import added_tools, translator_of
@@ -19,6 +18,7 @@ from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.types.renaming import Renaming
 from synth.core.types.steps import CallStep, every_step
 from synth.errors import OperatorError
+from synth.ext.renamings.config import RenamingsConfig, renaming_numbers
 from synth.ext.renamings.naming import Naming, flat_words
 from synth.ext.renamings.own_names import (
     database_names,
@@ -126,14 +126,6 @@ class RenamingMaker:
             ) from None
 
 
-@dataclass(frozen=True)
-class RenamingOptions:
-    """The keys of ``tasks``, as :class:`synth.config.TasksConfig` explains them."""
-
-    renamings: int | Sequence[int] = 0
-    held_out_renamings: Sequence[int] = ()
-
-
 class Renamings(TaskTransform):
     """The renamings of a run, spread over its tasks; 0 is the world's own.
 
@@ -141,12 +133,12 @@ class Renamings(TaskTransform):
     split are never shown one that is held out.
     """
 
-    Options = RenamingOptions
+    Options = RenamingsConfig
 
-    def __init__(self, options: RenamingOptions) -> None:
+    def __init__(self, options: RenamingsConfig) -> None:
         super().__init__(options)
         self._numbers = renaming_numbers(options.renamings)
-        self._held_out = frozenset(options.held_out_renamings)
+        self._held_out = frozenset(options.held_out_renamings or ())
         self._names = set[str]()
         self._needed: dict[str, frozenset[str]] = {}
         self._made: dict[tuple[int, str, str, frozenset[str]], Renaming] = {}

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from synth.core.types.phrasings import HELD_OUT, HeldOutPhrasings
 from synth.errors import OperatorError
+from synth.ext.variety.config import WordingConfig
 from synth.ext.variety.wording.grammar import held_out_of, held_out_voices
-from synth.ext.variety.wording.reword import WordingOptions
 from synth.source import TaskPool
 from synth.task import Task
 from synth.transform import Block, TaskTransform
@@ -17,9 +17,9 @@ from synth.transform import Block, TaskTransform
 class HeldOutWordings(TaskTransform):
     """The first split asks in none of the wordings that are held out."""
 
-    Options = WordingOptions
+    Options = WordingConfig
 
-    def __init__(self, options: WordingOptions) -> None:
+    def __init__(self, options: WordingConfig) -> None:
         super().__init__(options)
         self._share, self._varied = options.held_out_phrasings or 0, options.wording == "varied"
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, pairwise
 
-from synth.core.config.types import ComposeAs
 from synth.core.foundation.hashing import digest
 from synth.core.tasks.grounding import turns
 from synth.errors import OperatorError, TaskError
 from synth.ext.variety.composer import MANNERS, SIZES, Composer
 from synth.ext.variety.composition import joined
+from synth.ext.variety.config import SelectionConfig
 from synth.ext.variety.distinct import SPARE, CandidateFamilies, Filters, Levels, Openings
 from synth.ext.variety.weights import shares_by, top_up, weights_of
 from synth.ext.variety.wording.message import joints_digest
@@ -24,25 +24,14 @@ from synth.task import Task
 from synth.transform import Block, TaskTransform
 
 
-@dataclass(frozen=True)
-class SelectionOptions:
-    """The keys of ``tasks``, as :class:`synth.config.TasksConfig` explains them."""
-
-    compose: Mapping[int, float] | None = None
-    compose_as: ComposeAs = "turns"
-    max_near_duplicates: float | None = None
-    weights: Mapping[str, float] | None = None
-    difficulty: Mapping[str, int] | None = None
-
-
 class TaskSelection(TaskTransform):
     """Chooses tasks of each universe, alone or composed; what a universe lacks, the next ones of
     its split give.
     """
 
-    Options = SelectionOptions
+    Options = SelectionConfig
 
-    def __init__(self, options: SelectionOptions) -> None:
+    def __init__(self, options: SelectionConfig) -> None:
         super().__init__(options)
         self._asked = options
         ends = options.difficulty
@@ -96,7 +85,7 @@ class TaskSelection(TaskTransform):
             tasks = accumulate((block.tasks for block in blocks), initial=0)
             for sizes, (before, end) in zip(out, pairwise(tasks), strict=True):
                 if count := round(end * share) - round(before * share):
-                    sizes[size] = count
+                    sizes[int(size)] = count
         return out
 
     def _selected(

@@ -10,6 +10,7 @@ import yaml
 
 from synth.config import RunConfig, from_dict
 from synth.core.config.compose import compose
+from synth.core.config.section import section_kinds
 from synth.core.foundation.shipped import configs_dir
 
 pytestmark = pytest.mark.slow
@@ -36,6 +37,12 @@ def commands(path):
                 line.removeprefix("# synth run").partition("      ")[0].partition("     ")[0]
             )
             yield [word for word in words if not word.startswith("-")]
+
+
+def of_capabilities(group):
+    """The names in a section of the core that come with capabilities."""
+    dotted = [key.split(".") for kind in section_kinds() for key in kind.dotted()]
+    return {names[1] for names in dotted if names[0] == group}
 
 
 def test_there_are_few_of_them():
@@ -70,7 +77,8 @@ def test_each_names_every_key_of_its_section(path):
     if set(names) == {"defaults"}:
         (stands_for,) = names["defaults"]
         names = yaml.safe_load(path.with_name(f"{stands_for}.yaml").read_text())
-    assert set(names) == {entry.name for entry in dataclasses.fields(section)}
+    known = {entry.name for entry in dataclasses.fields(section)}
+    assert set(names) == known - of_capabilities(group)
 
 
 def test_the_defaults_are_the_dataclasses():
@@ -85,4 +93,5 @@ def test_each_default_choice_repeats_its_dataclass(name):
         entry for entry in dataclasses.fields(RunConfig) if entry.name == group
     ).default_factory
     written = yaml.safe_load((configs_dir() / group / f"{choice}.yaml").read_text())
-    assert written == dataclasses.asdict(section())
+    whole = dataclasses.asdict(section())
+    assert written == {key: whole[key] for key in whole.keys() - of_capabilities(group)}

@@ -11,12 +11,14 @@ from typing import Any
 from synth.core.config.compose import compose
 from synth.core.foundation.standard_output import say
 from synth.core.report import Screen
-from synth.core.runner.setup import judge_setup
+from synth.core.runner.build import build_model
+from synth.core.runner.setup import model_setup
 from synth.errors import OperatorError
 from synth.ext.evaluation.calibration.labels import read_labels
 from synth.ext.evaluation.calibration.measure import Calibration, calibrate
 from synth.ext.evaluation.calibration.transcripts import read_transcripts
-from synth.ext.judge.endpoint_judge import build_judge
+from synth.ext.judge.config import JudgeConfig
+from synth.ext.judge.endpoint_judge import ModelJudge
 
 EPILOG = """examples:
   synth calibrate gpt-4o_airline_200.json.gz --findings gpt-4o_airline_findings.jsonl
@@ -75,8 +77,11 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_intermixed_args(argv)
     files = [Path(word) for word in options.files if not word.startswith(JUDGE)]
     (job,) = compose([word for word in options.files if word.startswith(JUDGE)])
-    section, endpoints = job.config.rewards.judge, job.config.endpoint
-    judge = None if section.model is None else build_judge(judge_setup(section, endpoints)[0])
+    section = job.config.section(JudgeConfig)
+    judge = None
+    if section.model is not None:
+        setup, _ = model_setup(job.config.endpoint(section.model), section.model)
+        judge = ModelJudge(build_model(setup), section.rubric, section.votes)
     if not files:
         raise OperatorError("no file of transcripts is named")
     read = [read_transcripts(path) for path in files]

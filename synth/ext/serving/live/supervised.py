@@ -14,9 +14,9 @@ from envs.types import ToolCall, ToolResult
 from synth.core.agent.event_stream import EventStream, Subscription
 from synth.core.agent.events import AgentError, AgentEvent, RolloutScore
 from synth.core.agent.state import AgentState
-from synth.core.config.agent import ApprovalConfig
 from synth.errors import SynthError
 from synth.ext.middlewares.approval import ApprovalMiddleware, Decider, Request
+from synth.ext.middlewares.config import ApprovalConfig
 from synth.ext.serving.live.session import SessionError
 from synth.middleware import AgentMiddleware, MiddlewareInstance, MiddlewareMaker
 from synth.rollout import RolloutContext, play

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from synth.core.config.telemetry import OtelConfig
 from synth.core.telemetry.base import CallbackHome, RunCallback
 from synth.errors import OperatorError
+from synth.ext.telemetry.config import OtelConfig
 from synth.plugins import extension, find_module, resolve
 
 

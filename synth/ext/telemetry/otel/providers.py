@@ -19,9 +19,9 @@ from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import TraceIdRatioBased
 from opentelemetry.trace import SpanContext, TraceFlags
 
-from synth.core.config.telemetry import OtelConfig
 from synth.core.foundation.shipped import version
 from synth.errors import OperatorError
+from synth.ext.telemetry.config import OtelConfig
 
 TIMEOUT_S = 5.0
 """Seconds that one request to the collector may take, with its retries."""

@@ -8,7 +8,6 @@ from typing import Any
 from opentelemetry.metrics import Meter
 from opentelemetry.trace import Span, SpanKind, StatusCode
 
-from synth.core.config.telemetry import OtelConfig
 from synth.core.telemetry.base import (
     CallbackHome,
     RolloutFailure,
@@ -17,6 +16,7 @@ from synth.core.telemetry.base import (
     RunEnd,
     RunStart,
 )
+from synth.ext.telemetry.config import OtelConfig
 from synth.ext.telemetry.otel import names
 from synth.ext.telemetry.otel.providers import providers, run_context
 

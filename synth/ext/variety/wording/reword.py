@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
 
-from synth.core.config.types import Wording
 from synth.core.foundation.hashing import derive_seed, digest
 from synth.core.tasks.yaml.user import YES
 from synth.core.types.phrasings import VOICE
+from synth.ext.variety.config import WordingConfig
 from synth.ext.variety.wording.grammar import (
     ACT,
     Grammar,
@@ -43,23 +43,15 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _START = re.compile(r"(?:^|(?<=[.?!:]\s)|(?<=-\s))[A-Z][a-z]*")
 
 
-@dataclass(frozen=True)
-class WordingOptions:
-    """The keys of ``tasks`` (:class:`synth.config.TasksConfig`)."""
-
-    held_out_phrasings: float | None = None
-    wording: Wording = "varied"
-
-
 class VariedWording(TaskTransform):
     """Users ask in varied words (``tasks.wording=varied``). The first split has no voice that is
     held out.
     """
 
-    Options = WordingOptions
+    Options = WordingConfig
     rewords = True
 
-    def __init__(self, options: WordingOptions | None = None) -> None:
+    def __init__(self, options: WordingConfig | None = None) -> None:
         super().__init__(options)
         share = None if options is None else options.held_out_phrasings
         self._held_out = [] if share is None else held_out_voices(share)

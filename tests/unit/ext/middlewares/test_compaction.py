@@ -17,7 +17,6 @@ from synth.core.agent.event_stream import EventStream
 from synth.core.agent.events import AgentEvent, Compaction
 from synth.core.agent.memory import ConversationMemory, segments
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
-from synth.core.config.agent import CompactionConfig
 from synth.core.models.openai.wire import wire_message
 from synth.core.models.recap import read_request, without_recap
 from synth.core.types.acts import Act
@@ -29,6 +28,7 @@ from synth.ext.middlewares.compaction import (
     trigger_tokens,
     turns_of,
 )
+from synth.ext.middlewares.config import CompactionConfig
 from synth.ext.serving.chat_request import check_request
 from synth.model import Completion, Conversation, OnDelta
 from synth.task import Message

@@ -15,8 +15,8 @@ from synth.agent import ReactAgent
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
 from synth.core.agent.state import RolloutIdentity
 from synth.core.agent.turn import ToolInterface
-from synth.core.config.agent import OffloadConfig
 from synth.core.models.kept_output import GREP, READ, kept_in, read_piece
+from synth.ext.middlewares.config import OffloadConfig
 from synth.ext.middlewares.offload import BadPatternError, ToolResultOffloadMiddleware, make, places
 from synth.ext.middlewares.output_store import ToolOutputStore
 from synth.middleware import MiddlewareHome

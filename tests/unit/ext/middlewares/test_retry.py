@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from synth.config import from_dict
-from synth.core.config.agent import RetryConfig
 from synth.core.models.openai.endpoint import Endpoint
 from synth.errors import ModelAuthError, ModelError
+from synth.ext.middlewares.config import RetryConfig
 from synth.ext.middlewares.retry import RetryMiddleware
 from synth.model import Completion
 from synth.prepare import prepare

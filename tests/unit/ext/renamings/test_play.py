@@ -28,7 +28,8 @@ from synth.core.types.renaming import AddedTool, Renaming
 from synth.core.validation.prove import prove
 from synth.episode import Episode
 from synth.errors import TaskError
-from synth.ext.renamings.making import RenamingOptions, Renamings
+from synth.ext.renamings.config import RenamingsConfig
+from synth.ext.renamings.making import Renamings
 from synth.model import Completion, Conversation, Model
 from synth.plan import Plan, job
 from synth.rollout import RolloutContext, play
@@ -49,7 +50,7 @@ class Scene:
 
     def renamings(self, *numbers: int, held_out: Sequence[int] = (), seed: int = 0) -> Renamings:
         """The renamings of a plan over the pool."""
-        made = Renamings(RenamingOptions(numbers, held_out))
+        made = Renamings(RenamingsConfig(renamings=[*numbers], held_out_renamings=[*held_out]))
         made.look(self.template)
         made.choose([Block(self.pool, "train", seed, {})], lambda _, task: task)
         return made

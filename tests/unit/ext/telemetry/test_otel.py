@@ -9,8 +9,8 @@ import pytest
 from opentelemetry.semconv._incubating.attributes import error_attributes, gen_ai_attributes
 from opentelemetry.semconv._incubating.metrics import gen_ai_metrics
 
-from synth.core.config.telemetry import OtelConfig
 from synth.errors import OperatorError
+from synth.ext.telemetry.config import OtelConfig
 from synth.ext.telemetry.otel import names
 from synth.ext.telemetry.otel.factory import make
 from synth.ext.telemetry.otel.providers import providers, run_context

@@ -27,7 +27,8 @@ from synth.core.validation.prove import prove_and_keep
 from synth.core.validation.report import FamilyReport
 from synth.errors import OperatorError, TaskError
 from synth.ext.variety.composition import LEADS, compose, setting, shared_form
-from synth.ext.variety.selection import SelectionOptions, TaskSelection
+from synth.ext.variety.config import SelectionConfig
+from synth.ext.variety.selection import TaskSelection
 from synth.plan import Plan
 from synth.source import TaskFamily
 from synth.task import Task
@@ -37,7 +38,9 @@ EXAMPLES = Path(__file__).parents[4] / "examples"
 
 
 def plan_of(pool: FamilyTasks, count: int, compose: Mapping[int, float] | None = None) -> Plan:
-    return Plan.make([pool], count, 1, 7, [TaskSelection(SelectionOptions(compose or {2: 0.5}))])
+    return Plan.make(
+        [pool], count, 1, 7, [TaskSelection(SelectionConfig(compose=compose or {"2": 0.5}))]
+    )
 
 
 def composed(pool: FamilyTasks) -> Task:

@@ -10,8 +10,9 @@ import pytest
 from envs.world.loader import load_world
 from synth.core.dataset.variety import Variety
 from synth.core.tasks.families import FamilyTasks
+from synth.ext.variety.config import SelectionConfig
 from synth.ext.variety.distinct import MOST_REFUSED, Openings
-from synth.ext.variety.selection import SelectedBlock, SelectionOptions, TaskSelection
+from synth.ext.variety.selection import SelectedBlock, TaskSelection
 from synth.plan import Plan
 from synth.task import Task
 
@@ -65,7 +66,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FamilyTasks]:
 def planned(pool: FamilyTasks, count: int, seed: int = 7, **keys: Any) -> Plan:
     """A plan with these keys of ``tasks``."""
     return Plan.make(
-        [pool], count, 1, seed, [TaskSelection(SelectionOptions(**keys))] if keys else []
+        [pool], count, 1, seed, [TaskSelection(SelectionConfig(**keys))] if keys else []
     )
 
 

@@ -14,10 +14,11 @@ from envs.world.loader import World, load_world
 from synth.core.tasks.families import FamilyTasks
 from synth.core.types.phrasings import HeldOutPhrasings
 from synth.errors import OperatorError
+from synth.ext.variety.config import SelectionConfig, WordingConfig
 from synth.ext.variety.held_out import HeldOutWordings, choose_phrasings
-from synth.ext.variety.selection import SelectionOptions, TaskSelection
+from synth.ext.variety.selection import TaskSelection
 from synth.ext.variety.wording.grammar import voice_names
-from synth.ext.variety.wording.reword import VariedWording, WordingOptions
+from synth.ext.variety.wording.reword import VariedWording
 from synth.plan import Plan
 from synth.task import Task
 from synth.transform import TaskTransform
@@ -62,10 +63,12 @@ def make(
     **more: Any,
 ) -> tuple[Plan, HeldOutPhrasings]:
     transforms: list[TaskTransform] = [
-        HeldOutWordings(WordingOptions(share, "varied" if varied else "plain"))
+        HeldOutWordings(
+            WordingConfig(held_out_phrasings=share, wording="varied" if varied else "plain")
+        )
     ]
-    transforms += [TaskSelection(SelectionOptions(**more))] if more else []
-    transforms += [VariedWording(WordingOptions(share))] if varied else []
+    transforms += [TaskSelection(SelectionConfig(**more))] if more else []
+    transforms += [VariedWording(WordingConfig(held_out_phrasings=share))] if varied else []
     pools = {name: [sources[one] for one in own] for name, own in SPLITS.items()}
     plan = Plan.make(pools, count, 1, seed, transforms)
     held = HeldOutPhrasings.of(transforms[0].manifest(plan.blocks))

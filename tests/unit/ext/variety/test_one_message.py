@@ -17,7 +17,6 @@ import synth
 from envs.sandboxes.base import Template
 from envs.types import Limits, RowChange
 from envs.world.loader import World, load_world
-from synth.core.config.types import ComposeAs
 from synth.core.dataset.store.task_table import TaskTable
 from synth.core.foundation.hashing import canonical
 from synth.core.rewards.requests import combined, evidence_of_requests
@@ -31,7 +30,8 @@ from synth.core.validation.report import FamilyReport
 from synth.errors import OperatorError, TaskError
 from synth.evidence import CallRecord, Evidence, TurnRecord, Utterance
 from synth.ext.variety.composition import compose, fit_in_message
-from synth.ext.variety.selection import SelectionOptions, TaskSelection
+from synth.ext.variety.config import ComposeAs, SelectionConfig
+from synth.ext.variety.selection import TaskSelection
 from synth.ext.variety.wording.message import message_of
 from synth.ext.variety.wording.reword import reworded
 from synth.plan import Plan
@@ -46,7 +46,7 @@ EXAMPLES = Path(__file__).parents[4] / "examples"
 
 
 def selected(compose: dict[int, float], manner: ComposeAs) -> list[TaskSelection]:
-    return [TaskSelection(SelectionOptions(compose, manner))]
+    return [TaskSelection(SelectionConfig(compose=compose, compose_as=manner))]
 
 
 def plan_of(pool: FamilyTasks, count: int, manner: ComposeAs = "message") -> Plan:

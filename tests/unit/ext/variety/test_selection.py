@@ -28,7 +28,8 @@ from synth.core.types.steps import (
 )
 from synth.errors import OperatorError, TaskError
 from synth.ext.variety.by_difficulty import ByDifficulty
-from synth.ext.variety.selection import SelectedBlock, SelectionOptions, TaskSelection
+from synth.ext.variety.config import SelectionConfig
+from synth.ext.variety.selection import SelectedBlock, TaskSelection
 from synth.ext.variety.weights import shares_by, top_up, weights_of
 from synth.plan import Plan, shares
 from synth.prepare import prepare
@@ -46,7 +47,7 @@ QUERY = (
 
 def planned(pool: FamilyTasks, count: int, *more: TaskTransform, **keys: Any) -> Plan:
     """A plan with these keys of ``tasks``."""
-    return Plan.make([pool], count, 1, 7, [TaskSelection(SelectionOptions(**keys)), *more])
+    return Plan.make([pool], count, 1, 7, [TaskSelection(SelectionConfig(**keys)), *more])
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from synth.core.tasks.families import FamilyTasks
 from synth.core.types.steps import CallStep
 from synth.core.users.scripted.user import ScriptedUser
 from synth.core.validation.prove import prove
-from synth.ext.variety.selection import SelectionOptions, TaskSelection
+from synth.ext.variety.config import SelectionConfig
+from synth.ext.variety.selection import TaskSelection
 from synth.ext.variety.wording.grammar import Grammar, Greetings, Voice, grammar
 from synth.ext.variety.wording.reword import VariedWording, reworded
 from synth.plan import Plan
@@ -212,7 +213,7 @@ def test_nothing_is_added_that_holds_a_value_of_the_task():
 def test_a_composed_task_says_the_same_in_its_parts_and_its_user(pool: FamilyTasks):
     if pool.world.name != "shop":
         pytest.skip("one world is enough")
-    composed = TaskSelection(SelectionOptions(compose={2: 1.0}))
+    composed = TaskSelection(SelectionConfig(compose={2: 1.0}))
     plan = Plan.make([pool], 12, 1, 0, [composed, VariedWording()])
     for index in range(plan.tasks):
         whole = plan.task(index)

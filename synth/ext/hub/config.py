@@ -1,25 +1,31 @@
-"""The card part of the config: what a dataset's card says that no run can know."""
+"""The keys of `card`: what a dataset's card says that no run can know."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from synth.core.config.types import Section, Text, one_or_many
+from synth.core.config.section import ConfigSection
+from synth.core.config.types import Text, one_or_many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CardConfig(Section):
+class CardConfig(ConfigSection):
     """Declarations for the card of the dataset, and for `synth push`, which refuses what is not
     declared.
 
     ``license`` is that of the data, ``teacher_license`` says under which terms the model's words
     may be published (not needed for the scripted expert), ``world_license`` is for a world whose
     world.yaml has none: names as the Hub knows them (``cc-by-4.0``). ``language`` are ISO 639
-    codes. ``limits`` is a paragraph on known limits, ``citation`` an entry in BibTeX.
+    codes. ``pretty_name`` is the title, ``limits`` a paragraph on known limits, ``citation`` an
+    entry in BibTeX.
     """
+
+    place: ClassVar[str] = "card"
+    not_data: ClassVar[Mapping[str, str]] = {"": "a card describes the data"}
 
     license: Text | None = None
     teacher_license: Text | None = None

@@ -1,0 +1,147 @@
+"""The keys of `tasks` that choose, sort and reword tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal, cast
+
+from pydantic import Field, PlainValidator, Strict
+
+from synth.core.config.section import ConfigSection
+from synth.core.config.task_rules import held_out
+from synth.core.config.types import AnyShare, Finding, Plain
+from synth.plugins import TASK_TRANSFORMS, ExtensionPoint
+
+Wording = Literal["plain", "varied"]
+"""Words in which users ask (:mod:`synth.ext.variety.wording`)."""
+
+
+ComposeAs = Literal["turns", "message", "both"]
+"""How the requests of a composed task come (:data:`synth.ext.variety.composer.MANNERS`)."""
+
+
+def composition(value: object) -> dict[str, float]:
+    """The shares of composed tasks by their number of requests.
+
+    Raises ValueError for anything else.
+    """
+    given = cast("dict[object, object]", value) if isinstance(value, Mapping) else {}
+    shares = {str(size): share for size, share in given.items()}
+    fine = [
+        float(cast("float", share))
+        for size, share in shares.items()
+        if size in {"2", "3"} and type(share) in {int, float} and 0 < cast("float", share) <= 1
+    ]
+    if not fine or len(fine) < len(given) or sum(fine) > 1 + 1e-9:
+        raise ValueError(
+            "must map 2 or 3 requests to their share of the tasks, at most 1 together, such as"
+            " {2: 0.3, 3: 0.1}"
+        )
+    return {size: float(cast("float", share)) for size, share in sorted(shares.items())}
+
+
+Composition = Annotated[dict[str, float], PlainValidator(composition)]
+
+
+def weights(value: object) -> dict[str, float]:
+    """The weights of families by name or pattern. Raises ValueError for anything else."""
+    given = cast("dict[object, object]", value) if isinstance(value, Mapping) else {}
+    if not given or not all(
+        type(weight) in {int, float} and 0 < cast("float", weight) < 1e9
+        for weight in given.values()
+    ):
+        raise ValueError(
+            "must map families, by name or pattern, to weights above 0, such as"
+            " {cancel_order: 2, refuse_*: 0.5}"
+        )
+    return {str(name): float(cast("float", weight)) for name, weight in given.items()}
+
+
+Weights = Annotated[dict[str, float], PlainValidator(weights)]
+
+
+def difficulty(value: object) -> dict[str, int]:
+    """A range of difficulty, both ends included. Raises ValueError for anything else."""
+    given = cast("dict[object, object]", value) if isinstance(value, Mapping) else {}
+    ends = {str(name): end for name, end in given.items()}
+    fine = {
+        name: end
+        for name, end in ends.items()
+        if name in {"min", "max"} and type(end) is int and end >= 0
+    }
+    if not fine or len(fine) < len(ends) or fine.get("max", 10**9) < fine.get("min", 0):
+        raise ValueError("must be a range of whole numbers, such as {min: 3} or {min: 3, max: 9}")
+    return fine
+
+
+Difficulty = Annotated[dict[str, int], PlainValidator(difficulty)]
+
+
+TaskOrder = Literal["turns", "difficulty"]
+"""Orders of a plan."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionConfig(ConfigSection):
+    """``compose`` is the share of tasks in which two or three families are asked one after another,
+    such as ``{2: 0.3, 3: 0.1}`` (None: there are none). ``compose_as`` says how their requests
+    come: by ``turns``, in one ``message``, or ``both``, half of the tasks each.
+    ``max_near_duplicates`` is the largest share of tasks whose opening request is a near-duplicate
+    of one before it (None: any).
+
+    ``weights`` map families, by name or pattern, to their share in relation to the others' 1.
+    ``difficulty`` is the range that tasks must have, such as ``{min: 3, max: 9}``
+    (:mod:`synth.core.types.difficulty`).
+    """
+
+    place: ClassVar[str] = "tasks"
+    needs: ClassVar[Mapping[str, str]] = {"compose_as": "compose"}
+
+    compose: Composition | None = None
+    compose_as: ComposeAs = "turns"
+    max_near_duplicates: AnyShare | None = None
+    weights: Weights | None = None
+    difficulty: Difficulty | None = None
+
+    def brings(self) -> Iterable[tuple[ExtensionPoint, str]]:
+        usual = SelectionConfig(compose_as=self.compose_as)
+        return () if self == usual else [(TASK_TRANSFORMS, "selection")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordingConfig(ConfigSection):
+    """``wording`` says in which words users ask: ``plain`` are those of the task source, ``varied``
+    puts them into many voices by a grammar (:mod:`synth.ext.variety.wording`).
+    ``held_out_phrasings`` is the share of each family's wordings, and of the voices, that are asked
+    in all splits but the first (None: none).
+    """
+
+    place: ClassVar[str] = "tasks"
+
+    wording: Wording = "plain"
+    held_out_phrasings: Annotated[float, Strict(), Field(gt=0, lt=1)] | None = None
+
+    def brings(self) -> Iterable[tuple[ExtensionPoint, str]]:
+        if self.held_out_phrasings is not None:
+            yield TASK_TRANSFORMS, "held_out_wordings"
+        if self.wording == "varied":
+            yield TASK_TRANSFORMS, "varied_wording"
+
+    @classmethod
+    def rules(cls, config: Plain) -> Iterator[Finding]:
+        yield from held_out(config, "held_out_phrasings")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderConfig(ConfigSection):
+    """``order`` of the plan: families take ``turns``, or the tasks of each split come by their
+    ``difficulty``.
+    """
+
+    place: ClassVar[str] = "tasks"
+
+    order: TaskOrder = "turns"
+
+    def brings(self) -> Iterable[tuple[ExtensionPoint, str]]:
+        return [(TASK_TRANSFORMS, "by_difficulty")] if self.order == "difficulty" else ()
