@@ -162,7 +162,14 @@ class People:
 
     def in_text(self, text: str) -> set[Person]:
         """The people who may be meant in a text."""
-        return {person for value in self.mentioned(text) for person in value.people}
+        return set[Person]().union(*map(self._meant_in_paragraph, text.split("\n\n")))
+
+    @cached_property
+    def _meant_in_paragraph(self) -> Callable[[str], frozenset[Person]]:
+        def read(text: str) -> frozenset[Person]:
+            return frozenset[Person]().union(*(one.people for one in self._in_paragraph(text)))
+
+        return lru_cache(maxsize=4096)(read)
 
     def in_data(self, value: Any, name: str = "") -> set[Person]:
         """The people whom a tool's arguments or result are about: by their keys under the names of

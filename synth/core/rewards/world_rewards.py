@@ -28,12 +28,13 @@ import inspect
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
 
 from envs.errors import SandboxError, WorldError
 from envs.world.loader import World
+from envs.world.package import WorldPackage
 from synth.core.foundation.suggestions import hint, nearest
 from synth.evidence import Evidence
 from synth.plugins import REWARDS
@@ -138,11 +139,16 @@ def world_rewards(world: World) -> tuple[WorldReward, ...]:
     Raises :class:`~envs.errors.WorldError` with file and line for a file that cannot be imported or
     a function that is marked wrongly.
     """
-    file = world.path / REWARDS_FILE
+    return _rewards_of(world.path, world.digest)
+
+
+@lru_cache(maxsize=64)
+def _rewards_of(folder: Path, digest: str) -> tuple[WorldReward, ...]:
+    file = folder / REWARDS_FILE
     if not file.is_file():
         return ()
     found: dict[str, WorldReward] = {}
-    for value in vars(world.module(file.stem)).values():
+    for value in vars(WorldPackage(folder, digest).load(file.stem)).values():
         mark = getattr(value, MARK, None)
         if not isinstance(mark, Mark):
             continue
