@@ -69,8 +69,8 @@ class ContainedConnection(PoolProxiedConnection, ABC):
     def fetch(
         self, sql: str, binds: Mapping[str, object]
     ) -> tuple[Sequence[str], Sequence[tuple[Any, ...]]] | None:
-        """The columns and rows of a statement with parameters such as ``:name``, asked of the
-        driver: SQLAlchemy costs more than a small query does. None where the driver cannot take it.
+        """Columns and rows of a query; None where the driver takes no parameters such as ``:name``.
+        See :func:`fetched`.
         """
         return None
 
@@ -175,11 +175,35 @@ def _refuse_to_connect() -> NoReturn:
     raise InvalidRequestError("an executor works on the connection it is given and opens no other")
 
 
-def wrapped(error: Exception, engine: sqlalchemy.Engine) -> BaseException:
-    """A driver's error as SQLAlchemy raises it, for one that no statement of the executor
-    raised.
+def fetched(
+    db: sqlalchemy.Connection, sql: str, binds: Mapping[str, object]
+) -> tuple[Sequence[str], Sequence[Sequence[Any]]] | None:
+    """The columns and rows of a query with parameters such as ``:name``, asked of the driver of a
+    tool call: SQLAlchemy's own way costs more than a small query does. None where only that leads
+    there.
+    """
+    driver: object = db.connection
+    if not isinstance(driver, ContainedConnection):
+        return None
+    if not db.in_transaction():
+        db.begin()
+    try:
+        return driver.fetch(sql, binds)
+    except db.dialect.loaded_dbapi.Error as error:
+        raise wrapped(error, db.engine, sql, binds) from error
+
+
+def wrapped(
+    error: Exception,
+    engine: sqlalchemy.Engine,
+    sql: str | None = None,
+    binds: Mapping[str, object] | None = None,
+) -> BaseException:
+    """A driver's error as SQLAlchemy raises it, of a statement and its parameters, if there is
+    one.
     """
     driver: Any = engine.dialect.loaded_dbapi
+    given = None if binds is None else dict(binds)
     return DBAPIError.instance(
-        None, None, error, driver.Error, hide_parameters=True, dialect=engine.dialect
+        sql, given, error, driver.Error, hide_parameters=True, dialect=engine.dialect
     )

@@ -39,7 +39,8 @@ _KEY = re.compile(r"\((?P<columns>[^()]+)\)=\(")
 """The columns of a key in PostgreSQL's details, in whatever language."""
 
 _PLACEHOLDER = re.compile(
-    r"(?:\b(?P<column>\w+)[\"`]?\s*=\s*)?(?P<mark>\?|%s|\$\d+|%\((?P<name>\w+)\)s)"
+    r"(?:\b(?P<column>\w+)[\"`]?\s*=\s*)?"
+    r"(?P<mark>\?|%s|\$\d+|%\((?P<name>\w+)\)s|(?<![:\w]):(?P<bare>\w+))"
 )
 _INSERT = re.compile(
     r"\binto\s+[\w\"`.]+\s*\((?P<columns>[^()]*)\)\s*"
@@ -122,7 +123,7 @@ def _placeholders(statement: str) -> Iterator[tuple[str, str]]:
         if begin <= found.start("mark") < end:
             place = statement.count(",", begin, found.start("mark"))
             column = columns[place] if place < len(columns) else ""
-        yield column, found["name"] or ""
+        yield column, found["name"] or found["bare"] or ""
 
 
 def shape_of(value: Any) -> dict[str, Json]:

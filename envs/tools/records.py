@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import datetime as dt
 import unicodedata
-from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ import sqlalchemy
 
 from envs import clock
 from envs.errors import ToolError
-from envs.sandboxes.contained import ContainedConnection, wrapped
+from envs.sandboxes.contained import fetched
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, TextClause
@@ -47,27 +46,14 @@ def rows(db: Connection, sql: str, **binds: object) -> list[Row]:
 
     Raises ValueError for two columns of one name, of which a dict could hold one only.
     """
-    names, found = _fetched(db, sql, binds)
+    quick = fetched(db, sql, binds)
+    if quick is None:
+        result = db.execute(_statement(sql), binds)
+        quick = list(result.keys()), result.fetchall()
+    names, found = quick
     if len({*names}) < len(names):
         raise ValueError(f"two columns have the same name; rename one with AS: {names}")
     return [dict(zip(names, map(_number, row), strict=True)) for row in found]
-
-
-def _fetched(
-    db: Connection, sql: str, binds: Row
-) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
-    """The columns and rows of a query, by the driver itself in a tool call on SQLite."""
-    driver: object = db.connection
-    if isinstance(driver, ContainedConnection):
-        if not db.in_transaction():
-            db.begin()
-        try:
-            if (fetched := driver.fetch(sql, binds)) is not None:
-                return fetched
-        except db.dialect.loaded_dbapi.Error as error:
-            raise wrapped(error, db.engine) from error
-    result = db.execute(_statement(sql), binds)
-    return list(result.keys()), result.fetchall()
 
 
 def first(db: Connection, sql: str, **binds: object) -> Row | None:

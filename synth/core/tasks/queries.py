@@ -16,6 +16,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, ResourceClosedError, SQLAlchemyError
 
 from envs.sandboxes.base import Sandbox, Template
+from envs.sandboxes.contained import fetched
 from envs.sql_errors import to_result
 from envs.types import ErrorCategory, Limits, Pins, Table, ToolResult
 from envs.world.query import QueryResult, ask
@@ -61,15 +62,18 @@ def select(
     Raises ValueError for two columns of one name, of which a dict could hold one only, and for
     bytes.
     """
-    rows = connection.execute(bound(sql, values or {}))
-    names = list(rows.keys())
+    quick = fetched(connection, sql, values or {})
+    if quick is None:
+        result = connection.execute(bound(sql, values or {}))
+        quick = list(result.keys()), result.fetchall()
+    names, rows = quick
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"two columns are named {twice[0]!r}; give one another name with AS")
     return [
         dict(
             zip(names, row if _PLAIN.issuperset(map(type, row)) else map(_plain, row), strict=True)
         )
-        for row in rows.fetchall()
+        for row in rows
     ]
 
 

@@ -11,8 +11,9 @@ from sqlalchemy.exc import DBAPIError, ResourceClosedError
 
 from envs import ToolError
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
+from envs.sql_errors import to_result
 from envs.tools import records
-from envs.types import Limits, Pins
+from envs.types import Limits, Pins, ToolResult
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ class TestInASandbox:
     def call(self):
         template = SqliteTemplate.build(
             lambda db: db.executescript(
-                "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);"
+                "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
                 "INSERT INTO people VALUES (1, 'Ada'), (2, 'Bo')"
             )
         )
@@ -124,8 +125,27 @@ class TestInASandbox:
         call.rollback()
         assert records.first(call, "SELECT max(id) AS last FROM people") == {"last": 3}
 
-    def test_a_refusal_is_an_error_of_sqlalchemy(self, call: sqlalchemy.Connection):
-        with pytest.raises(DBAPIError, match="no such column"):
-            records.rows(call, "SELECT age FROM people")
+    @pytest.mark.parametrize(
+        ("sql", "name"),
+        [
+            ("SELECT age FROM people", "Cy"),
+            ("INSERT INTO people VALUES (1, :name) RETURNING id", "Cy"),
+            ("INSERT INTO people (id, name) VALUES (3, :name) RETURNING id", None),
+        ],
+    )
+    def test_a_refusal_is_that_of_sqlalchemy(
+        self, call: sqlalchemy.Connection, sql: str, name: str | None
+    ):
+        told: list[ToolResult] = []
+        for ask in (
+            lambda: records.rows(call, sql, name=name),
+            lambda: call.execute(sqlalchemy.text(sql), {"name": name}),
+        ):
+            with pytest.raises(DBAPIError) as raised:
+                ask()
+            told.append(to_result(raised.value, "sqlite", {}))
+        assert told[0] == told[1]
+
+    def test_a_statement_without_rows_is_refused(self, call: sqlalchemy.Connection):
         with pytest.raises(ResourceClosedError, match="gives no rows"):
             records.rows(call, "DELETE FROM people")
