@@ -18,7 +18,7 @@ from itertools import combinations
 
 from synth.core.foundation.json_leaves import named_values
 from synth.core.language.values import MEASURES, same_day, values_in
-from synth.core.language.wording import MONEY, fold, stem, stems, words
+from synth.core.language.wording import MONEY, fold, stem, stems, texts, tokens, words
 from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material
 from synth.core.rewards.reply.outcome import content
@@ -144,7 +144,7 @@ class _Claim:
         """True for an act that is denied, conditional, done by others, or the telling itself."""
         return (
             any(word in _HINDERS or is_negative(word) for word in self.before.split())
-            or any(map(is_negative, self.behind.split()[:1]))  # "I changed nothing"
+            or any(map(is_negative, texts(tokens(self.behind))[:1]))  # "I changed nothing"
             or (self.verb in _TELLS and self.behind.split()[:1] == ["you"])
             or (self.kind in {"past", "perfect"} and _BY_OTHERS.match(self.behind) is not None)
         )
@@ -327,8 +327,8 @@ class ActClaims:
         for found in _RECORD.finditer(sentence.text):
             noun, number = found["noun"], found["number"]
             own = numbers.get(stem(noun), set())
-            known = number in own | self._others(noun) or self.given.holds(f"{noun} {number}")
-            if own and not known:
+            seen = re.compile(rf"\b{noun}\W+{number}(?!\d)")
+            if own and number not in own | self._others(noun) and not seen.search(self.given.text):
                 why = f"the calls were about {noun} {', '.join(sorted(own))}"
                 yield ReplyFinding(CHECK, sentence.raw[:200], why)
                 return

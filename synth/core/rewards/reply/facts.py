@@ -283,8 +283,9 @@ def _extra(
         ):
             continue
         value = next((other for part in wrong for other in others if part.holds(other)), None)
-        last = parts[-1]
-        if value is None and last in wrong and parts[-2] not in wrong and _LAST.search(line):
+        joined = [one not in wrong for one in parts[-2:]] in ([True, False], [False])
+        if value is None and joined and _LAST.search(line):
+            last = parts[-1]
             unknown = [word for word in last.stems if not given.has_stem(word)]
             value = last.text.strip() if unknown == last.stems[: len(unknown)] != [] else None
         if value is not None:
@@ -304,8 +305,8 @@ def _others(right: set[str], results: Sequence[Any]) -> list[str]:
     ]
 
 
-_LAST = re.compile(r"\band [^\W\d_]{4,}[.!]?\s*$")
-"""The end of a list: "ibuprofen, doxycycline and omeprazole."."""
+_LAST = re.compile(r"(?:\band|,|^\s*[-*\u2022])\s+[^\W\d_]{4,}[.!]?\s*$")
+"""The end of a list, or an item of one: "ibuprofen, doxycycline and omeprazole."."""
 _BULLET = re.compile(r"\s*[-*\u2022|]")
 
 
