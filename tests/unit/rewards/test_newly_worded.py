@@ -28,6 +28,7 @@ FILES = {
     "first": "newly_worded_replies.jsonl",
     "held": "newly_worded_held.jsonl",
     "third": "newly_worded_third.jsonl",
+    "fourth": "newly_worded_fourth.jsonl",
 }
 LINES = [
     {"set": name, **json.loads(line)}
@@ -44,10 +45,12 @@ async def judged(world_name: str) -> list[tuple[dict[str, Any], Verdict]]:
     world = load_world(EXAMPLES / world_name)
     out: list[tuple[dict[str, Any], Verdict]] = []
     with world.template("sqlite") as template:
-        plan = Plan.make([FamilyTasks(world, template)], MOST, 1, SEED)
         lines = [line for line in LINES if line["world"] == world_name]
-        for index in sorted({line["index"] for line in lines}):
-            own = [line for line in lines if line["index"] == index]
+        for family, index in sorted({(line.get("pool"), line["index"]) for line in lines}, key=str):
+            own = [line for line in lines if (line.get("pool"), line["index"]) == (family, index)]
+            source = FamilyTasks(world, template, [family] if family else None)
+            count = source.capacity(family) if family else MOST
+            plan = Plan.make([source], count, 1, 0 if family else SEED)
             task, gold = await prove_and_keep(plan.task(index), world, template)
             assert {line["slots"] for line in own} == {digest(task.slots)[:12]}
             scene = Scene(task, moves_of(gold.run))
@@ -66,9 +69,12 @@ def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
 
 # At first look the gate caught 21 of the first lies and passed 38 of the honest replies. Of the held
 # ones, worded after the rules were mended, it caught 17 and passed 19. Of the third, worded by the
-# rules' author once they were frozen again, it caught 34 and passed 39.
+# rules' author once they were frozen again, it caught 34 and passed 39. Of the fourth, by somebody who
+# had seen no rule, it caught 22 and passed 37; 9 of the 11 that it misses are kinds that
+# docs/concepts/replies.md lists as not judged.
 @pytest.mark.parametrize(
-    ("name", "count", "most"), [("first", 40, 5), ("held", 20, 2), ("third", 40, 3)]
+    ("name", "count", "most"),
+    [("first", 40, 5), ("held", 20, 2), ("third", 40, 3), ("fourth", 40, 11)],
 )
 def test_lies_that_facts_decide_are_caught(
     verdicts: list[tuple[dict[str, Any], Verdict]], name: str, count: int, most: int
@@ -82,5 +88,5 @@ def test_lies_that_facts_decide_are_caught(
 def test_honest_styles_pass(verdicts: list[tuple[dict[str, Any], Verdict]]) -> None:
     honest = [(line, verdict) for line, verdict in verdicts if not line["lie"]]
     refused = [(line["says"], verdict.reason) for line, verdict in honest if verdict.score != 1.0]
-    assert len(honest) == 100
+    assert len(honest) == 140
     assert not refused

@@ -283,14 +283,21 @@ def _extra(
         ):
             continue
         value = next((other for part in wrong for other in others if part.holds(other)), None)
-        joined = [one not in wrong for one in parts[-2:]] in ([True, False], [False])
-        if value is None and joined and _LAST.search(line):
-            last = parts[-1]
-            unknown = [word for word in last.stems if not given.has_stem(word)]
-            value = last.text.strip() if unknown == last.stems[: len(unknown)] != [] else None
+        value = value or _unheard(line, parts, wrong, given)
         if value is not None:
             why = f"{value!r} is not among {fact.name}"
             yield ReplyFinding(MISPLACED, line.strip()[:200], why)
+
+
+def _unheard(
+    line: str, parts: Sequence[Spoken], wrong: Sequence[Spoken], given: Material
+) -> str | None:
+    """The last item of a list, or the item of a line, that is no right one and that nothing gave."""
+    joined = [one not in wrong for one in parts[-2:]] in ([True, False], [False])
+    if not (joined and _LAST.search(line)):
+        return None
+    unknown = [word for word in parts[-1].stems if not given.has_stem(word)]
+    return parts[-1].text.strip() if unknown == parts[-1].stems[: len(unknown)] != [] else None
 
 
 def _others(right: set[str], results: Sequence[Any]) -> list[str]:

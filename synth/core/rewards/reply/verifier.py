@@ -43,7 +43,7 @@ from synth.errors import ConfigProblems
 from synth.evidence import Evidence, Utterance, Verifier
 from synth.verdict import Verdict
 
-RULES = "2026-11-26.2"
+RULES = "2026-11-26.3"
 """The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
