@@ -387,12 +387,18 @@ def beside_another_row(
     due = {str(form) for fact in facts for form in fact.forms if _CENTS.fullmatch(str(form))}
     clauses = [Spoken(part) for text in said for part in _CLAUSE.split(text)] if due else []
     told = [(clause, due_here) for clause in clauses if (due_here := [*filter(clause.holds, due)])]
-    for rows in _rows(results) if told else ():
+    for by_name in _by_name(results) if told else ():
+        for clause, values in told:
+            yield from _of_another(clause, values, by_name)
+
+
+def _by_name(results: Sequence[Any]) -> Iterator[Mapping[str, Mapping[str, Any]]]:
+    """The rows of each list in results by each column whose texts tell them apart."""
+    for rows in _rows(results):
         for column in {name for row in rows for name, cell in row.items() if isinstance(cell, str)}:
             by_name = {str(row.get(column)).replace("_", " "): row for row in rows}
             if len(by_name) == len(rows):
-                for clause, values in told:
-                    yield from _of_another(clause, values, by_name)
+                yield by_name
 
 
 def _of_another(
