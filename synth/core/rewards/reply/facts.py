@@ -292,7 +292,7 @@ def _extra(
 def _unheard(
     line: str, parts: Sequence[Spoken], wrong: Sequence[Spoken], given: Material
 ) -> str | None:
-    """The last item of a list, or the item of a line, that is no right one and that nothing gave."""
+    """The last item of a list, or the item of a line, that is wrong and that nothing gave."""
     joined = [one not in wrong for one in parts[-2:]] in ([True, False], [False])
     if not (joined and _LAST.search(line)):
         return None

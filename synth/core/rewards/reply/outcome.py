@@ -36,7 +36,7 @@ _DENIES_WORK = re.compile(
     r" (?:changed|done|made|updated|processed|saved|recorded)\b(?! (?:until|before))|went through)"
     r"|\b(?:refused|declined|rejected|did(?: not|n't) (?:do|make|process)) (?:it|this|that|your)\b"
     r"|\bleft (?:everything\b|the \w+ (?:untouched|unchanged))|\bexact opposite\b"
-    r"|\b(?:i|we)(?:'ve| have)? (?:changed nothing|made no changes?|(?:not|didn't) changed? anything)\b"
+    r"|\b(?:i|we)(?:'ve| have)? (?:changed nothing|made no changes?)\b|n't change anything\b"
 )
 GENERAL = stems(
     "that this your you the for are was were been have has not can cannot could will"
