@@ -11,15 +11,17 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from envs.types import RowChange, Table, ToolResult
-from envs.world.query import QueryResult
 from synth.core.config.options import parse_options
-from synth.core.personal import People
 from synth.errors import ConfigProblems, TaskError
 from synth.task import Task
 from synth.verdict import Verdict
+
+if TYPE_CHECKING:
+    from envs.world.query import QueryResult
+    from synth.core.personal import People
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class Utterance:
     turns: int = 0
 
 
-Ask = Callable[[str], QueryResult | ToolResult]
+Ask = Callable[[str], "QueryResult | ToolResult"]
 """Executes a query on one database, read-only and under the limits of answers; returns a failed
 result for a query that fails.
 """

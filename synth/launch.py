@@ -25,7 +25,6 @@ from synth.core.config.task_source import load_task_source
 from synth.core.dataset.store.run_info import RunFiles
 from synth.core.dataset.store.run_writer import RunWriter
 from synth.core.dataset.store.task_table import write_tasks
-from synth.core.dataset.upload import check_target, upload
 from synth.core.foundation.archive import pack_world
 from synth.core.foundation.consent import (
     Consent,
@@ -54,7 +53,7 @@ from synth.core.runner.run_files import (
 )
 from synth.errors import OperatorError, ResumeRefused, returned
 from synth.hook import RunHook
-from synth.plugins import RUN_HOOKS
+from synth.plugins import RUN_HOOKS, resolve
 from synth.prepare import REPHRASED, PreparedRun, prepare
 
 Begun = Callable[[Coordinator], None]
@@ -89,7 +88,7 @@ def launch(
         console.print(f"note: {line}", markup=False, soft_wrap=True)
     recorded = spec.recording is not None
     if spec.output.upload is not None:
-        check_target(spec.output.upload, run.identity)
+        resolve("synth.core.dataset.upload:check_target")(spec.output.upload, run.identity)
     archive, text = pack_world(run.world.path), spec.text
 
     def prepare_files(home: Path) -> None:
@@ -201,7 +200,7 @@ def resume(
             found.check_plan(run, spec.recording)
         found.check_tasks(run)
         if spec.output.upload is not None:
-            check_target(spec.output.upload, run.identity)
+            resolve("synth.core.dataset.upload:check_target")(spec.output.upload, run.identity)
         writer = RunWriter.resume(
             directory,
             run.layout,
@@ -262,7 +261,7 @@ def _sealed(
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     try:
-        done = upload(report.directory, url, run.identity, say)
+        done = resolve("synth.core.dataset.upload:upload")(report.directory, url, run.identity, say)
     except OperatorError as error:
         return replace(report, upload_problem=str(error))
     counts = f"{done.sent} files sent, {done.unchanged} there already, {done.removed} removed"

@@ -122,6 +122,8 @@ HEAVY_COMMAND = "a mistake in a command is reported without the code of runs"
 HUB_EXTRA = "huggingface_hub and detect-secrets are an extra"
 OPTIONS = "the `openai` package is heavy, and options are checked without it"
 
+SUITES = "only answers that are queries are judged on other databases"
+UPLOADS = "few runs are sent anywhere"
 PARQUET = "a recorded run is read with pyarrow, which a dry run does without"
 LAZY = {
     ("envs/environments/executable.py", "envs.tools.sql.critic.masked:masked"): CRITIC,
@@ -164,6 +166,18 @@ LAZY = {
     ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.mariadb:MariaDBAccess"): DRIVER,
     ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.duckdb:DuckDBAccess"): DRIVER,
     ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.hive:HiveAccess"): DRIVER,
+    (
+        "synth/core/runner/attached.py",
+        "envs.sandboxes.attached.description:differences",
+    ): DRIVER,
+    ("envs/world/world.py", "envs.world.altered_databases:COPIES"): SUITES,
+    ("envs/world/world.py", "envs.world.altered_databases:ALTERATIONS"): SUITES,
+    (
+        "synth/core/models/scripted/factory.py",
+        "synth.core.models.scripted.fallible:FallibleModel",
+    ): "few experts err",
+    ("synth/launch.py", "synth.core.dataset.upload:check_target"): UPLOADS,
+    ("synth/launch.py", "synth.core.dataset.upload:upload"): UPLOADS,
     ("synth/core/models/openai/factory.py", "synth.core.models.openai.model:OpenAIModel"): OPTIONS,
     ("synth/core/dataset/reader.py", "synth.core.dataset.query:matching"): "DuckDB is an extra",
     (

@@ -14,14 +14,11 @@ from sqlalchemy.exc import DataError, IntegrityError, NotSupportedError, Program
 from envs.audit import Audit
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import ScriptError, WorldError
-from envs.plugins import ENGINES, Extension
+from envs.plugins import ENGINES, Extension, resolve
 from envs.processes import pool_of
 from envs.quoting import quoted
 from envs.sandboxes.base import DatabaseTarget, Template, TestSuiteDatabases, find_engine
-from envs.sandboxes.server import altered_rows as server_rows
-from envs.sandboxes.sqlite.row_subsets import row_subset
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
-from envs.sandboxes.sqlite.shifted_columns import renamed_keys, shifted_columns
 from envs.scripts import Dialect
 from envs.scripts.run import Watch, run_script
 from envs.tools.tool import Tool
@@ -39,25 +36,6 @@ SUBPROCESS_SERVICE = "envs.world.subprocess_service"
 
 SUITE_UNIVERSES = 4
 """The most other universes that queries are judged on."""
-
-ALTERATIONS: tuple[Callable[[Any, Dialect], None], ...] = (
-    *(partial(server_rows.row_subset, part=part, parts=2) for part in range(2)),
-    *(partial(server_rows.row_subset, part=part, parts=8) for part in (0, 3, 6)),
-    *(partial(server_rows.exchanged_rows, step=step) for step in (1, 3)),
-    *(partial(server_rows.shifted_columns, bit=bit) for bit in range(4)),
-)
-"""Changes to a database on a server, each of which makes another one that queries are judged on."""
-
-COPIES: tuple[Callable[[bytes], bytes], ...] = (
-    *(partial(row_subset, part=part, parts=2) for part in range(2)),
-    *(partial(row_subset, part=part, parts=3) for part in range(3)),
-    *(partial(row_subset, part=part, parts=8) for part in (0, 3, 6)),
-    *(partial(renamed_keys, step=step) for step in (1, 3)),
-    *(partial(shifted_columns, bit=bit) for bit in range(4)),
-)
-"""Copies of a SQLite database that queries are judged on, from images; those that keep rows whole
-come first.
-"""
 
 
 @dataclass(frozen=True)
@@ -225,14 +203,18 @@ class World:
             return self.template(engine, other, place)
         copy = index - (SUITE_UNIVERSES if self.universes else 0)
         if isinstance(template, SqliteTemplate):
-            if copy >= len(COPIES):
+            copies = resolve("envs.world.altered_databases:COPIES")
+            if copy >= len(copies):
                 return None
-            image = COPIES[copy](template.image)
+            image = copies[copy](template.image)
             return SqliteTemplate.from_image(image, loose_quotes=bool(self.databases))
-        if copy >= len(ALTERATIONS) or not find_engine(engine).needs_server:
+        if not find_engine(engine).needs_server:
+            return None
+        alterations = resolve("envs.world.altered_databases:ALTERATIONS")
+        if copy >= len(alterations):
             return None
         try:
-            return self._build(engine, universe, place, ALTERATIONS[copy])
+            return self._build(engine, universe, place, alterations[copy])
         except (DataError, IntegrityError, NotSupportedError, ProgrammingError):
             return None
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from synth.core.dataset.reader import Dataset
 from synth.core.report.rates import Interval, PassTally, difference_interval, sign_flip_p
-from synth.core.report.table import reason_of
+from synth.core.report.screen import reason_of
 from synth.errors import DatasetError
 
 _COLUMNS = [

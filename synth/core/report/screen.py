@@ -7,8 +7,9 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 from typing import IO, Any, cast
 
 from rich.cells import cell_len
@@ -227,3 +228,26 @@ class _QuietConsole(Console):
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
+
+
+def reason_of(verdicts: Iterable[Mapping[str, Any]]) -> str:
+    """Return the reason why a row lacks the full reward: the first verdict with a score below 1 or
+    without a score.
+    """
+    for verdict in verdicts:
+        if verdict["score"] is None or verdict["score"] < 1:
+            return f"{verdict['verifier']}: {verdict['reason']}"
+    return ""
+
+
+def cell(value: object) -> str:
+    """Format a value of any column on one line; null is empty."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return json_line(value)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any, cast
 
 from synth.core.dataset.variety import variety_table
 from synth.core.report.gates_table import show_gates
 from synth.core.report.histogram import Histogram
-from synth.core.report.screen import Screen, json_line, safe_line
+from synth.core.report.screen import Screen, cell, reason_of, safe_line
 
 LISTING = ("trajectory_id", "family", "reward", "stop_reason", "verdicts")
 """The default columns of a listing."""
@@ -138,29 +137,6 @@ def show_errors(screen: Screen, errors: Sequence[Mapping[str, Any]], limit: int)
     )
     if len(listed) < len(errors):
         screen.line(f"and {len(errors) - len(listed):,} more (--limit 0 lists all)")
-
-
-def reason_of(verdicts: Iterable[Mapping[str, Any]]) -> str:
-    """Return the reason why a row lacks the full reward: the first verdict with a score below 1 or
-    without a score.
-    """
-    for verdict in verdicts:
-        if verdict["score"] is None or verdict["score"] < 1:
-            return f"{verdict['verifier']}: {verdict['reason']}"
-    return ""
-
-
-def cell(value: object) -> str:
-    """Format a value of any column on one line; null is empty."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float):
-        return f"{value:g}"
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return json_line(value)
 
 
 def _overview(summary: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from synth.core.report.screen import Screen, json_line, laid_out, safe_line
-from synth.core.report.table import cell, reason_of
+from synth.core.report.screen import Screen, cell, json_line, laid_out, reason_of, safe_line
 from synth.core.report.tool_use import tool_uses
 
 _ROLE_STYLE = {"system": "magenta", "user": "green", "assistant": "cyan", "tool": "yellow"}

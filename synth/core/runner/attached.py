@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from envs.errors import EnvsError
-from envs.sandboxes.attached.description import differences
 from envs.sandboxes.base import Template
 from envs.world.loader import World
 from synth.core.dataset.store.run_info import RunInfo
 from synth.core.runner.setup import RunSpec
+from synth.plugins import resolve
 
 DATABASE = "database"
 """The key of the manifest's ``identity.more`` that holds the database's fingerprint."""
@@ -24,10 +24,15 @@ def with_fingerprint(spec: RunSpec, template: Template) -> RunSpec:
     return replace(spec, target=replace(spec.target, fingerprint=template.fingerprint))
 
 
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    found: list[str] = resolve("envs.sandboxes.attached.description:differences")(before, now)
+    return found
+
+
 def changes_of(info: RunInfo | None, now: Mapping[str, Any] | None) -> list[str]:
     """A line for each table that is not what it was when a run was planned."""
     before = None if info is None else info.identity.more.get(DATABASE)
-    return [] if before is None or now is None else differences(before, now)
+    return [] if before is None or now is None else _differences(before, now)
 
 
 def changes_since(spec: RunSpec, world: World) -> list[str]:
@@ -39,6 +44,6 @@ def changes_since(spec: RunSpec, world: World) -> list[str]:
         return []
     try:
         with world.template(spec.engine, 0, replace(spec.target, fingerprint=None)) as template:
-            return differences(before, template.fingerprint or {})
+            return _differences(before, template.fingerprint or {})
     except EnvsError as error:
         return [f"it cannot be read any more ({error})"]

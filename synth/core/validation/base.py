@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from envs.plugins import resolve
-from synth.core.validation.attacks.steps import Attack, Move
 from synth.rewards import Evidence, verifier_for
 from synth.task import Task
+
+if TYPE_CHECKING:
+    from synth.core.validation.attacks.steps import Attack, Move
 
 
 class GateValidation(ABC):

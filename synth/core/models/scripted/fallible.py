@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from envs.types import ToolCall
 from synth.core.foundation.hashing import canonical
-from synth.core.foundation.perturbations import MistakeKind, other_fact
+from synth.core.foundation.perturbations import other_fact
 from synth.core.models.scripted.expert import (
     GAVE_UP,
     RETRIES,
     ExpertConversation,
     GaveUpError,
     Play,
-    ScriptedModel,
     failed,
 )
 from synth.core.models.scripted.mistakes import Gold, Slip, draw_slip, has_number
@@ -29,8 +28,7 @@ from synth.core.renaming.translator import translator_of
 from synth.core.tasks.yaml.words import SUBMIT, TODAY
 from synth.core.types.steps import Action, ConfirmStep, ReplyStep, TalkStep
 from synth.errors import TaskError
-from synth.model import Completion, Sampling
-from synth.plugins import extension
+from synth.model import Completion
 from synth.task import Task
 
 LOST = (
@@ -349,23 +347,3 @@ class FallibleConversation(ExpertConversation):
 
     def _next_id(self) -> str:
         return f"call_{len(self.steps)}"
-
-
-@dataclass(frozen=True, slots=True)
-class ScriptedOptions:
-    """Options of ``model=scripted``, from the config's model section."""
-
-    name: str = "scripted"
-    mistakes: Sequence[MistakeKind] = ()
-    mistake_rate: float = 0.3
-    tool_retries: int = RETRIES
-    style: Mapping[str, float] | None = None
-
-
-@extension(ScriptedOptions, asks_endpoint=False, ignores=("name",))
-def make(options: ScriptedOptions, sampling: Sampling, api_key: str | None) -> ScriptedModel:
-    """Build the model that ``model=scripted`` names; it errs only if ``mistakes`` are listed."""
-    styles, retries = options.style or NO_STYLES, options.tool_retries
-    if not options.mistakes:
-        return StyledModel(styles, options.name, retries)
-    return FallibleModel(options.mistakes, options.mistake_rate, options.name, retries, styles)

@@ -21,12 +21,8 @@ from synth.core.agent.rollout_result import AgentLimits
 from synth.core.config.fingerprints import fingerprint, fingerprinted
 from synth.core.foundation.perturbations import MISTAKE_KINDS
 from synth.core.models.scripted.expert import ExpertConversation, ScriptedModel
-from synth.core.models.scripted.fallible import (
-    FallibleConversation,
-    FallibleModel,
-    ScriptedOptions,
-    make,
-)
+from synth.core.models.scripted.factory import ScriptedOptions, make
+from synth.core.models.scripted.fallible import FallibleConversation, FallibleModel
 from synth.core.models.scripted.mistakes import (
     Gold,
     Slip,

@@ -10,8 +10,8 @@ from sqlalchemy import text
 
 from envs.sandboxes.base import DatabaseTarget, Template
 from envs.types import Limits, Pins
+from envs.world.altered_databases import ALTERATIONS
 from envs.world.loader import load_world
-from envs.world.world import ALTERATIONS
 from tests.servers import server
 
 SCHEMA = """\
