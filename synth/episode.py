@@ -51,6 +51,7 @@ from synth.core.renaming.layer import RenamingLayer, opening_of
 from synth.core.tasks.queries import run_query
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.types.acts import Act
+from synth.core.types.renaming import renaming_of
 from synth.core.users.none import AbsentUser
 from synth.core.users.scripted.user import ScriptedUser
 from synth.errors import OperatorError, TaskError
@@ -145,7 +146,8 @@ class Episode(Closing):
         self.tools, self.infos = _offer(boxes)
         self._offered = _offered_text(boxes)
         self._writing = frozenset(info.name for info in self.infos.values() if not info.read_only)
-        self._renaming = None if task.renaming is None else RenamingLayer(task.renaming, boxes)
+        renaming = renaming_of(task)
+        self._renaming = None if renaming is None else RenamingLayer(renaming, boxes)
         if self._renaming is not None:
             self.tools, self.infos = _offer([self._renaming.toolbox])
         self.concurrent_reads = self._environment.concurrent_reads

@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from envs.ledger import Ledger
 from synth.core.foundation.hashing import derive_seed, digest
+from synth.core.types.renaming import renaming_of
 from synth.errors import OperatorError, returned
 from synth.source import TaskPool
 from synth.task import Job, Task
@@ -250,7 +251,8 @@ def _too_many(
 def job(index: int, task: Task, samples: int, seed: int) -> Job:
     """The ``index``-th job, about the task at ``index // samples``."""
     sample = index % samples
-    shown = [] if task.renaming is None else [{"renaming": task.renaming.number}]
+    renaming = renaming_of(task)
+    shown = [] if renaming is None else [{"renaming": renaming.number}]
     return Job(
         index,
         digest("job", task.id, sample, seed, *shown, length=20),

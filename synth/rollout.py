@@ -229,9 +229,9 @@ def _identity_columns(job: Job, context: RolloutContext) -> dict[str, object]:
         "seed": job.seed,
         "parent_id": None if job.branch is None else job.branch.parent,
         "branch_step": None if job.branch is None else job.branch.step,
-        "renaming": None if task.renaming is None else task.renaming.number,
-        "renaming_names": None if task.renaming is None else task.renaming.to_json(),
-        "phrasing": task.phrasing,
+        "renaming": task.extras.get("renaming", {}).get("number"),
+        "renaming_names": task.extras.get("renaming"),
+        "phrasing": task.extras.get("phrasing"),
         "source_id": None,
         "narrated_turns": None,
     }

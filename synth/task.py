@@ -6,11 +6,10 @@ All of it is frozen, picklable, plain data that may cross a process.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 from synth.core.types.checks import AlternativeEnd, Gate, find_gate
-from synth.core.types.renaming import Renaming
 from synth.core.types.steps import Step, steps_from_json
 from synth.user import UserRole
 
@@ -58,13 +57,12 @@ class Task:
       request.
     - ``alternatives``: right ends other than gold's.
     - ``transient``: ``allow`` or ``forbid`` writes that are undone again.
-    - ``difficulty``: the author's estimate (simple, moderate, challenging).
-    - ``renaming``: the names that the agent is shown; None for the world's own. Everything else in
-      the task is in the world's own names.
-    - ``phrasing``: the name of the wording in which the user asks, those of the parts of a composed
-      task joined, and the voice behind a slash; None if it has no name.
     - ``parts``: the tasks of a composed task, one for each request, in order. Each is judged by
       its own gates, answer and words; gold and user of the whole are theirs one after another.
+    - ``extras``: what capabilities add, as JSON under a name of theirs. Of ours: ``renaming``, the
+      names that the agent is shown (:func:`synth.core.types.renaming.renaming_of`); ``phrasing``,
+      the name of the wording in which the user asks, with the voice behind a slash;
+      ``difficulty``, the author's estimate.
     """
 
     id: str
@@ -90,11 +88,14 @@ class Task:
     user: UserRole | None = None
     alternatives: Sequence[AlternativeEnd] = ()
     transient: str = "allow"
-    difficulty: str | None = None
     end: GoldEnd | None = None
-    renaming: Renaming | None = None
     parts: Sequence[Task] = ()
-    phrasing: str | None = None
+    extras: Mapping[str, Json] = field(default_factory=dict[str, Any])
+
+    def with_extra(self, name: str, value: Json) -> Task:
+        """The task with what a capability adds under a name; None takes it away."""
+        kept = {key: found for key, found in self.extras.items() if key != name}
+        return replace(self, extras=kept if value is None else {**kept, name: value})
 
     @property
     def request_count(self) -> int:
@@ -133,13 +134,12 @@ class Task:
             "alternatives": [end.to_json() for end in self.alternatives],
             "user": None if self.user is None else asdict(self.user),
             "end": None if self.end is None else asdict(self.end),
-            "renaming": None if self.renaming is None else self.renaming.to_json(),
             "parts": [part.to_json() for part in self.parts],
         }
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Json]) -> Task:
-        end, user, renaming = raw.get("end"), raw.get("user"), raw.get("renaming")
+        end, user = raw.get("end"), raw.get("user")
         values: dict[str, Any] = {
             **raw,
             "gold": steps_from_json(raw["gold"]),
@@ -149,7 +149,6 @@ class Task:
             ),
             "end": GoldEnd(**end) if end is not None else None,
             "user": UserRole.from_json(user) if user is not None else None,
-            "renaming": None if renaming is None else Renaming.from_json(renaming),
             "parts": tuple(cls.from_json(part) for part in raw.get("parts", ())),
         }
         return cls(**values)

@@ -10,7 +10,7 @@ from typing import Any
 from envs.tools.toolbox import Toolbox
 from envs.types import ErrorCategory, ToolCall, ToolOutcome, ToolResult
 from synth.core.renaming.translator import Translator, added_tools, translator_of
-from synth.core.types.renaming import Renaming
+from synth.core.types.renaming import Renaming, renaming_of
 from synth.task import Message, Task
 
 
@@ -88,16 +88,15 @@ def _shown(translator: Translator, boxes: tuple[Toolbox, ...]) -> Toolbox:
 
 def tools_of(task: Task, boxes: Sequence[Toolbox]) -> list[dict[str, Any]]:
     """The function schemas of the tools in ``boxes``, as the task's renaming shows them."""
-    if task.renaming is not None:
-        boxes = [RenamingLayer(task.renaming, boxes).toolbox]
+    if (renaming := renaming_of(task)) is not None:
+        boxes = [RenamingLayer(renaming, boxes).toolbox]
     return [tool.to_openai() for box in boxes for tool in box.tools]
 
 
 def rules_of(task: Task) -> str:
     """The rules that the agent of a task works under, in the words of its renaming."""
-    if task.renaming is None:
-        return task.system
-    return translator_of(task.renaming).show_text(task.system)
+    renaming = renaming_of(task)
+    return task.system if renaming is None else translator_of(renaming).show_text(task.system)
 
 
 def opening_of(task: Task) -> list[Message]:

@@ -59,13 +59,13 @@ class PresentTasks:
         return found, source.world
 
     def _in(self, source: FamilyTasks, task: Task) -> Task:
-        words = (task.phrasing or "").partition(VOICE)[0]
+        words = task.extras.get("phrasing", "").partition(VOICE)[0]
         found = source.find(task.family, task.slots, words)
         if len(found) != 1:
             many = "no task" if not found else f"{len(found)} tasks"
             raise TaskError(f"the family has {many} about the slots {dict(task.slots)} now")
         kept = {"id": task.id, "now": task.now, "seed": task.seed, "split": task.split}
-        return replace(found[0], renaming=task.renaming, **kept)
+        return replace(found[0], **kept)
 
     def _source(self, family: str, universe: int) -> FamilyTasks:
         if (family, universe) not in self._sources:

@@ -236,8 +236,11 @@ class FamilyTasks(TaskPool):
             user=user,
             alternatives=body.alternatives,
             transient=body.transient,
-            difficulty=body.difficulty,
-            phrasing=chosen,
+            extras={
+                name: value
+                for name, value in (("difficulty", body.difficulty), ("phrasing", chosen))
+                if value is not None
+            },
         )
 
     def words(

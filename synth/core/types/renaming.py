@@ -10,6 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from synth.task import Task
+
+RENAMING = "renaming"
+"""The name of what renamings add to a task."""
+
 
 @dataclass(frozen=True, slots=True)
 class AddedTool:
@@ -48,10 +53,21 @@ class Renaming:
     results: bool = True
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "left_out": [*self.left_out], "added": [*map(asdict, self.added)]}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Renaming:
         added = tuple(AddedTool(**tool) for tool in raw["added"])
         values: dict[str, Any] = {**raw, "left_out": tuple(raw["left_out"]), "added": added}
         return cls(**values)
+
+
+def renaming_of(task: Task) -> Renaming | None:
+    """The names that the agent of a task is shown; None for the world's own."""
+    raw = task.extras.get(RENAMING)
+    return None if raw is None else Renaming.from_json(raw)
+
+
+def with_renaming(task: Task, renaming: Renaming | None) -> Task:
+    """The task under other names."""
+    return task.with_extra(RENAMING, None if renaming is None else renaming.to_json())

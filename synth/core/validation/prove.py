@@ -23,6 +23,7 @@ from synth.core.tasks.parts import joined_end, joined_gold
 from synth.core.types.acts import Act
 from synth.core.types.difficulty import work_of
 from synth.core.types.events import UserTurnEvent
+from synth.core.types.renaming import renaming_of, with_renaming
 from synth.core.types.steps import (
     Action,
     AskStep,
@@ -82,17 +83,18 @@ async def prove_and_keep(
     A task in a renaming is proved by the world's own names, and then played once more as the agent
     is shown it.
     """
-    if task.renaming is None:
+    renaming = renaming_of(task)
+    if renaming is None:
         return await _prove_own(task, world, template, limits)
-    own, _ = await _prove_own(replace(task, renaming=None), world, template, limits)
-    shown = replace(own, renaming=task.renaming)
+    own, _ = await _prove_own(with_renaming(task, None), world, template, limits)
+    shown = with_renaming(own, renaming)
     try:
         async with playing(shown, world, template, limits) as gold:
             if message := shortfall(shown, gold, world):
                 raise TaskError(f"gold does not earn the full reward: {message} (task {task.id})")
     except TaskError as error:
         advice = "name variants without this one in tasks.renamings=[...]"
-        message = f"under renaming {task.renaming.number}: {error.message}; {advice}"
+        message = f"under renaming {renaming.number}: {error.message}; {advice}"
         raise TaskError(message, error.file, error.line, task.family) from None
     return shown, gold
 

@@ -15,7 +15,7 @@ from synth.core.foundation.hashing import canonical, derive_seed, digest
 from synth.core.foundation.json_leaves import texts_in
 from synth.core.renaming.translator import added_tools, translator_of
 from synth.core.tasks.yaml.words import SUBMIT
-from synth.core.types.renaming import Renaming
+from synth.core.types.renaming import Renaming, renaming_of, with_renaming
 from synth.core.types.steps import CallStep, every_step
 from synth.errors import OperatorError
 from synth.ext.renamings.config import RenamingsConfig, renaming_numbers
@@ -178,7 +178,10 @@ class Renamings(TaskTransform):
         number = dice.sample(open_to, len(open_to))[place]
         if not number:
             return task
-        return replace(task, renaming=self._of(number, task))
+        return with_renaming(task, self._of(number, task))
+
+    def again(self, task: Task, recorded: Task) -> Task:
+        return with_renaming(task, renaming_of(recorded))
 
     def _of(self, number: int, task: Task) -> Renaming:
         needed = _tools(task).union(*map(self._tools_of, task.parts or (task,)))

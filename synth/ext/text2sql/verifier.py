@@ -127,7 +127,7 @@ class SqlVerifier(Verifier):
             "databases": 0 if suite is None else suite.compared,
             "known_answer_possible": None if suite is None else suite.known_answer_possible,
             "category": finding.category,
-            "difficulty": evidence.task.difficulty,
+            "difficulty": evidence.task.extras.get("difficulty"),
             "notes": list(options.notes),
         }
         reason = finding.reason or "the submitted query gives the right answer"

@@ -110,7 +110,7 @@ def joined(parts: Sequence[Task], task_id: str, draw: int, manner: Manner = "tur
     own = [_part(part, index, parts[0], draw, manner) for index, part in enumerate(parts)]
     compare = {name: rule for part in own for name, rule in part.compare.items()}
     gates = {canonical(gate.to_json()): gate for part in own for gate in part.gates}
-    words = [part.phrasing or "" for part in own]
+    words = [part.extras.get("phrasing", "") for part in own]
     return replace(
         own[0],
         id=task_id,
@@ -129,10 +129,9 @@ def joined(parts: Sequence[Task], task_id: str, draw: int, manner: Manner = "tur
         oracle={},
         user=_role(own) if message is None else _role_of_message(own, message),
         alternatives=(),
-        difficulty=None,
         end=None,
         parts=tuple(own),
-        phrasing=JOIN.join(words) if any(words) else None,
+        extras={"phrasing": JOIN.join(words)} if any(words) else {},
     )
 
 

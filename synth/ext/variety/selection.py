@@ -61,7 +61,7 @@ class TaskSelection(TaskTransform):
             return task
         manner = "message" if recorded.asked_together else "turns"
         whole = joined(task.parts, recorded.id, recorded.seed, manner)
-        return replace(whole, split=recorded.split, renaming=recorded.renaming)
+        return replace(whole, split=recorded.split)
 
     def notes(self, blocks: Sequence[Block], asked: int) -> Iterator[str]:
         refused = next(one.refused for one in blocks if isinstance(one, SelectedBlock))

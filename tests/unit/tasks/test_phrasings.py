@@ -52,9 +52,9 @@ def test_a_task_is_asked_in_the_author_s_words_or_in_those_of_a_line(
     source = open_tasks(world, template)
     after = [source.task("price", index, 0) for index in range(len(before))]
     assert [task.id for task in after] == [task.id for task in before]
-    assert len({task.phrasing for task in [*before, *after]}) == 2
+    assert len({task.extras.get("phrasing") for task in [*before, *after]}) == 2
     for task in after:
-        (again,) = source.find("price", task.slots, task.phrasing)
+        (again,) = source.find("price", task.slots, task.extras.get("phrasing"))
         assert again == task
     assert all(task.prompt == f"What does {task.slots['name']} cost?" for task in before)
 
@@ -66,7 +66,7 @@ def test_a_task_is_found_again_in_the_words_that_it_was_asked_in(world: Path, te
     names = source.phrasing_names()["price"]
     assert len(names) == 9
     (other,) = source.find("price", task.slots, names[3])
-    assert other.phrasing == names[3]
+    assert other.extras.get("phrasing") == names[3]
     assert other.prompt == f"c {task.slots['name']}?"
     assert other.id == task.id
 

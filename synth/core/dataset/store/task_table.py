@@ -254,7 +254,7 @@ def read_levels(path: Path) -> dict[str, str | int]:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=["task_id", "task", "checks"])
             for row in table.to_pylist():
-                declared = json.loads(row["task"]).get("difficulty")
+                declared = json.loads(row["task"])["extras"].get("difficulty")
                 end = json.loads(row["checks"])["end"]
                 if declared is not None:
                     levels[row["task_id"]] = str(declared)

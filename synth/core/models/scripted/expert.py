@@ -26,6 +26,7 @@ from synth.core.tasks.yaml.saves import read_result, saved_values
 from synth.core.tasks.yaml.template import fill, rounded
 from synth.core.tasks.yaml.words import TODAY
 from synth.core.types.acts import Act
+from synth.core.types.renaming import renaming_of
 from synth.core.types.steps import (
     Action,
     AskStep,
@@ -123,7 +124,8 @@ class ExpertConversation(Conversation):
 
     def __init__(self, task: Task, retries: int | None = RETRIES) -> None:
         self._task = task
-        self._renaming = None if task.renaming is None else translator_of(task.renaming)
+        renaming = renaming_of(task)
+        self._renaming = None if renaming is None else translator_of(renaming)
         self._retries = retries
         self._closing = self._report = CLOSING
         self._read = 0

@@ -26,6 +26,7 @@ from synth.core.models.scripted.mistakes import Gold, Slip, draw_slip, has_numbe
 from synth.core.models.scripted.styles import NO_STYLES, StyledModel
 from synth.core.renaming.translator import translator_of
 from synth.core.tasks.yaml.words import SUBMIT, TODAY
+from synth.core.types.renaming import renaming_of
 from synth.core.types.steps import Action, ConfirmStep, ReplyStep, TalkStep
 from synth.errors import TaskError
 from synth.model import Completion
@@ -81,8 +82,8 @@ class FallibleModel(StyledModel):
         key = task.id, seed
         if tools or key not in self._drawn:
             own = tools
-            if task.renaming is not None:
-                own = [translator_of(task.renaming).own_spec(cast("Any", tool)) for tool in tools]
+            if (renaming := renaming_of(task)) is not None:
+                own = [translator_of(renaming).own_spec(cast("Any", tool)) for tool in tools]
             self._drawn[key] = draw_slip(task, own, seed, self._kinds, self._rate)
         slip = self._drawn[key]
         self._drawn.move_to_end(key)

@@ -121,7 +121,7 @@ def _numbers(text: str, option: str) -> str:
 def _report(directory: Path, *, as_json: bool) -> None:
     """Write the report into a run's directory, and print it."""
     tasks = read_tasks(directory / TASKS_FILE)
-    difficulties = {task["id"]: task.get("difficulty") for task in tasks}
+    difficulties = {task["id"]: task["extras"].get("difficulty") for task in tasks}
     with Dataset.open(directory) as dataset:
         document = evaluate(dataset, difficulties)
     pages = {"eval.md": report_page(document), "model_card.md": model_card(document)}

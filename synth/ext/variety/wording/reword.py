@@ -63,7 +63,7 @@ class VariedWording(TaskTransform):
         return reworded(task, self._held_out if first else ())
 
     def again(self, task: Task, recorded: Task) -> Task:
-        return reworded(task, voice=(recorded.phrasing or "").rpartition(VOICE)[2])
+        return reworded(task, voice=recorded.extras.get("phrasing", "").rpartition(VOICE)[2])
 
 
 def reworded(task: Task, barred: Collection[str] = (), voice: str | None = None) -> Task:
@@ -84,9 +84,9 @@ def reworded(task: Task, barred: Collection[str] = (), voice: str | None = None)
     parts = task.parts
     if not task.asked_together:  # else, what is said are the words of the whole
         parts = [_said_by(part, speaker, first=index == 0) for index, part in enumerate(parts)]
-    phrasing = f"{task.phrasing or ''}{VOICE}{speaker.voice.name}"
+    phrasing = f"{task.extras.get('phrasing', '')}{VOICE}{speaker.voice.name}"
     whole = _said_by(task, speaker, first=True)
-    return replace(whole, parts=tuple(parts), phrasing=phrasing)
+    return replace(whole, parts=tuple(parts)).with_extra("phrasing", phrasing)
 
 
 def _said_by(task: Task, speaker: _Speaker, *, first: bool) -> Task:

@@ -24,7 +24,7 @@ from synth.core.rerun.replay import differences
 from synth.core.runner.run_files import task_row
 from synth.core.runner.setup import limits_of
 from synth.core.tasks.families import FamilyTasks
-from synth.core.types.renaming import AddedTool, Renaming
+from synth.core.types.renaming import AddedTool, Renaming, renaming_of, with_renaming
 from synth.core.validation.prove import prove
 from synth.episode import Episode
 from synth.errors import TaskError
@@ -149,7 +149,7 @@ def test_the_record_is_in_shown_names_and_the_state_in_the_worlds(scene: Scene):
 
 def replied(scene: Scene, task: Task, state: str) -> dict[str, Any]:
     """The row of an agent that looks the parcel up, hands in the right state and says this one."""
-    renaming = task.renaming or Renaming(0)
+    renaming = renaming_of(task) or Renaming(0)
     number, words = task.slots["number"], renaming.values.get("state", {})
     calls = [
         ToolCall.of(
@@ -173,8 +173,8 @@ def test_a_reply_is_judged_by_what_it_means(scene: Scene, number: int):
     rows = {state: replied(scene, task, state) for state in ("shipped", "delivered")}
     assert [row["reward"] for row in rows.values()] == [1.0, 0.0]
     if number:
-        assert task.renaming is not None
-        assert set(task.renaming.values["state"]) == {
+        assert renaming_of(task) is not None
+        assert set(renaming_of(task).values["state"]) == {
             "shipped",
             "in_transit",
             "delivered",
@@ -187,8 +187,8 @@ def test_a_reply_is_judged_by_what_it_means(scene: Scene, number: int):
 
 def test_the_worlds_own_names_are_unknown_to_the_model(scene: Scene):
     task = scene.task(1, "arrived")
-    assert task.renaming is not None
-    names = task.renaming
+    assert renaming_of(task) is not None
+    names = renaming_of(task)
     with scene.episode(task) as episode:
         before = episode.state_hash()
         own = asyncio.run(episode.call("mark_parcel", {"number": "P-13", "status": "delivered"}))
@@ -212,12 +212,12 @@ def test_the_worlds_own_names_are_unknown_to_the_model(scene: Scene):
 
 def test_added_tools_answer_and_change_nothing(scene: Scene):
     task = scene.task(3, "state_of")
-    assert task.renaming is not None
+    assert renaming_of(task) is not None
     added = AddedTool("send_fax", "Send a fax.", {}, refusal="There is no line.")
-    task = replace(task, renaming=replace(task.renaming, added=(*task.renaming.added, added)))
+    task = with_renaming(task, replace(renaming_of(task), added=(*renaming_of(task).added, added)))
     with scene.episode(task) as episode:
         before = episode.state_hash()
-        for tool in task.renaming.added if task.renaming else ():
+        for tool in renaming_of(task).added if renaming_of(task) else ():
             arguments: Mapping[str, Any] = {
                 name: {"string": "x", "integer": 1, "number": 1.5}[schema["type"]]
                 for name, schema in tool.parameters.items()
@@ -226,12 +226,12 @@ def test_added_tools_answer_and_change_nothing(scene: Scene):
             assert outcome.result.ok is (tool.refusal is None)
         assert outcome.result.message == "There is no line."
         assert episode.state_hash() == before
-        assert len(episode.executions) == len(episode.calls) == len(task.renaming.added)
+        assert len(episode.executions) == len(episode.calls) == len(renaming_of(task).added)
 
 
 def test_a_tool_that_is_left_out_is_not_there(scene: Scene):
     tasks = [scene.task(number, "state_of") for number in (2, 5, 8, 11)]
-    renamings = [task.renaming for task in tasks if task.renaming is not None]
+    renamings = [renaming_of(task) for task in tasks if renaming_of(task) is not None]
     assert any(renaming.left_out for renaming in renamings)
     for task, renaming in zip(tasks, renamings, strict=True):
         # Gold and the rules name find_parcel, and its description names list_parcels.
@@ -245,7 +245,7 @@ def test_a_tool_that_is_left_out_is_not_there(scene: Scene):
 def test_the_plan_spreads_renamings_and_keeps_the_tasks(scene: Scene):
     shown, own = scene.plan(NUMBERS), scene.plan([0])
     tasks = [shown.task(index) for index in range(7)]
-    numbers = [0 if task.renaming is None else task.renaming.number for task in tasks]
+    numbers = [0 if renaming_of(task) is None else renaming_of(task).number for task in tasks]
     assert sorted(numbers) == list(NUMBERS)
     assert [task.id for task in tasks] == [own.task(index).id for index in range(7)]
     jobs = [shown.job(index, task).id for index, task in enumerate(tasks)]
@@ -259,8 +259,8 @@ def test_the_plan_spreads_renamings_and_keeps_the_tasks(scene: Scene):
 def test_a_held_out_renaming_is_not_shown_in_the_first_split(scene: Scene):
     renamings = scene.renamings(0, 1, 2, held_out=[2], seed=5)
     task = scene.pool.task("state_of", 0, 0)
-    first = [renamings.changed(task, index, first=True).renaming for index in range(12)]
-    second = [renamings.changed(task, index, first=False).renaming for index in range(12)]
+    first = [renaming_of(renamings.changed(task, index, first=True)) for index in range(12)]
+    second = [renaming_of(renamings.changed(task, index, first=False)) for index in range(12)]
     assert {renaming.number for renaming in first if renaming is not None} == {1}
     assert {renaming.number for renaming in second if renaming is not None} == {1, 2}
 
@@ -268,7 +268,7 @@ def test_a_held_out_renaming_is_not_shown_in_the_first_split(scene: Scene):
 def test_a_task_survives_its_json_with_its_renaming(scene: Scene):
     task = scene.task(2, "arrived")
     again = Task.from_json(json.loads(json.dumps(task.to_json())))
-    assert again.renaming == task.renaming
+    assert renaming_of(again) == renaming_of(task)
     assert opening_of(again) == opening_of(task)
     row = task_row(task, scene.world)
     assert row["messages"] == opening_of(task)
@@ -277,8 +277,8 @@ def test_a_task_survives_its_json_with_its_renaming(scene: Scene):
 
 def test_a_renaming_under_which_gold_fails_is_refuted(scene: Scene):
     task = scene.task(1, "arrived")
-    assert task.renaming is not None
-    broken = replace(task, renaming=replace(task.renaming, left_out=("mark_parcel",)))
+    assert renaming_of(task) is not None
+    broken = with_renaming(task, replace(renaming_of(task), left_out=("mark_parcel",)))
     with pytest.raises(TaskError, match="under renaming 1: "):
         asyncio.run(prove(broken, scene.world, scene.template))
 

@@ -61,7 +61,12 @@ def test_each_database_is_a_universe_with_its_own_questions(published: Path, tmp
         entry[3] for entry in ASKED
     )
     assert len({task.id for task in tasks}) == len(ASKED)
-    assert {task.difficulty for task in tasks} == {"simple", "moderate", "challenging", None}
+    assert {task.extras.get("difficulty") for task in tasks} == {
+        "simple",
+        "moderate",
+        "challenging",
+        None,
+    }
 
 
 def test_questions_keep_their_letters(published: Path, tmp_path: Path):

@@ -91,7 +91,10 @@ def test_the_hint_stands_in_the_request_and_the_query_does_not(tmp_path: Path):
     task = tasks_of(source(tmp_path), "average")[0]
     assert task.prompt.endswith("\n\nHint: Bookings without a number of guests do not count.")
     assert "AVG" not in task.prompt + task.system
-    assert (task.difficulty, Task.from_json(task.to_json()).difficulty) == ("moderate", "moderate")
+    assert (task.extras["difficulty"], Task.from_json(task.to_json()).extras["difficulty"]) == (
+        "moderate",
+        "moderate",
+    )
 
 
 def test_an_order_counts_where_the_query_has_one(tmp_path: Path):

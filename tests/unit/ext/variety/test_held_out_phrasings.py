@@ -81,10 +81,18 @@ def test_the_first_split_has_none_of_them_and_another_has_some(sources: list[Fam
     assert {name: len(found) for name, found in held.families.items()} == {"twins": 1}
     assert held.voices == []
     found = tasks(plan)
-    assert not any(held.hold(task.family, task.phrasing) for task in found if task.split == "train")
+    assert not any(
+        held.hold(task.family, task.extras.get("phrasing"))
+        for task in found
+        if task.split == "train"
+    )
     test = [task for task in found if task.split == "test" and task.family == "twins"]
-    assert {held.hold(task.family, task.phrasing) for task in test} == {True, False}
-    train = {task.phrasing for task in found if task.split == "train" and task.family == "twins"}
+    assert {held.hold(task.family, task.extras.get("phrasing")) for task in test} == {True, False}
+    train = {
+        task.extras.get("phrasing")
+        for task in found
+        if task.split == "train" and task.family == "twins"
+    }
     assert len(train) > 1, "the first split has the others"
 
 
@@ -105,7 +113,9 @@ def test_voices_are_held_out_as_well(sources: list[FamilyTasks]):
     assert len(held.voices) == 2
     voices = {
         split: {
-            str(task.phrasing).rpartition("/")[2] for task in tasks(plan) if task.split == split
+            str(task.extras.get("phrasing")).rpartition("/")[2]
+            for task in tasks(plan)
+            if task.split == split
         }
         for split in SPLITS
     }
@@ -118,10 +128,12 @@ def test_no_part_of_a_composed_task_of_the_first_split_has_one(sources: list[Fam
     composed = [task for task in tasks(plan) if task.parts and task.split == "train"]
     assert composed
     for task in composed:
-        assert not held.hold(task.family, task.phrasing)
-        assert [str(part.phrasing) for part in task.parts] == str(task.phrasing).split("+")
+        assert not held.hold(task.family, task.extras.get("phrasing"))
+        assert [str(part.extras.get("phrasing")) for part in task.parts] == str(
+            task.extras.get("phrasing")
+        ).split("+")
     other = [task for task in tasks(plan) if task.parts and task.split == "test"]
-    assert any(held.hold(task.family, task.phrasing) for task in other)
+    assert any(held.hold(task.family, task.extras.get("phrasing")) for task in other)
 
 
 def test_a_near_duplicate_is_looked_for_in_the_words_of_its_split(sources: list[FamilyTasks]):

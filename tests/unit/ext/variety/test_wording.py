@@ -80,7 +80,7 @@ def test_slots_stay_letter_by_letter(pool: FamilyTasks):
 def test_only_the_users_words_change(pool: FamilyTasks):
     for plain in tasks(pool):
         varied = reworded(plain)
-        same = replace(varied, prompt=plain.prompt, user=plain.user, phrasing=plain.phrasing)
+        same = replace(varied, prompt=plain.prompt, user=plain.user, extras=plain.extras)
         assert same == plain
         if plain.user is not None and varied.user is not None:
             assert varied.user.knows == plain.user.knows
