@@ -11,7 +11,7 @@ from tests.bench import calls, rollouts
 from tests.bench.endpoint import endpoint
 
 if __name__ == "__main__":
-    with endpoint(calls.bodies()) as address:
+    with endpoint({calls.QUESTION: calls.bodies()}) as address:
         event_loop.run(calls.main(address, with_default=True))
     print()
-    event_loop.run(rollouts.main(in_flight=128, rollouts=1_000, profile=False))
+    event_loop.run(rollouts.main(in_flight=128, rollouts=500, profile=False))

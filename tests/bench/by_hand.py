@@ -46,16 +46,18 @@ def over_aiohttp(
     opening: Sequence[Json],
     tools: Sequence[Json],
     tool: Tool,
+    said: Sequence[str] = (),
 ) -> Loop:
     """Bytes out and in; each message is encoded once, and a request is the join of what is
-    there.
+    there. ``said`` are the further words of the user.
     """
     head = json.dumps({"model": "m", "tools": list(tools)})[:-1].encode() + b', "messages": ['
     first = [json.dumps(each).encode() for each in opening]
+    answers = [json.dumps({"role": "user", "content": words}).encode() for words in said]
     headers = {"Content-Type": "application/json", "Authorization": "Bearer key"}
 
     async def loop() -> None:
-        messages = list(first)
+        messages, left = list(first), iter(answers)
         while True:
             data = head + b", ".join(messages) + b"]}"
             async with session.post(
@@ -63,9 +65,11 @@ def over_aiohttp(
             ) as response:
                 message = json.loads(await response.read())["choices"][0]["message"]
             messages.append(json.dumps(message).encode())
-            calls = message.get("tool_calls")
+            calls = message.get("tool_calls") or ()
             if not calls:
-                return
+                if (answer := next(left, None)) is None:
+                    return
+                messages.append(answer)
             for call in calls:
                 content = tool(call["function"]["name"], call["function"]["arguments"])
                 messages.append(
@@ -78,12 +82,16 @@ def over_aiohttp(
 
 
 def over_openai(
-    client: openai.AsyncOpenAI, opening: Sequence[Json], tools: Sequence[Json], tool: Tool
+    client: openai.AsyncOpenAI,
+    opening: Sequence[Json],
+    tools: Sequence[Json],
+    tool: Tool,
+    said: Sequence[str] = (),
 ) -> Loop:
     """As the package's documentation has it."""
 
     async def loop() -> None:
-        messages = list(opening)
+        messages, left = list(opening), iter(said)
         while True:
             completion = await client.chat.completions.create(
                 model="m", messages=messages, tools=list(tools)
@@ -91,8 +99,10 @@ def over_openai(
             message = completion.choices[0].message
             messages.append(message.model_dump(exclude_none=True))
             if not message.tool_calls:
-                return
-            for call in message.tool_calls:
+                if (words := next(left, None)) is None:
+                    return
+                messages.append({"role": "user", "content": words})
+            for call in message.tool_calls or ():
                 function: Any = call.function  # pyright: ignore[reportAttributeAccessIssue]
                 content = tool(function.name, function.arguments)
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": content})

@@ -33,6 +33,7 @@ Lane = Callable[[], Awaitable[None]]
 
 TASK = Task(id="t", family="f", env="e", prompt="p", gold=[])
 TURNS = 6
+QUESTION = "Look it up."
 TOOLS: list[Json] = [
     {
         "type": "function",
@@ -84,7 +85,7 @@ def bodies() -> list[Json]:
 
 def opening(prompt_bytes: int) -> list[Json]:
     text = ("A rule of the house that has to be kept. " * (prompt_bytes // 40 + 1))[:prompt_bytes]
-    return [{"role": "system", "content": text}, {"role": "user", "content": "Look it up."}]
+    return [{"role": "system", "content": text}, {"role": "user", "content": QUESTION}]
 
 
 def ours(model: OpenAIModel, first: list[Json]) -> Lane:
@@ -167,5 +168,5 @@ if __name__ == "__main__":
     )
     parser.add_argument("--ours-only", action="store_true", help="leave the openai default out")
     options = parser.parse_args()
-    with endpoint(bodies()) as address:
+    with endpoint({QUESTION: bodies()}) as address:
         event_loop.run(main(address, with_default=not options.ours_only))

@@ -1,7 +1,7 @@
 """A scripted endpoint that costs next to nothing: a process of its own, answers encoded beforehand.
 
-The answer to a request is chosen by how many tool messages it holds, so that a rollout gets its
-completions in order.
+The answer to a request is chosen by the words that open its conversation and by how many messages
+of the assistant it holds, so that each rollout gets its own completions in order.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import multiprocessing
-from collections.abc import Generator, Sequence
+import re
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
@@ -17,8 +18,8 @@ from typing import Any
 Json = Any
 
 HEADER_END = b"\r\n\r\n"
-TOOL_MESSAGE = b'"role":"tool"'
-SPACED_TOOL_MESSAGE = b'"role": "tool"'
+OPENING = re.compile(rb'"role": ?"user", ?"content": ?("(?:[^"\\]|\\.)*")')
+ANSWER = re.compile(rb'"role": ?"assistant"')
 
 
 def response(body: bytes) -> bytes:
@@ -31,7 +32,7 @@ def response(body: bytes) -> bytes:
 class Answerer(asyncio.Protocol):
     """One connection: reads whole requests, answers each after ``delay_s``."""
 
-    def __init__(self, answers: Sequence[bytes], delay_s: float) -> None:
+    def __init__(self, answers: Mapping[str, Sequence[bytes]], delay_s: float) -> None:
         self.answers, self.delay_s = answers, delay_s
         self.buffer = bytearray()
 
@@ -48,18 +49,19 @@ class Answerer(asyncio.Protocol):
             whole = end + len(HEADER_END) + size
             if len(self.buffer) < whole:
                 return
-            asked = self.buffer.count(TOOL_MESSAGE, 0, whole) or self.buffer.count(
-                SPACED_TOOL_MESSAGE, 0, whole
-            )
+            body = bytes(self.buffer[end:whole])
             del self.buffer[:whole]
-            answer = self.answers[min(asked, len(self.answers) - 1)]
+            opening = OPENING.search(body)
+            assert opening is not None
+            answers = self.answers[json.loads(opening[1])]
+            answer = answers[min(len(ANSWER.findall(body)), len(answers) - 1)]
             if self.delay_s:
                 asyncio.get_running_loop().call_later(self.delay_s, self.transport.write, answer)
             else:
                 self.transport.write(answer)
 
 
-def _serve(answers: Sequence[bytes], delay_s: float, pipe: Connection) -> None:
+def _serve(answers: Mapping[str, Sequence[bytes]], delay_s: float, pipe: Connection) -> None:
     async def main() -> None:
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
@@ -73,9 +75,12 @@ def _serve(answers: Sequence[bytes], delay_s: float, pipe: Connection) -> None:
 
 
 @contextmanager
-def endpoint(bodies: Sequence[Json], delay_s: float = 0.0) -> Generator[str]:
-    """Serve these completions' bodies; gives the base URL."""
-    answers = [response(json.dumps(body, separators=(",", ":")).encode()) for body in bodies]
+def endpoint(bodies: Mapping[str, Sequence[Json]], delay_s: float = 0.0) -> Generator[str]:
+    """Serve these completions' bodies, by the user's first words; gives the base URL."""
+    answers = {
+        words: [response(json.dumps(body, separators=(",", ":")).encode()) for body in own]
+        for words, own in bodies.items()
+    }
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(answers, delay_s, theirs), daemon=True)

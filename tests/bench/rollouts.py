@@ -3,11 +3,12 @@ verification, diff and recording.
 
     uv run python -m tests.bench.rollouts
 
-One task of ``ehr_db`` whose gold solution makes five typed tool calls, or as many as any task has,
-is played over and over by the real loop against a scripted endpoint in a process of its own, which
-gives the expert's completions; each row is encoded as workers encode it. In turns with it, the
-loops that people write by hand (:mod:`tests.bench.by_hand`) play against the same endpoint, with
-the same opening and tools. ``--profile`` prints where the time goes.
+Different tasks over all families of ``ehr_db`` are played, each once, by the real loop against a
+scripted endpoint in a process of its own, which gives the expert's completions; the scripted user
+answers, the reply is judged, and each row is encoded as workers encode it. A process of its own has
+proved the tasks, so that no cache knows their texts. In turns with it, the loops that people write
+by hand (:mod:`tests.bench.by_hand`) play against the same endpoint, with the same openings, tools
+and words of the user. ``--profile`` prints where the time goes.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ import argparse
 import asyncio
 import cProfile
 import gc
+import itertools
+import multiprocessing
 import pstats
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,7 +43,6 @@ from synth.core.models.openai.model import OpenAIModel
 from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.runner import event_loop
 from synth.core.tasks.families import FamilyTasks
-from synth.core.users.none import AbsentUser
 from synth.core.validation.prove import prove
 from synth.ext.serving.completion_json import whole
 from synth.ext.telemetry.config import OtelConfig
@@ -53,49 +56,71 @@ from tests.bench.by_hand import Tool, over_aiohttp, over_openai
 from tests.bench.endpoint import endpoint
 from tests.bench.otlp_sink import otlp_sink
 
-WANTED_CALLS = 5
 TURNS = 4
 
 
-async def longest_task() -> tuple[Task, RolloutContext]:
-    """A proved task with as many gold calls as wanted, or the most that there are, and the stage to
-    play it on.
-    """
+def stage() -> RolloutContext:
+    """The world with the scripted expert."""
     world = load_world(find_world("ehr_db"))
-    templates = Templates(world)
-    with templates.use(0) as template:
-        source = FamilyTasks(world, template, None, 0)
-        plan = Plan.make([source], len(source.families), 1, 7)
-        tasks = [await prove(plan.task(at), world, template) for at in range(plan.tasks)]
-    plain = [
-        each for each in tasks if each.user is None and each.end is not None and each.end.writes
-    ]
-    best = min(plain, key=lambda each: abs((each.end.calls if each.end else 0) - WANTED_CALLS))
-    return best, RolloutContext(world, templates, ScriptedModel(), Limits(), AgentLimits())
+    return RolloutContext(world, Templates(world), ScriptedModel(), Limits(), AgentLimits())
 
 
-def job(task: Task, at: int) -> Job:
-    return Job(at, f"{task.id}-{at}", task, at, at)
+def job(task: Task) -> Job:
+    return Job(0, task.id, task, 0, 0)
 
 
-async def recorded(task: Task, stage: RolloutContext) -> tuple[list[Completion], Mapping[str, Any]]:
-    """The expert's completions of the task, in order, and the row of its rollout."""
-    row = await play(job(task, 0), stage)
+@dataclass(frozen=True)
+class Story:
+    """A proved task, the expert's completions in order, and what a loop by hand is given."""
+
+    task: Task
+    completions: Sequence[Completion]
+    opening: Sequence[Any]
+    tools: Sequence[Any]
+    said: Sequence[str]
+
+
+async def story(task: Task, context: RolloutContext) -> Story:
+    """Prove a task and play it once."""
+    with context.templates.use(0) as template:
+        task = await prove(task, context.world, template)
+    row = await play(job(task), context)
     assert row["reward"] == 1.0, row["verdicts"]
-    conversation, messages = stage.model.start(task, [], 0), row["messages"]
+    conversation, messages = context.model.start(task, [], 0), row["messages"]
     turns = [at for at, each in enumerate(messages) if each["role"] == "assistant"]
-    return [await conversation.complete(messages[:at]) for at in turns], row
+    completions = [await conversation.complete(messages[:at]) for at in turns]
+    said = [each["content"] for each in messages[2:] if each["role"] == "user"]
+    return Story(task, completions, messages[:2], row["tools"], said)
+
+
+def stories(count: int) -> list[Story]:
+    """So many different tasks, each with another opening."""
+
+    async def tell() -> list[Story]:
+        context = stage()
+        with context.templates.use(0) as template:
+            source = FamilyTasks(context.world, template, None, 0)
+            plan = Plan.make([source], 2 * count, 1, 7)
+            by_prompt = {task.prompt: task for task in map(plan.task, range(plan.tasks))}
+        return [await story(task, context) for task in [*by_prompt.values()][:count]]
+
+    return asyncio.run(tell())
 
 
 @dataclass
 class Lane:
-    """One way to play a rollout, how many of them a turn takes, and what they cost so far."""
+    """One way to play the rollouts, one after the other, how many of them a turn takes, and what
+    they cost so far.
+    """
 
     name: str
-    play: Callable[[], Awaitable[None]]
+    plays: Sequence[Callable[[], Awaitable[None]]]
     share: float
     spent_s: float = 0.0
     played: int = 0
+
+    def __post_init__(self) -> None:
+        self._next = itertools.cycle(self.plays)
 
     async def turn(self, in_flight: int, rollouts: int) -> float:
         """Play so many, ``in_flight`` at a time; CPU seconds."""
@@ -105,7 +130,7 @@ class Lane:
             nonlocal left
             while left > 0:
                 left -= 1
-                await self.play()
+                await next(self._next)()
 
         gc.collect()
         began = time.process_time()
@@ -123,9 +148,9 @@ class Lane:
         return self.spent_s / self.played * 1e3
 
 
-def traced(stage: RolloutContext, url: str, *, contents: bool) -> tuple[str, MiddlewareMaker]:
+def traced(context: RolloutContext, url: str, *, contents: bool) -> tuple[str, MiddlewareMaker]:
     """The spans of the callback `otel`, sent to a collector at the URL."""
-    home = MiddlewareHome(Path(), worker="w", model=stage.model.name, model_kind="openai")
+    home = MiddlewareHome(Path(), worker="w", model=context.model.name, model_kind="openai")
     return "otel", make_spans(OtelConfig(endpoint=url, contents=contents), home)
 
 
@@ -133,35 +158,42 @@ async def main(
     in_flight: int, rollouts: int, *, profile: bool, alone: bool = False, spans: bool = False
 ) -> None:
     gc.set_threshold(*THRESHOLDS)  # as a worker sets it, for every lane
-    task, stage = await longest_task()
-    completions, row = await recorded(task, stage)
-    opening, tools = row["messages"][:2], row["tools"]
-    bodies = [whole(each, f"chatcmpl-{at}", "m", 1, 4_000) for at, each in enumerate(completions)]
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as teller:
+        told = teller.submit(stories, in_flight + rollouts).result()
+    bodies = {
+        one.task.prompt: [
+            whole(each, f"chatcmpl-{at}", "m", 1, 4_000) for at, each in enumerate(one.completions)
+        ]
+        for one in told
+    }
     with endpoint(bodies) as url, ExitStack() as stack:
         model = OpenAIModel(Endpoint("m", url, max_connections=in_flight), api_key="key")
-        playing = RolloutContext(stage.world, stage.templates, model, stage.limits, stage.agent)
+        playing = replace(stage(), model=model)
         sizes: list[int] = []
 
-        def loop(context: RolloutContext, task: Task = task) -> Callable[[], Awaitable[None]]:
-            async def once() -> None:
-                row = await play(job(task, len(sizes)), context)
-                assert row["reward"] == 1.0, row["verdicts"]
-                sizes.append(len(encode(to_wire(row))))
+        def loops(context: RolloutContext, *unjudged: str) -> list[Callable[[], Awaitable[None]]]:
+            def loop(task: Task) -> Callable[[], Awaitable[None]]:
+                gates = tuple(each for each in task.gates if each.name not in unjudged)
+                judged = replace(task, gates=gates)
 
-            return once
+                async def once() -> None:
+                    row = await play(job(judged), context)
+                    assert row["reward"] == 1.0, row["verdicts"]
+                    sizes.append(len(encode(to_wire(row))))
 
-        rows_alone = replace(task, gates=tuple(each for each in task.gates if each.name == "state"))
-        lanes = [Lane("synth", loop(playing), 1.0)]
+                return once
+
+            return [loop(one.task) for one in told]
+
+        lanes = [Lane("synth", loops(playing), 1.0)]
         if not profile:
-            lanes.append(Lane("rows judged, reply not", loop(playing, rows_alone), 1.0))
-            silent = replace(playing, user=AbsentUser())
-            lanes.append(Lane("and nobody answers", loop(silent, rows_alone), 1.0))
+            lanes.append(Lane("its reply not judged", loops(playing, "reply"), 1.0))
         makers: list[MiddlewareMaker] = []
         for contents in (False, True) if spans else ():
             named = traced(playing, stack.enter_context(otlp_sink()), contents=contents)
             makers.append(named[1])
             following = replace(playing, middlewares=[named])
-            lanes.append(Lane(f"with spans{' and contents' * contents}", loop(following), 1.0))
+            lanes.append(Lane(f"with spans{' and contents' * contents}", loops(following), 1.0))
         tool = Tool()
         connector = aiohttp.TCPConnector(limit=in_flight)
         async with (
@@ -169,12 +201,15 @@ async def main(
             openai.AsyncOpenAI(api_key="key", base_url=url, max_retries=0, timeout=600) as client,
         ):
             if not alone and not profile:
-                lanes.append(
-                    Lane("aiohttp, by hand", over_aiohttp(session, url, opening, tools, tool), 1.0)
-                )
-                lanes.append(
-                    Lane("openai default, by hand", over_openai(client, opening, tools, tool), 0.2)
-                )
+                lean = [
+                    over_aiohttp(session, url, one.opening, one.tools, tool, one.said)
+                    for one in told
+                ]
+                lanes.append(Lane("aiohttp, by hand", lean, 1.0))
+                usual = [
+                    over_openai(client, one.opening, one.tools, tool, one.said) for one in told
+                ]
+                lanes.append(Lane("openai default, by hand", usual, 0.2))
             for lane in lanes:
                 await lane.turn(in_flight, in_flight)
             profiler = cProfile.Profile() if profile else None
@@ -189,11 +224,12 @@ async def main(
         for maker in makers:
             await maker.aclose()
         await model.aclose()
-    told = (
-        f"{task.family}: {len(completions)} calls,"
-        f" {sum(len(each.tool_calls) for each in completions)} of tools"
+    calls = sum(len(one.completions) for one in told) / len(told)
+    families = len({one.task.family for one in told})
+    print(
+        f"{rollouts} of {len(told)} tasks of {families} families, {calls:.1f} calls each,"
+        f" {sum(sizes) / len(sizes):,.0f} bytes a row, {in_flight} in flight"
     )
-    print(f"{told}, {sizes[-1]} bytes a row, {in_flight} in flight")
     print(f"{'ms of CPU per rollout':28}{'':>8}{'ratio to synth':>18}")
     for lane in lanes:
         print(f"{lane.name:28}{lane.ms:8.2f}{lane.ms / lanes[0].ms:18.2f}", flush=True)
@@ -204,7 +240,7 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--in-flight", type=int, default=128)
-    parser.add_argument("--rollouts", type=int, default=1_000)
+    parser.add_argument("--rollouts", type=int, default=500, help="so many different tasks")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument(
         "--ours-only", action="store_true", help="leave the loops written by hand out"
