@@ -55,7 +55,9 @@ def main(argv: list[str]) -> int:
         not_in(options.against),
     )
     gate, policy = through_template(
-        exporter, options.template, RowPolicy(options.unit, options.calls, options.ids)
+        exporter,
+        options.template,
+        RowPolicy(options.unit, options.calls, options.ids, options.submit),
     )
     with open_datasets(options.path) as dataset:
         if dataset.status != "complete":
@@ -160,6 +162,13 @@ def make_parser() -> argparse.ArgumentParser:
         "--ids",
         choices=("recorded", "nine"),
         help="ids of calls as recorded, or of nine letters and digits (default: the target's)",
+    )
+    parser.add_argument(
+        "--submit",
+        choices=("keep", "drop"),
+        default="keep",
+        help="the tool submit with its calls, results and rule, which no deployed agent has"
+        " (default: keep; an environment of synth asks for it)",
     )
     parser.add_argument(
         "--template",

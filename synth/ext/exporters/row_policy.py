@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, zip_longest
 from typing import Any, Final, Literal, get_args
 
+from synth.core.tasks.yaml.words import SUBMIT
 from synth.errors import OperatorError
 
 Unit = Literal["rollout", "turn"]
@@ -16,6 +18,8 @@ Calls = Literal["parallel", "one"]
 """Several calls in a turn as they were made, or one after the other, as some templates require."""
 Ids = Literal["recorded", "nine"]
 """The ids of calls as they were recorded, or nine letters and digits, as Mistral requires."""
+Submit = Literal["drop", "keep"]
+"""Whether examples show the tool ``submit``, which no deployed agent has."""
 
 _Message = Mapping[str, Any]
 _Row = Mapping[str, Any]
@@ -35,12 +39,14 @@ class RowPolicy:
     unit: Unit = "rollout"
     calls: Calls | None = None
     ids: Ids | None = None
+    submit: Submit = "keep"
     thinking: bool = False
 
     def __post_init__(self) -> None:
         one_of("unit", self.unit, get_args(Unit))
         one_of("calls", self.calls, (*get_args(Calls), None))
         one_of("ids", self.ids, (*get_args(Ids), None))
+        one_of("submit", self.submit, get_args(Submit))
 
 
 def one_of(name: str, value: object, known: Sequence[str | None]) -> None:
@@ -61,6 +67,8 @@ def shaped(row: _Row, policy: RowPolicy, *, segments: bool) -> Iterator[_Row]:
         changes.append(with_short_ids)
     if policy.thinking:
         changes.append(with_thinking)
+    if policy.submit == "drop":
+        row = without_submit(row)
     for change in changes:
         row = _with_conversations(row, change)
     if policy.unit == "rollout":
@@ -73,6 +81,48 @@ def shaped(row: _Row, policy: RowPolicy, *, segments: bool) -> Iterator[_Row]:
         for part in single_turns(messages):
             yield {**row, "messages": part, "segments": [] if segments else seen}
             seen = []
+
+
+def without_submit(row: _Row) -> _Row:
+    """Return the row without the tool ``submit``, its calls and results, and the paragraph or list
+    item of the rules that names it.
+    """
+    tools = [tool for tool in row["tools"] if tool["function"]["name"] != SUBMIT]
+    if len(tools) == len(row["tools"]):
+        return row
+    return {**_with_conversations(row, _without_submit_calls), "tools": tools}
+
+
+def _without_submit_calls(messages: Sequence[_Message]) -> list[_Message]:
+    dropped: set[str] = set()
+    kept: list[_Message] = []
+    for message in messages:
+        calls = message.get("tool_calls") or ()
+        others = [call for call in calls if call["function"]["name"] != SUBMIT]
+        dropped |= {call["id"] for call in calls if call not in others}
+        if message["role"] == "system":
+            parts = _PARAGRAPH.split(message["content"])
+            text = "".join(part for part in parts if f"`{SUBMIT}`" not in part)
+            kept.append({**message, "content": text.strip()})
+        elif len(others) < len(calls):
+            rest = {key: value for key, value in message.items() if key != "tool_calls"}
+            kept.append({**rest, **({"tool_calls": others} if others else {})})
+        elif message.get("tool_call_id") not in dropped:
+            kept.append(message)
+    return [
+        message
+        for message, after in zip_longest(kept, kept[1:])
+        if not _only_announces(message, after)
+    ]
+
+
+def _only_announces(message: _Message, after: _Message | None) -> bool:
+    """True for a turn that is left without its call: empty, or before another turn."""
+    lone = message["role"] == "assistant" and not message.get("tool_calls")
+    return lone and (not message.get("content") or (after or {}).get("role") == "assistant")
+
+
+_PARAGRAPH = re.compile(r"(?m)^(?=- |\s*$)")
 
 
 def single_turns(messages: Sequence[_Message]) -> Iterator[list[_Message]]:

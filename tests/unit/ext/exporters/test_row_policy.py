@@ -1,4 +1,4 @@
-"""One row per turn, one call per turn, short ids."""
+"""One row per turn, one call per turn, short ids, no submit."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from synth.ext.exporters.row_policy import (
     shaped,
     single_turns,
     with_short_ids,
+    without_submit,
 )
 from tests.sample_rows import SYSTEM, asks, call, masked, result, row, says, user
 
@@ -100,3 +101,40 @@ def test_ids_of_nine_characters_are_distinct_and_match_their_results():
     )
     assert [message["tool_call_id"] for message in out[1:]] == ids
     assert out == with_short_ids(messages)
+
+
+RULES = {
+    "role": "system",
+    "content": "Lend books.\n\n## Answering\n- Use `submit` once,\n  at the end.\n- Be short.\n\nIt is Monday.",
+}
+
+
+def handed_in(*messages, **more):
+    tools = [{"type": "function", "function": {"name": name}} for name in ("stop", "submit")]
+    return row(0, messages=[RULES, user("Stop a."), *messages], tools=tools, **more)
+
+
+def test_without_submit_its_calls_results_tool_and_rule_are_gone():
+    whole = handed_in(
+        asks(call("a", "stop", n=1), call("s", "submit", outcome="wait"), content="Both."),
+        result("a", "stop", 1),
+        result("s", "submit", 0),
+        asks(call("t", "submit", outcome="done"), content="Next I will use submit."),
+        result("t", "submit", 0),
+        says("Done."),
+    )
+    part = without_submit(whole)
+    assert part["messages"] == [
+        {**RULES, "content": "Lend books.\n\n## Answering\n- Be short.\n\nIt is Monday."},
+        user("Stop a."),
+        asks(call("a", "stop", n=1), content="Both."),
+        result("a", "stop", 1),
+        says("Done."),
+    ]
+    assert [tool["function"]["name"] for tool in part["tools"]] == ["stop"]
+
+
+def test_the_last_words_beside_submit_stay_and_other_rows_are_as_they_were():
+    spoken = handed_in(asks(call("s", "submit", outcome="done"), content="It is stopped."))
+    assert without_submit(spoken)["messages"][2:] == [says("It is stopped.")]
+    assert without_submit(row(0)) == row(0)
