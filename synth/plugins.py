@@ -103,6 +103,7 @@ TASK_TRANSFORMS = ExtensionPoint(
         "varied_wording": "synth.ext.variety.wording.reword:VariedWording",
         "renamings": "synth.ext.renamings.making:Renamings",
         "by_difficulty": "synth.ext.variety.by_difficulty:ByDifficulty",
+        "answers_in_words": "synth.ext.variety.answers_in_words:AnswersInWords",
     },
 )
 """What changes the tasks of a plan (``tasks.transforms=[NAME, ...]``); the contract is

@@ -48,7 +48,7 @@ class Task:
     - ``answer``: the JSON Schema of the answer that is due (None: none), with the rule of each
       field in ``compare_answer``.
     - ``form``: the parameters of ``submit`` where all families of the world share them; None: they
-      are those of ``answer``.
+      are those of ``answer``; empty: the tool is not offered.
     - ``compare``: the rules of columns (``table.column`` -> rule).
     - ``gates``: the gates in order.
     - ``oracle_sql``: independent queries; ``oracle``: their values, known once the task is proved.
@@ -110,7 +110,7 @@ class Task:
     @property
     def submit_parameters(self) -> Mapping[str, Json] | None:
         """The parameters of ``submit`` as the agent is shown them; None: there is no such tool."""
-        return self.answer if self.form is None else self.form
+        return self.answer if self.form is None else self.form or None
 
     @property
     def role(self) -> UserRole:

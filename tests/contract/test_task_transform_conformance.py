@@ -9,6 +9,7 @@ from synth.core.tasks.families import FamilyTasks
 from synth.errors import OperatorError
 from synth.ext.renamings.config import RenamingsConfig
 from synth.ext.renamings.making import Renamings
+from synth.ext.variety.answers_in_words import AnswersInWords
 from synth.ext.variety.by_difficulty import ByDifficulty
 from synth.ext.variety.config import SelectionConfig, WordingConfig
 from synth.ext.variety.held_out import HeldOutWordings
@@ -46,6 +47,11 @@ class TestHeldOutWordings(TaskTransformConformance):
 class TestByDifficulty(TaskTransformConformance):
     def transform(self, pool: FamilyTasks) -> TaskTransform:
         return ByDifficulty()
+
+
+class TestAnswersInWords(TaskTransformConformance):
+    def transform(self, pool: FamilyTasks) -> TaskTransform:
+        return AnswersInWords()
 
 
 class TestRenamings(TaskTransformConformance):

@@ -30,7 +30,7 @@ from synth.core.validation.report import FamilyReport
 from synth.core.validation.world import WorldReport, check_world
 from synth.errors import OperatorError, SynthError
 from synth.model import Sampling
-from synth.plugins import CHECKS, HONEST_AGENTS, MODELS
+from synth.plugins import CHECKS, HONEST_AGENTS, MODELS, TASK_TRANSFORMS
 
 EPILOG = """example:
   synth check ehr_db
@@ -116,7 +116,7 @@ def _options(arguments: argparse.Namespace, world: World) -> Options:
         engine=engine_of(arguments.database, "--database"),
         place=_place(arguments),
         honest=_honest(arguments.honest),
-        transforms=("varied_wording",) if arguments.wording == "varied" else (),
+        transforms=tuple(arguments.transform),
     )
 
 
@@ -200,10 +200,13 @@ def make_parser() -> argparse.ArgumentParser:
         help="only these honest agents, by name or package.module:Class (default: all installed)",
     )
     parser.add_argument(
-        "--wording",
-        choices=("plain", "varied"),
-        default="plain",
-        help="the words in which users ask, as tasks.wording of a run (default: plain)",
+        "--transform",
+        action="append",
+        choices=list(TASK_TRANSFORMS.builtin),
+        default=[],
+        metavar="NAME",
+        help="change the tasks first, as tasks.transforms of a run: varied_wording,"
+        " answers_in_words (repeatable)",
     )
     parser.add_argument(
         "--show",
@@ -265,8 +268,8 @@ def _overrides(arguments: argparse.Namespace) -> list[str]:
         out.append(f"database{'' if shipped else '.engine'}={arguments.database}")
     if arguments.dsn_env_var is not None:
         out.append(f"database.dsn_env_var={arguments.dsn_env_var}")
-    if arguments.wording != "plain":
-        out.append(f"tasks.wording={arguments.wording}")
+    if arguments.transform:
+        out.append(f"tasks.transforms=[{','.join(arguments.transform)}]")
     return out
 
 

@@ -1,0 +1,33 @@
+"""Runs without the tool ``submit``: the reply is judged in the place of the typed answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import synth
+from synth.core.foundation.shipped import find_world
+from synth.core.validation.check import Options
+from synth.core.validation.world import check_world
+
+
+@pytest.mark.parametrize("more", [[], ["tasks.compose={2: 0.5}"]])
+def test_a_run_in_words_has_no_submit_and_is_judged_by_its_replies(tmp_path: Path, more: list[str]):
+    run = synth.run(
+        *("env=library", "tasks.count=16", "tasks.transforms=[answers_in_words]", *more),
+        *(f"output.dir={tmp_path / 'out'}", "runtime=inline"),
+        progress=False,
+    )
+    rows = run.dataset.to_table().to_pylist()
+    assert [row["reward"] for row in rows] == [1.0] * 16
+    for row in rows:
+        assert "submit" not in str(row["tools"]) + str(row["messages"][1:])
+        assert {one["verifier"] for one in row["verdicts"]} & {"answer", "reply"} == {"reply"}
+    assert not synth.replay(run).differences
+    assert synth.grade(run).same
+
+
+def test_one_reply_to_everything_earns_nothing_without_submit():
+    options = Options(per_case=1, transforms=("answers_in_words",))
+    assert check_world(find_world("library"), options).ok
