@@ -19,15 +19,15 @@ def test_a_run_in_words_has_no_submit_and_is_judged_by_its_replies(tmp_path: Pat
         *(f"output.dir={tmp_path / 'out'}", "runtime=inline"),
         progress=False,
     )
-    rows = run.dataset.to_table().to_pylist()
+    rows = list(run.dataset.rows())
     assert [row["reward"] for row in rows] == [1.0] * 16
     for row in rows:
         assert "submit" not in str(row["tools"]) + str(row["messages"][1:])
         assert {one["verifier"] for one in row["verdicts"]} & {"answer", "reply"} == {"reply"}
-    assert not synth.replay(run).differences
-    assert synth.grade(run).same
+    assert not synth.replay(run.directory).differences
+    assert synth.grade(run.directory).same
 
 
 def test_one_reply_to_everything_earns_nothing_without_submit():
     options = Options(per_case=1, transforms=("answers_in_words",))
-    assert check_world(find_world("library"), options).ok
+    assert check_world(find_world("library"), options, lambda _: None).ok
