@@ -62,7 +62,7 @@ def test_the_five_lines_by_hand_work(capsys: pytest.CaptureFixture[str]):
 def test_the_five_lines_for_reinforcement_learning_earn_the_reward_that_the_policy_deserves():
     """One policy plays the reference solution, one only talks."""
     names: dict[str, Any] = {}
-    exec(compile(block_with("python", "def rollout"), "episodes.md", "exec"), names)
+    exec(compile(block_with("python", "def rollout"), "python.md", "exec"), names)
     family = "cancel_which_order"
     with synth.open("shop", family) as episode:
         expert = ScriptedModel().start(episode.task, episode.tools, 0)
