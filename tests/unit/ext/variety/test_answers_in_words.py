@@ -31,3 +31,13 @@ def test_a_run_in_words_has_no_submit_and_is_judged_by_its_replies(tmp_path: Pat
 def test_one_reply_to_everything_earns_nothing_without_submit():
     options = Options(per_case=1, transforms=("answers_in_words",))
     assert check_world(find_world("library"), options, lambda _: None).ok
+
+
+def test_the_recipe_for_imitation_is_one_word(tmp_path: Path):
+    changes = ("experiment=sft", "env=shop", "tasks.count=12", f"output.dir={tmp_path / 'out'}")
+    run = synth.run(*changes, "runtime=inline", progress=False)
+    rows = list(run.dataset.rows())
+    assert [row["reward"] for row in rows] == [1.0] * 12
+    assert {row["split"] for row in rows} == {"train", "test"}
+    assert any("+" in row["family"] for row in rows)
+    assert not any("submit" in str(row["tools"]) for row in rows)
