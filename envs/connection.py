@@ -263,7 +263,8 @@ def connect_in_time(connection: Any, connect: Callable[[], None]) -> None:
                 connection._sock.shutdown(socket.SHUT_RDWR)  # noqa: SLF001
             wait = 0.1
 
-    threading.Thread(target=end, daemon=True).start()
+    waiting = threading.Thread(target=end, daemon=True)
+    waiting.start()
     try:
         connect()
     except Exception as error:
@@ -272,6 +273,7 @@ def connect_in_time(connection: Any, connect: Callable[[], None]) -> None:
         raise
     finally:
         done.set()
+        waiting.join()
         connection._read_timeout = own  # noqa: SLF001
 
 

@@ -7,12 +7,10 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import threading
-import time
 import warnings
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -33,7 +31,6 @@ SCHEMA = (
     "CREATE TABLE t (id integer PRIMARY KEY, name varchar(20) UNIQUE)",
     "INSERT INTO t VALUES (1, 'a'), (2, 'b')",
 )
-T = TypeVar("T")
 OPEN = 4
 """Sandboxes that are open at once; a fork makes one more."""
 
@@ -129,17 +126,6 @@ def state(template: Built) -> tuple[int, int, int]:
     return (*held(), named(template.dialect, server_of(template).token))
 
 
-def settled(count: Callable[[], T], wanted: T) -> T:
-    """What is counted once threads that end by themselves have ended: on a busy machine they take
-    a while. What is left behind stays.
-    """
-    for _ in range(50):
-        if (found := count()) == wanted:
-            break
-        time.sleep(0.1)
-    return found
-
-
 COUNTS = [
     pytest.param("postgresql", "pooled", 200, id="postgresql-pooled"),
     pytest.param("mysql", "pooled", 200, id="mysql-pooled"),
@@ -175,9 +161,9 @@ def check_that_nothing_is_left(engine: str, kind: str, count: int) -> None:
         server_of(template).alive(0)  # opens the watchdog's connection if it was not needed so far
         steady = state(template)
         use(template, count)
-        after = settled(lambda: state(template), steady)
+        after = state(template)
         assert after == steady, f"{steady} sockets, threads and names came to {after}"
         assert steady[2] > 0
-    left, names = settled(held, before), named(engine, token)
+    left, names = held(), named(engine, token)
     assert left == before, f"{before} sockets and threads came to {left}"
     assert names == 0, f"{names} databases, roles or accounts are left"
