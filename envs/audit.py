@@ -149,7 +149,7 @@ class Audit:
     """The audit of one rollout. ``about`` stands in each of its lines; ``step`` is asked for the
     turn of each call.
 
-    Lines of calls go to ``logger`` at INFO, those of statements at DEBUG.
+    Calls are logged at INFO to ``logger``, statements at DEBUG.
     """
 
     def __init__(

@@ -98,7 +98,7 @@ class DatabaseConnectionConfig:
     connections are kept and ``pool_max_overflow`` more are opened when all are lent; a further
     request waits ``connect_timeout_s`` (None: half a minute) and raises
     :class:`sqlalchemy.exc.TimeoutError`. ``options`` go to the driver like the query of a URL, and
-    before those of the DSN.
+    override the DSN's.
     """
 
     driver: Driver | Literal["mysql"] | None = None

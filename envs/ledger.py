@@ -80,7 +80,7 @@ class Ledger:
         return found
 
     def check(self) -> None:
-        """Raise AssertionError if the parts of a kind do not add up to those of the source."""
+        """Raise AssertionError if the parts of a kind do not add up to the source."""
         for kind, one in self.counts().items():
             named = one["changed"] + one["left_out"]
             total = one["used"] + named

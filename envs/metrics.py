@@ -151,7 +151,7 @@ class ExecutionMetrics:
 
 
 def metrics_of(executions: Iterable[Execution]) -> dict[str | None, ExecutionMetrics]:
-    """Metrics per tool; under None those of calls that named no tool."""
+    """Metrics per tool; calls without a tool name are under None."""
     out: dict[str | None, ExecutionMetrics] = {}
     for execution in executions:
         out.setdefault(execution.tool, ExecutionMetrics()).record(execution.ms, execution.category)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def quoted(name: str, mark: str = '"') -> str:
-    """A name in quotation marks: those of standard SQL, SQLite and PostgreSQL, or other ones."""
+    """Quote a name, by default as standard SQL, SQLite and PostgreSQL do."""
     return mark + name.replace(mark, 2 * mark) + mark
 
 

@@ -218,7 +218,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """``schema`` is that of a table outside of the default schema, whose name begins with it."""
+    """``schema`` is set for a table outside of the default schema; its name begins with it."""
 
     name: str
     columns: tuple[Column, ...]

@@ -7,7 +7,7 @@ import json
 import yaml
 
 _ADVICE: tuple[tuple[type[Exception], str], ...] = (
-    (FileNotFoundError, "there is no such file; check the path"),
+    (FileNotFoundError, "file not found; check the path"),
     (PermissionError, "you may not read it; change its permissions"),
     (IsADirectoryError, "it is a folder; name a file"),
     (UnicodeError, "it is not UTF-8; save it as UTF-8"),

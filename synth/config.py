@@ -154,8 +154,8 @@ class TasksConfig(Section):
     """Number of tasks, number of attempts at each, and their families (None: all of the
     world's).
 
-    ``kind`` names the task source (:data:`synth.plugins.TASK_SOURCES`): ``families`` are those of
-    the world, ``bird`` are questions as BIRD and Spider publish them, ``actions`` are scenarios
+    ``kind`` names the task source (:data:`synth.plugins.TASK_SOURCES`): ``families`` are the
+    world's, ``bird`` are questions as BIRD and Spider publish them, ``actions`` are scenarios
     with the calls that are expected, and ``package.module:Class`` is a source of one's own, whose
     options are ``options``. ``path`` is the folder or file that a source reads.
 
@@ -228,8 +228,8 @@ class BudgetConfig(Section):
     """Limits on what the run may spend before it drains, as a valid partial dataset; None: no
     limit.
 
-    Dollars, tokens and turns are those of all its sessions, the models of user and judge included;
-    ``minutes`` are those of each session.
+    Dollars, tokens and turns count for all its sessions, with the models of user and judge;
+    ``minutes`` for each session.
     """
 
     usd: MoreThanZero | None = None
@@ -434,7 +434,7 @@ def from_yaml(text: str) -> RunConfig:
     try:
         raw = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ConfigProblems([f"the config is no YAML: {' '.join(str(error).split())}"]) from error
+        raise ConfigProblems([f"config is not YAML: {' '.join(str(error).split())}"]) from error
     return from_dict(raw)
 
 

@@ -61,7 +61,7 @@ class RunReport:
     """Result of one session of a run.
 
     ``reason`` says why a partial run stopped; ``given_up`` counts jobs whose errors are terminal.
-    ``failures`` are those of the jobs without a row, the commonest first.
+    ``failures`` explain the jobs without a row, the commonest first.
     ``tools`` describes the executions of all tool calls of the dataset.
     ``higher`` are the overrides that raise the budgets which are spent.
     ``uploaded`` says where the files were sent, ``upload_problem`` why they were not.

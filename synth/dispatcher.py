@@ -202,7 +202,7 @@ class Dispatcher:
         left = self._count_ready()
         going = f"{left} go on; a new one joins" if left else "none is left; the run goes on"
         self._say(
-            f"A worker was lost, and there is no room for a new one: {going} as soon as there is"
+            f"A worker was lost and cannot be replaced yet: {going} as soon as there is"
             " room. Ctrl-C finishes what is in flight and seals the run."
         )
 

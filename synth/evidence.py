@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class CallRecord:
     """One executed tool call: its arguments, its outcome and the rows that it changed.
 
-    ``arguments`` is None for a call whose arguments could not be read. ``category`` is that of the
-    error (None for a call that succeeded), ``result`` what the tool returned.
+    ``arguments`` is None for a call whose arguments could not be read. ``category`` is the
+    error's (None for a call that succeeded), ``result`` what the tool returned.
     """
 
     name: str
@@ -65,7 +65,7 @@ class TurnRecord:
 @dataclass(frozen=True, slots=True)
 class Utterance:
     """Words of the assistant, to the user or beside tool calls. ``after`` is the number of tool
-    calls executed before them, ``turns`` that of the user's turns.
+    calls executed before them, ``turns`` the number of the user's turns.
     """
 
     after: int
@@ -128,8 +128,8 @@ class Evidence:
     - ``query(sql)``: rows of the end state as a list of dicts; read-only.
     - ``tables``: the schema by table name; ``engine``: the database engine, such as ``sqlite``.
     - ``databases``: where a submitted query is executed; None when they are gone.
-    - ``before``: in a composed task, the evidence of the request before this one; ``beside``: that
-      of the other requests that came in the same message.
+    - ``before``: in a composed task, the evidence of the request before this one; ``beside``: the
+      evidence of the other requests in the same message.
 
     Of a composed task, ``submitted`` maps the number of a request ("1") to the answer to it.
     """

@@ -162,7 +162,7 @@ def resume(
     begun: Begun = _ignore,
 ) -> RunReport:
     """Continue a run. ``changes`` are dotted config keys with new values; ``consent`` decides on
-    code that was not made on this machine; ``begun`` is that of :func:`launch`.
+    code that was not made on this machine; ``begun`` as in :func:`launch`.
 
     Damaged files of the run are restored, with notes. Raises :class:`ResumeRefused` with the
     difference if the config, the world or an extension would change the data, and

@@ -189,9 +189,7 @@ def _splits(tasks: TasksConfig, pools: Sequence[TaskPool]) -> dict[str, list[Tas
     held = tasks.held_out or ()
     known = list(dict.fromkeys(family.id for pool in pools for family in pool.families))
     for name in sorted({*held} - {*known}):
-        raise OperatorError(
-            f"tasks.held_out: there is no family {name!r}{hint(nearest(name, known))}"
-        )
+        raise OperatorError(f"tasks.held_out: unknown family {name!r}{hint(nearest(name, known))}")
     if tasks.splits is None:
         return {TRAIN: [*pools]}
     by_universe = {pool.universe: pool for pool in pools}

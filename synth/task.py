@@ -47,13 +47,13 @@ class Task:
     - ``gold``: the steps of the reference solution; ``end``: its end, known after the proof.
     - ``answer``: the JSON Schema of the answer that is due (None: none), with the rule of each
       field in ``compare_answer``.
-    - ``form``: the parameters of ``submit`` where all families of the world share them; None: they
-      are those of ``answer``; empty: the tool is not offered.
+    - ``form``: the parameters of ``submit`` where all families of the world share them; None: the
+      parameters are ``answer``; empty: the tool is not offered.
     - ``compare``: the rules of columns (``table.column`` -> rule).
     - ``gates``: the gates in order.
     - ``oracle_sql``: independent queries; ``oracle``: their values, known once the task is proved.
     - ``user``: the role of a user who knows more than the request says, or agrees under a
-      condition; ``role`` is the role that is played, by default that of a user who only knows the
+      condition; ``role`` is the role that is played, by default a user who only knows the
       request.
     - ``alternatives``: right ends other than gold's.
     - ``transient``: ``allow`` or ``forbid`` writes that are undone again.
@@ -160,7 +160,7 @@ class Branch:
 
     ``parent`` is the id of that trajectory, ``step`` the number of its turns that are played again,
     ``row`` what its row holds of them: ``messages``, ``tools``, ``events`` and the columns with one
-    entry per completion. ``seed`` is that of the model from there on.
+    entry per completion. ``seed`` is the model's from there on.
     """
 
     parent: str

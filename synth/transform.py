@@ -76,7 +76,7 @@ class Block:
     take turns while they last. A transform that chooses other tasks returns a subclass.
 
     ``source`` has the candidates, which a run's ``seed`` puts in their order. ``composed`` maps
-    numbers of requests to numbers of composed tasks, which are beside those of ``share``.
+    numbers of requests to numbers of composed tasks, beside the ones of ``share``.
     """
 
     source: TaskPool

@@ -109,7 +109,7 @@ class UserRole:
 
     @property
     def every_consent(self) -> Sequence[Consent]:
-        """The conditions of consent, those of follow-ups too."""
+        """The conditions of consent, also in follow-ups."""
         return (*self.consents, *(one for sequel in self.then for one in sequel.consents))
 
     @property

@@ -60,7 +60,7 @@ class ExecutableEnvironment(BaseEnvironment):
 
     @property
     def metrics(self) -> Mapping[str | None, ExecutionMetrics]:
-        """Of :attr:`executions`, per tool; under None those of calls that named no tool."""
+        """The :attr:`executions` per tool; calls without a tool name are under None."""
         return metrics_of(self.executions)
 
     def _mask(self) -> Mask:
@@ -200,7 +200,7 @@ class ExecutableEnvironment(BaseEnvironment):
             if result.ok and not isinstance(result.output, str):
                 result = replace(result, output=json.loads(content))
         except (TypeError, ValueError, RecursionError) as error:
-            raise ExecutorError(f"tool {tool.name} returned what is no JSON: {error}") from None
+            raise ExecutorError(f"tool {tool.name} must return JSON: {error}") from None
         if result.ok and (problem := self.toolbox.output_problem(tool.name, result.output)):
             raise ExecutorError(
                 f"tool {tool.name} returned what its output_schema forbids: {problem}"
@@ -232,5 +232,5 @@ def _malformed(result: ToolResult) -> str:
     for name in ("error", "sql_state", "advice"):
         value = getattr(result, name)
         if value is not None and not isinstance(value, str):
-            return f"failed with the {name} {value!r}, which is no text"
+            return f"failed with the {name} {value!r}, which must be a text"
     return ""

@@ -33,8 +33,8 @@ def reseed(
     universe: int = 0,
 ) -> ReseedReport:
     """Build the world's database as a SQLite file (``out``, by default ``<world>.sqlite`` in the
-    current directory), or inside the database that ``url`` names. A ``universe`` other than 0 is
-    that of the world's seed.py, as a file only (by default ``<world>_<universe>.sqlite``).
+    current directory), or inside the database that ``url`` names. A ``universe`` other than 0
+    comes from the world's seed.py, as a file only (by default ``<world>_<universe>.sqlite``).
 
     A file is replaced if its ``application_id`` says that a reseed made it; on a server the table
     ``_synth_reseed`` lists what one made. ``force`` also replaces what bears the name of something
@@ -47,7 +47,7 @@ def reseed(
     """
     folder = Path(world_path).resolve()
     if not folder.is_dir():
-        raise WorldError("there is no such world folder", folder)
+        raise WorldError("world folder not found", folder)
     if url is not None and out is not None:
         raise DatabaseConfigError(
             "--url and --out exclude each other: both say where the database goes"

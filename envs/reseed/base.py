@@ -20,9 +20,7 @@ class ReseedRefused(DatabaseConfigError):
 
 @dataclass(frozen=True, slots=True)
 class Scripts:
-    """A world's scripts for one engine, in the order in which they run; then ``rows``, those of a
-    seed.py.
-    """
+    """A world's scripts for one engine in the order of execution, and ``rows`` of a seed.py."""
 
     world: str
     paths: tuple[Path, ...]
@@ -38,7 +36,7 @@ class Scripts:
             if there is not None:
                 found.append(there)
             elif stem == "schema":
-                raise WorldError(f"there is no schema.sql for {engine}", home / "schema.sql")
+                raise WorldError(f"schema.sql not found for {engine}", home / "schema.sql")
         return cls(folder.name, tuple(found))
 
 

@@ -31,7 +31,7 @@ def reseed_sqlite(scripts: Scripts, out: Path, *, force: bool) -> ReseedReport:
     """
     target = Path(os.path.realpath(out))
     if not target.parent.is_dir():
-        raise ReseedRefused(f"there is no folder {target.parent}")
+        raise ReseedRefused(f"folder not found: {target.parent}")
     replaced = _may_replace(target, force=force)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".reseed", dir=target.parent)
     os.close(handle)
@@ -96,14 +96,14 @@ def _may_replace(target: Path, *, force: bool) -> bool:
             ) from None
         return False
     if not stat.S_ISREG(state.st_mode):
-        raise ReseedRefused(f"{target} is no file")
+        raise ReseedRefused(f"{target} is not a file")
     with target.open("rb") as file:
         header = file.read(100)
     if force:
         return True
     if not header.startswith(_MAGIC):
         raise ReseedRefused(
-            f"{target} is no SQLite database; choose another file by --out, or use --force"
+            f"{target} is not a SQLite database; choose another file by --out, or use --force"
         )
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
         raise ReseedRefused(

@@ -70,7 +70,7 @@ def beside(script: Path, name: str, depth: int = 0, base: Path | None = None) ->
     if not (named.is_relative_to(root) and inside):
         raise ScriptError(f"a script may include files of its own folder only, not {name}")
     if not path.is_file():
-        raise ScriptError(f"there is no file {name} to include in the script's folder")
+        raise ScriptError(f"file not found in the script's folder: {name}")
     return path
 
 

@@ -14,8 +14,8 @@ class Statement:
 
     ``kind`` is ``sql`` for what the server runs, ``copy`` for a COPY FROM STDIN with its rows in
     ``data`` (without the closing ``\\.``), ``command`` for a line that only the engine's
-    command-line client understands (``\\connect``, ``source``, ``.mode``). ``line`` is that of the
-    first token, counted from 1.
+    command-line client understands (``\\connect``, ``source``, ``.mode``). ``line`` is the line
+    of the first token, counted from 1.
     """
 
     text: str

@@ -91,10 +91,10 @@ def _table_advice(facts: Facts, tables: Mapping[str, Table]) -> str | None:
     if missing is None:
         column = missing_column(facts)
         if column is not None and column[0] is not None:
-            return f"`{column[0]}` is no table or alias of this statement; name it in FROM or JOIN"
+            return f"unknown table or alias `{column[0]}`; name it in FROM or JOIN"
         return "look the table names up in the schema"
     if is_missing_from(facts):
-        return f"`{missing}` is no table or alias of this statement; name it in FROM or JOIN"
+        return f"unknown table or alias `{missing}`; name it in FROM or JOIN"
     if not tables:
         return "look the table names up in the schema"
     if missing in tables:

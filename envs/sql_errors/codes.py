@@ -1,8 +1,8 @@
 """Meaning of each engine's error codes, as :class:`~envs.types.ErrorCategory`.
 
 Codes are tried first, the exact one before its class; words.py decides only where a code says too
-little. The codes are those of sqlite.org/rescode.html, of PostgreSQL's appendix A, and of the
-servers' error message references.
+little. The codes come from sqlite.org/rescode.html, PostgreSQL's appendix A, and the servers'
+error message references.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ Executor = Callable[[dict[str, Json], "sqlalchemy.Connection"], ToolResult]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A resident: it holds a function. ``limits`` can only tighten those of the environment.
+    """A resident: it holds a function. ``limits`` can only tighten the environment's.
 
     ``risk`` says how much depends on a call, for whoever approves calls; None: as ``read_only``
     says, read or write. ``free_sql`` says that the executor runs SQL which the agent wrote. Where
@@ -158,7 +158,7 @@ def tool(
     The function returns a JSON value, or a :class:`ToolResult`; it raises
     :class:`~envs.errors.ToolError` to speak to the model. ``free_sql``: it runs SQL that the agent
     wrote. ``secret``: parameters whose values no audit may show. ``pure``: its result
-    follows from the arguments alone, as that of a calculator does. Raises
+    follows from the arguments alone, as a calculator's does. Raises
     :class:`~envs.errors.WorldError` for a signature that has no JSON Schema.
     """
 
@@ -239,7 +239,7 @@ def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Json]]:
     if loose := [name for name in names if signature.parameters[name].kind not in BY_NAME]:
         raise TypeError(f"parameter `{loose[0]}` cannot be passed by name")
     if unknown := sorted(set(documented) - set(names)):
-        raise TypeError(f"the docstring describes `{unknown[0]}`, which is no parameter")
+        raise TypeError(f"the docstring describes the unknown parameter `{unknown[0]}`")
     properties: dict[str, Json] = {}
     required: list[str] = []
     for name in names:
@@ -356,7 +356,7 @@ def _unknown_secrets(item: Tool) -> list[str]:
         known = cast("Mapping[str, object]", schema).get("properties")
     names = cast("Mapping[str, object]", known if isinstance(known, Mapping) else {})
     return [
-        f"secret names {name!r}, which is no parameter; there are {', '.join(names) or 'none'}"
+        f"secret: unknown parameter {name!r}; known are {', '.join(names) or 'none'}"
         for name in sorted(item.secret - names.keys())
     ]
 
@@ -368,7 +368,7 @@ def _broken_schema(schema: object) -> str:
     try:
         text = json.dumps(dict(cast("Mapping[str, Any]", schema)), allow_nan=False)
     except (TypeError, ValueError) as error:
-        return f"is no JSON: {error}; write dates and the like as text"
+        return f"must be JSON: {error}; write dates and the like as text"
     return _broken_schema_text(text)
 
 
@@ -381,7 +381,7 @@ def _broken_schema_text(text: str) -> str:
         Draft202012Validator.check_schema(json.loads(text))
     except jsonschema.SchemaError as error:
         path = ".".join(str(part) for part in error.absolute_path)
-        return f"is no JSON Schema: {f'{path}: ' if path else ''}{error.message}"
+        return f"must be a JSON Schema: {f'{path}: ' if path else ''}{error.message}"
     return ""
 
 
@@ -403,7 +403,7 @@ def _unportable(schema: Mapping[str, Json], where: str) -> list[str]:
     if unknown := [
         item for item in schema.get("required", ()) if item not in schema.get("properties", {})
     ]:
-        out.append(f"{where}: `required` names {unknown[0]!r}, which is no property")
+        out.append(f"{where}: `required` names the unknown property {unknown[0]!r}")
     if isinstance(items := schema.get("items"), Mapping):
         out += _unportable(cast("Mapping[str, Json]", items), f"{where}[]")
     if schema.get("type") == "array" and "items" not in schema:

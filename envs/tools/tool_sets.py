@@ -100,9 +100,9 @@ def options_schema(make: ToolSet, target: str) -> dict[str, Any]:
 
 
 def check_options(schema: Mapping[str, Any], options: Mapping[str, object]) -> dict[str, object]:
-    """The options without those that are null. Raises :class:`OptionError` for the first wrong one.
+    """The options that are not null, checked against the ``schema`` of :func:`options_schema`.
 
-    ``schema`` is that of :func:`options_schema`.
+    Raises :class:`OptionError` for the first wrong one.
     """
     known: Mapping[str, Mapping[str, Any]] = schema["properties"]
     for key in options:

@@ -92,7 +92,7 @@ class Toolbox:
         if found is None:
             near = difflib.get_close_matches(call.name[:80], self._by_name, n=3)
             return ToolResult.failure(
-                f"There is no tool named {call.name[:80]!r}.",
+                f"Unknown tool {call.name[:80]!r}.",
                 category=ErrorCategory.UNKNOWN_TOOL,
                 error="UnknownTool",
                 advice=f"Did you mean {', '.join(near)}?"
@@ -212,7 +212,7 @@ def _read_with_care(text: str) -> dict[str, Json] | ToolResult:
     if not isinstance(value, dict):
         return _bad(f"The arguments must be a JSON object, not {_kind(value)}.")
     if (not text.isascii() or "\\u" in text) and _half_a_pair(value):
-        return _bad("The arguments hold half of a surrogate pair, which is no text.")
+        return _bad("The arguments must not hold a lone surrogate.")
     if duplicates:
         return _bad(f"The arguments name {duplicates[0][:80]!r} more than once.")
     if _nesting(cast("Json", value)) > MAX_NESTING:

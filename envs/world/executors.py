@@ -15,7 +15,7 @@ from envs.world.package import WorldPackage
 
 
 def world_tools(package: WorldPackage) -> tuple[list[Tool], tuple[Extension, ...]]:
-    """The tools of a world, those of executors.py first, and the sets of tools that it uses.
+    """The tools of a world, first from executors.py, and the sets of tools that it uses.
 
     Raises :class:`~envs.errors.WorldError` with file and line for the first mistake.
     """

@@ -87,7 +87,7 @@ def database_folder(folder: Path) -> Path:
 
 
 def find_script(folder: Path, stem: str, engine: str) -> Path | None:
-    """Find a script for an engine: that engine's, that of its SQL dialect, the plain one.
+    """Find a script for an engine: the engine's, its SQL dialect's, or the plain one.
 
     So ``schema.mysql.sql`` serves MariaDB, unless there is a ``schema.mariadb.sql``.
     """
@@ -163,7 +163,7 @@ def _shared_folder(folder: Path) -> Path | None:
             target.name, [item.name for item in _worlds_beside(folder)], n=1
         )
         meant = f"; did you mean ../{near[0]}?" if near else ""
-        raise WorldError(f"`database: {value}`: there is no folder {target}{meant}", file, line)
+        raise WorldError(f"`database: {value}`: folder not found: {target}{meant}", file, line)
     return target
 
 

@@ -38,7 +38,7 @@ def load_world(path: str | Path) -> World:
     """
     folder = Path(path).resolve()
     if not folder.is_dir():
-        raise WorldError("there is no such world folder", folder)
+        raise WorldError("world folder not found", folder)
     database = database_folder(folder)
     databases = read_databases(database)
     digest = world_digest(folder)

@@ -61,7 +61,7 @@ def _answer(arguments: dict[str, str], db: Connection) -> ToolResult:
     result = execute(db, arguments["sql"])
     if not result.returns_rows:
         raise ToolError(
-            "The statement is no query: it gives no rows.", category=ErrorCategory.SYNTAX_ERROR
+            "The statement must be a query that returns rows.", category=ErrorCategory.SYNTAX_ERROR
         )
     columns = list(result.keys())
     return ToolResult(

@@ -114,9 +114,7 @@ class When:
 
 @dataclass(frozen=True)
 class After:
-    """A day or moment so many seconds after (or before) that of another column; ``otherwise``
-    where that one is null.
-    """
+    """A day or moment so many seconds after (or before) another column's, ``otherwise`` if null."""
 
     column: str
     gaps: Sequence[float]

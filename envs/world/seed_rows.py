@@ -145,13 +145,13 @@ def _fault(value: object) -> str:
     """Say why not every database would store the value alike; empty if all do."""
     if type(value) not in TYPES:
         known = ", ".join(sorted(kind.__name__ for kind in TYPES - {type(None)}))
-        return f"a {type(value).__name__} is none of None, {known}"
+        return f"it must be None, {known}, not {type(value).__name__}"
     if isinstance(value, float | Decimal) and not math.isfinite(value):
-        return "it is no finite number"
+        return "a number must be finite"
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         return "a whole number has at most 64 bits; a Decimal may have more"
     if isinstance(value, str) and _HALF.search(value):
-        return "half of a surrogate pair is no text"
+        return "a text must not hold a lone surrogate"
     return ""
 
 

@@ -56,7 +56,7 @@ def read_databases(folder: Path) -> tuple[DatabaseFile, ...]:
     try:
         raw: Any = json.loads(file.read_bytes())
     except ValueError as error:
-        raise WorldError(f"no JSON: {error}", file) from None
+        raise WorldError(f"not JSON: {error}", file) from None
     if not isinstance(raw, list) or not raw:
         raise WorldError("must hold a list of databases", file)
     out: list[DatabaseFile] = []
@@ -90,7 +90,7 @@ def read_image(path: Path) -> bytes:
         why = unreadable(error, "a SQLite database")
         raise WorldError(f"the database cannot be read: {why}", path) from None
     if not image.startswith(b"SQLite format 3\0"):
-        raise WorldError("this is no SQLite database", path)
+        raise WorldError("not a SQLite database", path)
     return image
 
 

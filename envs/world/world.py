@@ -42,8 +42,8 @@ SUITE_UNIVERSES = 4
 class World:
     """A loaded world. It holds functions, so its folder travels to workers, never the object.
 
-    ``database`` holds the scripts and seed.py: the world's own folder, or that of the world whose
-    database it shares (:mod:`envs.world.files`). ``databases`` are its SQLite files, if it has any
+    ``database`` holds the scripts and seed.py: the world's own folder, or the folder of the world
+    whose database it shares (:mod:`envs.world.files`). ``databases`` are its SQLite files, if it has any
     in the place of scripts. ``extensions`` are the sets of tools that its tools.yaml switches on.
     ``columns`` are the declared traits of columns, by ``table.column``.
     """
@@ -93,7 +93,7 @@ class World:
         file = self.database / "seed.py"
         if universe < 1:
             raise WorldError(
-                f"there is no universe {universe}: universes are numbered from 0, which is seed.sql"
+                f"unknown universe {universe}: universes are numbered from 0, which is seed.sql"
             )
         if not self.universes:
             raise WorldError(
@@ -113,7 +113,7 @@ class World:
 
         ``place`` names the server, or the database that an engine attaches: nothing is built
         then. Raises :class:`~envs.errors.ScriptError` with file and line
-        where a statement fails, :class:`~envs.errors.WorldError` with those of a refused row, and
+        where a statement fails, :class:`~envs.errors.WorldError` likewise for a refused row, and
         :class:`~envs.errors.DatabaseConfigError` for a missing server or driver.
         """
         if find_engine(engine).attaches:
@@ -157,7 +157,7 @@ class World:
         """The template of a database that exists: no script of the world is run."""
         if universe:
             raise WorldError(
-                f"an attached database is universe 0 of a world; there is no universe {universe}",
+                f"unknown universe {universe}: an attached database has universe 0 only",
                 self.path,
             )
         if self.databases:

@@ -38,7 +38,7 @@ class ColumnTraits:
 @dataclass(frozen=True, slots=True)
 class WorldFile:
     """A read ``world.yaml``. ``database`` is the folder of another world and its line; ``columns``
-    maps ``table.column`` to its traits. ``license`` is that of the world's data.
+    maps ``table.column`` to its traits. ``license`` covers the world's data.
     """
 
     database: tuple[str, int] | None = None

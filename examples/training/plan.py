@@ -69,10 +69,10 @@ def read_study(
         raise BadStudy("\n".join([f"{file}:", *lines])) from None
     study.world = (file.parent.parent / study.world).resolve()
     if not study.world.is_dir():
-        raise BadStudy(f"{file}: world: {study.world} is no folder")
+        raise BadStudy(f"{file}: world: {study.world} is not a folder")
     unknown = [name for pair in study.compare for name in pair if name not in study.points]
     if unknown:
-        raise BadStudy(f"{file}: compare: {', '.join(unknown)} is no point")
+        raise BadStudy(f"{file}: compare: unknown point {', '.join(unknown)}")
     for _, after in study.compare:
         if study.points[after].rows == 0:
             raise BadStudy(f"{file}: compare: {after} is untrained, so it comes first of its pair")

@@ -62,7 +62,7 @@ def main() -> int:
         with locked(given.out) as lock:
             python = given.python or make_python(given.out.parent / "train-venv")
             if shutil.which(python) is None:
-                raise BadStudy(f"--python {python} is no program")
+                raise BadStudy(f"--python {python} is not a program")
             play(study, Options(given.out, python, given.threads, given.port, lock))
     except (BadStudy, Failed) as problem:
         print(problem, file=sys.stderr)

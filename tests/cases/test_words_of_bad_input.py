@@ -64,7 +64,7 @@ def test_what_is_no_script_is_told_apart(tmp_path: Path):
     with pytest.raises(OperatorError, match="is a folder; --from takes SQL files"):
         from_files([tmp_path])
     with pytest.raises(
-        OperatorError, match=r"none\.sql cannot be read: there is no such file; check the path"
+        OperatorError, match=r"none\.sql cannot be read: file not found; check the path"
     ):
         from_files([tmp_path / "none.sql"])
     with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
@@ -93,5 +93,5 @@ def test_a_database_that_cannot_be_attached_is_named_as_it_was_typed(tmp_path: P
     with pytest.raises(DatabaseConfigError, match=rf"sqlite:///{tmp_path}/broken.db: file is not"):
         attach(target, AttachedOptions())
     (tmp_path / "broken.db").write_bytes(b"")
-    with pytest.raises(DatabaseConfigError, match=r"schemas: there is no 'x'; there are main"):
+    with pytest.raises(DatabaseConfigError, match=r"schemas: unknown schema 'x'; known are main"):
         attach(target, AttachedOptions(schemas=("x",)))

@@ -182,7 +182,7 @@ def test_a_directory_that_is_removed(world: Path, make_disk: Callable[[int], Dis
     assert not (disk.seen / "run").exists()
     code, said = disk.synth("--resume", str(disk.folder / "run"))
     assert code == 2
-    assert "there is no such directory" in said
+    assert "directory not found" in said
 
 
 def start_slowly(disk: Disk, world: Path) -> subprocess.Popen[str]:

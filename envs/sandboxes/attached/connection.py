@@ -54,8 +54,8 @@ class ReadConnection(ContainedConnection):
         return ReadCursor(self, self._limits)
 
     def run(self, sql: str, parameters: Any) -> StatementResult:
-        """Execute one statement. Raises the driver's errors; those of the limits and rules are of
-        the driver's family as well. Raises SandboxError if the database cannot be reached.
+        """Execute one statement. Raises the driver's errors, also for limits and rules, and
+        SandboxError if the database cannot be reached.
         """
         if self.ended:
             raise self.error("the tool call is over", ErrorCategory.PERMISSION_DENIED)

@@ -33,7 +33,7 @@ class TableRecord(TypedDict, total=False):
 
 
 Fingerprint = Mapping[str, TableRecord]
-"""The recognised state of a database: that of each table, by name."""
+"""The recognised state of a database by table name."""
 
 Read = Callable[[str, int], Sequence[Sequence[Any]] | None]
 """(query, most rows) -> its rows; None if it takes too long or gives more."""

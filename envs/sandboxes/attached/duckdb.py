@@ -39,7 +39,7 @@ class DuckDBAccess(Access):
     def reading_url(self) -> sqlalchemy.URL:
         path = Path(existing_file(self.url))
         if not path.is_file():
-            raise DatabaseConfigError(f"there is no DuckDB file {path}")
+            raise DatabaseConfigError(f"DuckDB file not found: {path}")
         return sqlalchemy.URL.create("duckdb", database=str(path.absolute()))
 
     def engine_options(self) -> Mapping[str, Any]:

@@ -14,9 +14,9 @@ from envs.sandboxes.base import DatabaseTarget, Engine, Template
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachedOptions:
-    """``sql`` is the name of the SQL that a model is told to write (None: that of the URL's
-    dialect). A worker holds at most so many ``connections`` to the database. ``schemas`` are those
-    that are read (none named: all that the account may use; on MariaDB the URL's database).
+    """``sql`` is the name of the SQL that a model is told to write (None: the URL's
+    dialect). A worker holds at most so many ``connections`` to the database. ``schemas`` are read
+    (empty: all that the account may use; on MariaDB the URL's database).
     """
 
     sql: str | None = None

@@ -39,7 +39,7 @@ class SqliteAccess(Access):
     def reading_url(self) -> sqlalchemy.URL:
         path = Path(existing_file(self.url))
         if not path.is_file():
-            raise DatabaseConfigError(f"there is no SQLite file {path}")
+            raise DatabaseConfigError(f"SQLite file not found: {path}")
         name = f"file:{quote(str(path.absolute()))}"
         return sqlalchemy.URL.create("sqlite", database=name, query={"mode": "ro", "uri": "true"})
 

@@ -248,8 +248,8 @@ class MariaDBServer(AdminSession):
         return self._ask(sql)
 
     def peek(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return rows as they are now, those of an open transaction too. Raises OperationalError
-        1153 for more than MAX_CHANGED_BYTES.
+        """Return the present rows, also of an open transaction. Raises OperationalError 1153 for
+        more than MAX_CHANGED_BYTES.
         """
 
         def work(connection: BoundedConnection) -> list[tuple[Any, ...]]:
@@ -441,8 +441,8 @@ def _drop_database(connection: BoundedConnection, name: str) -> None:
 
 
 def _possible_triggers(connection: BoundedConnection, name: str) -> list[str]:
-    """Triggers that a database without its tables may still have files of: one for each table of
-    its log and event, and those of all schemata of the process.
+    """Triggers whose files may outlive a database's tables: one for each table of its log and
+    event, and the triggers of all schemata of the process.
     """
     tables = connection.rows(
         f"SELECT table_name FROM information_schema.tables WHERE table_schema = '{name}_log'"

@@ -24,8 +24,8 @@ else:
 UNBOUNDED = float("inf")
 
 LOST = frozenset({0, 1053, 1158, 1159, 1160, 1161, 1927, 2006, 2013, 2055, 4031})
-"""The numbers of errors after which a connection is of no use: PyMySQL's own, those of the server's
-shutdown and network, and the end of a session that was killed.
+"""The errors after which a connection is unusable: PyMySQL's own, the server's shutdown and
+network, and a killed session.
 """
 
 

@@ -34,7 +34,7 @@ _JSON = (
     " THEN pg_catalog.pg_column_size({0}) ELSE pg_catalog.octet_length({0}::pg_catalog.text) END"
     "::pg_catalog.int8"
 )
-"""The bytes of a jsonb; those of a compressed one are about those of its text."""
+"""The bytes of a jsonb; a compressed one has about as many as its text."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class _Function:
 
     @property
     def shown(self) -> str:
-        """Its name in messages: that of SQL."""
+        """The SQL name, for messages."""
         return "LIKE" if self.name.endswith("like") else self.name
 
 

@@ -72,7 +72,7 @@ def _allow(admin: psycopg.Connection[tuple[object, ...]], role: str) -> None:
     known = {str(name) for (name,) in ask(admin, "SELECT rolname FROM pg_roles")}
     if role not in known:
         raise DatabaseConfigError(
-            f"there is no role {role}: CREATE ROLE {quoted(role)} LOGIN CREATEDB CREATEROLE"
+            f"unknown role {role}: CREATE ROLE {quoted(role)} LOGIN CREATEDB CREATEROLE"
         )
     for name in {GROUP, _OWNER} - known:
         ask(admin, f"CREATE ROLE {name} NOLOGIN")
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command; 0 when the role can make sandboxes, 2 with a message where it cannot."""
     parser = argparse.ArgumentParser(
         prog="python -m envs.sandboxes.postgres.prepare",
-        description="Let a role that is no superuser make sandboxes on a PostgreSQL server.",
+        description="Let an ordinary role make sandboxes on a PostgreSQL server.",
     )
     parser.add_argument("role", metavar="ROLE", help="a role with LOGIN, CREATEDB and CREATEROLE")
     parser.add_argument(

@@ -377,7 +377,7 @@ class _ResultReader:
             self.result.rowcount = -1 if counted is None else counted
 
     def end_by(self, error: Exception) -> None:
-        """Note the statement's error; that of a statement which was cut is none."""
+        """Note the statement's error, unless the statement was cut."""
         if not (self._cut and isinstance(error, errors.QueryCanceled)):
             self.failed = self.failed or error
 

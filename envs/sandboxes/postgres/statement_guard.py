@@ -50,7 +50,7 @@ _REASONS = {
 
 _BLANK = re.compile(r"(?:[ \t\n\r\f\v]|--[^\n\r]*)+")
 MAX_RUN = 1_000
-"""Operator characters in a row, those of comments too. PostgreSQL reads the rest of such a run
+"""Operator characters in a row, also in comments. PostgreSQL reads the rest of such a run
 again at each token, deaf to its timeout: 240,000 empty comments took it five minutes.
 """
 _OPERATORS = re.compile(rf"[-+*/<>=~!@#%^&|`?]{{{MAX_RUN + 1}}}")

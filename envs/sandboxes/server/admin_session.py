@@ -150,9 +150,7 @@ class AdminSession(ABC):
             return [name for removal in self._left for name in removal.databases]
 
     def unreachable(self, words: str) -> EnvsError:
-        """The error of a connection that the server refuses: the operator's at first, later that of
-        a server that went away.
-        """
+        """The error of a refused connection: the operator's at first, later a lost server."""
         if self._started:
             return SandboxError(f"cannot connect to {self.server_name}: {words}")
         return DatabaseConfigError(f"cannot connect to {self.server_name}: {words}")
@@ -189,7 +187,7 @@ class AdminSession(ABC):
     def _dropped(self, removal: Removal) -> bool:
         try:
             if self._give_up_at is not None and time.monotonic() > self._give_up_at:
-                raise SandboxError("there is no time left")
+                raise SandboxError("no time left")
             self._drop(removal)
         except SandboxError as error:
             _log.info("%s stays on %s for now: %s", removal, self.server_name, error)

@@ -104,7 +104,7 @@ class Numbers:
         return number
 
     def give(self, image: Any, number: int | None = None) -> int:
-        """Give a number to a new row; ``number`` is that of a row that only changed."""
+        """Give a number to a new row; a row that only changed keeps its ``number``."""
         rows = self._rows()
         if number is None:
             number = max(self._used, default=0) + 1

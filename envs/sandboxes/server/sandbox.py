@@ -230,7 +230,7 @@ T = TypeVar("T", bound=ServerTemplate[Any, Any])
 class ServerSandbox(Sandbox, Generic[T, S]):
     """One rollout's database on a server.
 
-    ``log`` and ``calls`` are those of the sandbox that this one is a fork of.
+    A fork gets ``log`` and ``calls`` from its original.
     """
 
     in_place = False
@@ -246,8 +246,8 @@ class ServerSandbox(Sandbox, Generic[T, S]):
         self._diff: StateDiff | None = None
         self._changed_bytes = 0
         self._failed = False
-        """True once a call met a session that was lost: the rows on the server may not be those of
-        the calls so far.
+        """True once a call met a lost session: the rows on the server may lack the work of earlier
+        calls.
         """
 
     @property

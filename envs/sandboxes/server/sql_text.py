@@ -14,5 +14,5 @@ def unsendable(sql: str) -> str | None:
         try:
             sql.encode()
         except UnicodeEncodeError:
-            return "a statement cannot hold half of a surrogate pair, which is no text"
+            return "a statement must not hold a lone surrogate"
     return None

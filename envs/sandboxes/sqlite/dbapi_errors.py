@@ -19,9 +19,7 @@ MISMATCH = (apsw.SQLITE_MISMATCH, "SQLITE_MISMATCH")
 
 
 class Error(Exception):
-    """Root of the tree that PEP 249 asks for; the attributes are those of the standard library's
-    sqlite3.
-    """
+    """Root of PEP 249's exceptions, with the attributes of the standard library's sqlite3."""
 
     def __init__(
         self, message: str, code: int = apsw.SQLITE_ERROR, name: str = "SQLITE_ERROR"
@@ -96,7 +94,7 @@ def translate(error: BaseException, guard: SqliteGuard | None = None) -> Error |
         return ProgrammingError(
             "the number of parameters does not match the statement"
             if isinstance(error, apsw.BindingsError)
-            else f"there is no value for the parameter :{error.args[0]}"
+            else f"no value for the parameter :{error.args[0]}"
         )
     if isinstance(error, apsw.Error):
         result: int = getattr(error, "result", apsw.SQLITE_ERROR)

@@ -234,7 +234,7 @@ class _PagesVFS(apsw.VFS):
             name.filename() if isinstance(name, apsw.URIFilename) else name, None
         )
         if pages is None:
-            raise apsw.CantOpenError("there are no files here")
+            raise apsw.CantOpenError("this VFS holds no files")
         return _DatabaseFile(pages)
 
     def xFullPathname(self, name: str) -> str:  # noqa: N802

@@ -119,7 +119,7 @@ class SqliteTemplate(Template):
             )
             return cls(image, plan)
         except (apsw.NotADBError, apsw.CorruptError) as error:
-            raise WorldError(f"this is no SQLite database: {error}") from error
+            raise WorldError(f"not a SQLite database: {error}") from error
         except apsw.Error as error:
             raise WorldError(f"SQLite cannot read it: {error}") from error
         except UnicodeDecodeError:
@@ -152,8 +152,8 @@ class SqliteTransaction(Transaction):
 class SqliteSandbox(Sandbox):
     """A private database in memory. Opened by :meth:`SqliteTemplate.open`.
 
-    ``recorder`` and ``position`` (of the random stream) are those of the sandbox that the pages
-    were copied from. ``alarm`` is that of :class:`~envs.sandboxes.sqlite.dbapi.Session`.
+    A copy gets ``recorder`` and ``position`` (of the random stream) from its original.
+    :class:`~envs.sandboxes.sqlite.dbapi.Session` describes ``alarm``.
     """
 
     dialect = "sqlite"

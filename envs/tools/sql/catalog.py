@@ -45,7 +45,7 @@ class Catalog:
             return alike[0]
         near = nearest(name[:80], names)
         return ToolResult.failure(
-            f"There is no table or view {name[:80]!r}.",
+            f"Unknown table or view {name[:80]!r}.",
             category=ErrorCategory.TABLE_NOT_FOUND,
             advice=f"did you mean {', '.join(near)}?"
             if near

@@ -221,7 +221,7 @@ NO_SQL: Mapping[str, Tool] = {
 
 def _no_rows() -> ToolResult:
     return ToolResult.failure(
-        "The statement is no query: it gives no rows.",
+        "The statement must be a query that returns rows.",
         category=ErrorCategory.SYNTAX_ERROR,
         advice="write one statement that begins with SELECT, WITH or VALUES",
     )

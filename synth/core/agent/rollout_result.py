@@ -20,7 +20,7 @@ from synth.verdict import StopReason
 class AgentLimits:
     """Limits of one rollout, and the handling of malformed calls; None does not limit.
 
-    Turns and tool calls are those of each request of a composed task, see :meth:`for_requests`.
+    Turns and tool calls are counted per request of a composed task, see :meth:`for_requests`.
 
     ``max_total_tokens`` counts input and output of all requests to the model, side questions
     included, and ``max_cost_usd`` their cost as far as it is known. With ``count_user`` both
@@ -56,7 +56,7 @@ class AgentRun:
     without times.
 
     ``completions`` are the turns; ``side`` holds the other completions: side questions of a
-    middleware, and answers that one discarded; ``approver`` those of the model that approves calls.
+    middleware, and answers that one discarded; ``approver`` the approving model's.
     A ``stop_reason`` of None means that the rollout has not stopped.
     """
 
@@ -76,7 +76,7 @@ class AgentRun:
 
     @property
     def said(self) -> str:
-        """The assistant's last words: those of its last turn without tool calls."""
+        """The assistant's words in its last turn without tool calls."""
         return next(
             (
                 completion.content
@@ -88,7 +88,7 @@ class AgentRun:
 
     @property
     def usage(self) -> Usage:
-        """Tokens of the model; those of the user and the approver are counted separately."""
+        """Tokens of the model; user and approver are counted separately."""
         return _sum([*self.completions, *self.side])
 
     @property

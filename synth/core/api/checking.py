@@ -31,9 +31,9 @@ def check(
 ) -> WorldReport:
     """Prove a world: gold works and is reachable, laziness and mistakes cost reward.
 
-    ``world`` is a folder or the name of one that ships, ``families`` those to prove (None: all),
+    ``world`` is a folder or the name of one that ships, ``families`` the ones to prove (None: all),
     ``tasks`` the number of tasks per case of a family, ``universes`` the number of universes (None:
-    2 where the world has a seed.py). ``database``, ``dsn_env_var`` and ``sandbox`` are those of a
+    2 where the world has a seed.py). ``database``, ``dsn_env_var`` and ``sandbox`` are as in a
     run's config. More than one of ``workers`` starts processes, so that a script needs
     ``if __name__ == "__main__":``. ``cache=False`` proves again what proved itself before.
 
@@ -61,7 +61,7 @@ async def acheck(
     workers: int = 1,
     cache: bool = True,
 ) -> WorldReport:
-    """Check in a thread of its own; arguments and errors are those of :func:`check`."""
+    """Like :func:`check`, in a thread of its own."""
     target = _target(database, dsn_env_var, sandbox)
     return await acall(partial(_check, world, families, tasks, universes, target, workers, cache))
 

@@ -99,7 +99,7 @@ async def aopen(
     sandbox: Kind = "pooled",
     renaming: int = 0,
 ) -> Episode:
-    """Open an episode in a thread of its own; arguments and errors are those of :func:`open`."""
+    """Like :func:`open`, in a thread of its own."""
     return await acall(
         lambda _: open(
             world,
@@ -189,7 +189,5 @@ def _proved(
     count = sum(source.capacity(item.id) for item in source.families)
     plan = Plan.make([source], count, 1, seed, transforms)
     if not 0 <= index < plan.tasks:
-        raise OperatorError(
-            f"there is no task {index}: they are numbered from 0 to {plan.tasks - 1}"
-        )
+        raise OperatorError(f"unknown task {index}: tasks are numbered from 0 to {plan.tasks - 1}")
     return call(lambda _: asyncio.run(prove(plan.task(index), world, template)))

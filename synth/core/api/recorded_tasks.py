@@ -21,7 +21,7 @@ class RecordedTasks(Closing):
     """The tasks of a run directory by their ids, such as the rows of ``synth export --to verl``
     name them. Safe for threads.
 
-    World, tasks, limits and engine are those of the run; the user is the scripted one.
+    World, tasks, limits and engine are the run's; the user is scripted.
     ``trust=True`` executes a world that was not made on this machine. Close it, or use it as a
     context manager. Raises :class:`~synth.errors.DatasetError` where the directory lacks what it
     takes to play its tasks, and :class:`~synth.errors.UntrustedCode` without ``trust``.

@@ -32,7 +32,7 @@ def replay(run: Source, *, trust: bool = False) -> ReplayReport:
 
 
 async def areplay(run: Source, *, trust: bool = False) -> ReplayReport:
-    """Replay in a thread of its own; arguments and errors are those of :func:`replay`."""
+    """Like :func:`replay`, in a thread of its own."""
     return await acall(partial(_replay, run, trust))
 
 
@@ -68,7 +68,7 @@ async def agrade(
     where: str | None = None,
     trust: bool = False,
 ) -> GradeReport:
-    """Grade in a thread of its own; arguments and errors are those of :func:`grade`."""
+    """Like :func:`grade`, in a thread of its own."""
     return await acall(partial(_grade, run, world, where, trust))
 
 

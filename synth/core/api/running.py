@@ -104,7 +104,7 @@ def run(
 ) -> Run:
     """Make a dataset, or go on with one.
 
-    ``overrides`` are those of ``synth run`` (``"tasks.count=8"``), mappings of the same keys, or
+    ``overrides`` are written as for ``synth run`` (``"tasks.count=8"``), mappings of keys, or
     one :class:`RunConfig`; further keyword arguments are sections or keys of the config. A text for
     a section chooses a config of its group::
 
@@ -143,7 +143,7 @@ async def arun(
     trust: bool = False,
     **keys: object,
 ) -> Run:
-    """Make a dataset in a thread of its own; the arguments and errors are those of :func:`run`.
+    """Like :func:`run`, in a thread of its own.
 
     Cancellation finishes what is in flight, seals the dataset as partial, and then raises
     CancelledError.

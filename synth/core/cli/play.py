@@ -110,7 +110,7 @@ class Game:
         elif line == "/score":
             self._judged(self._episode.score())
         elif word.startswith("/"):
-            self._screen.line(f"there is no {word}: /tools, /score, /end")
+            self._screen.line(f"unknown command {word}: /tools, /score, /end")
         elif word in self._tools:
             await self._call(word, rest.strip())
         else:
@@ -153,7 +153,7 @@ def read_arguments(text: str) -> dict[str, object]:
         try:
             read: dict[str, object] = json.loads(text)
         except json.JSONDecodeError as error:
-            raise ValueError(f"no JSON: {error}") from None
+            raise ValueError(f"not JSON: {error}") from None
         return read
     found: dict[str, object] = {}
     decoder = json.JSONDecoder()

@@ -112,7 +112,7 @@ def _resume(options: argparse.Namespace) -> int:
         )
     directory: Path = options.resume.expanduser().absolute()
     if not directory.is_dir():
-        raise OperatorError(f"--resume: {directory}: there is no such directory")
+        raise OperatorError(f"--resume: directory not found: {directory}")
     print(f"synth {version()}: reading {directory}", file=sys.stderr, flush=True)
     done = resolve("synth.core.cli.finished_run:say_if_complete")
     if not options.overrides and done(directory, as_json=options.json):

@@ -152,7 +152,7 @@ def _section(config: dict[str, Any], package: str | None) -> Any:
     for name in (package or "").split(".") if package else ():
         if not isinstance(value, dict) or name not in value:
             near = hint(nearest_key(f"{package}", (*KEYS, *SECTIONS)))
-            raise ConfigProblems([f"--package: {package}: there is no such section{near}"])
+            raise ConfigProblems([f"--package: unknown section {package}{near}"])
         value = cast("dict[str, Any]", value)[name]
     return value
 

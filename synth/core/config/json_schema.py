@@ -25,7 +25,7 @@ def config_schema(section: str = "") -> dict[str, Any]:
     """
     if section and section not in SECTIONS:
         near = hint(nearest(section, SECTIONS))
-        raise OperatorError(f"--config {section}: there is no such section{near}")
+        raise OperatorError(f"--config: unknown section {section}{near}")
     whole = TypeAdapter(RunConfig).json_schema()
     parts: dict[str, Any] = whole.pop("$defs")
     for part in (whole, *parts.values()):

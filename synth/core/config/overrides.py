@@ -50,7 +50,7 @@ SWEEPS = (
 _OF_SWEEPS = re.compile(r"hydra[./](?:launcher|sweeper|sweep)\b")
 
 _NAMES = re.compile(r"([\w.-]+)['\"]?\s*[:=]")
-"""Keys anywhere in an override, those of an inline mapping included: ``model={api_key: ...}``."""
+"""Keys anywhere in an override, also in an inline mapping: ``model={api_key: ...}``."""
 
 _ONE_WORD = re.compile(r"[^,\[\]{}'\"$\\]+")
 """A value that is no list, mapping, sweep, quoted text or interpolation, whatever else Hydra's
@@ -112,7 +112,7 @@ def read_overrides(
         if config_dir.expanduser().is_dir():
             folders.append(f"file://{config_dir.expanduser().resolve()}")
         else:
-            problems.append(f"--config-dir: {config_dir}: there is no such folder")
+            problems.append(f"--config-dir: folder not found: {config_dir}")
     quoted = ",".join(QuotedString(folder, Quote.single).with_quotes() for folder in folders)
     search_path = (f"{SEARCH_PATH}=[{quoted}]",) if folders else ()
     groups = groups_in(search_path)
@@ -253,7 +253,7 @@ def _folders(override: Override) -> list[str]:
             continue
         folder = Path(rest).expanduser().resolve()
         if not folder.is_dir():
-            raise _Refused(f"{SEARCH_PATH}: {folder}: there is no such folder")
+            raise _Refused(f"{SEARCH_PATH}: folder not found: {folder}")
         found.append(f"file://{folder}")
     return found
 

@@ -1,4 +1,4 @@
-"""Prices of a model: the config's own, or else those of a public price table.
+"""Prices of a model: the config's own, or else from a public price table.
 
 A price that is neither given nor known is unknown, and never 0.
 """

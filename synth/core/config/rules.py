@@ -87,7 +87,7 @@ def _names(config: Plain) -> Iterator[Finding]:
         example = f"models.NAME.name=gpt-4.1-mini {key}=NAME"
         if name != AGENT and name not in models:
             near = hint(nearest(name, [*models, AGENT]))
-            yield (key, "models"), f"{key}: there is no models.{name}{near}; as in {example}"
+            yield (key, "models"), f"{key}: unknown model {name!r}{near}; as in {example}"
             continue
         section = AGENT if name == AGENT else f"models.{name}"
         model = config[AGENT] if name == AGENT else models[name]
@@ -257,7 +257,7 @@ def _not_json(value: Any, key: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         for name, inner in cast("Mapping[Any, Any]", value).items():
             if not isinstance(name, str):
-                yield f"{key}.{name}", f"a key that is no text ({name!r})"
+                yield f"{key}.{name}", f"a key that is not a text ({name!r})"
             yield from _not_json(inner, f"{key}.{name}")
     elif isinstance(value, list):
         for index, inner in enumerate(cast("list[Any]", value)):

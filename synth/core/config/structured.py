@@ -49,7 +49,7 @@ def structured(section: type = RunConfig) -> type:
 
 
 def _default(entry: Any, kind: Any) -> Any:
-    """The default of a dataclass's field; that of a section is the section's own defaults."""
+    """The default of a dataclass's field; a section's default has the defaults of its keys."""
     if entry.default is not MISSING:
         return field(default=entry.default)
     return field(default_factory=kind if _is_section(kind) else entry.default_factory)

@@ -71,9 +71,9 @@ def _split_universes(
         there = f"with tasks.universes={shown} they are numbered from 0 to {universes - 1}"
     else:
         shown, known = f"[{','.join(map(str, universes))}]", set(universes)
-        there = f"tasks.universes={shown} lists those that there are"
+        there = f"tasks.universes={shown} lists the known ones"
     for universe in sorted(set(given) - known):
-        yield both, f"tasks.splits: there is no universe {universe}; {there}"
+        yield both, f"tasks.splits: unknown universe {universe}; {there}"
     if splits and (missing := sorted(known - set(given))):
         first = ", ".join(map(str, missing[:8])) + (", ..." if len(missing) > 8 else "")
         word = "universe" if len(missing) == 1 else "universes"

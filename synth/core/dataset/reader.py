@@ -201,7 +201,7 @@ class Dataset(Closing):
         Raises IndexError.
         """
         if not -self.count <= position < self.count:
-            raise IndexError(f"there is no row {position}: the dataset has {self.count}")
+            raise IndexError(f"unknown row {position}: the dataset has {self.count} rows")
         taken = self._take([position % self.count], SCHEMA.names)
         return Trajectory(next(self._values(taken)))
 
@@ -222,7 +222,7 @@ class Dataset(Closing):
         for name in names:
             if name not in SCHEMA.names:
                 advice = hint(nearest(name, SCHEMA.names)) or f"; use {', '.join(SCHEMA.names)}"
-                raise DatasetError(f"there is no column {name}{advice}")
+                raise DatasetError(f"unknown column {name}{advice}")
         return names
 
     def _tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
@@ -282,7 +282,7 @@ class Dataset(Closing):
             if error["trajectory_id"].startswith(text):
                 cause = f"{error['error_type']}: {error['message']}"
                 raise DatasetError(f"{text} has no trajectory: {cause}")
-        raise DatasetError(f"there is no trajectory {text} in {self.path}")
+        raise DatasetError(f"unknown trajectory {text} in {self.path}")
 
     def _matches(self, text: str) -> tuple[list[str], list[int]]:
         """Return ids and positions of the row with that id or job index, or else of all rows whose

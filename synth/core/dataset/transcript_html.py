@@ -34,7 +34,7 @@ _JOINER = "\u200d"  # within an emoji
 
 
 def trajectory_html(row: Mapping[str, Any]) -> str:
-    """Render a row, or those of its columns that are there."""
+    """Render a row, or the columns of it that are given."""
     parts = [_head(row)]
     if "messages" in row:
         parts.append(messages_html(row["messages"]))

@@ -130,8 +130,8 @@ class Variety:
         family: str = "",
         env: str = "",
     ) -> None:
-        """Count a row, by its messages as values or as JSON. ``family`` is that of its task in the
-        world ``env``; a composed task counts for the family of each of its requests.
+        """Count a row, by its messages as values or as JSON. ``family`` names its task's family
+        in the world ``env``; a composed task counts for each request's family.
         """
         said: list[str] = []
         calls: list[Mapping[str, Any]] = []

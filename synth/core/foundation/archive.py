@@ -63,10 +63,10 @@ def archive_files(archive: bytes) -> Iterator[tuple[str, bytes]]:
                 inside = path.parts and not path.is_absolute() and ".." not in path.parts
                 file = tar.extractfile(entry) if inside and entry.isreg() else None
                 if file is None:
-                    raise WorldError(f"this is no archive of a world: it holds {entry.name!r}")
+                    raise WorldError(f"not an archive of a world: it holds {entry.name!r}")
                 yield entry.name, file.read()
     except (zstandard.ZstdError, tarfile.TarError) as error:
-        raise WorldError(f"this is no archive of a world: {error}") from None
+        raise WorldError(f"not an archive of a world: {error}") from None
 
 
 def unpack_world(archive: bytes, into: Path) -> Path:

@@ -66,7 +66,7 @@ class NearDuplicates:
         return None
 
     def add(self, shingles: frozenset[int]) -> None:
-        """Add a text. Its number is that of the texts before it."""
+        """Add a text; its number counts the texts before it."""
         for shingle in shingles:
             self._counts[shingle % _SKETCH] += 1
         self._texts.append(array("Q", sorted(shingles)))

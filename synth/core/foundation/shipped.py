@@ -71,7 +71,7 @@ def world_at(path: str | Path) -> Path:
     if is_world(folder):
         return folder
     if not folder.exists():
-        raise OperatorError(f"{folder}: there is no such folder")
+        raise OperatorError(f"folder not found: {folder}")
     if not folder.is_dir():
         raise OperatorError(f"{folder}: a world is a folder, and this is a file")
     raise OperatorError(

@@ -230,7 +230,7 @@ def stems(words: str) -> frozenset[str]:
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """Return a word without its ending: that of "orders" and "ordered" is the same."""
+    """Return a word without its ending: "orders" and "ordered" give the same."""
     for ending in ("ing", "ed", "es", "e", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             stem = word.removesuffix(ending)

@@ -106,7 +106,7 @@ def read_events(raw: Sequence[Mapping[str, Any]]) -> list[RecordedEvent]:
 
 
 def emitted_call(call: ToolCall, form: str | None = None) -> EmittedCall:
-    """Return the record of a call; ``form`` is that of a call written as text."""
+    """Return the record of a call; ``form`` names the format of a call written as text."""
     unreadable = any(_UNREADABLE.search(text) for text in (call.id, call.name, call.arguments))
     escaped = json.dumps([call.name, call.arguments, call.id]) if unreadable else None
     return EmittedCall(call.id, call.name, call.arguments, escaped, form)

@@ -108,7 +108,7 @@ _ROLES = re.compile(
     r"(?:card)?holder|payer|payee|debtor|creditor|insured|signatory|signer|spouse|partner|owner|kin"
     r"|guardian|mother|father|beneficiary|assignee|requester|reporter|caller|author(?:i[sz]ed)?_?by"
 )
-"""Words for the part that a person has in a row, besides those of ``_PEOPLE``."""
+"""Words for the part that a person has in a row, besides ``_PEOPLE``."""
 
 _CREDITED = _words(
     "author artist composer director actor writer performer band singer editor translator"
@@ -253,8 +253,8 @@ def _snake(name: str) -> str:
 
 
 def _readings(table: str, column: str) -> list[str]:
-    """A column's name in snake case, and without the words that say whose it is: those of
-    ``_WHOSE`` and the beginnings of the table's own name (``cust`` in ``customers``).
+    """A column's name in snake case, without the words that say whose it is: ``_WHOSE`` and the
+    beginnings of the table's own name (``cust`` in ``customers``).
     """
     name, own = _snake(column), _snake(table)
     words = name.split("_")

@@ -17,7 +17,7 @@ from synth.task import Message, Task
 class RenamingLayer:
     """The tools of one task as its renaming shows them, and the way of each call through it.
 
-    ``boxes`` hold the environment's tools and those of the episode.
+    ``boxes`` hold the environment's tools and the episode's.
     """
 
     def __init__(self, renaming: Renaming, boxes: Sequence[Toolbox]) -> None:

@@ -1,4 +1,4 @@
-"""Translation between a world's own names and those of a renaming.
+"""Translation between a world's own names and a renaming's.
 
 A model reads and writes *shown* names. *Own* names are the world's.
 """
@@ -273,8 +273,8 @@ def _show_text(
 def _replacing(
     prose: Mapping[str, str], exact: Mapping[str, str] | None = None
 ) -> Callable[[str], str]:
-    """A function that replaces whole words: those of ``prose`` in any case, with spaces for
-    underscores and the article that goes with the new word, those of ``exact`` as they stand.
+    """A function that replaces whole words: ``prose`` in any case, with spaces for underscores
+    and the article that goes with the new word, ``exact`` as they stand.
     """
     spoken = {_spaced(old): _spaced(new) for old, new in prose.items()}
     strict = {old: new for old, new in (exact or {}).items() if old not in spoken}

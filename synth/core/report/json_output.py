@@ -29,4 +29,4 @@ def print_json(document: object, *, indent: int | None = 2) -> None:
 def _plain(value: object) -> str:
     if isinstance(value, (date, datetime)):
         return value.isoformat()
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")

@@ -47,7 +47,7 @@ def effective_count(tasks: Sequence[tuple[int, int]]) -> float:
     """The number of independent trials that samples of tasks are worth.
 
     ``tasks`` are pairs (passed, samples). Samples of one task resemble each other, so that four of
-    each say less than as many tasks: the count is between that of the tasks and that of the
+    each say less than as many tasks: the count is between the number of tasks and the number of
     samples, by the variance between tasks.
     """
     count, passed = sum(n for _, n in tasks), sum(c for c, _ in tasks)

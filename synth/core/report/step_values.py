@@ -40,9 +40,9 @@ def step_values(dataset: Dataset) -> dict[str, Any]:
     """The values of branched states as JSON, by parent, model and turn.
 
     ``value`` is the mean reward of a state's scored branches, ``interval`` its 95 percent by
-    Wilson's formula: it is exact for rewards of 0 and 1, and too wide for those between. ``gain``
-    is the next known value of the same parent less this one: that of the next branched state, or
-    after the last the parent's own reward, if the parent is in the dataset and was played by the
+    Wilson's formula: it is exact for rewards of 0 and 1, and too wide for others. ``gain``
+    is the next known value of the same parent less this one: the next branched state's, or after
+    the last the parent's own reward, if the parent is in the dataset and was played by the
     same model. Otherwise it is None. Raises DatasetError if no row is a branch.
     """
     parents: dict[Key, _Parent] = {}

@@ -150,7 +150,7 @@ def _line_width(screen: Screen, indent: int) -> int:
 
 
 def _changes(screen: Screen, changes: Sequence[Mapping[str, Any]], *, indent: int) -> None:
-    """Print changed rows, those of one call or of the whole rollout."""
+    """Print the rows changed by one call or by the whole rollout."""
     for change in changes:
         key = ", ".join(f"{name}={_quoted(value)}" for name, value in change["key"].items())
         style = {"insert": "green", "delete": "red"}.get(change["op"], "yellow")

@@ -100,8 +100,8 @@ class PresentTasks:
         return self._recording.home / family / self._recording.world.name
 
     def _world(self, family: str) -> World:
-        """The recorded world with one family of today, or those of a composed task, in the place
-        of its own.
+        """The recorded world with today's family, or families of a composed task, in the place of
+        its own.
         """
         folder = self._home(family)
         if not folder.exists():

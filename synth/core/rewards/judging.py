@@ -15,8 +15,8 @@ from synth.verdict import Verdict
 
 
 def judge(evidence: Evidence, rewards: Sequence[WorldReward] = ()) -> list[Verdict]:
-    """Return the verdict of each gate of the task, in their order, then those of ``rewards``, the
-    world's own gates and scores, that apply to its family.
+    """Return the verdict of each gate of the task, in their order, then of each of ``rewards``,
+    the world's own gates and scores, that applies to its family.
 
     Each request of a composed task is judged as the task that it is, on what was done and said from
     its coming to the next; a verdict is that on all of them.

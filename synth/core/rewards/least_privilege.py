@@ -26,7 +26,7 @@ class ReadsOptions:
 class ReadsOnly(Verifier):
     """Passes if few calls were about people whom the task does not concern, and about no other.
 
-    The people of a task are those of the request, of gold's calls, changes and words, and of its
+    The people of a task appear in the request, in gold's calls, changes and words, or in its
     short results. A world without personal columns has no other people.
     """
 

@@ -20,7 +20,7 @@ from synth.verdict import Verdict
 def evidence_of_requests(evidence: Evidence) -> list[Evidence | None]:
     """The evidence of each part of a composed task; None for a request that never came.
 
-    A request lasts from its coming to that of the next one. Its changes are the net changes of its
+    A request lasts until the next one comes. Its changes are the net changes of its
     own calls. Requests of one message are told apart by the rows that they change.
     """
     if evidence.task.asked_together:
@@ -110,7 +110,7 @@ def _after(one: RowChange, other: RowChange) -> RowChange | None:
 def combined(evidence: Evidence, judged: Sequence[Sequence[Verdict] | None]) -> list[Verdict]:
     """One verdict for each gate and score, on all requests.
 
-    A gate passes if it passes for each of them; a score is their mean. The detail is that of the
+    A gate passes if it passes for each of them; a score is their mean. The detail describes the
     first request that fails, with the findings and notes of all.
     """
     places = _places(evidence)

@@ -47,7 +47,7 @@ def evidence_of_message(evidence: Evidence) -> list[Evidence]:
 
 
 def places_in_message(evidence: Evidence) -> list[list[int]]:
-    """The places among all calls of those of each request of a message."""
+    """The places among all calls of each request's calls in a message."""
     owners = _Owners.of(evidence)
     return [
         [

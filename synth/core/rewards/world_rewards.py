@@ -160,7 +160,7 @@ def _rewards_of(folder: Path, digest: str) -> tuple[WorldReward, ...]:
 
 def check_reward_families(world: World, families: Collection[str]) -> None:
     """Raise :class:`~envs.errors.WorldError` if ``families=`` of a reward names none of
-    ``families``, all those of the world; nothing is checked if they are unknown (empty).
+    ``families``, all of the world; nothing is checked if they are unknown (empty).
     """
     for item in world_rewards(world):
         for name in item.mark.families or ():

@@ -107,7 +107,7 @@ class Recovery:
         return config
 
     def config_text(self, sound: str) -> bytes:
-        """The bytes of config.yaml, or those of its ``sound`` text if the file is damaged."""
+        """The bytes of config.yaml, or of its ``sound`` text if the file is damaged."""
         file = self.files.directory / CONFIG_FILE
         return sound.encode() if self._config_restored else file.read_bytes()
 

@@ -124,10 +124,7 @@ class RecordedPlan(ABC):
         directory = self.dataset.path
         archives = sorted((directory / "world").glob("*.tar.zst"))
         if len(archives) != 1:
-            raise OperatorError(
-                f"{directory}: it takes the world of the run, and there is no"
-                " world/<digest>.tar.zst"
-            )
+            raise OperatorError(f"the run's world not found: {directory}/world/<digest>.tar.zst")
         archive, tasks = archives[0].read_bytes(), directory / TASKS_FILE
         parts = [world_part(archive), config_part((directory / CONFIG_FILE).read_bytes())]
         if tasks.is_file():

@@ -62,7 +62,7 @@ class FamilyTasks(TaskPool):
     ``given`` are families of another origin. The grounding rows are held in memory, and nothing
     else is. Raises :class:`~synth.errors.TaskError` for a family that cannot be grounded; one that
     has no task in a universe after the first is ``absent``. ``phrasings`` are the users of families
-    in other words, those of the world's phrasings.jsonl; whoever proves some sets others.
+    in other words, by default from the world's phrasings.jsonl.
     """
 
     def __init__(
@@ -136,9 +136,7 @@ class FamilyTasks(TaskPool):
             return [family for family in known if not names or family.id in names]
         for name in names or ():
             if name not in by_id and name not in absent:
-                raise TaskError(
-                    f"there is no family {name!r}; {nearest(name, by_id)}", known[0].file
-                )
+                raise TaskError(f"unknown family {name!r}; {nearest(name, by_id)}", known[0].file)
         wanted = [by_id[name] for name in dict.fromkeys(names or ()) if name in by_id]
         return wanted if names else list(known)
 
@@ -246,8 +244,8 @@ class FamilyTasks(TaskPool):
     def words(
         self, family: str, user: UserText, draw: int, phrasing: str | None
     ) -> tuple[str | None, UserText, object]:
-        """The words of a task's user: their name, the user, and the compiled request. They are
-        those of the name ``phrasing``, or else drawn.
+        """The words of a task's user: their name, the user, and the compiled request. They
+        have the name ``phrasing``, or else are drawn.
         """
         named = self._named.get(family)
         if named is None:
@@ -262,8 +260,8 @@ class FamilyTasks(TaskPool):
     def _in_words(
         self, families: Sequence[TaskFamily]
     ) -> dict[str, list[tuple[str, UserText, object]]]:
-        """The user of each family of tasks.yaml in each of its wordings, by name: those of its
-        author come first.
+        """The user of each family of tasks.yaml in each of its wordings, by name: first the
+        author's.
         """
         named: dict[str, list[tuple[str, UserText, object]]] = {}
         for family in families:

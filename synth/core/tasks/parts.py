@@ -18,8 +18,8 @@ OF = "@"
 
 
 def joined_gold(parts: Sequence[Task], *, together: bool = False) -> list[Step]:
-    """The steps of all parts, with the beginning of each later request between them: its coming, or
-    that of the work on it where the requests come ``together``.
+    """The steps of all parts, with the beginning of each later request between them: its arrival,
+    or the start of work on it where the requests come ``together``.
     """
     steps: list[Step] = []
     follow_ups = 0

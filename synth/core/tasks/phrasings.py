@@ -81,8 +81,8 @@ def digest_of(user: UserText) -> str:
 def reworded_user(user: UserText, phrasing: UserPhrasing, slots: frozenset[str]) -> UserText:
     """The user in the words of a phrasing; at a place that it leaves out, the author's stay.
 
-    Raises ValueError for a place that the user does not have, for braces that are no slots, and
-    for other slots than those of the author's texts in that place.
+    Raises ValueError for a place that the user does not have, for braces that are not slots, and
+    for slots that the author's texts in that place do not have.
     """
     places = places_of(user)
     if REQUEST not in phrasing.texts:
@@ -94,7 +94,7 @@ def reworded_user(user: UserText, phrasing: UserPhrasing, slots: frozenset[str])
         try:
             compiled = compile_value(text, slots, frozenset())
         except Unknown as error:
-            message = f"{place}: there is no slot {error.name!r}; {nearest(error.name, slots)}"
+            message = f"{place}: unknown slot {error.name!r}; {nearest(error.name, slots)}"
             raise ValueError(message) from None
         except ValueError as error:
             raise ValueError(f"{place}: {error}") from None
@@ -201,7 +201,7 @@ def _read_line(line: bytes, number: int) -> UserPhrasing:
     if entry is None:
         raise ValueError("is not a JSON object on one line")
     if unknown := [key for key in entry if key not in _KEYS]:
-        raise ValueError(f"there is no key {unknown[0]!r} here; {nearest(unknown[0], _KEYS)}")
+        raise ValueError(f"unknown key {unknown[0]!r}; {nearest(unknown[0], _KEYS)}")
     words = _texts({key: entry.get(key, "") for key in ("family", "of", "persona")})
     if words is None or not words["family"]:
         raise ValueError("needs `family`, the id of a family; `of` and `persona` are texts")
@@ -273,8 +273,7 @@ def world_phrasings(
     ]
     if known:
         notes += [
-            f"{PHRASINGS}: {count} of {name} left out: there is no such family;"
-            f" {nearest(name, known)}"
+            f"{PHRASINGS}: {count} of {name} left out: unknown family; {nearest(name, known)}"
             for name, count in unknown.items()
             if count
         ]
@@ -282,6 +281,6 @@ def world_phrasings(
 
 
 def slots_of(family: Family) -> frozenset[str]:
-    """The slots that texts of a family may name: those of its author's texts."""
+    """The slots that texts of a family may name: the slots of its author's texts."""
     texts = [text for found in places_of(family.body.user).values() for text in found]
     return frozenset(name.partition(".")[0] for text in texts for name in slots_in(text))

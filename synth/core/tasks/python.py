@@ -87,7 +87,7 @@ def read_function(function: Callable[..., Any], context: ReaderContext) -> Liste
 
 
 def texts_in(raw: Map) -> str:
-    """All texts of a task but those of its slots and its key, one below the other."""
+    """All texts of a task except in its slots and key, one below the other."""
     own = {key: raw[key] for key in raw if key not in {"slots", "key"}}
     return "\n".join(leaf for _, leaf in named_values(own) if isinstance(leaf, str))
 
@@ -161,7 +161,7 @@ class _Function:
             raise self.fail(f"yields more than {MOST:,} tasks")
         for item in found:
             if not isinstance(item, Mapping):
-                raise self.fail(f"yields {item!r:.80}, which is no dict")
+                raise self.fail(f"must yield dicts, not {item!r:.80}")
         return [cast("Map", self.marked(item, "a task")) for item in found]
 
     def run(self, db: Any) -> list[Any]:
@@ -208,7 +208,7 @@ class _Function:
             plain = json_value(value)
             canonical(plain).encode()
         except (TypeError, ValueError):
-            raise self.fail(f"{where}: {value!r:.80} is no JSON value") from None
+            raise self.fail(f"{where}: {value!r:.80} is not a JSON value") from None
         if isinstance(plain, int) and plain not in INT64:
             raise self.fail(f"{where}: {plain} does not fit into 64 bits; write it as text")
         return plain

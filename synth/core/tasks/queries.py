@@ -107,7 +107,7 @@ def json_value(value: Any) -> object:
     if isinstance(value, Decimal):
         return int(value) if value.is_finite() and value == int(value) else float(value)
     if isinstance(value, bytes):
-        raise ValueError("bytes are no JSON value; select a number or a text")  # noqa: TRY004
+        raise ValueError("bytes are not a JSON value; select a number or a text")  # noqa: TRY004
     return value
 
 
@@ -243,7 +243,7 @@ def _asked(
     except KeyError as error:
         name = error.args[0]
         raise TaskError(
-            f"{query} binds :{name}, which is no slot; {nearest(name, set(values))}", *place
+            f"{query} binds the unknown slot :{name}; {nearest(name, set(values))}", *place
         ) from None
     except DBAPIError as error:
         result = to_result(error, template.dialect, template.tables)

@@ -36,7 +36,7 @@ class RunStart:
 class RolloutFigures:
     """The figures of a finished rollout; None where a figure is unknown.
 
-    ``tokens`` and ``cost_usd`` are those of agent, user, approver and judge together.
+    ``tokens`` and ``cost_usd`` count agent, user, approver and judge together.
     """
 
     job_index: int

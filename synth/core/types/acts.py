@@ -11,8 +11,8 @@ ActKind = Literal["ask", "propose", "check", "report", "refuse", "work"]
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One act of a turn to the user. The scripted expert states its acts; those of other models are
-    heard in their words, by rules or by a model.
+    """One act of a turn to the user. The scripted expert states its acts; the acts of other models
+    are read from their words, by rules or by a model.
 
     ``ask``: it wants to know the ``topics``. ``propose``: it wants leave to call the ``tools``;
     none named stands for any. ``check``: it asks whether what it says is right. ``report``: it

@@ -1,6 +1,6 @@
 """The checks of one task: the gates that a rollout has to pass, and right ends other than gold's.
 
-Their JSON is that of tasks.parquet.
+Their JSON is written in tasks.parquet.
 """
 
 from __future__ import annotations

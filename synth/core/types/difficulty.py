@@ -41,12 +41,12 @@ _CLAUSES = re.compile(
 
 
 def difficulty(task: Task) -> int:
-    """The number of a task; of a composed one, that of all its requests."""
+    """The number of a task; a composed one counts all its requests."""
     return sum(work_of(task).values())
 
 
 def work_of(task: Task) -> Mapping[str, int]:
-    """The kinds of work of a task with their numbers; those of 0 may be missing."""
+    """The kinds of work of a task with their numbers; a 0 may be missing."""
     known = None if task.end is None else task.end.work  # a proof takes the branches out of gold
     return work(task.gold) if known is None else known
 

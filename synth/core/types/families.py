@@ -1,4 +1,4 @@
-"""Names of families in rows: a composed task has those of its parts."""
+"""Names of families in rows: a composed task has its parts' families."""
 
 from __future__ import annotations
 

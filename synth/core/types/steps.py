@@ -1,6 +1,6 @@
 """The steps of one task's gold solution.
 
-Their JSON is that of tasks.parquet: an object with ``do``, the word of the step. Values may hold
+Their JSON in tasks.parquet is an object with ``do``, the word of the step. Values may hold
 nodes of the notation for names that earlier steps save (see :mod:`synth.core.tasks.yaml.template`).
 """
 
@@ -262,7 +262,7 @@ def steps_from_json(raw: Iterable[Mapping[str, Any]]) -> list[Step]:
 
 
 def every_step(steps: Sequence[Step]) -> Iterator[Step]:
-    """All steps in order, those of loops and branches after their step."""
+    """All steps in order, the steps of loops and branches after their own."""
     for step in steps:
         yield step
         if isinstance(step, LoopStep | BranchStep):
@@ -272,7 +272,7 @@ def every_step(steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def rewritten(steps: Sequence[Step], change: Callable[[Step], Sequence[Step]]) -> list[Step]:
-    """The steps with those of ``change`` in the place of each, in loops and branches too."""
+    """Replace each step, also in loops and branches, by the steps that ``change`` gives."""
     out: list[Step] = []
     for step in steps:
         if isinstance(step, LoopStep):

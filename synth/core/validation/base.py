@@ -32,13 +32,13 @@ class GateValidation(ABC):
     def open_question(self, options: Any, evidence: Evidence) -> str | None:
         """The reason for which the task has no single right answer; None if it has one.
 
-        ``options`` are those of the gate, ``evidence`` that of gold.
+        ``options`` are the gate's, ``evidence`` is gold's.
         """
 
     def known_answer_possible(self, options: Any, evidence: Evidence) -> bool:
         """True if a fixed answer, known by heart, earns the full reward of the gate.
 
-        ``evidence`` is that of an agent that has done nothing. The report counts such tasks.
+        ``evidence`` is of an agent that has done nothing. The report counts such tasks.
         """
         return False
 
@@ -48,7 +48,7 @@ class GateValidation(ABC):
     ) -> Iterator[Attack]:
         """Attacks that do not do the work; each that earns the full reward is a problem.
 
-        ``evidence`` is that of an agent that has done nothing. It can be queried until the first
+        ``evidence`` is of an agent that has done nothing. It can be queried until the first
         attack is played.
         """
 

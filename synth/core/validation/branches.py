@@ -9,7 +9,7 @@ from synth.core.types.steps import BranchStep, LoopStep, Step
 
 
 def branches_taken(steps: Sequence[Step], taken: Sequence[tuple[BranchStep, bool]]) -> list[Step]:
-    """The steps with those of the branch that was taken in the place of each ``if``.
+    """Replace each ``if`` by the steps of the branch that was taken.
 
     In loops, whose items may differ, the ``if`` stays, without a branch that no item took.
     """

@@ -72,8 +72,8 @@ class ReportCache:
         return found
 
     def read(self, entry: str, key: str | None = None) -> Any:
-        """The value that was written under a key, by default that of the whole world; None if there
-        is none that can be read.
+        """The value that was written under a key, by default for the whole world; None if missing
+        or unreadable.
         """
         try:
             raw: object = json.loads((self.folder / f"{entry}.json").read_text("utf-8"))

@@ -112,7 +112,7 @@ OpenTasks = Callable[[World, Template, Sequence[str] | None, int], FamilyTasks]
 class FamilyChecker:
     """A world set up for proofs in this process. Close it.
 
-    The tasks are those of the world's own families, or those that ``open_tasks`` gives.
+    The tasks come from the world's own families, or from ``open_tasks``.
     """
 
     def __init__(self, folder: Path, options: Options, open_tasks: OpenTasks = FamilyTasks) -> None:

@@ -110,8 +110,8 @@ def writes_nothing(golds: Sequence[GoldRun], reads: Collection[str]) -> list[Fin
 
 @dataclass
 class _Walk:
-    """Walks through the steps of one task. ``outcomes`` are those of each step's calls, ``saved``
-    its values, ``taken`` the branches of each ``if``.
+    """Walks through the steps of one task. ``outcomes`` belong to each step's calls, ``saved``
+    are its values, ``taken`` the branches of each ``if``.
     """
 
     outcomes: Mapping[int, Sequence[ToolOutcome]]

@@ -417,8 +417,8 @@ def _unanswered(
 
 
 def oracle_fields(task: Task) -> Mapping[str, str]:
-    """Map each answer field to the oracle that checks it: that of the same name, or the one that
-    the gate ``answer`` names.
+    """Map each answer field to the oracle that checks it: of the same name, or named by the gate
+    ``answer``.
     """
     properties = (task.answer or {}).get("properties", {})
     fields = {name: name for name in task.oracle_sql if name in properties}

@@ -12,7 +12,7 @@ from typing import Any
 class FamilyReport:
     """The report of the proofs of one family, over all universes that were checked.
 
-    ``capacity`` is that of universe 0, which a run uses by default. ``other_ends`` are mutants that
+    ``capacity`` is for universe 0, which a run uses by default. ``other_ends`` are mutants that
     reach another right end, one that the family's ``alternatives`` allows. ``gold_scores`` are the
     lowest scores of gold by the world's ``@reward`` functions; they need not be full.
     ``known_answers`` counts the tasks in which a fixed answer earns the full reward.

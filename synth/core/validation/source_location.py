@@ -18,8 +18,8 @@ def fault(task: Task, world: World, message: str, *words: str) -> TaskError:
 
 
 def family_fault(family: str, world: World, message: str, *words: str) -> TaskError:
-    """An error with file and line: those of the key path ``words`` below the family in tasks.yaml,
-    or those of the function of a family in Python.
+    """An error with file and line of the key path ``words`` below the family in tasks.yaml, or of
+    the function of a family in Python.
     """
     file = world.path / "tasks.yaml"
     line = line_of(load_yaml(file), family, *words) if file.is_file() else None

@@ -33,7 +33,7 @@ class SampleEnd:
 
 @dataclass(frozen=True)
 class Suspect:
-    """A task of which ``agreeing`` of ``samples`` reach ``end``, which is not that of gold."""
+    """A task of which ``agreeing`` of ``samples`` reach ``end``, which is not gold's."""
 
     task: Task
     agreeing: int

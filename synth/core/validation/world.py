@@ -24,7 +24,7 @@ Done = Callable[[FamilyReport], None]
 
 NAMES, SEED = "of the world.families", "of the world.seed"
 GUESS, PERSONAL = "of the world.guess", "of the world.personal"
-"""Entries of the cache beside those of families; a family's name has no blank."""
+"""Entries of the cache beside the families; a family's name has no blank."""
 
 
 @dataclass

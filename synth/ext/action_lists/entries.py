@@ -105,7 +105,7 @@ def _raw_entries(path: Path, option: str) -> list[tuple[int, Any]]:
     if path.is_dir():
         raise OperatorError(f"{option}: {path} is a folder; name the JSON file in it")
     if not path.is_file():
-        raise OperatorError(f"{option}: there is no file {path}")
+        raise OperatorError(f"{option}: file not found: {path}")
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -123,7 +123,7 @@ def _raw_entries(path: Path, option: str) -> list[tuple[int, Any]]:
 
 
 def _lines(path: Path, text: str, problem: str, option: str) -> list[tuple[int, Any]]:
-    """The values of JSON Lines. Raises :class:`OperatorError` with the line that is no JSON."""
+    """The values of JSON Lines. Raises :class:`OperatorError` with the line that is not JSON."""
     out: list[tuple[int, Any]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
@@ -132,14 +132,14 @@ def _lines(path: Path, text: str, problem: str, option: str) -> list[tuple[int, 
             out.append((number, _parsed(line)))
         except ValueError as error:
             where = f"{path}:{number}" if out else str(path)
-            what = f"no JSON: {error}" if out else f"neither JSON ({problem}) nor JSON Lines"
+            what = f"not JSON: {error}" if out else f"neither JSON ({problem}) nor JSON Lines"
             raise OperatorError(f"{option}: {where} is {what}") from None
     return out
 
 
 def _parsed(text: str) -> Any:
     def refuse(constant: str) -> Any:
-        raise ValueError(f"{constant} is no JSON value")
+        raise ValueError(f"{constant} is not a JSON value")
 
     try:
         return json.loads(text, parse_constant=refuse)
@@ -218,7 +218,7 @@ def _texts(value: Any, where: str) -> list[str]:
     out: list[str] = []
     for item in items:
         if not isinstance(item, (str, int, float)) or not str(item).strip():
-            raise EntryError(f"`{where}` holds {item!r:.60}, which is no value")
+            raise EntryError(f"`{where}` must hold texts or numbers, not {item!r:.60}")
         out.append(str(item).strip())
     return out
 
@@ -245,5 +245,5 @@ def _call(raw: Any, where: str) -> ExpectedCall:
         try:
             arguments = _parsed(arguments)
         except ValueError as error:
-            raise EntryError(f"`{where}.arguments` is no JSON: {error}") from None
+            raise EntryError(f"`{where}.arguments` must be JSON: {error}") from None
     return ExpectedCall(name, dict(_object(arguments, f"{where}.arguments")))

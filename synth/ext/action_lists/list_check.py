@@ -50,7 +50,7 @@ class TaskFinding:
 
 @dataclass
 class ListReport:
-    """The report on a list. ``sha256`` is that of the file."""
+    """The report on a list. ``sha256`` is the file's."""
 
     file: str
     sha256: str

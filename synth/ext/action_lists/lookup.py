@@ -177,7 +177,7 @@ def _by_likelihood(
 
 
 def _places(choices: Sequence[tuple[Any, KnownValue]]) -> list[int]:
-    """The place of each choice among those of the same text or read."""
+    """The place of each choice among the choices of the same text or read."""
     counts = Counter[tuple[str, int | None]]()
     places: list[int] = []
     for _, value in choices:

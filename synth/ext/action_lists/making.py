@@ -36,7 +36,7 @@ _WISH_WORDS = ("preference", "prefer", "wish", "instructions", "condition")
 @dataclass(frozen=True)
 class MadeBody:
     """The body of a task, and values of its gold's arguments, each with the tool, that an agent
-    works out. ``useless_reads`` are those of :class:`MadeGold`.
+    works out. ``useless_reads`` as in :class:`MadeGold`.
     """
 
     body: Body

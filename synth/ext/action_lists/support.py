@@ -93,8 +93,8 @@ def _counts(results: Sequence[Any]) -> Iterator[int]:
 
 
 def _amounts(results: Sequence[Any], acted_on: Collection[Any]) -> Iterator[float]:
-    """Sums of a numeric field over a list, over those of its items that gold acts on, and over all
-    items that it acts on; differences and sums of two values of such a field.
+    """Sums of a numeric field over a list, over its items that gold acts on, and over all items
+    that gold acts on; differences and sums of two values of such a field.
     """
     chosen: dict[str, list[float]] = defaultdict(list)
     for group in _groups(results):

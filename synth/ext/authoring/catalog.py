@@ -68,7 +68,7 @@ class Relation:
     """A table, view, trigger or sequence. ``schema`` is None in a database without schemata.
 
     ``parent`` is the table of which a partition is a part, or from which a child inherits, with its
-    schema. ``alone`` tells that the rows of children are not those of the table.
+    schema. ``alone``: the rows of children do not belong to the table.
     """
 
     schema: str | None
@@ -95,7 +95,7 @@ class Catalog:
 
 
 def read_catalog(engine: Engine, schemata: Sequence[str] = ()) -> Catalog:
-    """The catalog of these schemata, by default that of the connection.
+    """The catalog of these schemata, by default the connection's.
 
     Raises OperatorError for a schema that does not exist.
     """

@@ -57,7 +57,7 @@ def server_files(engine: Engine, seed: str) -> dict[str, str]:
 def write_server_schema(
     server: Server, tables: Sequence[LiveTable], rows: Rows, checks: dict[str, list[str]]
 ) -> str:
-    """CREATE TABLE for each table, parents first. ``checks`` are those of each table in SQLite.
+    """CREATE TABLE for each table, parents first. ``checks`` are each table's, in SQLite.
 
     Raises Unportable for a text that is too long to be indexed.
     """

@@ -34,8 +34,8 @@ def text_maker(
     people: Sequence[str],
     longest: int | None,
 ) -> Maker:
-    """The maker of a column of texts of at most ``longest`` characters. ``kind`` is that of its
-    personal data, ``people`` the columns of the row that hold names.
+    """The maker of a column of texts of at most ``longest`` characters. ``kind`` is the kind
+    of its personal data, ``people`` the columns of the row that hold names.
     """
     texts = [str(value) for value in values]
     if kind == "email" or "email" in name:

@@ -85,7 +85,7 @@ class _Reading:
             known |= dict.fromkeys([".".join(filter(None, place)), self.names[place]], relation)
         for name in wanted:
             if name not in known:
-                raise OperatorError(f"there is no table {name!r}{hint(nearest(name, known))}")
+                raise OperatorError(f"unknown table {name!r}{hint(nearest(name, known))}")
         return [known[name] for name in wanted]
 
     def _read(self, queue: list[Relation]) -> list[LiveTable]:

@@ -42,7 +42,7 @@ class MadeUp:
     _used: set[str] = field(default_factory=set[str])
 
     def learn(self, column: str, real: Sequence[Value], *, distinct: bool) -> None:
-        """Make up values for those of a column that have none yet.
+        """Make up values for the column's values that have none yet.
 
         ``distinct`` tells that two values of the column are never the same. A number stays one.
         """

@@ -209,7 +209,7 @@ def _asked(
 def _with_references(
     tables: Sequence[LiveTable], kinds: Mapping[tuple[str, str], str]
 ) -> dict[tuple[str, str], str]:
-    """The kinds, and those of the columns that refer to them or that they refer to."""
+    """The kinds, also of the columns that refer to them or that they refer to."""
     pairs = [
         ((table.name, here), (target, there))
         for table in tables

@@ -102,7 +102,7 @@ def _links(live: LiveTable, shown: Sequence[str]) -> tuple[Link, ...]:
 
 
 def _hidden(columns: Sequence[ReflectedColumn], named: set[str]) -> dict[str, ReflectedColumn]:
-    """The columns that no tool shows. ``named`` are those of keys and references."""
+    """The columns that no tool shows. ``named`` are in keys and references."""
     return {
         str(column["name"]): column
         for column in columns

@@ -182,7 +182,7 @@ def _asked(
             session.run(lambda _: None)
         except AskingStopped as error:
             raise OperatorError(
-                f"tasks.rephrase: {error}. There is no plan yet; what was paid for is kept in"
+                f"tasks.rephrase: {error}. No plan was made; what was paid for is kept in"
                 f" {directory}, and a resume goes on from it"
             ) from None
         return session.outcomes

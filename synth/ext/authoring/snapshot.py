@@ -41,7 +41,7 @@ class LiveTable:
 
     ``checks`` are conditions in SQLite's SQL, ``partials`` unique indexes of some rows: columns and
     condition. ``ledger`` is the account of its columns, keys and rules. ``source`` is the table to
-    select from, ``alone`` tells that its rows are read without those of its children.
+    select from, ``alone``: its rows are read without its children's.
     """
 
     name: str

@@ -18,7 +18,7 @@ from sqlalchemy.types import UserDefinedType
 
 Value = str | int | float | None
 
-NOT_TEXT = "bytes that are no text are written as U+FFFD"
+NOT_TEXT = "bytes that are not text are written as U+FFFD"
 ROUNDED = "numbers of more than 15 digits are rounded"
 IN_HEXADECIMAL = "bytes, which are written in hexadecimal"
 NOT_FINITE = "infinite and undefined numbers are written as words"

@@ -37,7 +37,7 @@ _BYTES = (sql.LargeBinary, sql.BINARY, sql.VARBINARY)
 
 
 class TableReader:
-    """Reads one table. ``name`` is its name in the world, ``names`` those of all tables."""
+    """Reads one table. ``name`` is its name in the world, ``names`` are all tables' names."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class TableReader:
     def _indexes(
         self, key: tuple[str, ...]
     ) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[tuple[str, ...], str], ...]]:
-        """The unique keys of all rows, and those of some."""
+        """The unique keys of all rows, and of some."""
         whole, partial = dict[tuple[str, ...], None](), dict[tuple[tuple[str, ...], str], None]()
         own: dict[str, Any] = {"include_auto_indexes": True} if self.engine == "sqlite" else {}
         constraints = self.inspector.get_unique_constraints(**self.where)

@@ -211,7 +211,7 @@ def _get(shape: Shape, table: TableShape, name: str) -> str:
     binds = "".join(f"        {one}={one},\n" for one, _, _ in parameters)
     body = (
         f"    return _one(\n        db,\n        {_sql(lines)},\n"
-        f'        "There is no such {noun.words}.",\n{binds}    )'
+        f'        "Unknown {noun.words}.",\n{binds}    )'
     )
     about = f"Get {a(noun.words)} with all that is known of it"
     about += ", and the names of what it belongs to." if joins else "."
@@ -282,7 +282,7 @@ def _needs(shape: Shape, table: TableShape, columns: Sequence[str]) -> str:
             continue
         noun = shape.tables[link.table].noun.words
         sql = f"SELECT 1 FROM {quoted(link.table)} WHERE {quoted(link.target)} = :value"
-        out += f'    _need(db, {sql!r}, {table.parameter(column)}, "There is no such {noun}.")\n'
+        out += f'    _need(db, {sql!r}, {table.parameter(column)}, "Unknown {noun}.")\n'
     return out
 
 
@@ -361,5 +361,5 @@ def _changing(table: TableShape, values: dict[str, str]) -> str:
         f"    return _change(\n        db,\n        {table.name!r},\n"
         f"        {{\n{keys}        }},\n"
         f"        {{\n{given}        }},\n"
-        f'        "There is no such {table.noun.words}.",\n    )'
+        f'        "Unknown {table.noun.words}.",\n    )'
     )

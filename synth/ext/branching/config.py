@@ -37,7 +37,7 @@ class BranchConfig(ConfigSection):
 
     ``at`` is ``first_wrong``, ``each_write``, ``each_turn`` or the number of a turn, from 0.
     ``where`` is an SQL condition over the columns of the recorded rows (None: all). The tasks and
-    the world are those of the recorded run; ``tasks.samples`` counts the branches at each turn.
+    the world are the recorded run's; ``tasks.samples`` counts the branches at each turn.
     """
 
     place: ClassVar[str] = "branch"

@@ -1,4 +1,4 @@
-"""A model whose first turns are those of a recorded rollout, and whose others are its own."""
+"""A model that repeats the first turns of a recorded rollout, and then goes on by itself."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def branch_turns(row: Row, at: str, task: Task) -> list[int]:
     """The turns at which a rollout is branched, in order; empty if there is none.
 
     ``at`` is ``first_wrong``, ``each_write``, ``each_turn`` or the number of a turn. Turns that the
-    rollout has from a parent of its own are not among those of ``each_write`` and ``each_turn``.
+    rollout has from a parent of its own do not count for ``each_write`` and ``each_turn``.
     """
     if at == FIRST_WRONG:
         turn = _first_wrong(row, task)

@@ -22,7 +22,7 @@ Scored = tuple[str, Sample]
 def evaluate(dataset: Dataset, difficulties: Mapping[str, str | None]) -> dict[str, Any]:
     """The figures of a run as JSON.
 
-    ``difficulties`` holds those of tasks by their ids. Rollouts that infrastructure broke and
+    ``difficulties`` holds them by task id. Rollouts that infrastructure broke and
     unscored ones are in no rate; they are counted. Raises DatasetError if no row has a score.
     """
     summary = summarize(dataset)

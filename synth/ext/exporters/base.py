@@ -70,7 +70,7 @@ class Exporter(ABC):
     is then asked about that one, for all rows of the task. ``keeps_reasoning`` is False if the
     target has no place for the reasoning of a turn. ``encodes`` is True if the exporter itself
     encodes texts, so that a control mark in a text stays text; others leave out rows with one.
-    ``marks`` are control marks that the exporter itself writes, beside those of the template.
+    ``marks`` are control marks that the exporter itself writes, beside the template's.
 
     An exporter with options declares their typed model, a dataclass or a pydantic model, as the
     class attribute ``Options``; it is constructed with an instance of it, filled in from
@@ -159,7 +159,7 @@ class Exporter(ABC):
         return self.account
 
     def _of(self, row: Row) -> _RowAccount:
-        """Return the account of a row, after that of the row before was entered."""
+        """Return the account of a row, after entering the account of the row before."""
         if row_key(row) != self._row.key:
             self._row.enter(self.account)
             self._row = _RowAccount(row["trajectory_id"], row_key(row))

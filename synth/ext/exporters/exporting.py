@@ -53,7 +53,7 @@ def export(
     reward that is exported (``exporter``: its own choice, successes for those that imitate; None:
     all). ``best`` takes only that many rows of each task, ``errors="drop"`` leaves out rows with a
     failed call or a turn that must not be trained on; ``against`` names files or folders with texts
-    of benchmarks, and leaves out the rows that overlap with them. ``view`` is that of rows whose
+    of benchmarks, and leaves out the rows that overlap with them. ``view`` is for rows whose
     context was compacted; ``unit="turn"`` makes an example of each turn; ``calls`` and ``ids`` are
     the forms of calls (None: the template's or the target's), ``submit="drop"`` leaves out the tool
     ``submit``. ``template`` names a chat template, a
@@ -94,7 +94,7 @@ async def aexport(
     options: Mapping[str, Any] | None = None,
     force: bool = False,
 ) -> ExportReport:
-    """Export in a thread of its own; arguments and errors are those of :func:`export`."""
+    """Like :func:`export`, in a thread of its own."""
     exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
     choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors, not_in(against))
     gate, policy = through_template(exporter, template, RowPolicy(unit, calls, ids, submit))

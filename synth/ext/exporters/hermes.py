@@ -3,7 +3,7 @@ and ``text``.
 
 The system turn lists the tools between ``<tools>`` tags; a call is a JSON object between
 ``<tool_call>`` tags, after the words beside it; results stand between ``<tool_response>`` tags,
-those of one turn in one turn. ``text`` is the same as ChatML. With ``--unit turn`` an example holds
+all of one turn in one turn. ``text`` is the same as ChatML. With ``--unit turn`` an example holds
 ``prompt`` and ``completion`` instead.
 """
 

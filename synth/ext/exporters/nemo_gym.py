@@ -2,7 +2,7 @@
 
 ``responses_create_params`` is a request of OpenAI's Responses API: ``input`` holds the opening of
 the task, ``tools`` the function tools in that API's flat form. A resources server gets the other
-fields with the request and finds the task by them: that of ``synth serve-env`` by ``task_id``.
+fields with the request and finds the task by them: ``synth serve-env`` by ``task_id``.
 ``agent_ref`` names the agent server, if the option ``agent`` does.
 """
 

@@ -77,7 +77,7 @@ def task_identity(group: Sequence[Row]) -> Example:
 
 
 def tools_of(group: Sequence[Row]) -> list[Any]:
-    """Return the tools of a task's environment, without those of the run's middlewares."""
+    """Return the tools of a task's environment, without the tools of the run's middlewares."""
     own = group[0]["middleware_tools"] or ()
     return [tool for tool in group[0]["tools"] if tool["function"]["name"] not in own]
 

@@ -25,7 +25,7 @@ _Message = Mapping[str, Any]
 _Row = Mapping[str, Any]
 _ID_LENGTH = 9
 REASONING: Final = ("reasoning_content", "thinking")
-"""Keys of a message's reasoning: that of the record, and that of gpt-oss's template."""
+"""Keys of a message's reasoning: the record's, and the key of gpt-oss's template."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class Selection:
     """Rows that pass to the exporter. Iterate :meth:`rows` once."""
 
     def __init__(self, dataset: Dataset, choice: RowChoice, account: Ledger) -> None:
-        """``account`` is that of the export, which the rows are entered into."""
+        """The rows are entered into ``account``, the export's."""
         self._dataset = dataset
         self._choice = choice
         self._ids: set[str] | None = None

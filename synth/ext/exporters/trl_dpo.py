@@ -6,7 +6,7 @@ other. Both samples share the prompt: everything
 before the first turn in which they differ. So a pair begins with the two ways to go on from the
 very same state.
 
-Branches (`synth branch`) are paired among those of one turn, with the rollout that they branch from
+Branches (`synth branch`) of one turn are paired, with the rollout that they branch from
 where that is exported, too: their database was the same, and the pair says what the turn was worth.
 
 ``chosen`` and ``rejected`` go to the last turn of the assistant, or (``completion=turn``) hold only

@@ -17,7 +17,7 @@ class CardConfig(ConfigSection):
     """Declarations for the card of the dataset, and for `synth push`, which refuses what is not
     declared.
 
-    ``license`` is that of the data, ``teacher_license`` says under which terms the model's words
+    ``license`` is the data's, ``teacher_license`` says under which terms the model's words
     may be published (not needed for the scripted expert), ``world_license`` is for a world whose
     world.yaml has none: names as the Hub knows them (``cc-by-4.0``). ``language`` are ISO 639
     codes. ``pretty_name`` is the title, ``limits`` a paragraph on known limits, ``citation`` an

@@ -135,7 +135,7 @@ def _config(directory: Path) -> RunConfig:
         raw: Any = yaml.safe_load((directory / "config.yaml").read_text("utf-8"))
         return from_dict(raw, installed=False)
     except ConfigProblems as error:
-        raise DatasetError(f"{directory / 'config.yaml'} is no config: {error}") from None
+        raise DatasetError(f"{directory / 'config.yaml'} is not a valid config: {error}") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         why = unreadable(error, "YAML")
         raise DatasetError(f"{directory / 'config.yaml'} cannot be read: {why}") from None

@@ -51,7 +51,7 @@ def _checked(directory: Path, repo: str) -> dict[str, Any]:
         manifest: dict[str, Any] = json.loads(file.read_text("utf-8"))
         shards = [(str(shard["path"]), str(shard["sha256"])) for shard in manifest["shards"]]
     except (ValueError, KeyError, TypeError) as error:
-        raise DatasetError(f"{file} is no manifest: {error}") from None
+        raise DatasetError(f"{file} is not a valid manifest: {error}") from None
     for name, digest in shards:
         shard = directory / name
         if not shard.is_file() or hashlib.sha256(shard.read_bytes()).hexdigest() != digest:

@@ -70,7 +70,7 @@ class ModelJudge:
         self, evidence: Evidence, verdicts: Sequence[Verdict], seed: int, cost: JudgeCost
     ) -> Verdict:
         """Ask for the votes on the statements of a rollout, all at once; nothing is asked where
-        ``verdicts``, those of its gates, have no notes.
+        ``verdicts``, of its gates, have no notes.
 
         A vote that the endpoint does not give is missing; the verdict says so.
         """

@@ -5,7 +5,7 @@ that write. Rules come first: a call that matches ``deny`` is denied, one that m
 approved. Then a function of yours, or a model, answers yes, or no with a reason. No answer in time,
 an unreachable decider, and the absence of one all mean no. A denial is a tool result. A function
 that raises breaks the rollout off: it is a bug, and a dataset of denials would hide it. Invalid
-calls and those of middlewares' own tools pass, because they do not touch the environment.
+calls and calls of middlewares' own tools pass, because they do not touch the environment.
 """
 
 from __future__ import annotations

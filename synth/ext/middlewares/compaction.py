@@ -149,7 +149,7 @@ class CompactionMiddleware(AgentMiddleware):
     def _user_words(
         self, before: Recap | None, older: Sequence[Sequence[Message]]
     ) -> Sequence[str]:
-        """Return the user's messages that stay in the context, those of an earlier recap first."""
+        """Return the user's messages that stay in the context, an earlier recap's first."""
         if not self._options.keep_user_words:
             return []
         return [*(before.words if before is not None else ()), *_words(older)]

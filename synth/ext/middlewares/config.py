@@ -55,7 +55,7 @@ class RetryConfig(ConfigSection):
     ``model.max_retries`` counts no more then.
 
     Waits are drawn between 0 and ``first_s * 2**n`` seconds, at most ``longest_s``, beside what the
-    endpoint asks for; ``total_s`` bounds those of a rollout together. ``tools``: failed tool calls
+    endpoint asks for; ``total_s`` bounds a rollout's waits together. ``tools``: failed tool calls
     as well, unseen by the model.
     """
 

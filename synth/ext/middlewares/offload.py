@@ -72,7 +72,7 @@ def places(
             if isinstance(reason, bytes)
             else "it holds a lone surrogate"
         )
-        raise BadPatternError(f"it is no expression of RE2: {advice}") from None
+        raise BadPatternError(f"it is not an RE2 expression: {advice}") from None
     if expression.programsize > _MOST_STEPS:
         raise BadPatternError("it repeats too much, written out")
 
@@ -234,9 +234,7 @@ class ToolResultOffloadMiddleware(AgentMiddleware):
 
     def _unknown(self, output_id: str) -> ToolResult:
         own = ", ".join(self._store.ids(self._rollout)) or "none so far"
-        return _refused(
-            f"There is no kept result {output_id[:80]!r}. Those of this conversation: {own}."
-        )
+        return _refused(f"Unknown result {output_id[:80]!r}; known are {own}.")
 
 
 def _refused(message: str) -> ToolResult:

@@ -17,7 +17,7 @@ from synth.task import NarratedPart
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NarrateConfig(ConfigSection):
     """The recorded run into whose rollouts a teacher writes texts, as `synth narrate` does it;
-    ``path`` None: the rollouts are those of the model. The teacher is the section ``model``.
+    without ``path`` the model plays the rollouts. The teacher is the section ``model``.
 
     ``where`` is an SQL condition over the columns of the recorded rows (None: all); only rows that
     succeeded are narrated. ``write`` lists the texts: ``reasoning``, ``words`` beside calls and the

@@ -284,7 +284,7 @@ def _keys(texts: TurnTexts) -> Message:
 
 
 def _narrated(record: Record, texts: dict[int, TurnTexts], teacher: str) -> Record:
-    """The record with the kept texts. It costs nothing; token ids are those of other words."""
+    """The record with the kept texts, without cost and without token ids, which do not fit them."""
 
     def written(turn: int, completion: Completion) -> Completion:
         plain = replace(completion, usage=Usage(), cost_usd=0.0, token_ids=None, logprobs=None)

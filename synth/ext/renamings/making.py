@@ -235,7 +235,7 @@ def _values(
     before: Mapping[str, Mapping[str, str]],
     text: str,
 ) -> dict[str, dict[str, str]]:
-    """Words of enumerations by key, those of ``before`` first; a word is the same everywhere."""
+    """Words of enumerations by key, ``before`` first; a word is the same everywhere."""
     known = {own: shown for found in before.values() for own, shown in found.items()}
     fresh = {word for found in words.values() for word in found} - known.keys()
     every = known | _changed(naming.values(fresh, {*known, *known.values()}, text))

@@ -23,7 +23,7 @@ def database_names(template: Template) -> set[str]:
 
 def source_names(world: World) -> set[str]:
     """Keys that the Python of a world's tools gives its results, as far as they stand there as
-    text: those of dicts, and aliases in SQL.
+    text: keys of dicts, and aliases in SQL.
     """
     tools = {tool.name for tool in world.tools}
     return {

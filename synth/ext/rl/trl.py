@@ -210,8 +210,8 @@ def _environment(tasks: TrlTasks, offers: Sequence[Offer]) -> type[TrlEnvironmen
 
 
 def _merged(versions: Sequence[Offer], families: set[str]) -> dict[str, Any]:
-    """One function for a tool whose arguments differ between families: it takes those of each, and
-    needs what each needs. The descriptions name the families where they do not agree.
+    """One function for a tool whose arguments differ between families: it takes the arguments
+    of each, and needs what each needs. The descriptions name the families where they do not agree.
     """
     taken: dict[str, list[Offer]] = {}
     for family, function in versions:

@@ -7,7 +7,7 @@ that ``actor_rollout_ref.rollout.agent.agent_loop_config_path`` names tells verl
       _target_: synth.ext.rl.verl.VerlAgentLoop
       run: out/first
 
-The rows are those of ``synth export out/first --to verl --option agent=synth``.
+The rows come from ``synth export out/first --to verl --option agent=synth``.
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false
@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class _Rollout:
-    """The tokens of a rollout, prompt and response. ``mask`` is 1 for those of the model; it covers
+    """The tokens of a rollout, prompt and response. ``mask`` is 1 for the model's; it covers
     the response, as ``logprobs`` does, which is None where the engine gives none.
     """
 

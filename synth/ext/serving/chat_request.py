@@ -105,7 +105,7 @@ def strict_json(text: str | bytes) -> object:
     """Parse JSON without Python's extras: NaN and infinities raise ValueError."""
 
     def refuse(constant: str) -> object:
-        raise ValueError(f"{constant} is no JSON")
+        raise ValueError(f"{constant} is not a JSON value")
 
     return json.loads(text, parse_constant=refuse)
 

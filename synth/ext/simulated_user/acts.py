@@ -29,7 +29,7 @@ A message may do several things:
 - ask: it wants to be told something. `topics`: those of the list that it asks for, none if it \
 asks for something else. A thing that it only mentions or repeats is not asked for.
 - propose: it asks for leave to do something, and says what. `tools`: the tools that do this, \
-"{other}" for another act. A list of facts, a denial or "I only read out" is no proposal.
+"{other}" for another act. A list of facts, a denial or "I only read out" is not a proposal.
 - check: it asks whether something is right, done or enough, and proposes nothing.
 - refuse: it says that something is not possible, or offers something else in its place.
 - report: it says what has been done or found, or takes its leave; nothing more is to come.

@@ -89,7 +89,7 @@ def briefing(
     role: UserRole, decider: Decider, points: Sequence[str], problems: Sequence[str]
 ) -> str:
     """Return the system message of one request; ``points`` are the moves by the rules, ``problems``
-    those of the last draft.
+    the problems of the last draft.
     """
     parts = [
         _WHO.format(

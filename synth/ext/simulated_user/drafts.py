@@ -229,7 +229,5 @@ def _of_answer(text: str, bounds: Bounds) -> list[Problem]:
         and not (bounds.agree or bounds.decline)
         and could_agree(text, polite=polite)
     ):
-        return [
-            Problem("answer", "It sounds like a yes, and this is no moment to agree to anything.")
-        ]
+        return [Problem("answer", "It sounds like a yes, and there is nothing to agree to now.")]
     return []

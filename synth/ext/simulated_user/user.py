@@ -276,11 +276,11 @@ def _read(completion: Completion, *, may_end: bool) -> tuple[str, bool, list[Pro
         return text, False, [Problem("cut_off", "It was cut off: one to three short sentences.")]
     calls = completion.tool_calls
     if not all(may_end and _ends(call) for call in calls):
-        problem = Problem("form", "There is no such tool here: write the message itself.")
+        problem = Problem("form", "Unknown tool: write the message itself.")
         return text, False, [problem]
     text, marked = _without_end(text) if may_end else (text, False)
     if END in text:
-        return text, False, [Problem("form", f"{END} is no part of a message.")]
+        return text, False, [Problem("form", f"{END} must not stand in a message.")]
     return _unquoted(text), marked or bool(calls), []
 
 

@@ -199,7 +199,7 @@ def questions_file(path: Path) -> Path:
     if path.is_file():
         return path
     if not path.is_dir():
-        raise OperatorError(f"tasks.path: there is no {path}")
+        raise OperatorError(f"tasks.path: folder not found: {path}")
     found = [path / name for name in QUESTION_FILES if (path / name).is_file()]
     if not found:
         raise OperatorError(
@@ -311,7 +311,7 @@ def _database(name: str, homes: Sequence[Path]) -> Path:
     there = [home / name / f"{name}{suffix}" for home in homes for suffix in SUFFIXES]
     match = next((item for item in there if item.is_file()), None)
     if match is None:
-        raise WorldError(f"there is no file {there[0]}")
+        raise WorldError(f"file not found: {there[0]}")
     return match.absolute()
 
 

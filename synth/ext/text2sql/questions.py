@@ -35,7 +35,7 @@ QUESTION, DATABASE, TABLE = "question", "database", "table"
 
 
 def read_file(context: ReaderContext) -> FileFamilies:
-    """The family of the universe's database, or those of an attached one by ``db_id``. A family is
+    """The family of the universe's database, or an attached one's families by ``db_id``. A family is
     missing where nothing can be asked of it.
 
     Questions are left out whose published query fails, finds nothing, reads no table, or may answer

@@ -1,4 +1,4 @@
-"""The gate ``sql``: the rows that the submitted query gives, against those of the right one.
+"""The gate ``sql``: the rows of the submitted query against the rows of the right one.
 
 Both are executed, read-only and under the limits of answers: on the rollout's own database in its
 end state, and on further databases of the same schema, on which a memorised answer is wrong.
@@ -51,8 +51,8 @@ class SqlFinding:
     """Comparison of two answers on one database.
 
     ``execution`` is true if they agree, ``f1`` is BIRD's soft F1, ``agrees`` tells under which
-    rules they agree: as sets, as bags, in order. ``category`` is that of a submitted query that
-    fails.
+    rules they agree: as sets, as bags, in order. ``category`` is the error's if the submitted
+    query fails.
     """
 
     execution: bool

@@ -111,7 +111,7 @@ class SelectionConfig(ConfigSection):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordingConfig(ConfigSection):
-    """``wording`` says in which words users ask: ``plain`` are those of the task source, ``varied``
+    """``wording`` says in which words users ask: ``plain`` are the task source's, ``varied``
     puts them into many voices by a grammar (:mod:`synth.ext.variety.wording`).
     ``held_out_phrasings`` is the share of each family's wordings, and of the voices, that are asked
     in all splits but the first (None: none).

@@ -134,7 +134,7 @@ class TaskSelection(TaskTransform):
 class SelectedBlock(Block):
     """The chosen tasks of one universe, of which ``composer`` makes the composed ones. ``places``
     are the places in the pool of each family's tasks (None: the first ones), ``exhausted`` the
-    families that have no more of them, ``weights`` those of the families (None: equal ones).
+    families that have no more of them, ``weights`` weigh the families (None: equally).
     ``refused`` counts the candidates that the filters of the plan refused.
     """
 

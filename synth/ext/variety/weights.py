@@ -13,8 +13,8 @@ from synth.plan import shares
 def weights_of(
     asked: Mapping[str, float] | None, families: Sequence[str]
 ) -> dict[str, float] | None:
-    """The weight of each family: that of the last name or pattern that fits it, else 1. None if no
-    weights are asked.
+    """The weight of each family: the weight of the last name or pattern that fits it, else 1. None
+    without weights.
 
     Raises :class:`OperatorError` for a name or pattern that fits no family.
     """

@@ -96,7 +96,7 @@ class Payload:
     def add_run(
         self, dataset: Dataset, limit: int | None = None, ids: AbstractSet[str] | None = None
     ) -> None:
-        """Add a run and its first ``limit`` rows (None: all) among those of ``ids`` (None: all)."""
+        """Add a run and its first ``limit`` rows (None: all) with one of ``ids`` (None: all)."""
         index = len(self.runs)
         self.runs.append(describe(dataset))
         levels = read_levels(dataset.path / "tasks.parquet")

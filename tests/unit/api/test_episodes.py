@@ -34,7 +34,7 @@ def test_tasks_are_numbered_through_and_an_index_past_the_last_is_told(tmp_path:
     assert len(ids) == 6
     for index in (63, -1):
         with pytest.raises(
-            OperatorError, match=f"there is no task {index}: they are numbered from 0 to 62"
+            OperatorError, match=f"unknown task {index}: tasks are numbered from 0 to 62"
         ):
             synth.open(world, index=index)
 

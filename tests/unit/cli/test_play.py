@@ -41,7 +41,7 @@ def test_a_task_that_is_left_is_not_solved_and_says_what_is_missing(
     assert played(monkeypatch, "find_book Walden\n/nothing\n/score\n/end\n") == 1
     out = capsys.readouterr().out
     assert "find_book: 'Walden' is not of the form name=value" in out
-    assert "there is no /nothing: /tools, /score, /end" in out
+    assert "unknown command /nothing: /tools, /score, /end" in out
     assert "1 missing: insert loans" in out
     assert out.count("reward 0: not solved") == 2
 

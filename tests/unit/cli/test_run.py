@@ -53,7 +53,7 @@ def test_a_plan_is_shown_without_ray_parquet_and_the_models_client():
 
 def test_an_unknown_directory_is_said_before_anything_is_read(capsys):
     assert main(["run", "--resume", "no/such/run"]) == 2
-    assert "there is no such directory" in capsys.readouterr().err
+    assert "directory not found" in capsys.readouterr().err
     assert imported_by("run", "--resume", "no/such/run") == []
 
 

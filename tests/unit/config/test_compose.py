@@ -284,7 +284,7 @@ def test_a_config_file_of_ones_own_that_is_wrong(own, override, words):
 
 def test_folders_that_are_not_there(tmp_path):
     problems = refused(f"hydra.searchpath=[{tmp_path}/no]", config_dir=tmp_path / "nor_this")
-    assert ["no such folder" in line for line in problems] == [True, True]
+    assert ["folder not found" in line for line in problems] == [True, True]
     assert "list of folders" in refused("hydra.searchpath=5")[0]
 
 

@@ -163,10 +163,7 @@ UNIVERSES = {"universes": 4, "splits": {"train": [0, 1, 2], "test": [3]}}
         (
             {"universes": [3, 4], "splits": {"train": [3], "test": [5]}},
             [
-                (
-                    "tasks.splits: there is no universe 5; tasks.universes=[3,4] lists those that there"
-                    " are"
-                ),
+                "tasks.splits: unknown universe 5; tasks.universes=[3,4] lists the known ones",
                 "tasks.splits: universe 4 of tasks.universes=[3,4] belong to no split",
             ],
         ),
@@ -196,7 +193,7 @@ UNIVERSES = {"universes": 4, "splits": {"train": [0, 1, 2], "test": [3]}}
             {"universes": 4, "splits": {"train": [0, 4]}},
             [
                 (
-                    "tasks.splits: there is no universe 4; with tasks.universes=4 they are numbered"
+                    "tasks.splits: unknown universe 4; with tasks.universes=4 they are numbered"
                     " from 0 to 3"
                 ),
                 "tasks.splits: universes 1, 2, 3 of tasks.universes=4 belong to no split",

@@ -134,11 +134,11 @@ def test_find(run: Path):
         wanted = values(2)["trajectory_id"]
         for key in (wanted, wanted[:10], 2, "2"):
             assert dataset.find(key)["job_index"] == 2
-        with pytest.raises(DatasetError, match="there is no trajectory zzz"):
+        with pytest.raises(DatasetError, match="unknown trajectory zzz"):
             dataset.find("zzz")
         with pytest.raises(DatasetError, match="ModelError: reset"):
             dataset.find(error(5).trajectory_id)
-        with pytest.raises(DatasetError, match="there is no trajectory"):
+        with pytest.raises(DatasetError, match="unknown trajectory"):
             dataset.find(5_000_000)
 
 

@@ -183,7 +183,7 @@ def test_equal_arguments_have_equal_digests_and_secrets_none():
 @pytest.mark.parametrize(
     ("secret", "words"),
     [
-        ("pim", "secret names 'pim', which is no parameter; there are name, pin"),
+        ("pim", "secret: unknown parameter 'pim'; known are name, pin"),
         ("[pin, pim]", "secret names 'pim'"),
         ("5", "`secret` must be the name of a parameter or a list of them, not 5"),
         ("[5]", "`secret` must be the name of a parameter or a list of them"),
@@ -209,7 +209,7 @@ def test_a_world_names_secret_parameters_in_tools_yaml(tmp_path: Path, secret: s
 
 
 def test_a_decorated_tool_names_its_secrets_rightly():
-    with pytest.raises(WorldError, match="secret names 'pim', which is no parameter"):
+    with pytest.raises(WorldError, match="secret: unknown parameter 'pim'"):
 
         @tool(secret=["pim"])
         def go(db: Any, pin: str) -> ToolResult:

@@ -24,7 +24,7 @@ def error_of(read) -> Exception:
 @pytest.mark.parametrize(
     ("read", "words"),
     [
-        (lambda: Path("none").read_text(), "there is no such file; check the path"),
+        (lambda: Path("none").read_text(), "file not found; check the path"),
         (lambda: Path().read_bytes(), "it is a folder; name a file"),
         (lambda: b"\xff".decode(), "it is not UTF-8; save it as UTF-8"),
         (lambda: yaml.safe_load("a: 1\nb: ["), "it is not a form, see line 2; mend it or"),

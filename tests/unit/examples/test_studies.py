@@ -76,8 +76,8 @@ def test_a_study_that_ships_is_valid_and_nothing_of_it_is_there_yet(
     [
         ({"points": {"before": {"rows": -1}}}, (), "points.before.rows: Input should be greater"),
         ({"tsks": 3}, (), "tsks: Extra inputs are not permitted"),
-        ({"world": "motel"}, (), "motel is no folder"),
-        ({"compare": [["before", "later"]]}, (), "compare: later is no point"),
+        ({"world": "motel"}, (), "motel is not a folder"),
+        ({"compare": [["before", "later"]]}, (), "compare: unknown point later"),
         ({"compare": [["after", "before"]]}, (), "before is untrained, so it comes first"),
         ({"points": {"../x": {"rows": 1}}, "compare": []}, (), "'../x': a name is of letters"),
         ({}, ("--scale", "0"), "--scale is a number above 0"),

@@ -95,13 +95,13 @@ def test_a_link_that_leads_outside_is_refused(tmp_path: Path):
     ids=["empty", "raw", "zst"],
 )
 def test_what_is_no_archive_is_said_so(tmp_path: Path, data: bytes):
-    with pytest.raises(WorldError, match="this is no archive of a world"):
+    with pytest.raises(WorldError, match="not an archive of a world"):
         unpack_world(data, tmp_path / "out")
 
 
 def test_a_torn_archive_is_no_archive(world: Path, tmp_path: Path):
     data = pack_world(world)
-    with pytest.raises(WorldError, match="this is no archive of a world"):
+    with pytest.raises(WorldError, match="not an archive of a world"):
         unpack_world(data[: len(data) // 2], tmp_path / "out")
 
 

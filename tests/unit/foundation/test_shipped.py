@@ -91,7 +91,7 @@ def test_an_unknown_name_gets_the_nearest_and_the_list(worlds):
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("nowhere/at/all", "no such folder"),
+        ("nowhere/at/all", "folder not found"),
         ("not_a_world", "no world here"),
         ("shop/tasks.yaml", "this is a file"),
     ],

@@ -171,7 +171,7 @@ class TestPlan:
         ]
 
     def test_an_unknown_family_offers_the_nearest(self, source: FamilyTasks):
-        with pytest.raises(TaskError, match=r"there is no family 'wied'; did you mean 'wide'\?"):
+        with pytest.raises(TaskError, match=r"unknown family 'wied'; did you mean 'wide'\?"):
             FamilyTasks(source.world, source.template, ["wied"])
 
 

@@ -183,7 +183,7 @@ def test_a_plan_that_cannot_be_made_is_one_message(
 
 class TestPreparation:
     def test_a_held_out_family_that_does_not_exist_is_named(self, folder: Path):
-        message = "tasks.held_out: there is no family 'twinz'; did you mean twins?"
+        message = "tasks.held_out: unknown family 'twinz'; did you mean twins?"
         with pytest.raises(OperatorError, match=re.escape(message)):
             prepared(folder, count=9, universes=4, splits=SPLITS, held_out=["twinz"])
 

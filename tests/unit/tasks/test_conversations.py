@@ -154,7 +154,7 @@ class TestGood:
             '"Signed in: {name}',
             '"Signed in: {nmae}',
             8,
-            "signed_in: there is no slot 'nmae'; did you mean 'name'?",
+            "signed_in: unknown slot 'nmae'; did you mean 'name'?",
         ),
         ('signed_in: "Signed', 'signed_in: ["Signed {name}"] #', 8, "`signed_in` is a text"),
         ("[a hurried", "[5, a hurried", 9, "`persona` is a text, or a list of texts"),
@@ -162,7 +162,7 @@ class TestGood:
             'dob: "Born {dob}."',
             'dob: "Born {bod}."',
             11,
-            "knows dob: there is no slot 'bod'; known are dob, drug, name, patient_id",
+            "knows dob: unknown slot 'bod'; known are dob, drug, name, patient_id",
         ),
         ('dob: "Born {dob}."', "dob: 5", 11, "`knows dob` is a text, or a list of texts"),
         ('dob: "Born {dob}."', "d-o-b: x", 11, "the topic 'd-o-b' must match"),
@@ -185,12 +185,12 @@ class TestGood:
             "agrees_if has no key 'metnions'; did you mean 'mentions'?",
         ),
         ('      mentions: ["{drug}", "5 mg", "{dob}"]\n', "", 13, "agrees_if needs `mentions`"),
-        ('mentions: ["{drug}"', 'mentions: ["{durg}"', 14, "mentions: there is no slot 'durg'"),
+        ('mentions: ["{drug}"', 'mentions: ["{durg}"', 14, "mentions: unknown slot 'durg'"),
         (
             "declines: {refuse:",
             "declines: {refues:",
             16,
-            "declines: there is no case 'refues'; did you mean 'refuse'?",
+            "declines: unknown case 'refues'; did you mean 'refuse'?",
         ),
         (
             "  - ask: [dob, start_date]",
@@ -257,7 +257,7 @@ HEAD = "families:\n- id: a\n  ground: {key: name, sql: SELECT name FROM patients
         ),
         (
             "  user: {says: Hi, agrees_if: {mentions: a, declines: {x: no}}}\n  gold: [{say: b}]",
-            "declines: there is no case 'x'; known are none",
+            "declines: unknown case 'x'; known are none",
         ),
         (
             "  user: {says: Hi, persona: a clerk}\n  gold: [{say: b}]",

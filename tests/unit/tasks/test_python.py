@@ -137,7 +137,7 @@ FAMILY = (
         ("\n\ndef plan(db):\n    yield {}\n", 3, "family plan: another family has this id"),
         ("def one(db):\n    yield from ()\n", 1, "yields no task"),
         ("def one(db):\n    return 5\n", 1, "returns 5; it should yield dicts"),
-        ("def one(db):\n    yield 5\n", 1, "yields 5, which is no dict"),
+        ("def one(db):\n    yield 5\n", 1, "must yield dicts, not 5"),
         (
             "def one(db):\n    if True:\n        raise ValueError('no stock')\n    yield\n",
             3,
@@ -161,15 +161,19 @@ FAMILY = (
         (FAMILY.replace('"key": 1', '"key": 1, "vary": {}'), 1, "a task has no key 'vary'"),
         (FAMILY.replace('"a": 1', '"a b": 1'), 1, "the slot 'a b' must match"),
         (FAMILY.replace('"a": 1', "5: 1"), 1, "a task: slots: a key must be text, not 5"),
-        (FAMILY.replace('"a": 1', '"a": {1, 2}'), 1, "a task: slots: a: {1, 2} is no JSON value"),
-        (FAMILY.replace('"a": 1', '"a": float("nan")'), 1, "slots: a: nan is no JSON value"),
+        (
+            FAMILY.replace('"a": 1', '"a": {1, 2}'),
+            1,
+            "a task: slots: a: {1, 2} is not a JSON value",
+        ),
+        (FAMILY.replace('"a": 1', '"a": float("nan")'), 1, "slots: a: nan is not a JSON value"),
         (FAMILY.replace('"a": 1', '"a": 2 ** 64'), 1, "does not fit into 64 bits"),
         (
             FAMILY.replace('"a": 1', '"a": {"$": "pid"}'),
             1,
             "a key in a slot's value must not begin with $",
         ),
-        (FAMILY.replace('"{a}"', '"{b}"'), 1, "says: there is no slot 'b'; known are a"),
+        (FAMILY.replace('"{a}"', '"{b}"'), 1, "says: unknown slot 'b'; known are a"),
         (
             FAMILY.replace('"say": "x"', '"sya": "x"'),
             1,

@@ -83,7 +83,7 @@ class TestQueries:
         [
             ("SELECT nmae FROM patients", "must: the query fails: "),
             ("SELECT * FROM patient", "must: the query fails: "),
-            ("SELECT :nmae", "must: the query binds :nmae, which is no slot; did you mean 'name'?"),
+            ("SELECT :nmae", "must: the query binds the unknown slot :nmae; did you mean 'name'?"),
             ("SELECT 1; DROP TABLE patients", "must: the query fails: "),
             ("DELETE FROM patients", "must: the query fails: "),
         ],

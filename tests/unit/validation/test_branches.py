@@ -86,7 +86,7 @@ def test_a_branch_that_is_never_taken_is_refused_at_its_line(tmp_path: Path):
 
 def test_a_value_that_cannot_be_computed_is_shown(tmp_path: Path):
     report = check(tmp_path / "w", RENEW.replace("[$today, $due]", "[$today, $member]"))
-    assert "'23' is no day of the form 2026-03-02" in report.problems[0]
+    assert "'23' is not a day of the form 2026-03-02" in report.problems[0]
 
 
 def test_cases_over_varied_slots(tmp_path: Path):
@@ -96,7 +96,7 @@ def test_cases_over_varied_slots(tmp_path: Path):
 
 
 def test_a_condition_names_varied_slots_only(tmp_path: Path):
-    with pytest.raises(Exception, match="case later: the query binds :dy, which is no slot"):
+    with pytest.raises(Exception, match="case later: the query binds the unknown slot :dy"):
         check(tmp_path / "w", CASES.replace("< :day", "< :dy"))
 
 

@@ -63,7 +63,7 @@ def test_the_world_without_a_mistake_proves_itself(tmp_path: Path):
         ("price", TASKS, GROUND, '"SELECT book_id, titel FROM books"', 7, "did you mean title?"),
         ("price", TASKS, GROUND, '"SELEC book_id FROM books"', 7, "syntax error"),
         ("price", TASKS, GROUND, ('"DELETE FROM books RETURNING *"'), 7, ("fails: not authorized: a query may only read")),
-        ("price", TASKS, GROUND, ("\"SELECT book_id, x'00' AS title FROM books\""), 7, ("bytes are no JSON value")),
+        ("price", TASKS, GROUND, ("\"SELECT book_id, x'00' AS title FROM books\""), 7, ("bytes are not a JSON value")),
         ("price", TASKS, GROUND, ('"SELECT book_id, NULL AS title FROM books"'), 13, ("find_book fails: 'title' is required (")),
         # texts
         ("price", TASKS, ASKED, ('"What does $title cost?"'), 8, ("says: $title stands inside a text: write {title}")),
@@ -112,13 +112,13 @@ def test_the_world_without_a_mistake_proves_itself(tmp_path: Path):
         # tools
         ("price", CODE, "return found[0]", "return found[1]", 31, ("tool find_book raised IndexError: list index out of range")),
         ("price", CODE, ", t=title)", ", u=title)", 6, ("raised StatementError: A value is required for bind parameter 't' (task")),
-        ("price", CODE, "return found[0]", "return {1}", "tasks.yaml:13", ("returned what is no JSON")),
+        ("price", CODE, "return found[0]", "return {1}", "tasks.yaml:13", ("must return JSON")),
         ("price", CODE, ("FROM books WHERE title"), ("FROM book WHERE title"), "tasks.yaml:13", ("fails: no such table: book (table_not_found)")),
         ("price", CODE, "def list_books", "def find_book", 35, ("two functions are named 'find_book'")),
         ("price", CODE, ("@tool\ndef lend"), ('@tool(name="lend it")\ndef lend'), 54, ("tool name 'lend it' must match")),
         ("price", TOOLS, "name: renew", "name: lend", 1, "two tools are named 'lend'"),
-        ("price", TOOLS, "type: object", "type: objekt", 3, ("parameters is no JSON Schema: type: 'objekt'")),
-        ("price", TOOLS, ("[loan_id, due]"), ("[loan_id, date]"), 3, ("`required` names 'date', which is no property")),
+        ("price", TOOLS, "type: object", "type: objekt", 3, ("parameters must be a JSON Schema: type: 'objekt'")),
+        ("price", TOOLS, ("[loan_id, due]"), ("[loan_id, date]"), 3, ("`required` names the unknown property 'date'")),
     ],
 )  # fmt: skip
 def test_each_mistake_is_one_sentence_at_its_place(

@@ -57,7 +57,7 @@ def test_the_small_world_proves_itself(tmp_path: Path):
         ({"tasks": (("SELECT price FROM"), ("SELECT price + 1 FROM"))}, "price", 16, ("the oracle price says")),
         ({"tasks": (("SELECT price FROM"), ("SELECT prize FROM"))}, "price", 16, ("oracle price: the query fails")),
         ({"tasks": ((" WHERE item_id = :item_id"), "")}, "price", 16, ("gives 3 rows where one is due")),
-        ({"tasks": (":item_id", ":itemid")}, "price", 16, ("which is no slot; did you mean 'item_id'?")),
+        ({"tasks": (":item_id", ":itemid")}, "price", 16, ("binds the unknown slot :itemid; did you mean 'item_id'?")),
         ({"tasks": ('"$.items[0].name"', '"$.itms[0].name"')}, "plan", 8, ("gold cannot save 'name_'")),
         (
             {"tasks": (('  - find_items: {name: "{name}"}\n    save: {name_'), "  - for_each: {x: '{name}', do: [all_items: ]}\n  - find_items: {name: '{name}'}\n    save: {name_")},

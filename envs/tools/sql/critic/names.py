@@ -211,9 +211,7 @@ class Names:
         found = next((source for frame in frames if (source := frame.called(table.lower()))), None)
         if found is None:
             if table.lower() not in SPOKEN_OF and not any(frame.open for frame in frames):
-                self._find(
-                    f"`{table}` is no table or alias of this statement; name it in FROM or JOIN"
-                )
+                self._find(f"unknown table or alias `{table}`; name it in FROM or JOIN")
         elif (
             name != "*"
             and found.columns is not None

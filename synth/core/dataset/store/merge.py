@@ -52,7 +52,7 @@ def shard_jobs(path: Path, shard: Shard) -> list[int]:
 def merged(
     file: Path | None, shard: Shard, segment: Segment | None, names: Sequence[str] | None = None
 ) -> Iterator[pa.Table]:
-    """Yield the rows of ``file`` and those of the segment that the file does not hold, sorted by
+    """Yield the rows of ``file`` and the segment's rows that the file does not hold, sorted by
     job, as tables of at most 256 rows and one chunk.
 
     ``names`` selects columns; None selects all.

@@ -237,7 +237,7 @@ def read_origins(path: Path) -> Iterator[tuple[str, TaskOrigin]]:
 
 
 def _work(gold: str, checks: str) -> Mapping[str, int]:
-    """The work of a task, by kind; that of its steps where the proof did not keep it."""
+    """The work of a task by kind, counted from its steps where the proof did not keep it."""
     end: Mapping[str, Any] | None = json.loads(checks).get("end")
     known = None if end is None else end.get("work")
     return work(steps_from_json(json.loads(gold))) if known is None else known
@@ -245,7 +245,7 @@ def _work(gold: str, checks: str) -> Mapping[str, int]:
 
 def read_levels(path: Path) -> dict[str, str | int]:
     """Each task's difficulty by its id: the word of its author, or the number of gold's calls where
-    it was proved. Tasks without either, and those of a missing file, are left out.
+    it was proved. Tasks without either, or of a missing file, are left out.
     """
     levels: dict[str, str | int] = {}
     if not path.is_file():

@@ -96,7 +96,7 @@ class Endpoint:
 
     @property
     def prices(self) -> Prices | None:
-        """Prices, known only if those of input and output both are."""
+        """Prices, known only if input's and output's both are."""
         paid, generated = self.price_input_usd_per_mtok, self.price_output_usd_per_mtok
         if paid is None or generated is None:
             return None

@@ -1,7 +1,7 @@
 """Classification of an endpoint's refusal: the error type names the party that has to act and the
 use of a retry.
 
-The statuses are OpenAI's, the wordings those of common servers (OpenAI, Azure, vLLM, llama.cpp,
+The statuses are OpenAI's, the wordings come from common servers (OpenAI, Azure, vLLM, llama.cpp,
 SGLang, TGI, Ollama, Anthropic, Gemini, Mistral, OpenRouter, Groq). A wording decides only if the
 endpoint sends no code.
 """

@@ -90,9 +90,9 @@ def load_body(body: bytes) -> dict[str, Json]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise NotACompletionError("a body that is no complete JSON") from error
+        raise NotACompletionError("a body that is not complete JSON") from error
     if not isinstance(value, dict):
-        raise NotACompletionError(f"JSON that is no object but {type(value).__name__}")
+        raise NotACompletionError(f"JSON that is not an object but {type(value).__name__}")
     return cast("dict[str, Json]", value)
 
 

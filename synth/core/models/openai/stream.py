@@ -106,7 +106,7 @@ class StreamedAnswer:
         if value is None:
             return
         if not isinstance(value, dict):
-            raise NotACompletionError(f"a chunk that is no object but {type(value).__name__}")
+            raise NotACompletionError(f"a chunk that is not an object but {type(value).__name__}")
         chunk = cast("dict[str, Json]", value)
         if error := chunk.get("error") or (chunk if chunk.get("object") == "error" else None):
             self._error = self._error or error
@@ -317,4 +317,4 @@ def _unreadable(error: Exception) -> NotACompletionError:
         return error
     if isinstance(error, UnicodeDecodeError):
         return NotACompletionError("a stream that is not UTF-8")
-    return NotACompletionError("a stream with an event that is no complete JSON")
+    return NotACompletionError("a stream with an event that is not complete JSON")

@@ -15,8 +15,8 @@
 
 A rollout holds one mistake at most, and only one that must cost reward unless it is corrected: it
 concerns a value in a column that the world compares exactly, or in the answer. Its log is in the
-record's ``provider_fields``, in the entry of the completion that makes it, and once more in that of
-the completion that corrects it or states its outcome at the end; the last one holds::
+record's ``provider_fields``, in the entry of the completion that makes it, and again in the entry
+of the completion that corrects it or states its outcome at the end; the last one holds::
 
     {
         "mistake": {

@@ -5,7 +5,7 @@
 ``narrating``
     Words beside each call: what comes next.
 ``parallel``
-    Neighbouring reads in one turn, those of a loop too, as far as none needs what another brings.
+    Neighbouring reads in one turn, also in a loop, as far as none needs what another brings.
 ``verifying``
     After a write, the last read before it once more; after a loop that writes, once.
 

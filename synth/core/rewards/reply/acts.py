@@ -3,8 +3,7 @@
 A claim is a verb or noun of an act, in the past or as a result ("I've cancelled it", "has been
 refunded", "the cancellation is complete"), which the clause neither denies nor makes conditional.
 It is false if no call of this rollout did such a thing, or if it names another record, amount or
-day than the calls did. Verbs are those of the world's writing tools and a short list of general
-ones.
+day than the calls did. The verbs come from the world's writing tools and a short list.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ _GROUPS = (
     "reverse revert undo",
 )
 _VERBS = {kin: stems(group) for group in _GROUPS for kin in stems(group)}
-"""The stem of each word for an act, with those of the same kind."""
+"""The stem of each word for an act, with the stems of the same kind."""
 
 _MONEY_ACTS = stems(f"{_GROUPS[3]} {_GROUPS[4]}")
 _OF_MONEY = stems(

@@ -258,7 +258,7 @@ def _plain(fact: Fact) -> bool:
 def not_closed(
     spoken: Spoken, facts: Sequence[Fact], results: Sequence[Any], given: Material
 ) -> Iterator[ReplyFinding]:
-    """Items beside those of a list that is due: of the same kind by the results, or unheard of."""
+    """Items that a due list does not have: of the same kind by the results, or unheard of."""
     for fact in facts:
         for form in fact.forms:
             if (

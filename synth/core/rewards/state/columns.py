@@ -41,7 +41,7 @@ class Columns:
         """The column whose value the database generates: a key of one integer or UUID column that
         is not a reference.
 
-        A world declares ``table.key: exact`` if the number has a meaning, such as that of a room.
+        A world declares ``table.key: exact`` if the number has a meaning, such as a room number.
         """
         if table not in self._keys:
             known = self._tables.get(table)

@@ -40,7 +40,7 @@ def row_of(change: RowChange) -> Row:
 
 
 def writes(calls: Sequence[CallRecord], columns: Columns) -> list[Write]:
-    """The row changes of all calls in order, without those of ignored columns only."""
+    """The row changes of all calls in order, without changes of ignored columns only."""
     return [
         Write(index, call.name, change)
         for index, call in enumerate(calls)

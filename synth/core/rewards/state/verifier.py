@@ -1,4 +1,4 @@
-"""The gate ``state``: the rollout's net row changes against those of gold, or of another end that
+"""The gate ``state``: the rollout's net row changes against gold's, or against another end that
 the task accepts.
 """
 
@@ -52,7 +52,7 @@ class _EndFinding:
 
     @property
     def collateral(self) -> list[RowChange]:
-        """The stray rows of the end, and those of forbidden writes."""
+        """The stray rows of the end and of forbidden writes."""
         stray = self.stray
         return [*stray, *(write.row for write in self.forbidden if write.row not in stray)]
 

@@ -108,7 +108,7 @@ def _frame(table: str, frames: Map, names: set[str], scope: Scope, queries: Quer
     line, raw, what = frames.lines[table], frames[table], f"may_change {table}"
     if table not in queries.tables:
         raise scope.fail(
-            f"may_change: there is no table {table!r}; {nearest(table, queries.tables)}", line
+            f"may_change: unknown table {table!r}; {nearest(table, queries.tables)}", line
         )
     if not isinstance(raw, Map):
         raw = Map(where=raw)
@@ -146,6 +146,6 @@ def _words(
     if unknown := [word for word in words if word not in known]:
         singular = {"columns": "column", "ops": "operation"}[key]
         raise scope.fail(
-            f"{what}: there is no {singular} {unknown[0]!r}; {nearest(unknown[0], known)}", line
+            f"{what}: unknown {singular} {unknown[0]!r}; {nearest(unknown[0], known)}", line
         )
     return tuple(words)

@@ -55,7 +55,7 @@ def _schema(spec: Map, name: str, line: int, scope: Scope) -> dict[str, Any]:
         for value in spec["enum"]:
             boolean = isinstance(value, bool) is not (kind == "boolean")
             if kind == "array" or boolean or not isinstance(value, FIELD_TYPES[kind]):
-                raise scope.fail(f"answer {name}: {value!r} in enum is no {kind}", line)
+                raise scope.fail(f"answer {name}: {value!r} in enum must be of type {kind}", line)
         schema["enum"] = list(spec["enum"])
     if kind == "array":
         items: object = spec.get("items", "string")

@@ -65,15 +65,13 @@ def _check_target(
     """A rule that names no table or no column would silently be no rule."""
     table, dot, column = key.partition(".")
     if table != "*" and table not in tables:
-        raise fail(
-            f"compare {key}: there is no table {table!r}; {nearest(table, set(tables))}", line
-        )
+        raise fail(f"compare {key}: unknown table {table!r}; {nearest(table, set(tables))}", line)
     columns = [
         item for name, known in tables.items() if table in {"*", name} for item in known.columns
     ]
     found = [item for item in columns if item.name == column]
     if dot and not found:
         names = {item.name for item in columns}
-        raise fail(f"compare {key}: there is no column {column!r}; {nearest(column, names)}", line)
+        raise fail(f"compare {key}: unknown column {column!r}; {nearest(column, names)}", line)
     if isinstance(rule, Mapping) and any(_TEXT.search(item.type.upper()) for item in found):
         raise fail(f"compare {key}: a tolerance on a column of text", line)

@@ -61,7 +61,7 @@ def read_gates(raw: Map, scope: Scope, judged: Judged) -> list[Gate]:
 
 
 def _reply_gate(raw: Map, scope: Scope, judged: Judged) -> list[Gate]:
-    """The gate `reply`, which every family has: its options are those of the key `reply`."""
+    """The gate `reply`, which every family has; the key `reply` has its options."""
     acts = sorted(
         {step.tool for step in every_template(judged.gold) if isinstance(step, CallTemplate)}
     )

@@ -59,7 +59,7 @@ def key_of(name: str) -> str:
 
 
 def words_of(literal: Any) -> frozenset[str]:
-    """The words that a value may be: those of a ``Literal``."""
+    """The words of a ``Literal``."""
     return frozenset(get_args(literal))
 
 

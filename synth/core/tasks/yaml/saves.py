@@ -179,7 +179,7 @@ def _number(value: object) -> Decimal:
             number = Decimal("NaN")
         if number.is_finite():
             return number
-    raise ValueError(f"{text_of(value)[:80]!r} is no number")
+    raise ValueError(f"{text_of(value)[:80]!r} is not a number")
 
 
 def _plain(number: Decimal | float) -> int | float:
@@ -198,4 +198,4 @@ def _day(value: object) -> dt.date:
     try:
         return dt.date.fromisoformat(str(value)[:10])
     except ValueError:
-        raise ValueError(f"{text_of(value)[:80]!r} is no day of the form 2026-03-02") from None
+        raise ValueError(f"{text_of(value)[:80]!r} is not a day of the form 2026-03-02") from None

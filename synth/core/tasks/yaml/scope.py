@@ -27,7 +27,7 @@ class Scope:
     """The names that a family may use. ``tools`` maps each tool's name to its parameters' JSON
     Schema.
 
-    ``cases`` are the cases, ``fields`` those of the answer, ``topics`` what the user knows;
+    ``cases`` are the cases, ``fields`` the fields of the answer, ``topics`` what the user knows;
     ``consents`` says whether the user can agree to something, ``later`` are the times of its
     follow-ups.
     """
@@ -109,9 +109,7 @@ class Scope:
             return compiler(raw, self.slots, frozenset(saved or ()))
         except Unknown as error:
             if saved is None:
-                message = (
-                    f"{what}: there is no slot {error.name!r}; {nearest(error.name, self.slots)}"
-                )
+                message = f"{what}: unknown slot {error.name!r}; {nearest(error.name, self.slots)}"
             else:
                 known = self.slots | set(saved)
                 words = f"`{error.name}` is neither a slot nor saved by an earlier step"

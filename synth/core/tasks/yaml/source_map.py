@@ -73,7 +73,7 @@ def load_yaml(file: Path) -> Any:
     try:
         text = file.read_text("utf-8")
     except FileNotFoundError:
-        raise TaskError("there is no such file", str(file)) from None
+        raise TaskError("file not found", str(file)) from None
     except UnicodeDecodeError as error:
         raise TaskError(f"not UTF-8 at byte {error.start}", str(file)) from None
     return _parsed(text, str(file))
@@ -154,7 +154,8 @@ def _build(loader: Any, node: Any, file: str) -> Any:
         LookupError,
         AttributeError,
     ):  # what a tag such as !!int makes of the wrong text
-        raise TaskError(f"{node.value!r} is no {node.tag.rpartition(':')[2]}", file, line) from None
+        kind = node.tag.rpartition(":")[2]
+        raise TaskError(f"{node.value!r} must be of type {kind}", file, line) from None
 
 
 def _scalar(value: Any, file: str, line: int) -> Any:
@@ -169,7 +170,7 @@ def _scalar(value: Any, file: str, line: int) -> Any:
         )
     if isinstance(value, str) and _SURROGATE.search(value):
         raise TaskError(
-            f"{value[:80]!r} holds half of a surrogate pair, which is no Unicode character",
+            f"{value[:80]!r} must not hold a lone surrogate",
             file,
             line,
         )

@@ -1,4 +1,4 @@
-"""The steps of a family's gold solution before its slots are known, and those of one task.
+"""The steps of a family's gold solution before its slots are known, and of one task.
 
 Values are compiled (see :mod:`synth.core.tasks.yaml.template`): they hold nodes for slots and for
 names that earlier steps save. :func:`realise` fills in the slots of one task and chooses its case.
@@ -166,7 +166,7 @@ StepTemplate = PlainTemplate | CaseTemplate
 
 
 def every_template(steps: Sequence[StepTemplate]) -> Iterator[StepTemplate]:
-    """All steps in order, those of cases, loops and branches too."""
+    """All steps in order, also in cases, loops and branches."""
     for step in steps:
         yield step
         if isinstance(step, LoopTemplate | CaseTemplate | BranchTemplate):

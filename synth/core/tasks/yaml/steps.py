@@ -294,7 +294,7 @@ def _path(path: str, scope: Scope, saved: set[str], line: int) -> CompiledPath:
             continue
         name = slot or dollar
         if slot is not None and slot not in {*scope.slots, *saved}:
-            raise scope.fail(f"save: there is no slot {name!r}; {nearest(name, scope.slots)}", line)
+            raise scope.fail(f"save: unknown slot {name!r}; {nearest(name, scope.slots)}", line)
         if dollar is not None and dollar not in saved:
             message = (
                 f"save: no earlier step has saved {name!r}; write `$.{name}` for a field of the"
@@ -310,5 +310,5 @@ def _path(path: str, scope: Scope, saved: set[str], line: int) -> CompiledPath:
         assert isinstance(tried, str)
         singular(tried)
     except jsonpath.JSONPathError as error:
-        raise scope.fail(f"{path!r} is no JSONPath: {error.message}", line) from None
+        raise scope.fail(f"{path!r} is not a JSONPath: {error.message}", line) from None
     return compiled

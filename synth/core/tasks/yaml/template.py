@@ -128,9 +128,7 @@ def sql_literal(value: Json) -> str:
     if isinstance(value, str):
         doubled = value.replace("'", "''")
         return f"'{doubled}'"
-    raise TaskError(
-        f"{text_of(value)[:80]!r} is no single value, which SQL could hold as a literal"
-    )
+    raise TaskError(f"{text_of(value)[:80]!r} must be a single value to be an SQL literal")
 
 
 def _dollars(text: str, known: set[str]) -> str:

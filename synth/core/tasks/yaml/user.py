@@ -114,7 +114,7 @@ class UserText:
 
     @property
     def every_consent(self) -> Sequence[ConsentText]:
-        """The conditions of consent, those of follow-ups too."""
+        """The conditions of consent, also in follow-ups."""
         return (*self.consents, *(one for sequel in self.then for one in sequel.consents))
 
     @property
@@ -301,7 +301,7 @@ def _consent(entry: object, line: int, scope: Scope) -> ConsentText:
             where = raw["declines"].lines[case]
             if case not in scope.cases:
                 raise scope.fail(
-                    f"declines: there is no case {case!r}; {nearest(case, scope.cases)}", where
+                    f"declines: unknown case {case!r}; {nearest(case, scope.cases)}", where
                 )
             declines[case] = scope.texts(texts, f"declines {case}", where)
     elif "declines" in raw:
@@ -319,7 +319,7 @@ def _covers(raw: Map, scope: Scope) -> list[str]:
     tools = cast("list[object]", value) if isinstance(value, list) else [value]
     for tool in tools:
         if tool not in scope.tools:
-            message = f"covers: there is no tool {tool!r}; {nearest(str(tool), scope.tools)}"
+            message = f"covers: unknown tool {tool!r}; {nearest(str(tool), scope.tools)}"
             raise scope.fail(message, raw.lines["covers"])
     return [str(tool) for tool in tools]
 

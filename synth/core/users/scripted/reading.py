@@ -132,8 +132,8 @@ class Reading:
         return agreement or sentence.confirms_act
 
     def _meant(self) -> Iterable[str]:
-        """Yield the topics of a turn in which no question names one: those of its other sentences,
-        or of its values.
+        """Yield the topics of a turn in which no question names one, from its other sentences or
+        its values.
 
         A question whether to do something is about nothing else, unless the user has no condition
         of consent.

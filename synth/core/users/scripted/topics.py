@@ -82,7 +82,7 @@ _INTERROGATIVES = frozenset({"who", "whos", "whom", "which", "what", "when", "wh
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a topic in words; that of a later request stands before an ``@``."""
+    """Return the name of a topic in words; a later request's topic ends in ``@`` and a number."""
     return name.partition("@")[0].replace("_", " ")
 
 

@@ -20,7 +20,7 @@ from synth.task import Task
 class Scene:
     """A proved task as an attacker sees it.
 
-    ``gold`` are the moves of gold, ``elsewhere`` those of other tasks of the world, ``stranger``
+    ``gold`` are the moves of gold, ``elsewhere`` of other tasks of the world, ``stranger``
     personal data of somebody whom the task does not concern (empty if the world has none),
     ``snooping`` reads about such people.
     """

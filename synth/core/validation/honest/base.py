@@ -29,7 +29,7 @@ from synth.task import Task
 
 @dataclass(frozen=True)
 class ProvedTask:
-    """A task with its gold as it was played; ``evidence`` is that of this playing.
+    """A task with its gold as it was played, and the ``evidence`` of it.
 
     ``task.gold`` holds the steps. Calls of gold are in ``evidence.calls``, in order, with
     arguments, result and row changes.

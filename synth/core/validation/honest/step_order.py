@@ -83,7 +83,7 @@ def _rows(changes: Sequence[RowChange]) -> set[str]:
 
 
 def _each_run(steps: Sequence[Step], order: _Order) -> list[Step]:
-    """Reorder each run of neighbouring calls, those of loops too."""
+    """Reorder each run of neighbouring calls, also in loops."""
     out: list[Step] = []
     run: list[CallStep] = []
     for step in steps:
@@ -110,8 +110,8 @@ def _needs(step: CallStep, earlier: CallStep) -> bool:
 def _sorted_last_first(
     run: Sequence[CallStep], before: Sequence[set[int]], first: Collection[int] = ()
 ) -> list[CallStep]:
-    """A topological order that takes the last call that is ready; those of ``first`` go ahead of
-    others, in their own order.
+    """A topological order that takes the last call that is ready; ``first`` go ahead of others,
+    in their own order.
     """
     return [run[index] for index in _topological(before, first)]
 

@@ -74,7 +74,7 @@ def _one_family(root: object) -> Map:
     items = cast("list[object]", root) if isinstance(root, list) else [root]
     families = [item for item in items if isinstance(item, Map)]
     if not families or len(families) < len(items):
-        message = "there is no family: answer with one ```yaml block that begins `- id: ...`"
+        message = "no family: answer with one ```yaml block that begins `- id: ...`"
         raise Refusal("no YAML", (message,))
     if len(families) > 1:
         raise Refusal("several families", (f"there are {len(families)} families: write one",))

@@ -51,7 +51,7 @@ class DraftSession:
         return self._runner.run(self._model.preflight())
 
     def run(self) -> Iterator[DraftOutcome]:
-        """The outcome of each draft, those of earlier sessions first.
+        """The outcome of each draft, earlier sessions first.
 
         Raises :class:`AskingStopped` where the budget is spent or the endpoint cannot be asked,
         and :class:`ModelRefusedRequest` where it never will answer.

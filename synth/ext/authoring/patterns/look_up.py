@@ -1,4 +1,4 @@
-"""Look-ups: a row's own values, those of what it belongs to, and of what that belongs to."""
+"""Look-ups: the values of a row, of its parent, and of its parent's parent."""
 
 from __future__ import annotations
 

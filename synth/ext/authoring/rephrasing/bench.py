@@ -36,7 +36,7 @@ class NotRephrased(Exception):
 
 
 class _TrialTasks(FamilyTasks):
-    """Tasks in their author's words, or all in those of ``trial``, a user of one family."""
+    """Tasks in their author's words, or all in the words of ``trial``, a user of one family."""
 
     trial: tuple[str, UserText] | None = None
 

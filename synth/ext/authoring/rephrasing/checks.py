@@ -89,7 +89,7 @@ def check_words(phrasing: UserPhrasing, own: FamilyWords, kept: Sequence[str]) -
     for place, text in phrasing.texts.items():
         if place not in own.texts:
             known = ", ".join(own.texts)
-            raise Refusal("form", (f"there is no text {place!r} here; the keys are {known}",))
+            raise Refusal("form", (f"unknown text {place!r}; known are {known}",))
         _check_form(place, text, own.texts[place])
         _check_leaks(place, text, own)
         _check_meaning(place, text, own.texts[place])
@@ -122,7 +122,7 @@ def _check_meaning(place: str, text: str, originals: Sequence[str]) -> None:
         cause, message = problems[0]
         raise Refusal(cause, (f"{place}: {message}",))
     if "agrees" in place.split(".") and not agrees(_bare(text)):
-        raise Refusal("meaning", (f"{place}: is no plain yes, and the user agrees here",))
+        raise Refusal("meaning", (f"{place}: must be a plain yes, because the user agrees here",))
 
 
 def _difference(text: str, original: str) -> tuple[str, str] | None:

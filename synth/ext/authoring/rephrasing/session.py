@@ -80,9 +80,7 @@ def causes_of(outcomes: Sequence[FamilyOutcome]) -> Counter[str]:
 
 
 class RephraseSession:
-    """Asks for the phrasings of a job. ``outcomes`` are those of the families that are finished.
-    Close it.
-    """
+    """Asks for the phrasings of a job. ``outcomes`` are of the finished families. Close it."""
 
     def __init__(self, job: RephraseJob, model: Model, journal: RephraseJournal) -> None:
         self._job, self._model, self._journal = job, model, journal

@@ -2,7 +2,7 @@
 
 A reader gets the text from the first turn of the assistant on, and yields the name and arguments of
 each call in it. A place that only looks like a call is passed over: the calls that were read are
-compared with those of the conversation, so that a call which cannot be read is missed there.
+compared with the conversation's, so that a call which cannot be read is missed there.
 """
 
 from __future__ import annotations

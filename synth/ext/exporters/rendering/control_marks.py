@@ -43,8 +43,8 @@ def is_mark(text: str) -> bool:
 
 
 class ControlMarks:
-    """The marks that must not be read in a text; without any, those of all presets and all that
-    look like ``<|name|>``.
+    """The marks that must not be read in a text, by default all presets' and all that look like
+    ``<|name|>``.
     """
 
     def __init__(self, marks: Iterable[str] | None = None) -> None:
@@ -91,7 +91,7 @@ class ControlMarks:
 
     def _broken(self, text: str) -> str:
         if found := _RESERVED.search(text):
-            raise RenderError(f"a text holds U+{ord(found[0]):04X}, which is no character")
+            raise RenderError(f"a text holds U+{ord(found[0]):04X}, which is not a character")
         broken = self._pattern.sub(lambda mark: f"{mark[0][0]}{GUARD}{mark[0][1:]}", text)
         end = len(broken.rstrip())
         if broken[:end].endswith(self._beginnings):  # what follows must not complete a mark

@@ -66,7 +66,7 @@ class TokenMasks:
         return self._original(encoded.ids), _mask(encoded.offsets, trained)
 
     def _original(self, ids: Sequence[int]) -> list[int]:
-        """Return ids of the renamed tokenizer as those of the model's."""
+        """Return ids of the renamed tokenizer as ids of the model's."""
         forged = {number: text for text, number in self._control.items()}
         for number in ids:
             if number not in self._ids and number in forged:

@@ -27,7 +27,7 @@ _GONE: Final = frozenset({404, 410})
 
 
 class EnvError(OperatorError):
-    """What the server refused: ``status`` is that of HTTP, ``kind`` a word for programs."""
+    """A refusal of the server: its HTTP ``status``, and ``kind``, a word for programs."""
 
     def __init__(self, status: int, kind: str, message: str) -> None:
         super().__init__(status, kind, message)
@@ -109,7 +109,7 @@ class EnvClient:
 
     def _name(self) -> str:
         if self.session is None:
-            raise OperatorError("there is no session: reset() comes first")
+            raise OperatorError("no session: call reset() first")
         return self.session
 
     def _send(self, method: str, path: str, body: object = None) -> dict[str, Any]:

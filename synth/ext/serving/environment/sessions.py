@@ -220,7 +220,7 @@ class EnvSessions:
         if name in self._ended:
             raise SessionError("over", f"this session is over: {self._ended[name]['stop_reason']}")
         if name not in self._open:
-            raise SessionError("not_found", "there is no session of that name")
+            raise SessionError("not_found", "unknown session")
         return self._open[name]
 
     async def _judge(self, session: EnvSession, reason: str) -> None:

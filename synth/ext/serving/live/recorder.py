@@ -1,4 +1,4 @@
-"""Recording of rollouts that were played one by one: a run directory like that of any run."""
+"""Recording of rollouts that were played one by one, in a run directory like any other."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A rollout whose agent is a client: calls and words come in, results and the user's turns go out.
 
-The rollout itself is that of any run, so that its row is one, too.
+The rollout and its row are as in any run.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class RemoteSession:
         none.
         """
         if not text.strip():
-            raise SessionError("empty_text", "there are no words to say")
+            raise SessionError("empty_text", "the text must not be empty")
         if len(text) > LONGEST:
             raise SessionError("too_large", f"at most {LONGEST} characters can be said at once")
         async with self._turn:

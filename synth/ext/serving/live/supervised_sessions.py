@@ -75,7 +75,7 @@ class SupervisedSessions:
 
     async def open(self, asked: Mapping[str, Any]) -> SupervisedSession:
         """Open a session: ``job`` is its job (default: the next one), ``approval`` and ``user`` are
-        those of :class:`Supervision`.
+        as in :class:`Supervision`.
 
         Raises :class:`SessionError` for a wrong value, or if there is no room.
         """
@@ -138,7 +138,7 @@ class SupervisedSessions:
     def __getitem__(self, name: str) -> SupervisedSession:
         session = self._sessions.get(name)
         if session is None:
-            raise SessionError("not_found", "there is no session of that name")
+            raise SessionError("not_found", "unknown session")
         return session
 
     async def close(self, name: str) -> None:

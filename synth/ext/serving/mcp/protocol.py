@@ -144,7 +144,7 @@ class WorldServer:
     ) -> types.ReadResourceResult:
         system = rules_of((await self._session(ctx)).job.task)
         if str(params.uri) != POLICY or not system:
-            raise SessionError("unknown_resource", f"there is no resource {params.uri}")
+            raise SessionError("unknown_resource", f"unknown resource {params.uri}")
         text = types.TextResourceContents(uri=POLICY, mime_type="text/markdown", text=system)
         return types.ReadResourceResult(contents=[text])
 

@@ -25,7 +25,7 @@ _STRICT = ConfigDict(extra="forbid")
 
 @dataclass(frozen=True, kw_only=True)
 class Greetings:
-    """Greetings of any hour, and those of a part of the day."""
+    """Greetings of any hour, and of a part of the day."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 

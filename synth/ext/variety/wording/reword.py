@@ -69,8 +69,8 @@ class VariedWording(TaskTransform):
 def reworded(task: Task, barred: Collection[str] = (), voice: str | None = None) -> Task:
     """The task with other words of its user; id, gold and slots are the same.
 
-    The words are those of the ``voice`` of that name, or else of one that is drawn among those that
-    are not ``barred``.
+    The words come from the ``voice`` of that name, or else from one that is drawn and not
+    ``barred``.
     """
     words = grammar()
     named = {found.name: found for found in words.voices}

@@ -104,7 +104,7 @@ def test_values_of_a_database_are_written_as_in_a_rows_changes(output: Any, reco
 
 @pytest.mark.parametrize("output", [{1}, {(1, 2): 3}, object()])
 def test_what_is_no_json_is_the_authors_error(output: Any):
-    with pytest.raises(ExecutorError, match="tool work returned what is no JSON"):
+    with pytest.raises(ExecutorError, match="tool work must return JSON"):
         run(lambda arguments, db: ToolResult(output))
 
 

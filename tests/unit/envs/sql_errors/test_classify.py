@@ -249,7 +249,7 @@ class TestAdvice:
             ("SELECT 1 FROM zebra", "no table `zebra`; there are orders, products"),
             (
                 "SELECT o.amount FROM products",
-                "`o` is no table or alias of this statement; name it in FROM or JOIN",
+                "unknown table or alias `o`; name it in FROM or JOIN",
             ),
             (
                 "INSERT INTO orders VALUES (9, 99, 1)",

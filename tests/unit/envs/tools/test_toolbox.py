@@ -170,7 +170,7 @@ class TestUnknownTool:
     def test_the_nearest_names_are_offered(self):
         result = parse("{}", "find_patient")
         assert (result.category, result.error) == (ErrorCategory.UNKNOWN_TOOL, "UnknownTool")
-        assert result.message == "There is no tool named 'find_patient'."
+        assert result.message == "Unknown tool 'find_patient'."
         assert result.advice == "Did you mean find_patients?"
 
     @pytest.mark.parametrize("name", ["", "zzz", "x" * 1_000_000])

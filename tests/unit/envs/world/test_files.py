@@ -125,7 +125,7 @@ def test_a_world_may_share_what_another_one_shares(asking: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("# one\n\ndatabase: ../shpo\n", 3, "there is no folder"),
+        ("# one\n\ndatabase: ../shpo\n", 3, "folder not found"),
         ("database: ../shpo\n", 1, "did you mean ../shop?"),
         ("database: /etc\n", 1, "`database: /etc` is an absolute path"),
         ("database: ../../elsewhere\n", 1, "leads out of the folder"),

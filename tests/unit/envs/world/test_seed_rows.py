@@ -121,7 +121,7 @@ class TestUniverses:
         assert "this world has universe 0 only; a seed.py" in str(refused(folder))
 
     def test_a_negative_universe_is_refused(self, folder: Path):
-        assert refused(folder, -1).message.startswith("there is no universe -1: ")
+        assert refused(folder, -1).message.startswith("unknown universe -1: ")
 
 
 class TestMistakes:
@@ -145,10 +145,10 @@ class TestMistakes:
             ('"price": random', '"price": -random', 12, ("CHECK constraint failed: price > 0 (row of items: {'item_id': 10,")),
             (' + n, "maker_id"', ', "maker_id"', 12, ("UNIQUE constraint failed: items.item_id (row of items: {'item_id': 10, ")),
             (("universe * 10 + n % 3"), "5", 12, ("FOREIGN KEY constraint failed (row of items: {'item_id': 10")),
-            (("random.randrange(1, 9)"), "float('nan')", 12, ("items.price cannot hold nan: it is no finite number")),
+            (("random.randrange(1, 9)"), "float('nan')", 12, ("items.price cannot hold nan: a number must be finite")),
             ("random.randrange(1, 9)", "2 ** 63", 12, "a whole number has at most 64 bits"),
             (("random.randrange(1, 9)"), "{1}", 12, ("a set is none of None, Decimal, bool, bytes, date, datetime, float, int")),
-            ("random.randrange(1, 9)", r"'\ud800'", 12, "half of a surrogate pair is no text"),
+            ("random.randrange(1, 9)", r"'\ud800'", 12, "a text must not hold a lone surrogate"),
         ],
     )  # fmt: skip
     def test_of_seed_py(self, folder: Path, old: str, new: str, line: int | None, words: str):

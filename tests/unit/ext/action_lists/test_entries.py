@@ -81,9 +81,9 @@ def test_json_lines_keep_their_line_numbers(tmp_path: Path):
         ({**PLAIN, "instruction": " "}, "`instruction` must be a text"),
         ({**PLAIN, "actions": {}}, "`actions` must be a list"),
         ({**PLAIN, "actions": [{"arguments": {}}]}, "must be the name of a tool"),
-        ({**PLAIN, "actions": [{"name": "a", "arguments": "{"}]}, "is no JSON"),
+        ({**PLAIN, "actions": [{"name": "a", "arguments": "{"}]}, "must be JSON"),
         ({**PLAIN, "actions": [{"name": "a", "requestor": "user"}]}, "is a call of the user"),
-        ({**PLAIN, "outputs": [{}]}, "which is no value"),
+        ({**PLAIN, "outputs": [{}]}, "must hold texts or numbers"),
         ("text", "no object"),
     ],
 )
@@ -101,7 +101,7 @@ def test_a_broken_entry_is_named_beside_good_ones(tmp_path: Path, raw: object, w
         ("{", "neither JSON"),
         ('"x"', "must hold a list"),
         ('[{"prompt": 1}]', "user_scenario.instructions"),
-        ('{"instruction": "x", "actions": []}\n{', ":2 is no JSON"),
+        ('{"instruction": "x", "actions": []}\n{', ":2 is not JSON"),
         ('[{"instruction": NaN}]', "NaN"),
     ],
 )
@@ -114,5 +114,5 @@ def test_a_file_that_is_no_list_is_refused_at_once(tmp_path: Path, text: str, wo
 def test_a_folder_and_a_missing_file_are_told_from_each_other(tmp_path: Path):
     with pytest.raises(OperatorError, match="is a folder"):
         read_entries(tmp_path)
-    with pytest.raises(OperatorError, match="there is no file"):
+    with pytest.raises(OperatorError, match="file not found"):
         read_entries(tmp_path / "gone.json")

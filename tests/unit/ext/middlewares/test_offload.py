@@ -113,9 +113,9 @@ async def test_it_is_read_piece_by_piece_and_searched_and_these_calls_are_the_mi
         (
             READ,
             {"output_id": "output_1"},
-            "no kept result 'output_1'. Those of this conversation: output_0",
+            "Unknown result 'output_1'; known are output_0",
         ),
-        (READ, {"output_id": "../outputs/1.txt"}, "no kept result"),
+        (READ, {"output_id": "../outputs/1.txt"}, "Unknown result"),
         (READ, {"output_id": "output_0", "offset": 10**9}, "past its end"),
         (READ, {"output_id": "output_0", "offset": -1}, "-1"),
         (READ, {"output_id": "output_0", "limit": 0}, "0"),

@@ -260,7 +260,7 @@ async def test_strangers_and_absent_tasks_are_refused(tmp_path: Path):
             with pytest.raises(EnvError, match="the body is"):
                 await asyncio.to_thread(env._send, "POST", "/sessions", body)
         env.session = "nobody"
-        with pytest.raises(EnvError, match="no session of that name"):
+        with pytest.raises(EnvError, match="unknown session"):
             await asyncio.to_thread(lambda: env.step(text="x"))
 
 
@@ -271,7 +271,7 @@ async def test_a_session_that_the_server_lost_is_forgotten(tmp_path: Path):
         await asyncio.to_thread(env.reset)
         assert (await asyncio.to_thread(env.close))["stop_reason"] == "closed"
         env.session = "lost-by-a-restart"
-        with pytest.raises(EnvError, match="no session of that name") as error:
+        with pytest.raises(EnvError, match="unknown session") as error:
             await asyncio.to_thread(env.close)
         assert (error.value.status, env.session) == (404, None)
 

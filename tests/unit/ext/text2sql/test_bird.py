@@ -169,7 +169,7 @@ def text(content: bytes) -> Callable[[Path], None]:
 
 
 WRONG: list[tuple[Callable[[Path], object], str]] = [
-    (lambda folder: shutil.rmtree(folder), "tasks.path: there is no"),
+    (lambda folder: shutil.rmtree(folder), "tasks.path: folder not found"),
     (
         lambda folder: (folder / "dev.json").unlink(),
         "holds no file of questions, such as mini_dev_sqlite.json",
@@ -212,8 +212,8 @@ LEFT_OUT: list[tuple[Callable[[Path], object], str, str]] = [
         "1",
         "its question is not valid UTF-8",
     ),
-    (lambda folder: broken("")(folder).unlink(), "formula_1", "there is no file"),
-    (lambda folder: broken("")(folder).write_text("x"), "formula_1", "is no SQLite database"),
+    (lambda folder: broken("")(folder).unlink(), "formula_1", "file not found"),
+    (lambda folder: broken("")(folder).write_text("x"), "formula_1", "not a SQLite database"),
     (
         lambda folder: broken("")(folder).write_bytes(broken("")(folder).read_bytes()[:5000]),
         "formula_1",

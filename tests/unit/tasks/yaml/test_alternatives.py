@@ -166,7 +166,7 @@ def test_a_gate_whose_name_contains_says_has_no_phrases():
             '{patients: "patient_id',
             '{patient: "patient_id',
             22,
-            "there is no table 'patient'; did you mean 'patients'?",
+            "unknown table 'patient'; did you mean 'patients'?",
         ),
         (
             '{patients: "patient_id =',
@@ -190,14 +190,14 @@ def test_a_gate_whose_name_contains_says_has_no_phrases():
             "columns: [note, cost]",
             "columns: [note, coast]",
             19,
-            "there is no column 'coast'; did you mean 'cost'?",
+            "unknown column 'coast'; did you mean 'cost'?",
         ),
         ("columns: [note, cost]", "columns: note", 19, "may_change visits: columns is a list"),
         (
             "ops: [insert, update]",
             "ops: [inserts]",
             19,
-            "there is no operation 'inserts'; did you mean 'insert'?",
+            "unknown operation 'inserts'; did you mean 'insert'?",
         ),
         (
             "at_most: 2",
@@ -216,7 +216,7 @@ def test_a_gate_whose_name_contains_says_has_no_phrases():
             '{all: "{name}"',
             '{all: "{nmae}"',
             28,
-            "says all: there is no slot 'nmae'; did you mean 'name'?",
+            "says all: unknown slot 'nmae'; did you mean 'name'?",
         ),
         (
             '{all: "{name}", none: [sorry, "{name} {name}"]}',

@@ -50,13 +50,13 @@ def test_computed_values(word: str, operands: list[Any], value: object):
         ("one", [CENTS], LookupError, "there are 3"),
         ("one", ["$.rows[?@.sku == 'Z'].id"], LookupError, "there are 0"),
         ("sum", ["$.price"], ValueError, "a list is needed, not '0.1'"),
-        ("sum", ["$.rows[*].sku"], ValueError, "'A' is no number"),
+        ("sum", ["$.rows[*].sku"], ValueError, "'A' is not a number"),
         ("max", ["$.none[*]"], LookupError, "the list is empty"),
         ("max_by", ["$.rows[*]", "size"], LookupError, "no field 'size'"),
-        ("days_between", ["$.bought", "soon"], ValueError, "'soon' is no day"),
+        ("days_between", ["$.bought", "soon"], ValueError, "'soon' is not a day"),
         ("minus", ["$.gone", 1], LookupError, "finds nothing"),
         ("minus", [{"$": "gone"}, 1], LookupError, "no step before has saved 'gone'"),
-        ("plus", [True, 1], ValueError, "is no number"),
+        ("plus", [True, 1], ValueError, "is not a number"),
     ],
 )
 def test_what_cannot_be_computed_says_why(

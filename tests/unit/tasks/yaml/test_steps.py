@@ -111,11 +111,11 @@ def test_a_whole_solution(compiled: Any):
         ("- record: {pid: $pid}", 1, "`pid` is neither a slot nor saved"),
         ("- find: {name: 'a { b'}", 1, "a single '{'"),
         ("- find: {}\n  save: {name: $.a}", 2, "`save` would hide the slot 'name'"),
-        ("- find: {}\n  save: {pid: '$.a['}", 2, "'$.a[' is no JSONPath: "),
+        ("- find: {}\n  save: {pid: '$.a['}", 2, "'$.a[' is not a JSONPath: "),
         (
             "- find: {}\n  save: {pid: '$.a | $.b'}",
             2,
-            "'$.a | $.b' is no JSONPath: it is a compound path",
+            "'$.a | $.b' is not a JSONPath: it is a compound path",
         ),
         ("- find: {}\n  save: pid", 2, "`save` takes a mapping of names to JSONPaths"),
         ("- find: {}\n  fails: [a]", 2, "`fails` names one error category"),
@@ -137,7 +137,7 @@ def test_a_whole_solution(compiled: Any):
         (
             "- find:\n  save: {a: '$.x[?@.y == {nmae}]'}",
             2,
-            "save: there is no slot 'nmae'; did you mean 'name'?",
+            "save: unknown slot 'nmae'; did you mean 'name'?",
         ),
         (
             "- find:\n  save:\n    a: \"$.x[?@.y == '{name}']\"",

@@ -200,7 +200,7 @@ class TestMariaDB(_Attached):
         ("nonsense", "not a database URL"),
         ("sqlite://", "needs the path of a file"),
         ("duckdb:///:memory:", "needs the path of a file"),
-        ("sqlite:////nowhere/at_all.db", "there is no SQLite file"),
+        ("sqlite:////nowhere/at_all.db", "SQLite file not found"),
         ("nodialect://host/name", "no SQLAlchemy dialect or driver for nodialect://"),
         ("postgresql://u:s3cretpass@127.0.0.1:1/x", "cannot read the database postgresql"),
     ],

@@ -122,7 +122,7 @@ def test_the_corpus_is_as_large_as_it_claims():
         ("SELECT value FROM latest_lab", "no table `latest_lab`; did you mean latest_labs, lab_tests?"),
         ("SELECT p.nmae FROM patients p", "no column `nmae` in `patients`; did you mean name?"),
         ("SELECT valeu FROM latest_labs", "no column `valeu` in `latest_labs`; did you mean value?"),
-        ("SELECT q.name FROM patients p", "`q` is no table or alias of this statement; name it in FROM or JOIN"),
+        ("SELECT q.name FROM patients p", "unknown table or alias `q`; name it in FROM or JOIN"),
         ("WITH d AS (SELECT patient_id FROM labs) SELECT d.value FROM d", "no column `value` in `d`; it has patient_id"),
         ("SELECT a FROM (SELECT name AS b FROM patients)", "no column `a` in the subquery; it has b"),
         (
