@@ -298,8 +298,8 @@ class Episode(Closing):
         return parsed if isinstance(parsed, ToolResult) else None
 
     def own_text(self, text: str) -> str:
-        """Words of the agent as user and verifiers get them: in the world's own names instead of the
-        task's renaming.
+        """Words of the agent as user and verifiers get them: in the world's own names, not in
+        the task's renaming.
         """
         return text if self._renaming is None else self._renaming.own_text(text)
 

@@ -49,6 +49,8 @@ WHOLE = [
     Bound("functions that take RunConfig", goal=10, now=10),
     Bound("keys of the core", goal=100, now=100),
     Bound("keys of the config", goal=169, now=169),
+    Bound("'that of' in docstrings", goal=0, now=0),
+    Bound("'is no' in messages", goal=0, now=0),
 ]
 """Figures of the house as a whole."""
 

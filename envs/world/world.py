@@ -42,10 +42,10 @@ SUITE_UNIVERSES = 4
 class World:
     """A loaded world. It holds functions, so its folder travels to workers, never the object.
 
-    ``database`` holds the scripts and seed.py: the world's own folder, or the folder of the world
-    whose database it shares (:mod:`envs.world.files`). ``databases`` are its SQLite files, if it has any
-    in the place of scripts. ``extensions`` are the sets of tools that its tools.yaml switches on.
-    ``columns`` are the declared traits of columns, by ``table.column``.
+    ``database`` holds the scripts and seed.py: the world's own folder, or the folder of
+    the world whose database it shares (:mod:`envs.world.files`). ``databases`` are its SQLite
+    files, if it has any in the place of scripts. ``extensions`` are the sets of tools that
+    its tools.yaml switches on. ``columns`` are the declared traits of columns, by ``table.column``.
     """
 
     name: str

@@ -93,5 +93,5 @@ def test_a_database_that_cannot_be_attached_is_named_as_it_was_typed(tmp_path: P
     with pytest.raises(DatabaseConfigError, match=rf"sqlite:///{tmp_path}/broken.db: file is not"):
         attach(target, AttachedOptions())
     (tmp_path / "broken.db").write_bytes(b"")
-    with pytest.raises(DatabaseConfigError, match=r"schemas: unknown schema 'x'; known are main"):
+    with pytest.raises(DatabaseConfigError, match=r"schemas: unknown 'x'; known are main"):
         attach(target, AttachedOptions(schemas=("x",)))

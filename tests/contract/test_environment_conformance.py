@@ -195,7 +195,7 @@ class TestNotes(EnvironmentConformance):
     [
         ({"value": 1}, "not a ToolResult"),
         (ToolResult({"value": 1}, updated_state={"value": 1}), "the database is the state"),
-        (ToolResult({"value": {1, 2}}), "no JSON"),
+        (ToolResult({"value": {1, 2}}), "must return JSON"),
         (ToolResult({"value": float("nan")}), "output_schema"),
         (ToolResult({"value": "text"}), "output_schema"),
     ],

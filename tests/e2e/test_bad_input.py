@@ -157,7 +157,7 @@ def break_yaml(world: Path) -> None:
         (break_tool_name, ["tasks.yaml:", "record_vital", "record_vitals"]),
         (break_gold, ["record_heart_rate", "the gold call record_vitals fails"]),
         (break_tools_yaml, ["tools.yaml", "no_such_function"]),
-        (break_tool_schema, ["extra", "no JSON Schema"]),
+        (break_tool_schema, ["extra", "must be a JSON Schema"]),
         (break_yaml, ["tasks.yaml:", "not valid YAML"]),
     ],
 )

@@ -128,8 +128,8 @@ class TestFile:
         before = [foreign.read_bytes(), text.read_bytes()]
         for out, words in (
             (foreign, "synth did not make"),
-            (text, "no SQLite database"),
-            (tmp_path, "no file"),
+            (text, "not a SQLite database"),
+            (tmp_path, "not a file"),
         ):
             with pytest.raises(ReseedRefused, match=words):
                 reseed(world, out=out)
@@ -175,7 +175,7 @@ class TestFile:
             reseed(world, url="sqlite:///x", out=tmp_path / "x")
         with pytest.raises(DatabaseConfigError, match="needs a file"):
             reseed(world, url="sqlite://")
-        with pytest.raises(WorldError, match="no such world"):
+        with pytest.raises(WorldError, match="world folder not found"):
             reseed(tmp_path / "nothing")
         (world / "schema.sql").unlink()
         with pytest.raises(WorldError, match=r"schema\.sql"):

@@ -115,7 +115,7 @@ class Access:
         for name in self.schemas:
             if name not in known:
                 raise DatabaseConfigError(
-                    f"database.options.schemas: unknown schema {name!r}; known are {', '.join(known)}"
+                    f"database.options.schemas: unknown {name!r}; known are {', '.join(known)}"
                 )
         near = [None] if not self.schemas or default in self.schemas else []
         return Places(near, [name for name in self.schemas if name != default])

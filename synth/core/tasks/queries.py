@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import sqlalchemy
@@ -30,9 +31,10 @@ T = TypeVar("T")
 READING = Limits(read_only=True, statement_timeout_ms=60_000, max_rows=None, max_result_bytes=None)
 
 
-def binds_of(sql: str) -> list[str]:
-    """The names that a query binds as ``:name``, in order, each once."""
-    return list(dict.fromkeys(found.group(1) for found in BINDS.finditer(sql) if found.group(1)))
+@lru_cache(maxsize=1024)
+def binds_of(sql: str) -> Sequence[str]:
+    """The names that a query binds as ``:name``, in order, without duplicates."""
+    return tuple(dict.fromkeys(found.group(1) for found in BINDS.finditer(sql) if found.group(1)))
 
 
 def bound(sql: str, values: Mapping[str, object]) -> sqlalchemy.TextClause:
@@ -60,11 +62,14 @@ def select(
     """The rows of a query as dicts of JSON values, in the database's order.
 
     Raises ValueError for two columns of one name, of which a dict could hold one only, and for
-    bytes.
+    bytes; KeyError with a name that has no value.
     """
-    quick = fetched(connection, sql, values or {})
+    values = values or {}
+    if missing := [name for name in binds_of(sql) if name not in values]:
+        raise KeyError(missing[0])
+    quick = fetched(connection, sql, values)
     if quick is None:
-        result = connection.execute(bound(sql, values or {}))
+        result = connection.execute(bound(sql, values))
         quick = list(result.keys()), result.fetchall()
     names, rows = quick
     if twice := sorted({name for name in names if names.count(name) > 1}):

@@ -22,7 +22,8 @@ Json = Any
 @dataclass(frozen=True, slots=True)
 class EmittedCall:
     """A call as the model emitted it. ``escaped`` is the JSON text of name, arguments and id where
-    readers of a dataset cannot hold one of them; ``form`` names the format of a call written as text.
+    readers of a dataset cannot hold one of them; ``form`` is the format of a call written as
+    text.
     """
 
     id: str

@@ -157,7 +157,7 @@ def _id_of(raw: Any, index: int) -> str:
 
 def _entry(raw: Any, name: str, line: int) -> Entry:
     if not isinstance(raw, Mapping):
-        raise EntryError(f"it is {raw!r:.60}, and no object; {FORMS}")
+        raise EntryError(f"it is {raw!r:.60}, not an object; {FORMS}")
     fields = cast("Mapping[str, Any]", raw)
     if "user_scenario" in fields:
         return _scenario_entry(fields, name, line)

@@ -98,8 +98,8 @@ class QuestionSource(FamilySource):
         )
 
     def _moment(self, questions: Sequence[PublishedQuestion]) -> str | None:
-        """The time at which questions are asked: the options', or the day of the planning if a query
-        may read the clock.
+        """The time at which questions are asked: the options', or the day of the planning if a
+        query may read the clock.
         """
         if self._now is not None:
             return self._now

@@ -35,8 +35,8 @@ QUESTION, DATABASE, TABLE = "question", "database", "table"
 
 
 def read_file(context: ReaderContext) -> FileFamilies:
-    """The family of the universe's database, or an attached one's families by ``db_id``. A family is
-    missing where nothing can be asked of it.
+    """The family of the universe's database, or an attached one's families by ``db_id``. A family
+    is missing where nothing can be asked of it.
 
     Questions are left out whose published query fails, finds nothing, reads no table, or may answer
     differently each time. Raises :class:`~synth.errors.TaskError` for a file that cannot be read.

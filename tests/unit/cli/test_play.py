@@ -67,5 +67,5 @@ def test_arguments_are_json_or_pairs(text: str, arguments: dict[str, object]):
 
 @pytest.mark.parametrize("text", ["x", "{", "a = 1", "1=2"])
 def test_what_are_no_arguments_is_refused(text: str):
-    with pytest.raises(ValueError, match=r"form name=value|no JSON"):
+    with pytest.raises(ValueError, match=r"form name=value|not JSON"):
         read_arguments(text)

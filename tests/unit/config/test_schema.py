@@ -413,7 +413,7 @@ def test_integers_and_floats_of_one_value_are_one_fingerprint():
 
 
 def test_config_yaml_that_was_damaged_is_one_problem():
-    with pytest.raises(ConfigProblems, match="no YAML"):
+    with pytest.raises(ConfigProblems, match="not YAML"):
         from_yaml("a: [")
 
 

@@ -184,7 +184,7 @@ def test_equal_arguments_have_equal_digests_and_secrets_none():
     ("secret", "words"),
     [
         ("pim", "secret: unknown parameter 'pim'; known are name, pin"),
-        ("[pin, pim]", "secret names 'pim'"),
+        ("[pin, pim]", "secret: unknown parameter 'pim'"),
         ("5", "`secret` must be the name of a parameter or a list of them, not 5"),
         ("[5]", "`secret` must be the name of a parameter or a list of them"),
     ],

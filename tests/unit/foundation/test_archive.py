@@ -76,7 +76,7 @@ def test_an_archive_cannot_write_outside_its_folder(tmp_path: Path, name: str):
     try:
         unpack_world(archive((tarfile.TarInfo(name), b"x")), out)
     except WorldError as error:
-        assert "no archive of a world" in str(error)  # noqa: PT017 - an absolute name is made relative instead
+        assert "not an archive of a world" in str(error)  # noqa: PT017 - an absolute name is made relative instead
     outside = [each for each in tmp_path.rglob("escaped.sql") if not each.is_relative_to(out)]
     assert outside == []
     assert not Path("/escaped.sql").exists()
@@ -85,7 +85,7 @@ def test_an_archive_cannot_write_outside_its_folder(tmp_path: Path, name: str):
 def test_a_link_that_leads_outside_is_refused(tmp_path: Path):
     link = tarfile.TarInfo("link.sql")
     link.type, link.linkname = tarfile.SYMTYPE, "../../secret"
-    with pytest.raises(WorldError, match="no archive of a world"):
+    with pytest.raises(WorldError, match="not an archive of a world"):
         unpack_world(archive((link, b"")), tmp_path / "out")
 
 

@@ -1,6 +1,6 @@
 """The render gate: a conversation is exported only if the target's template keeps what is in it.
 
-A conversation is rendered, and its calls are read back out of the text: names and arguments must equal
+A conversation is rendered, and its calls are read back out of the text: names and arguments must be
 the conversation's, in their order. The tools, the words and the results must be in the text,
 and not only because other parts of the conversation say the same: it is rendered once more without
 tools, and once more with a mark in the place of each text.

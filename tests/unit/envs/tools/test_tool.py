@@ -247,7 +247,7 @@ def made(
             made(properties={"a": {"type": ["string", "null"]}}),
             "parameters.a: a list of types is not portable",
         ),
-        (made(properties={"a": {"anyOf": []}}), "no JSON Schema"),
+        (made(properties={"a": {"anyOf": []}}), "must be a JSON Schema"),
         (
             made(properties={"a": {"oneOf": [{"type": "string"}]}}),
             "parameters.a: keyword `oneOf` is not portable",

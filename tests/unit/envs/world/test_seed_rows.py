@@ -147,7 +147,7 @@ class TestMistakes:
             (("universe * 10 + n % 3"), "5", 12, ("FOREIGN KEY constraint failed (row of items: {'item_id': 10")),
             (("random.randrange(1, 9)"), "float('nan')", 12, ("items.price cannot hold nan: a number must be finite")),
             ("random.randrange(1, 9)", "2 ** 63", 12, "a whole number has at most 64 bits"),
-            (("random.randrange(1, 9)"), "{1}", 12, ("a set is none of None, Decimal, bool, bytes, date, datetime, float, int")),
+            (("random.randrange(1, 9)"), "{1}", 12, ("it must be None, Decimal, bool, bytes, date, datetime, float, int")),
             ("random.randrange(1, 9)", r"'\ud800'", 12, "a text must not hold a lone surrogate"),
         ],
     )  # fmt: skip

@@ -84,7 +84,7 @@ def test_json_lines_keep_their_line_numbers(tmp_path: Path):
         ({**PLAIN, "actions": [{"name": "a", "arguments": "{"}]}, "must be JSON"),
         ({**PLAIN, "actions": [{"name": "a", "requestor": "user"}]}, "is a call of the user"),
         ({**PLAIN, "outputs": [{}]}, "must hold texts or numbers"),
-        ("text", "no object"),
+        ("text", "not an object"),
     ],
 )
 def test_a_broken_entry_is_named_beside_good_ones(tmp_path: Path, raw: object, words: str):

@@ -217,7 +217,7 @@ LEFT_OUT: list[tuple[Callable[[Path], object], str, str]] = [
     (
         lambda folder: broken("")(folder).write_bytes(broken("")(folder).read_bytes()[:5000]),
         "formula_1",
-        "no SQLite database",
+        "not a SQLite database",
     ),
     (lambda folder: broken("-wal")(folder).write_text("x"), "formula_1", "its -wal file"),
 ]

@@ -16,7 +16,7 @@ from tests.unit.models.conftest import JSON, answer_body, opening, refused, talk
 
 BAD_BODIES = {
     "html": (b"<!DOCTYPE html><p>Welcome to nginx</p>", "HTML"),
-    "truncated": (b'{"choices": [{"message": {"content": "a', "no complete JSON"),
+    "truncated": (b'{"choices": [{"message": {"content": "a', "not complete JSON"),
     "empty": (b"", "empty"),
     "latin-1": ('{"choices": [{"message": {"content": "é"}}]}'.encode("latin-1"), "not UTF-8"),
     "no choices": (b'{"id": "x"}', "without choices"),

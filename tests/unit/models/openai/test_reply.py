@@ -325,12 +325,12 @@ def test_token_ids_and_logprobs_are_kept_where_they_are_whole() -> None:
     [
         (b"", "empty"),
         (b" \n", "empty"),
-        (b'{"choices": [', "no complete JSON"),
+        (b'{"choices": [', "not complete JSON"),
         ('{"choices": "é"}'.encode("latin-1"), "not UTF-8"),
         (b"<!DOCTYPE html><html>", "HTML"),
-        (b"[]", "no object"),
-        (b"[" * 100_000, "no complete JSON"),
-        (b'data: {"choices": []}\n\n', "no complete JSON"),
+        (b"[]", "not an object"),
+        (b"[" * 100_000, "not complete JSON"),
+        (b'data: {"choices": []}\n\n', "not complete JSON"),
     ],
 )
 def test_bodies_that_are_no_json_object(raw: bytes, words: str) -> None:

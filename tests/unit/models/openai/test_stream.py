@@ -251,12 +251,12 @@ CUT: dict[str, tuple[bytes, str]] = {
         streamed(chunk({"content": "half"})),
         "before its finish_reason",
     ),
-    "within an event": (event(chunk({"content": "half"}))[:-20], "no complete JSON"),
+    "within an event": (event(chunk({"content": "half"}))[:-20], "not complete JSON"),
     "before anything": (b"", "an empty body"),
     "after a comment": (b": wait\n\n", "without choices"),
     "within a character": (b'data: {"choices": [{"delta": {"content": "\xc3', "not UTF-8"),
-    "by something else": (b"data: upstream died\n\n", "no complete JSON"),
-    "into a list": (b"data: [1]\n\n", "no object"),
+    "by something else": (b"data: upstream died\n\n", "not complete JSON"),
+    "into a list": (b"data: [1]\n\n", "not an object"),
 }
 
 

@@ -619,7 +619,7 @@ class TestTemplates:
         )
 
     def test_what_is_no_database(self) -> None:
-        with pytest.raises(WorldError, match="no SQLite database"):
+        with pytest.raises(WorldError, match="not a SQLite database"):
             SqliteTemplate.from_image(b"not a database" * 100)
 
     def test_a_seed_that_is_no_unicode(self) -> None:
