@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, zip_longest
 from typing import Any, Final, Literal, get_args
@@ -94,26 +94,26 @@ def without_submit(row: _Row) -> _Row:
 
 
 def _without_submit_calls(messages: Sequence[_Message]) -> list[_Message]:
-    dropped: set[str] = set()
-    kept: list[_Message] = []
-    for message in messages:
-        calls = message.get("tool_calls") or ()
-        others = [call for call in calls if call["function"]["name"] != SUBMIT]
-        dropped |= {call["id"] for call in calls if call not in others}
-        if message["role"] == "system":
-            parts = _PARAGRAPH.split(message["content"])
-            text = "".join(part for part in parts if f"`{SUBMIT}`" not in part)
-            kept.append({**message, "content": text.strip()})
-        elif len(others) < len(calls):
-            rest = {key: value for key, value in message.items() if key != "tool_calls"}
-            kept.append({**rest, **({"tool_calls": others} if others else {})})
-        elif message.get("tool_call_id") not in dropped:
-            kept.append(message)
-    return [
-        message
-        for message, after in zip_longest(kept, kept[1:])
-        if not _only_announces(message, after)
-    ]
+    calls = [call for message in messages for call in message.get("tool_calls") or ()]
+    dropped = {call["id"] for call in calls if call["function"]["name"] == SUBMIT}
+    kept = [_without_calls(message, dropped) for message in messages]
+    kept = [message for message in kept if message.get("tool_call_id") not in dropped]
+    pairs = zip_longest(kept, kept[1:])
+    return [message for message, after in pairs if not _only_announces(message, after)]
+
+
+def _without_calls(message: _Message, dropped: Collection[str]) -> _Message:
+    """Return a message without these calls, and without the paragraphs that name ``submit``."""
+    if message["role"] == "system":
+        parts = _PARAGRAPH.split(message["content"])
+        text = "".join(part for part in parts if f"`{SUBMIT}`" not in part)
+        return {**message, "content": text.strip()}
+    calls = message.get("tool_calls") or ()
+    others = [call for call in calls if call["id"] not in dropped]
+    if len(others) == len(calls):
+        return message
+    rest = {key: value for key, value in message.items() if key != "tool_calls"}
+    return {**rest, **({"tool_calls": others} if others else {})}
 
 
 def _only_announces(message: _Message, after: _Message | None) -> bool:
