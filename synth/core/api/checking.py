@@ -8,7 +8,7 @@ from pathlib import Path
 
 from envs.sandboxes.base import DatabaseTarget
 from envs.world.loader import load_world
-from synth.core.api.threads import Interrupt, acall, call
+from synth.core.api.threads import Interrupt, call, in_thread
 from synth.core.config.database_target import Kind, engine_of, target_of
 from synth.core.foundation.shipped import find_world
 from synth.core.validation.cache import ReportCache
@@ -49,21 +49,7 @@ def check(
     return call(partial(_check, world, families, tasks, universes, target, workers, cache))
 
 
-async def acheck(
-    world: str | Path,
-    families: Sequence[str] | None = None,
-    *,
-    tasks: int = 4,
-    universes: int | None = None,
-    database: str = "sqlite",
-    dsn_env_var: str | None = None,
-    sandbox: Kind = "pooled",
-    workers: int = 1,
-    cache: bool = True,
-) -> WorldReport:
-    """Like :func:`check`, in a thread of its own."""
-    target = _target(database, dsn_env_var, sandbox)
-    return await acall(partial(_check, world, families, tasks, universes, target, workers, cache))
+acheck = in_thread(check)
 
 
 def _target(database: str, variable: str | None, sandbox: Kind) -> tuple[str, DatabaseTarget]:

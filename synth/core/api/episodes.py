@@ -16,7 +16,7 @@ from envs.types import Limits
 from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
 from synth.config import from_dict
-from synth.core.api.threads import acall, call
+from synth.core.api.threads import call, in_thread
 from synth.core.config.database_target import KINDS, Kind, engine_of, target_of
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.suggestions import hint, nearest
@@ -87,32 +87,7 @@ def open(  # noqa: A001
         return OpenedEpisode(task, loaded, template, held.pop_all())
 
 
-async def aopen(
-    world: str | Path,
-    family: str | None = None,
-    index: int = 0,
-    seed: int = 0,
-    universe: int = 0,
-    *,
-    database: str = "sqlite",
-    dsn_env_var: str | None = None,
-    sandbox: Kind = "pooled",
-    renaming: int = 0,
-) -> Episode:
-    """Like :func:`open`, in a thread of its own."""
-    return await acall(
-        lambda _: open(
-            world,
-            family,
-            index,
-            seed,
-            universe,
-            database=database,
-            dsn_env_var=dsn_env_var,
-            sandbox=sandbox,
-            renaming=renaming,
-        )
-    )
+aopen = in_thread(open)
 
 
 class OpenedEpisode(Episode):

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from synth.core.api.datasets import Source, load
-from synth.core.api.threads import Interrupt, acall, call
+from synth.core.api.threads import Interrupt, call, in_thread
 from synth.core.dataset.several import CombinedDataset
 from synth.core.foundation.consent import Consent, agree, refuse
 from synth.core.foundation.shipped import find_world
@@ -31,9 +31,7 @@ def replay(run: Source, *, trust: bool = False) -> ReplayReport:
     return call(partial(_replay, run, trust))
 
 
-async def areplay(run: Source, *, trust: bool = False) -> ReplayReport:
-    """Like :func:`replay`, in a thread of its own."""
-    return await acall(partial(_replay, run, trust))
+areplay = in_thread(replay)
 
 
 def _replay(run: Source, trust: bool, interrupt: Interrupt) -> ReplayReport:
@@ -61,15 +59,7 @@ def grade(
     return call(partial(_grade, run, world, where, trust))
 
 
-async def agrade(
-    run: Source,
-    *,
-    world: str | Path | None = None,
-    where: str | None = None,
-    trust: bool = False,
-) -> GradeReport:
-    """Like :func:`grade`, in a thread of its own."""
-    return await acall(partial(_grade, run, world, where, trust))
+agrade = in_thread(grade)
 
 
 def _grade(

@@ -15,7 +15,7 @@ from rich.console import Console
 from synth import launch as launching
 from synth.config import RunConfig, from_dict, to_dict
 from synth.coordinator import Coordinator, RunReport
-from synth.core.api.threads import Interrupt, Work, acall, call
+from synth.core.api.threads import Interrupt, Work, call, in_thread
 from synth.core.config.compose import compose
 from synth.core.config.overrides import flat_values, override_lines, plain_changes
 from synth.core.dataset.reader import Dataset
@@ -135,20 +135,7 @@ def run(
     return call(_work(overrides, resume, config_dir, progress, trust, keys))
 
 
-async def arun(
-    *overrides: Overrides | Iterable[str],
-    resume: str | Path | None = None,
-    config_dir: str | Path | None = None,
-    progress: bool = True,
-    trust: bool = False,
-    **keys: object,
-) -> Run:
-    """Like :func:`run`, in a thread of its own.
-
-    Cancellation finishes what is in flight, seals the dataset as partial, and then raises
-    CancelledError.
-    """
-    return await acall(_work(overrides, resume, config_dir, progress, trust, keys))
+arun = in_thread(run)
 
 
 def _work(

@@ -11,11 +11,13 @@ import contextlib
 import contextvars
 import signal
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future, wait
+from functools import wraps
 from types import FrameType
-from typing import Generic, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 LOOK_S = 0.1
@@ -83,8 +85,9 @@ def call(work: Work[T]) -> T:
     While a private thread does it, the first two interrupts are passed on to the work; the third
     raises KeyboardInterrupt and leaves it behind.
     """
-    if not _loop_runs():
-        return work(Interrupt())
+    given = _given.get()
+    if given is not None or not _loop_runs():
+        return work(given or Interrupt())
     interrupt = Interrupt()
     with _interrupts_of(interrupt):
         thread = _PrivateThread(work, interrupt)
@@ -135,6 +138,30 @@ async def acall(work: Work[T]) -> T:
     if cancelled is not None:
         raise cancelled
     return thread.future.result()
+
+
+_given: contextvars.ContextVar[Interrupt | None] = contextvars.ContextVar("given", default=None)
+"""The interrupt of the asynchronous form, in whose thread the synchronous one works."""
+
+
+def in_thread(function: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """The asynchronous form of a public function, which does its work by :func:`call`."""
+
+    @wraps(function)
+    async def threaded(*args: P.args, **keys: P.kwargs) -> T:
+        def work(interrupt: Interrupt) -> T:
+            _given.set(interrupt)
+            return function(*args, **keys)
+
+        return await acall(work)
+
+    name = function.__name__
+    threaded.__name__ = threaded.__qualname__ = f"a{name}"
+    threaded.__doc__ = (
+        f"Do :func:`{name}` in a thread of its own; arguments and errors are the same.\n\n"
+        "    Cancellation ends the work as an interrupt does, and then raises CancelledError.\n"
+    )
+    return threaded
 
 
 def _loop_runs() -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from synth.core.api.datasets import Source, load
-from synth.core.api.threads import acall, call
+from synth.core.api.threads import call, in_thread
 from synth.core.config.options import parse_options
 from synth.errors import ConfigProblems, OperatorError
 from synth.ext.exporters import Exporter, ExportReport, find_exporter
@@ -74,33 +74,7 @@ def export(
     )
 
 
-async def aexport(
-    source: Source | Iterable[str | Path],
-    to: str,
-    out: str | Path,
-    *,
-    where: str | None = None,
-    min_reward: Threshold = "exporter",
-    split: str = "train",
-    best: int | None = None,
-    errors: Errors = "keep",
-    against: Sequence[str | Path] = (),
-    view: View = "full",
-    unit: Unit = "rollout",
-    calls: Calls | None = None,
-    ids: Ids | None = None,
-    submit: Submit = "keep",
-    template: str | None = None,
-    options: Mapping[str, Any] | None = None,
-    force: bool = False,
-) -> ExportReport:
-    """Like :func:`export`, in a thread of its own."""
-    exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
-    choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors, not_in(against))
-    gate, policy = through_template(exporter, template, RowPolicy(unit, calls, ids, submit))
-    return await acall(
-        lambda _: write(load(source), exporter, Path(out), choice, policy, gate, force=force)
-    )
+aexport = in_thread(export)
 
 
 def _lowest(exporter: Exporter, min_reward: Threshold) -> MinReward:
