@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
-from synth.core.types.checks import AlternativeEnd, Gate, find_gate
+from synth.core.types.checks import EndRules, Gate, find_gate
 from synth.core.types.steps import Step, steps_from_json
 from synth.user import UserRole
 
@@ -45,18 +45,15 @@ class Task:
     """A task: the request, and everything that is needed to play and to judge it.
 
     - ``gold``: the steps of the reference solution; ``end``: its end, known after the proof.
-    - ``answer``: the JSON Schema of the answer that is due (None: none), with the rule of each
-      field in ``compare_answer``.
+    - ``answer``: the JSON Schema of the answer that is due; None: none.
     - ``form``: the parameters of ``submit`` where all families of the world share them; None: the
       parameters are ``answer``; empty: the tool is not offered.
-    - ``compare``: the rules of columns (``table.column`` -> rule).
+    - ``rules``: how an end and an answer are compared with gold's.
     - ``gates``: the gates in order.
     - ``oracle_sql``: independent queries; ``oracle``: their values, known once the task is proved.
     - ``user``: the role of a user who knows more than the request says, or agrees under a
       condition; ``role`` is the role that is played, by default a user who only knows the
       request.
-    - ``alternatives``: right ends other than gold's.
-    - ``transient``: ``allow`` or ``forbid`` writes that are undone again.
     - ``parts``: the tasks of a composed task, one for each request, in order. Each is judged by
       its own gates, answer and words; gold and user of the whole are theirs one after another.
     - ``extras``: what capabilities add, as JSON under a name of theirs. Of ours: ``renaming``, the
@@ -80,14 +77,11 @@ class Task:
     system: str = ""
     answer: Mapping[str, Json] | None = None
     form: Mapping[str, Json] | None = None
-    compare_answer: Mapping[str, Json] = field(default_factory=dict[str, Any])
-    compare: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    rules: EndRules = field(default_factory=EndRules)
     gates: Sequence[Gate] = (Gate("state"),)
     oracle_sql: Mapping[str, str] = field(default_factory=dict[str, str])
     oracle: Mapping[str, Json] = field(default_factory=dict[str, Any])
     user: UserRole | None = None
-    alternatives: Sequence[AlternativeEnd] = ()
-    transient: str = "allow"
     end: GoldEnd | None = None
     parts: Sequence[Task] = ()
     extras: Mapping[str, Json] = field(default_factory=dict[str, Any])
@@ -131,7 +125,7 @@ class Task:
         return own | {
             "gold": [step.to_json() for step in self.gold],
             "gates": [gate.to_json() for gate in self.gates],
-            "alternatives": [end.to_json() for end in self.alternatives],
+            "rules": self.rules.to_json(),
             "user": None if self.user is None else asdict(self.user),
             "end": None if self.end is None else asdict(self.end),
             "parts": [part.to_json() for part in self.parts],
@@ -144,9 +138,7 @@ class Task:
             **raw,
             "gold": steps_from_json(raw["gold"]),
             "gates": tuple(Gate.from_json(gate) for gate in raw.get("gates", ("state",))),
-            "alternatives": tuple(
-                AlternativeEnd.from_json(end) for end in raw.get("alternatives", ())
-            ),
+            "rules": EndRules.from_json(raw["rules"]),
             "end": GoldEnd(**end) if end is not None else None,
             "user": UserRole.from_json(user) if user is not None else None,
             "parts": tuple(cls.from_json(part) for part in raw.get("parts", ())),

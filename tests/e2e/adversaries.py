@@ -460,7 +460,9 @@ def _rows(task: Task, evidence: Evidence) -> list[str]:
     }
 
     def cell(change: RowChange, name: str, value: Json) -> Json:
-        rule = task.compare.get(f"{change.table}.{name}", task.compare.get(f"*.{name}", "exact"))
+        rule = task.rules.compare.get(
+            f"{change.table}.{name}", task.rules.compare.get(f"*.{name}", "exact")
+        )
         new = any(value == key for _, key in born) and name.endswith("_id")
         return (
             "ignored"

@@ -116,7 +116,7 @@ def test_the_job_holds_what_engines_could_differ_in(on_sqlite, world):
     table = TaskTable(directory / "tasks.parquet")
     tasks = [Task.from_json(table.task(at)) for at in range(WHOLE)]
     assert {each.universe for each in tasks} == {0, 1}
-    assert any(each.alternatives for each in tasks)
+    assert any(each.rules.alternatives for each in tasks)
     assert any(
         len([each for each in row["messages"] if each["role"] == "user"]) > 2 for row in rows
     )

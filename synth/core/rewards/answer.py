@@ -40,7 +40,7 @@ class AnswerVerifier(Verifier):
         wrong = [
             f"{name} is {given.get(name)!r}, not {value!r}"
             for name, value in expected.items()
-            if not same_answer(value, given.get(name), task.compare_answer.get(name, "exact"))
+            if not same_answer(value, given.get(name), task.rules.compare_answer.get(name, "exact"))
         ]
         wrong += [f"{name} was not asked for" for name in given if name not in expected]
         if wrong:

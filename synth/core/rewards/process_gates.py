@@ -71,7 +71,7 @@ class NoWriteBefore(Verifier):
         return cast("Sequence[str]", raw)
 
     def verify(self, evidence: Evidence, options: Sequence[str]) -> Verdict:
-        columns = Columns(evidence.task.compare, evidence.tables)
+        columns = Columns(evidence.task.rules.compare, evidence.tables)
         demands = _Demands.of(evidence.task, options)
         written: Counter[str] = Counter()
         for index, call in enumerate(evidence.calls):

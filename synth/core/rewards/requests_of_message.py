@@ -63,7 +63,7 @@ def conflict(task: Task, evidence: Evidence) -> str | None:
     """A row, or a table with new rows, that gold changes for two requests of a message, as text;
     None if there is none.
     """
-    columns = Columns(task.compare, evidence.tables)
+    columns = Columns(task.rules.compare, evidence.tables)
     owners: dict[Row, int] = {}
     for number, part in enumerate(task.parts):
         for change in _gold_changes(part, columns):
@@ -88,7 +88,7 @@ class _Owners:
 
     @classmethod
     def of(cls, evidence: Evidence) -> _Owners:
-        columns = Columns(evidence.task.compare, evidence.tables)
+        columns = Columns(evidence.task.rules.compare, evidence.tables)
         rows: dict[Row, int] = {}
         adding: dict[str, frozenset[int]] = {}
         touching: dict[str, frozenset[int]] = {}

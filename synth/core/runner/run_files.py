@@ -113,8 +113,8 @@ def task_row(task: Task, world: World) -> dict[str, object]:
         "answer": task.answer,
         "gold": [step.to_json() for step in task.gold],
         "checks": {
-            "compare": dict(task.compare),
-            "compare_answer": dict(task.compare_answer),
+            "compare": dict(task.rules.compare),
+            "compare_answer": dict(task.rules.compare_answer),
             "form": task.form,
             "gates": [gate.to_json() for gate in task.gates],
             "oracle": dict(task.oracle),

@@ -28,6 +28,7 @@ from synth.core.tasks.yaml.scope import nearest
 from synth.core.tasks.yaml.step_templates import realise
 from synth.core.tasks.yaml.template import fill, text_of
 from synth.core.tasks.yaml.user import UserText
+from synth.core.types.checks import EndRules
 from synth.errors import EmptyFamilyError, TaskError
 from synth.source import TaskFamily, TaskPool, TaskSource
 from synth.task import Task
@@ -227,13 +228,10 @@ class FamilyTasks(TaskPool):
             system=system_prompt(self.world.policy, now, signed_in),
             answer=body.answer,
             form=self._form,
-            compare_answer=body.compare_answer,
-            compare=body.compare,
+            rules=EndRules(body.compare, body.compare_answer, body.transient, body.alternatives),
             gates=realise_gates(with_defaults(body.gates, self.world), slots),
             oracle_sql=body.oracle,
             user=user,
-            alternatives=body.alternatives,
-            transient=body.transient,
             extras={
                 name: value
                 for name, value in (("difficulty", body.difficulty), ("phrasing", chosen))

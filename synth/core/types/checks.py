@@ -102,3 +102,32 @@ class AlternativeEnd:
             must=tuple(raw.get("must") or ()),
             may_change={table: ChangeFrame.from_json(frame) for table, frame in frames.items()},
         )
+
+
+@dataclass(frozen=True, slots=True)
+class EndRules:
+    """How the end and the answer of a rollout are compared with gold's.
+
+    - ``compare``: the rules of columns (``table.column`` -> rule).
+    - ``compare_answer``: the rule of each field of the answer.
+    - ``transient``: ``allow`` or ``forbid`` writes that are undone again.
+    - ``alternatives``: right ends other than gold's.
+    """
+
+    compare: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    compare_answer: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    transient: str = "allow"
+    alternatives: Sequence[AlternativeEnd] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "compare": self.compare,
+            "compare_answer": self.compare_answer,
+            "transient": self.transient,
+            "alternatives": [end.to_json() for end in self.alternatives],
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> EndRules:
+        ends = tuple(map(AlternativeEnd.from_json, raw["alternatives"]))
+        return cls(raw["compare"], raw["compare_answer"], raw["transient"], ends)

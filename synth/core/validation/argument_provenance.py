@@ -54,7 +54,7 @@ def _unknown(
     inferred: Collection[tuple[str, object]],
 ) -> Iterator[tuple[str, str]]:
     name = outcome.call.name
-    for argument, value in unknown_arguments(outcome, seen, task.compare, pure):
+    for argument, value in unknown_arguments(outcome, seen, task.rules.compare, pure):
         if (name, value) in inferred:
             continue
         what = f"gold calls {name} with {argument}={value!r}, which nobody told the agent"

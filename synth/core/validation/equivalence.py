@@ -32,7 +32,7 @@ def strict_end(task: Task, end: GoldEnd) -> list[object]:
     """The row changes and the answer of an end, without what the world declares lenient, as
     JSON.
     """
-    lenient = {field for field, rule in task.compare_answer.items() if rule != "exact"}
+    lenient = {field for field, rule in task.rules.compare_answer.items() if rule != "exact"}
     answer = end.answer and {
         name: value for name, value in end.answer.items() if name not in lenient
     }
@@ -40,7 +40,7 @@ def strict_end(task: Task, end: GoldEnd) -> list[object]:
 
 
 def _strict_rows(task: Task, changes: Sequence[Mapping[str, Any]]) -> list[str]:
-    rules = task.compare
+    rules = task.rules.compare
 
     def strict(table: str, row: Mapping[str, object] | None) -> object:
         return row and {
@@ -68,7 +68,7 @@ def _process(evidence: Evidence) -> tuple[object, ...]:
     turns = [turn for turn in evidence.turns if turn.after <= first_write]
     asked = {topic for step in task.gold if isinstance(step, AskStep) for topic in step.topics}
     answered = asked & {topic for turn in turns for topic in turn.told}
-    touched = _touched_rows(evidence) if task.transient == "forbid" else []
+    touched = _touched_rows(evidence) if task.rules.transient == "forbid" else []
     return sorted(answered), any(turn.consents for turn in turns), touched
 
 

@@ -114,7 +114,7 @@ async def _prove_own(
             proved = replace(task, oracle=oracle, end=_end_of(gold, oracle))
             if message := shortfall(proved, gold, world):
                 raise _Refuted(f"gold does not earn the full reward: {message}", "gold")
-            if proved.alternatives and proved.end is not None and proved.end.writes:
+            if proved.rules.alternatives and proved.end is not None and proved.end.writes:
                 if message := _not_accepted(replace(gold.evidence, task=proved)):
                     message = f"gold's own end is none that `alternatives` allows: {message}"
                     raise _Refuted(message, "alternatives")
@@ -184,7 +184,7 @@ def _check_calls(task: Task, gold: GoldRun, oracle: Mapping[str, object]) -> Non
         raise _Refuted(f"gold does not finish: {gold.run.stop_reason}", "gold")
     answer = gold.evidence.submitted or {}
     for field, name in oracle_fields(task).items():
-        rule = task.compare_answer.get(field, "exact")
+        rule = task.rules.compare_answer.get(field, "exact")
         if field in answer and not same_answer(oracle[name], answer[field], rule):
             submitted = f"{field}={answer[field]!r}"
             message = f"the oracle {name} says {oracle[name]!r}, gold submits {submitted}"
@@ -298,7 +298,8 @@ def shortfall(task: Task, gold: GoldRun, world: World) -> str:
 def _not_accepted(evidence: Evidence) -> str:
     """The reasons for which an end meets none of ``alternatives``; empty if it meets one."""
     findings = [
-        try_end(evidence, alternative, evidence.query) for alternative in evidence.task.alternatives
+        try_end(evidence, alternative, evidence.query)
+        for alternative in evidence.task.rules.alternatives
     ]
     if any(finding.met for finding in findings):
         return ""

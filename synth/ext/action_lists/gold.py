@@ -277,7 +277,7 @@ class GoldMaker:
 
     def _unknown(self, outcome: ToolOutcome) -> list[tuple[str, Any]]:
         seen = flat("\n".join(self._progress.seen))
-        unknown = unknown_arguments(outcome, seen, self.draft.compare, self._pure)
+        unknown = unknown_arguments(outcome, seen, self.draft.rules.compare, self._pure)
         found = [item for item in unknown if not self._inferred.holds(outcome, *item, seen)]
         return found or [item for item in leaves(outcome.arguments or {}) if self._by_chance(*item)]
 

@@ -18,6 +18,7 @@ from synth.core.tasks.forms import joint_form
 from synth.core.tasks.parts import OF, joined_gold
 from synth.core.tasks.system_prompt import clock_line
 from synth.core.tasks.yaml.words import SUBMIT_SQL
+from synth.core.types.checks import EndRules
 from synth.core.types.families import JOIN
 from synth.core.types.steps import AskStep, CallStep, Step, every_step, rewritten
 from synth.ext.variety.wording.message import message_of
@@ -63,7 +64,7 @@ def fit_in_message(parts: Sequence[Task], writers: Collection[str]) -> bool:
     field of an answer is due to two of them, and nobody's yes or answer can be taken for another
     request. ``writers`` are the tools that may change rows.
     """
-    if any(part.role.then or part.alternatives for part in parts):
+    if any(part.role.then or part.rules.alternatives for part in parts):
         return False
     if _shares_field(parts):
         return False
@@ -108,7 +109,7 @@ def joined(parts: Sequence[Task], task_id: str, draw: int, manner: Manner = "tur
     together = manner == "message"
     message = message_of(parts, draw) if together else None
     own = [_part(part, index, parts[0], draw, manner) for index, part in enumerate(parts)]
-    compare = {name: rule for part in own for name, rule in part.compare.items()}
+    compare = {name: rule for part in own for name, rule in part.rules.compare.items()}
     gates = {canonical(gate.to_json()): gate for part in own for gate in part.gates}
     words = [part.extras.get("phrasing", "") for part in own]
     return replace(
@@ -122,13 +123,11 @@ def joined(parts: Sequence[Task], task_id: str, draw: int, manner: Manner = "tur
         gold=joined_gold(own, together=together),
         slots={str(index + 1): dict(part.slots) for index, part in enumerate(own)},
         key=[part.key for part in own],
-        compare=compare,
-        compare_answer={},
+        rules=EndRules(compare, transient=own[0].rules.transient),
         gates=tuple(gates.values()),
         oracle_sql={},
         oracle={},
         user=_role(own) if message is None else _role_of_message(own, message),
-        alternatives=(),
         end=None,
         parts=tuple(own),
         extras={"phrasing": JOIN.join(words)} if any(words) else {},

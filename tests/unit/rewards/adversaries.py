@@ -18,6 +18,7 @@ from synth.core.types.steps import AskStep, CallStep, ConfirmStep, SubmitStep
 from synth.core.validation.prove import prove
 from synth.episode import Episode, Score
 from synth.task import Task
+from tests.unit.rewards.rule_fields import ruled
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -52,9 +53,11 @@ class Place:
     tasks: Mapping[str, Task]
 
     def score(self, family: str, play: Play, **changes: Any) -> Score:
+        task = self.tasks[family]
+
         async def whole() -> Score:
             with Episode(
-                replace(self.tasks[family], **changes), self.world, self.template
+                replace(task, **ruled(changes, task.rules)), self.world, self.template
             ) as episode:
                 await play(episode)
                 return episode.score()
@@ -137,7 +140,7 @@ def unlocked(task: Task) -> dict[str, Any]:
     """The task's rules without append-only tables, so that a test can tell its guard from
     that one.
     """
-    return {name: rule for name, rule in task.compare.items() if rule != "append_only"}
+    return {name: rule for name, rule in task.rules.compare.items() if rule != "append_only"}
 
 
 def says(*texts: str) -> Play:

@@ -13,6 +13,7 @@ from synth.core.tasks.queries import run_query
 from synth.errors import TaskError
 from synth.rewards import CallRecord, Evidence, TurnRecord
 from synth.task import GoldEnd, Task
+from tests.unit.rewards.rule_fields import ruled
 
 SCRIPT = """
 CREATE TABLE products (product_id INTEGER PRIMARY KEY, name TEXT, colour TEXT, price INTEGER);
@@ -69,7 +70,7 @@ class Desk:
         """``due`` is another desk, at which all was done as it should be."""
         changes = [] if due is None else [each.to_json() for each in due.sandbox.diff().changes]
         known: dict[str, Any] = {"id": "t", "family": "swap", "env": "e", "prompt": "p", "gold": []}
-        task = Task(**{**known, "end": GoldEnd(changes), **fields})
+        task = Task(**ruled({**known, "end": GoldEnd(changes), **fields}))
         found = self.sandbox.diff().changes
         return Evidence(task, found, self.calls, None, self.template.tables, self.turns, self.query)
 

@@ -12,6 +12,7 @@ from synth.plugins import REWARDS
 from synth.rewards import CallRecord, Evidence, judge, solved, total_reward, verifier_of
 from synth.task import GoldEnd, Task
 from synth.verdict import Verdict
+from tests.unit.rewards.rule_fields import ruled
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_one_field_compares_under_its_rule(expected: Any, given: Any, rule: Any,
 
 def evidence(submitted: Any, due: Any = None, **changes: Any) -> Evidence:
     fields: dict[str, Any] = {"end": GoldEnd(answer=due)} | changes
-    task = Task(id="t", family="f", env="e", prompt="p", gold=[], **fields)
+    task = Task(id="t", family="f", env="e", prompt="p", gold=[], **ruled(fields))
     return Evidence(task, [], [], submitted)
 
 

@@ -139,10 +139,10 @@ def test_the_user_of_a_task(source: FamilyTasks):
 
 def test_what_it_is_judged_by(source: FamilyTasks):
     task = source.task("plan", 0, 7)
-    assert list(task.alternatives[0].must) == [
+    assert list(task.rules.alternatives[0].must) == [
         "SELECT due = :day FROM items WHERE item_id = :item_id"
     ]
-    assert task.transient == "forbid"
+    assert task.rules.transient == "forbid"
     assert task.gates[-1].name == "reply"
     assert task.gates[:-1] == (
         Gate("state"),

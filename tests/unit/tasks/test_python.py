@@ -113,8 +113,8 @@ def test_what_the_yaml_says_of_the_world_holds_for_them(tmp_path: Path):
     world = load_world(tmp_path)
     with world.template() as template:
         task = FamilyTasks(world, template, ["count_items"]).task("count_items", 0, 0)
-    assert task.compare == {"items.due": "ignore", "items.note": "free_text"}
-    assert (task.transient, task.now[:10]) == ("forbid", "2026-03-02")
+    assert task.rules.compare == {"items.due": "ignore", "items.note": "free_text"}
+    assert (task.rules.transient, task.now[:10]) == ("forbid", "2026-03-02")
 
 
 def test_the_ids_do_not_depend_on_the_order_of_yield(tmp_path: Path):

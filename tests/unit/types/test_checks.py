@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from synth.core.types.checks import AlternativeEnd, ChangeFrame, Gate
+from synth.core.types.checks import AlternativeEnd, ChangeFrame, EndRules, Gate
 from synth.task import Task
 
 FRAME = {"where": "id = :id", "columns": ["note"], "ops": ["insert", "update"], "at_most": 2}
@@ -57,13 +57,13 @@ def test_a_task_and_its_json_are_equal_also_with_defaults():
         prompt="p",
         gold=[],
         gates=(Gate("state"), Gate("says", {"all": ["Done"]})),
-        alternatives=(AlternativeEnd.from_json(END),),
+        rules=EndRules(alternatives=(AlternativeEnd.from_json(END),)),
     )
     for task in (plain, full):
         assert Task.from_json(task.to_json()) == task
         assert Task.from_json(json.loads(json.dumps(task.to_json()))) == task
     assert full.to_json()["gates"] == ["state", {"says": {"all": ["Done"]}}]
-    assert full.to_json()["alternatives"] == [END]
+    assert full.to_json()["rules"]["alternatives"] == [END]
 
 
 def test_a_task_finds_its_gates_by_name():

@@ -14,10 +14,13 @@ from synth.core.validation.world import check_world
 from synth.task import Task
 from synth.user import Consent, Topic, UserRole
 from tests.unit import small_world
+from tests.unit.rewards.rule_fields import ruled
 
 
 def task(**fields: Any) -> Task:
-    return Task(**{"id": "t", "family": "f", "env": "w", "prompt": "Please.", "gold": [], **fields})
+    return Task(
+        **ruled({"id": "t", "family": "f", "env": "w", "prompt": "Please.", "gold": [], **fields})
+    )
 
 
 def schema(**properties: Any) -> dict[str, Any]:

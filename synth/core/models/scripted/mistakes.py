@@ -148,7 +148,7 @@ class Gold:
         gold's calls.
         """
         other_gates = self.task.gate_names - STANDARD_GATES
-        return bool(self.task.alternatives or other_gates)
+        return bool(self.task.rules.alternatives or other_gates)
 
     @property
     def counted(self) -> list[int]:
@@ -186,7 +186,7 @@ class Gold:
         self, tool: str, arguments: Mapping[str, Json], due: Mapping[str, Json]
     ) -> bool:
         """Tell whether a call must end otherwise than gold's call with the arguments ``due``."""
-        rules: Mapping[str, Json] = self.task.compare_answer if tool == SUBMIT else {}
+        rules: Mapping[str, Json] = self.task.rules.compare_answer if tool == SUBMIT else {}
         return any(
             name in arguments
             and (tool == SUBMIT or self.lands(name, value))
@@ -245,8 +245,8 @@ def _cells(task: Task) -> Iterator[tuple[str, Json]]:
             change.get("after") or change.get("before") or {},
         ]
         for column, value in ((name, cell) for image in images for name, cell in image.items()):
-            rule = task.compare.get(
-                f"{change['table']}.{column}", task.compare.get(f"*.{column}", "exact")
+            rule = task.rules.compare.get(
+                f"{change['table']}.{column}", task.rules.compare.get(f"*.{column}", "exact")
             )
             if rule == "exact" and value is not None and not isinstance(value, (list, dict)):
                 yield column, _plain(value)
@@ -275,7 +275,11 @@ def _may_end_well(gold: Gold, index: int, name: str, value: Json) -> bool:
     """Tell whether a write with another value for this argument may still lead to a right end."""
     if gold.task.end is None or index not in gold.task.end.writes:
         return False
-    return index not in gold.writes or bool(gold.task.alternatives) or not gold.lands(name, value)
+    return (
+        index not in gold.writes
+        or bool(gold.task.rules.alternatives)
+        or not gold.lands(name, value)
+    )
 
 
 def _forgotten_steps(gold: Gold) -> Iterator[Slip]:
@@ -293,7 +297,7 @@ def _stray_writes(gold: Gold) -> Iterator[Slip]:
         if gold.matters(index):
             yield Slip("stray_write", gold.writes[-1], tool, arguments)
             for name, value in arguments.items():
-                if gold.lands(name, value) and not gold.task.alternatives:
+                if gold.lands(name, value) and not gold.task.rules.alternatives:
                     for other in gold.others(index, name):
                         yield Slip(
                             "stray_write", gold.writes[-1], tool, {**arguments, name: other}, name
@@ -304,7 +308,7 @@ def _invented_facts(gold: Gold) -> Iterator[Slip]:
     for index in gold.submits[:1]:
         arguments = gold.calls[index][1]
         for name, value in arguments.items():
-            rule = gold.task.compare_answer.get(name, "exact")
+            rule = gold.task.rules.compare_answer.get(name, "exact")
             bound = cast("Mapping[str, float]", rule)["abs"] if isinstance(rule, Mapping) else 0
             others = (
                 [value + 3 * bound]

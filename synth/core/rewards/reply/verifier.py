@@ -151,7 +151,7 @@ class Judgement:
         """The findings that fail the reply."""
         due = self.gold if self.options.outcome else replace(self.gold, said=())
         yield from untold(self.evidence, due)
-        if not self.evidence.task.alternatives or self._golds_end:
+        if not self.evidence.task.rules.alternatives or self._golds_end:
             yield from missing(self.spoken, self.gold.must, _keys(self.evidence))
         if not {*self.standing} <= {*self.gold.said}:
             yield from self._places()

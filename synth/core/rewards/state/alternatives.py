@@ -68,7 +68,7 @@ def _outside(
     evidence: Evidence, frames: Mapping[str, ChangeFrame], values: Values, query: Query
 ) -> list[RowChange]:
     """The changes outside the frames of their tables."""
-    columns = Columns(evidence.task.compare, evidence.tables)
+    columns = Columns(evidence.task.rules.compare, evidence.tables)
     outside = [change for change in evidence.changes if not columns.ignorable(change)]
     for table, frame in frames.items():
         rows = [

@@ -92,16 +92,16 @@ class StateVerifier(Verifier):
         task = evidence.task
         if task.end is None:
             return Verdict(self.name, None, "the task's gold end is not known")
-        columns = Columns(task.compare, evidence.tables)
+        columns = Columns(task.rules.compare, evidence.tables)
         expected = [RowChange.from_json(change) for change in task.end.changes]
-        result = compare(expected, evidence.changes, task.compare, evidence.tables)
-        if not result.equal and task.alternatives and evidence.query is end_state_gone:
+        result = compare(expected, evidence.changes, task.rules.compare, evidence.tables)
+        if not result.equal and task.rules.alternatives and evidence.query is end_state_gone:
             reason = "the end is not gold's, and is gone: it cannot be asked for another right one"
             return Verdict(self.name, None, reason)
         finding = _EndFinding(
             result,
             [] if result.equal else _tried_alternatives(evidence),
-            erased(evidence.calls, task.compare, columns),
+            erased(evidence.calls, task.rules.compare, columns),
             _forbidden_transients(task, evidence, columns),
         )
         accepted = finding.accepted
@@ -129,7 +129,7 @@ class StateVerifier(Verifier):
 def _tried_alternatives(evidence: Evidence) -> list[AlternativeFinding]:
     """Findings on the alternatives, up to the first that is met."""
     findings: list[AlternativeFinding] = []
-    for alternative in evidence.task.alternatives:
+    for alternative in evidence.task.rules.alternatives:
         findings.append(try_end(evidence, alternative, evidence.query))
         if findings[-1].met:
             break
@@ -137,7 +137,7 @@ def _tried_alternatives(evidence: Evidence) -> list[AlternativeFinding]:
 
 
 def _forbidden_transients(task: Task, evidence: Evidence, columns: Columns) -> list[Write]:
-    if task.transient != "forbid":
+    if task.rules.transient != "forbid":
         return []
     return undone(evidence.calls, evidence.changes, columns)
 

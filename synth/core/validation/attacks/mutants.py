@@ -92,7 +92,7 @@ def _stray_writes(
     for stray in strays:
         label = f"{stray.name} {dict(stray.arguments)!r} besides"
         yield Attack("stray write", label, [*gold[:end], stray, *gold[end:]])
-        if stray.undo is not None and task is not None and task.transient == "forbid":
+        if stray.undo is not None and task is not None and task.rules.transient == "forbid":
             moves = [*gold[:end], stray, ToolStep(stray.name, stray.undo), *gold[end:]]
             yield Attack(REVERT, f"{label}, and back again", moves)
 

@@ -31,7 +31,7 @@ from synth.core.models.scripted.mistakes import (
     surely_differ,
 )
 from synth.core.tasks.families import FamilyTasks
-from synth.core.types.checks import AlternativeEnd, Gate
+from synth.core.types.checks import AlternativeEnd, EndRules, Gate
 from synth.core.types.steps import ConfirmStep
 from synth.core.validation.prove import prove
 from synth.errors import ConfigProblems
@@ -369,7 +369,7 @@ class TestDrawing:
         assert colours == {"red", "blue"}
 
     def test_where_many_ends_are_right_no_write_gets_another_argument(self, bench: Bench):
-        task = replace(bench.tasks["plan"], alternatives=[AlternativeEnd()])
+        task = replace(bench.tasks["plan"], rules=EndRules(alternatives=[AlternativeEnd()]))
         for kind in ("wrong_argument", "stray_write"):
             slips = [draw_slip(task, [], seed, (kind,), 1.0) for seed in range(100)]
             assert {

@@ -14,6 +14,7 @@ from envs.types import Column, RowChange, Table
 from synth.core.rewards.state.columns import Columns
 from synth.core.rewards.state.matching import compare
 from synth.core.rewards.state.verifier import StateVerifier, erased
+from synth.core.types.checks import EndRules
 from synth.evidence import CallRecord, Evidence
 from synth.task import GoldEnd, Task
 
@@ -376,7 +377,7 @@ def evidence(
 ) -> Evidence:
     rules = {name.replace("__", "."): rule for name, rule in compare_rules.items()}
     end = GoldEnd([each.to_json() for each in gold])
-    task = Task(id="t", family="f", env="e", prompt="p", gold=[], compare=rules, end=end)
+    task = Task(id="t", family="f", env="e", prompt="p", gold=[], rules=EndRules(rules), end=end)
     return Evidence(task, actual, calls, None, TABLES)
 
 
