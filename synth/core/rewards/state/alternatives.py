@@ -1,6 +1,6 @@
 """Alternative ends: a condition that the end state meets, and the frame of what may have changed.
 
-An alternative (an entry of ``Task.alternatives``) is met if each of its binds finds exactly one
+An alternative (an entry of ``EndRules.alternatives``) is met if each of its binds finds exactly one
 value, each of its conditions is true, and every changed row is inside its frame. The frame of a
 table holds a condition on rows, which a row must meet both before and after the change, so that no
 row can be moved into the frame or out of it. A table that the frame does not name may not change at
