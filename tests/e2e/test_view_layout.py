@@ -154,7 +154,7 @@ def test_a_failing_root_is_compared_with_each_of_its_branches(browser: Any, tmp_
 def test_branches_beside_their_parents_are_no_comparison_of_models(browser: Any, tmp_path: Path):
     page = opened(browser, tmp_path, *branched(tmp_path))
     page.keyboard.press("c")
-    page.wait_for_selector("text=This is no comparison of two models")
+    page.wait_for_selector("text=This is not a comparison of two models")
     text = page.inner_text(".detail").replace("\u00a0", " ")
     assert "3 branches, each beside its parent" in text
     assert "2 of 3 rollouts unpaired in roots, 0 of 3 rollouts unpaired in branches" in text
@@ -170,7 +170,7 @@ def test_two_runs_are_paired_counted_and_flips_stand_first(browser: Any, tmp_pat
     page.keyboard.press("c")
     page.wait_for_selector(".tiles")
     text = page.inner_text(".detail").replace("\u00a0", " ")
-    assert "This is no comparison" not in text
+    assert "This is not a comparison" not in text
     assert "1 of 4 rollouts unpaired in before, 0 of 3 rollouts unpaired in after" in text
     assert "mean reward, difference" in text
     assert text.index("Lost (1)") < text.index("Mean reward by family")

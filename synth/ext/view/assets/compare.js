@@ -57,7 +57,7 @@ function comparison() {
   return [
     h("div", { class: "headline" }, h("h1", { tabindex: "-1" }, names[0], " → ", names[1]),
       h("span", { class: "none" }, counted(both.length, branched ? "branch beside its parent" : "pair of the same task and sample", branched ? "branches, each beside its parent" : "pairs of the same task and sample"))),
-    branched ? h("p", { class: "notice" }, h("b", {}, "This is no comparison of two models. "),
+    branched ? h("p", { class: "notice" }, h("b", {}, "This is not a comparison of two models. "),
       `The rollouts of ${names[1]} branch from those of ${names[0]}: a pair is the same up to the turn where it was branched, often one that was chosen because it went wrong, and differs in what happened afterwards.`) : null,
     h("div", { class: "tiles" },
       tile(rate(sides[0]), branched ? "of their parents passed" : `passed in ${names[0]}`), tile(rate(sides[1]), branched ? "of the branches passed" : `passed in ${names[1]}`),

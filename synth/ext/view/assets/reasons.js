@@ -103,7 +103,7 @@ const NOT_BY_ARGUMENTS = ["timeout", "deadlock", "connection_error", "limit_exce
 function evidence(row) {
   const turns = (row.raw || []).filter((event) => event.event === "user_turn" && event.fault);
   if (row.blame === "user") return turns.map((turn) => `The user's turn “${turn.text}” has a fault: ${turn.fault}.`).join(" ") || "A turn of the user had a fault.";
-  if (row.blame === "infrastructure") return `The rollout ended with ${row.stop}, which is no act of the agent's.`;
+  if (row.blame === "infrastructure") return `The rollout ended with ${row.stop}, which the agent did not cause.`;
   const failures = categoriesOf(row);
   const broken = calls(row).filter((call) => NOT_BY_ARGUMENTS.includes(failures.get(call.id)));
   const named = broken.map((call) => `${call.function.name} (${failures.get(call.id)})`).join(", ");
