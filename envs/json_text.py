@@ -36,7 +36,7 @@ canonical = _made_once(sort_keys=True)
 """Like :data:`compact`, with sorted keys: equal values give equal text."""
 
 compact = _made_once(sort_keys=False)
-"""The text of a JSON value. Raises TypeError for what is no JSON, ValueError for NaN and
+"""The text of a JSON value. Raises TypeError for what is not JSON, ValueError for NaN and
 infinities, and RecursionError for what is nested too deeply or holds itself (ValueError on a Python
 without the C part of json).
 """

@@ -133,7 +133,7 @@ class ToolResult:
         """The text of the tool message: a string as it is, everything else as compact JSON, a
         blank string too, because no endpoint takes a message without text.
 
-        Raises TypeError or ValueError for an output that is no JSON.
+        Raises TypeError or ValueError for an output that is not JSON.
         """
         payload = self.payload(style)
         if isinstance(payload, str) and payload.strip():
@@ -279,6 +279,6 @@ class Pins:
 
     @property
     def moment(self) -> dt.datetime:
-        """``now`` as a datetime in UTC, without offset. ValueError for what is no ISO 8601."""
+        """``now`` as a datetime in UTC, without offset. ValueError for what is not ISO 8601."""
         moment = dt.datetime.fromisoformat(self.now)
         return moment if moment.tzinfo is None else moment.astimezone(dt.UTC).replace(tzinfo=None)

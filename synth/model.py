@@ -107,7 +107,7 @@ class Sampling:
 
 def missing_answer(completion: Completion) -> str | None:
     """Reason for which a completion is no answer: it is malformed, or has neither words nor a call
-    of a named tool. Thoughts and special tokens are no words.
+    of a named tool. Thoughts and special tokens are not words.
 
     A refusal is an answer, and so is one that was cut off after it had cost tokens.
     """

@@ -71,7 +71,7 @@ class Child:
         self, question: Any, descriptors: Sequence[int] = (), seconds: float | None = None
     ) -> Any:
         """Ask the service. Raises the service's errors; the lease ends with ChildLost where there
-        is no answer.
+        is not an answer.
         """
         try:
             before, self.spent, self.begun = self.spent, True, False

@@ -25,7 +25,7 @@ dumps, a comment.
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A stretch of text that is no plain code, or that may end a statement."""
+    """A stretch of text that is not plain code, or that may end a statement."""
 
     kind: str
     start: int

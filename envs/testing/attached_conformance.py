@@ -69,7 +69,7 @@ class AttachedConformance(ABC):
         raise AssertionError(f"{sql!r} gave {rows[:3]!r}")
 
     def test_it_is_read_as_it_is(self) -> None:
-        """Rows, parameters, marks that are no parameters, and the tables as they are declared."""
+        """Rows, parameters, marks that are not parameters, and the tables as they are declared."""
         with self.attached() as template, template.open(Pins()) as sandbox:
             assert self.ask(sandbox, "SELECT name FROM author ORDER BY id") == [
                 ("Ann",),

@@ -401,7 +401,7 @@ class _TableMaker:
         return bool(link.nulls) and self.random.random() < link.nulls
 
     def _meets(self, row: Row, rules: Sequence[str]) -> bool:
-        """True if the row meets the rules; what is unknown is no breach, as in SQL."""
+        """True if the row meets the rules; what is unknown is not a breach, as in SQL."""
         if not rules:
             return True
         names = ", ".join(f'? AS "{column.replace(chr(34), chr(34) * 2)}"' for column in row)

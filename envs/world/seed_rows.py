@@ -91,7 +91,7 @@ def rows_function(module: types.ModuleType, file: Path) -> Callable[[int, Random
 def seed_rows(rows: Callable[[int, Random], Any], universe: int, file: Path) -> Iterator[SeedRow]:
     """The rows of one universe as seed.py gives them, each checked for its form.
 
-    Raises WorldError with the line of what breaks, or of the ``yield`` of what is no row.
+    Raises WorldError with the line of what breaks, or of the ``yield`` of what is not a row.
     """
     inside = f"{file.parent}{os.sep}"
     code = cast("types.FunctionType", rows).__code__

@@ -48,7 +48,7 @@ class DatabaseFile:
 def read_databases(folder: Path) -> tuple[DatabaseFile, ...]:
     """The databases of a world's folder, in their order; none where there is no `databases.json`.
 
-    Raises :class:`WorldError` for what is no such list.
+    Raises :class:`WorldError` for what is not such a list.
     """
     file = folder / FILE
     if not file.is_file():

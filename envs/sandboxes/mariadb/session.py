@@ -40,7 +40,7 @@ _IN_TRANSACTION = 1
 _INTERRUPTED = 1317
 _CUT = frozenset({_INTERRUPTED, 1969, 3024})
 _WRONG = frozenset({1139, 1301, 1260, 1931})
-"""Warnings that mean a wrong value: a regular expression that was given up is no match, a result
+"""Warnings that mean a wrong value: a regular expression that was given up is not a match, a result
 past max_allowed_packet is NULL, a long group is cut, a query ended early.
 """
 

@@ -156,7 +156,7 @@ class AdminSession(ABC):
         return DatabaseConfigError(f"cannot connect to {self.server_name}: {words}")
 
     def with_room(self, connect: Callable[[], C]) -> C:
-        """Connect, where need be in the place of unused copies. NoRoomError if that is no help,
+        """Connect, where need be in the place of unused copies. NoRoomError if that does not help,
         DatabaseConfigError at the start of a process.
         """
         try:

@@ -53,7 +53,7 @@ def target_of(engine: str, variable: str | None, kind: Kind, option: str) -> Dat
 def configured_target(database: DatabaseConfig) -> DatabaseTarget:
     """The server that the section ``database`` of a config describes, without the engine's options.
 
-    Raises :class:`OperatorError` where a variable is not set, or what it holds is no URL.
+    Raises :class:`OperatorError` where a variable is not set, or what it holds is not a URL.
     """
     target = target_of(
         database.engine, database.dsn_env_var, database.sandbox, "database.dsn_env_var"

@@ -53,7 +53,7 @@ _NAMES = re.compile(r"([\w.-]+)['\"]?\s*[:=]")
 """Keys anywhere in an override, also in an inline mapping: ``model={api_key: ...}``."""
 
 _ONE_WORD = re.compile(r"[^,\[\]{}'\"$\\]+")
-"""A value that is no list, mapping, sweep, quoted text or interpolation, whatever else Hydra's
+"""A value that is not a list, mapping, sweep, quoted text or interpolation, whatever else Hydra's
 grammar says to it.
 """
 

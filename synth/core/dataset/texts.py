@@ -18,7 +18,7 @@ _BATCH = 1_024
 def stored_texts(file: Path) -> Iterator[tuple[str, str]]:
     """Yield column and text of every string in a Parquet file; JSON columns are their text.
 
-    Raises DatasetError for a file that is no Parquet.
+    Raises DatasetError for a file that is not Parquet.
     """
     for row in parquet_rows(file):
         for name, value in row.items():
@@ -31,7 +31,7 @@ def stored_texts(file: Path) -> Iterator[tuple[str, str]]:
 def parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
     """Yield the rows of a Parquet file, a thousand of them in memory at a time.
 
-    Raises DatasetError for a file that is no Parquet.
+    Raises DatasetError for a file that is not Parquet.
     """
     try:
         with pq.ParquetFile(file) as opened:

@@ -143,7 +143,7 @@ def tasks_part(file: Path, gates: Iterable[str]) -> CodePart:
 
 
 def remember(parts: Iterable[CodePart]) -> None:
-    """Note that this machine made these parts. A home that is read-only or full is no error."""
+    """Note that this machine made these parts. A home that is read-only or full is not an error."""
     file = known_file()
     if file is None:
         return

@@ -181,7 +181,7 @@ def spelled_numbers(text: str) -> Iterator[StatedValue]:
 
 
 def _spelled(words: Sequence[str]) -> int | None:
-    """The number of its words; None if they are no single number."""
+    """The number of its words; None if they are not a single number."""
     whole, part, room = 0, 0, 1000
     for word in words:
         if word == "and":

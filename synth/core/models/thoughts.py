@@ -22,7 +22,7 @@ _ENDS: Final[Mapping[str, str]] = {
     "<|channel>thought": r"<channel\|>",  # Gemma
     "<|channel|>analysis<|message|>": r"<\|end\|>|<\|start\|>|(?=<\|channel\|>)",
 }
-"""Marks that are no pair of tags, in lower case, and what ends each."""
+"""Marks that are not pair of tags, in lower case, and what ends each."""
 
 _UNQUOTED: Final = r"(?<![\"'`\w])"
 _BEGIN: Final = re.compile(

@@ -173,7 +173,7 @@ def _proposals(task: Task) -> dict[str, list[int]]:
 
 
 def _not_agreed(turns: Sequence[TurnRecord], tool: str) -> str:
-    """The reason for which the latest yes or no of the user is no consent to a tool; empty if it
+    """The reason for which the latest yes or no of the user is not consent to a tool; empty if it
     is.
     """
     agreed = [turn for turn in turns if turn.consents]

@@ -26,7 +26,7 @@ PEOPLE = "faker.providers.person"
 def fake_values(name: str, count: int, locale: str, seed: int) -> list[object]:
     """``count`` distinct values of a provider, in the order in which the seed gives them.
 
-    Raises ValueError for an unknown provider or locale, for values that are no JSON or depend on
+    Raises ValueError for an unknown provider or locale, for values that are not JSON or depend on
     the day, and where the provider has not got so many.
     """
     if locale not in AVAILABLE_LOCALES:

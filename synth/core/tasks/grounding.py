@@ -1,6 +1,6 @@
 """The order in which a plan takes grounding rows and varied values.
 
-Everything is a function of an index, so that a plan of ten million tasks is no list in memory.
+Everything is a function of an index, so that a plan of ten million tasks is not a list in memory.
 """
 
 from __future__ import annotations

@@ -213,7 +213,7 @@ class Queries:
     def check_condition(
         self, table: str, condition: str, names: Collection[str], where: TaskError
     ) -> None:
-        """Refuse what is no condition over the columns of a table."""
+        """Refuse what is not a condition over the columns of a table."""
 
         def sql(connection: sqlalchemy.Connection) -> str:
             quoted = connection.dialect.identifier_preparer.quote(table)

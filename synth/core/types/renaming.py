@@ -18,7 +18,7 @@ RENAMING = "renaming"
 
 @dataclass(frozen=True, slots=True)
 class AddedTool:
-    """A tool that is no part of the world. Each call of it gives ``output``, or fails with the
+    """A tool that is not part of the world. Each call of it gives ``output``, or fails with the
     message ``refusal``. It changes nothing.
     """
 

@@ -145,7 +145,7 @@ def _is_said(forms: Sequence[Any], said: str) -> bool:
 
 
 def _whole(facts: Sequence[str]) -> list[str]:
-    """The facts that are no part of another one."""
+    """The facts that are not part of another one."""
     return [
         fact
         for fact in dict.fromkeys(facts)

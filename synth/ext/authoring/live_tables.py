@@ -130,7 +130,7 @@ class _Reading:
         return table
 
     def _account(self) -> None:
-        """Count what the catalog lists, and name what is no table."""
+        """Count what the catalog lists, and name what is not a table."""
         for one in self.catalog.relations:
             kind = "table" if one.kind in {"table", *_NO_TABLES} else one.kind
             self.ledger.found(kind)

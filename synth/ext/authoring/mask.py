@@ -114,7 +114,7 @@ def _first(rows: Rows, key: tuple[str, str]) -> Value:
 
 
 def _public_words(tables: Sequence[LiveTable], rows: Rows, kinds: Kinds) -> set[str]:
-    """The words of the names of places, firms and products, which are no names of people."""
+    """The words of the names of places, firms and products, which are not names of people."""
     return {
         word
         for table in tables

@@ -38,7 +38,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?")
 
 def is_secret(column: str, *, numbered: bool) -> bool:
     """True for a column that no tool shows, by its name. ``numbered`` tells that the column is a
-    numbered key, or refers to one: ``token_id`` is no secret.
+    numbered key, or refers to one: ``token_id`` is not a secret.
     """
     return not numbered and _SECRET.search(spelled(column)) is not None
 

@@ -329,7 +329,7 @@ def _base(kind: sql.TypeEngine[Any]) -> sql.TypeEngine[Any]:
 
 
 def _is_text(kind: sql.TypeEngine[Any]) -> bool:
-    """True for a type of values that are no numbers, or of lists of them."""
+    """True for a type of values that are not numbers, or of lists of them."""
     return _type(_base(getattr(kind, "item_type", kind))) not in {
         "BOOLEAN",
         "INTEGER",

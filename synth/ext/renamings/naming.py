@@ -129,7 +129,7 @@ class Naming:
         }
 
     def added(self) -> list[AddedTool]:
-        """Two or three tools that are no part of the world."""
+        """Two or three tools that are not part of the world."""
         known = word_lists().added
         dice = self._draw("added")
         chosen = dice.sample(range(len(known)), dice.randint(2, 3))

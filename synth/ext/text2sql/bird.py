@@ -274,7 +274,7 @@ def _entries(file: Path) -> list[object]:
 
 
 def _problem(entry: Mapping[str, Any]) -> str:
-    """The reason for which an entry is no question; empty if it is one."""
+    """The reason for which an entry is not a question; empty if it is one."""
     if not entry:
         return "it is not an object"
     for keys in (("db_id",), ("question",), ("SQL", "query")):

@@ -153,7 +153,7 @@ def read_usage(raw: Json) -> Usage:
     """Return the endpoint's token counts, under the names of OpenAI's chat completions and
     responses, DeepSeek, Moonshot, SGLang and Anthropic.
 
-    Values that are no counts become None.
+    Values that are not counts become None.
     """
     if not isinstance(raw, dict):
         return Usage()
@@ -187,7 +187,7 @@ def read_usage(raw: Json) -> Usage:
 
 
 def _finish_reason(reason: Json) -> str | None:
-    """Return OpenAI's word for a finish reason; an unknown word is kept, a value that is no text
+    """Return OpenAI's word for a finish reason; an unknown word is kept, a value that is not text
     becomes None.
     """
     if not isinstance(reason, str) or not reason:

@@ -1,6 +1,6 @@
 """The tool calls of an answer, in any form; malformed ones are kept for the agent to refuse.
 
-A call without a name, or an entry that is no call, becomes a call of a tool that does not exist,
+A call without a name, or an entry that is not a call, becomes a call of a tool that does not exist,
 with the entry as its arguments: a model that is asked again often answers the same again. Only
 before the first usable completion an answer of nothing but such calls is a fault of the endpoint.
 """
@@ -17,7 +17,7 @@ Json = Any
 
 
 def calls_in(message: Mapping[str, Json], first_call: int) -> tuple[ToolCall, ...]:
-    """Return the calls in their order. A call whose id is no text, or a repetition, is numbered
+    """Return the calls in their order. A call whose id is not text, or a repetition, is numbered
     from ``first_call``: ``call_<n>``.
     """
     raw = message.get("tool_calls")

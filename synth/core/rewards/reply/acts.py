@@ -71,7 +71,7 @@ _LOOSE = stems(
 _FREE = stems(
     "order create place end stop close move switch collect lock pay credit issue grant return"
 )
-"""Words that are also used of what is no act on a record: "I've placed emphasis"."""
+"""Words that are also used of what is not an act on a record: "I've placed emphasis"."""
 
 _NO_ACT = stems(
     "look check search find see read review go understand say mention explain note notice verify"

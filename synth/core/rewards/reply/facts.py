@@ -177,7 +177,7 @@ def _around(text: str, value: StatedValue) -> str:
 
 def rivals(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterator[ReplyFinding]:
     """Values that stand where gold has others: of a day, or of a unit of which gold names values.
-    One that anything gave is no rival.
+    One that anything gave is not a rival.
     """
     right = Spoken("\n".join(gold)).values
     for form in sorted({_form(value) for value in right} - {None}, key=str):

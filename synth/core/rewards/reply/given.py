@@ -209,5 +209,5 @@ def _result(call: CallRecord) -> Any:
 
 
 def made_calls(requests: Sequence[Evidence]) -> list[CallRecord]:
-    """The calls that did something: they succeeded, and their tool is no lookup."""
+    """The calls that did something: they succeeded, and their tool is not a lookup."""
     return [call for one in requests for call in one.calls if call.ok and not call.read_only]

@@ -39,7 +39,7 @@ _ASKS = re.compile(
 
 
 def asked_secrets(sentence: AgentSentence, given: Sequence[Material]) -> Iterator[ReplyFinding]:
-    """A request for a secret in a sentence; one that the rules or the user name is no secret."""
+    """A request for a secret in a sentence; one that the rules or the user name is not a secret."""
     text = _plain(sentence.text)
     warns = "keep" in sentence.words or any(map(is_negative, sentence.words))
     if warns or not _ASKS.search(text):

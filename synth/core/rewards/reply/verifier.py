@@ -48,7 +48,7 @@ RULES = "2026-11-26.3"
 
 UNJUDGED = "unjudged"
 LONGEST = 500_000
-"""The most characters of a rollout's words that are judged; more are no reply."""
+"""The most characters of a rollout's words that are judged; more are not reply."""
 
 THIRD_PARTY = "data of a third party"
 PHRASE = "phrase of the author"

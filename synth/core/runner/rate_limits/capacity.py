@@ -14,7 +14,7 @@ further.
 """
 
 TOLERATED = 0.02
-"""The share of attempts that may fail without a cut: single failures are no sign of an endpoint's
+"""The share of attempts that may fail without a cut: single failures are not sign of an endpoint's
 capacity.
 """
 

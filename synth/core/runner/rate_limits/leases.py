@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """Limits of the run at its endpoint, all workers together; a rate of None is no limit.
+    """Limits of the run at its endpoint, all workers together; a rate of None is not a limit.
 
     ``most`` and ``least`` bound the requests at once between which capacity is looked for,
     beginning at ``start``.

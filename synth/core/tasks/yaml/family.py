@@ -243,7 +243,7 @@ class _Reader:
         raise self.scope.fail(message, fields.lines[spare[0]])
 
     def check_key(self, key: str, rows: Sequence[Mapping[str, object]], line: int) -> None:
-        """Refuse a key that is no column of the grounding, or does not tell its rows apart."""
+        """Refuse a key that is not a column of the grounding, or does not tell its rows apart."""
         columns = list(rows[0])
         if key not in columns:
             raise self.scope.fail(

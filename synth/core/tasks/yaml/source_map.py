@@ -68,7 +68,7 @@ cast("Any", _Core).add_constructor("tag:yaml.org,2002:int", _Core.decimal)
 def load_yaml(file: Path) -> Any:
     """The file's content as :class:`Map`, :class:`Seq` and scalars, which nobody changes.
 
-    Raises :class:`~synth.errors.TaskError` with the line for a missing file or what is no YAML.
+    Raises :class:`~synth.errors.TaskError` with the line for a missing file or what is not YAML.
     """
     try:
         text = file.read_text("utf-8")

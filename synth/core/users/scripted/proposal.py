@@ -2,7 +2,7 @@
 
 A fact is stated if its words stand in the turn, undenied, and no other value is beside it: "5 mg or
 10 mg", "5 to 10 mg", "born 1980-05-03 ... born 1975-01-01". Values that the user said or that
-belong to another fact are no rivals. Where a fact's own value is absent and another of its form is
+belong to another fact are not rivals. Where a fact's own value is absent and another of its form is
 there (another id, sum or card), the turn is wrong.
 """
 

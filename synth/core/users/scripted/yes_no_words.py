@@ -47,7 +47,7 @@ def agrees(text: str) -> bool:
 def could_agree(text: str, *, polite: bool) -> bool:
     """Tell whether an agent could take a text for a yes.
 
-    ``polite``: it tells facts, or nothing was asked, so that "Sure" or "Great" is no yes.
+    ``polite``: it tells facts, or nothing was asked, so that "Sure" or "Great" is not a yes.
     """
     words = _words(text)
     if re.match(r"\W*(?:yes|yeah)\b", words):

@@ -28,7 +28,7 @@ from synth.ext.authoring.folder import copy_world
 from synth.model import Model
 
 STATE = ".synth"
-"""The folder of a world that holds the journals; hidden, so that it is no part of the world."""
+"""The folder of a world that holds the journals; hidden, so that it is not part of the world."""
 
 HEEDED = ("model", "budget.usd", "budget.tokens", "database", "preflight")
 """The sections and keys of the config that these commands heed."""

@@ -3,7 +3,7 @@
 Three shapes are read, plain or compressed by gzip: the historical trajectories of tau-bench (a list
 of rollouts with ``traj``), the results of tau2-bench (``simulations`` and ``tasks``), and lines of
 conversations as text (``messages_display``). Row changes are not recorded in any of them: a call of
-a tool that is no lookup, and that succeeded, counts as done.
+a tool that is not a lookup, and that succeeded, counts as done.
 """
 
 from __future__ import annotations

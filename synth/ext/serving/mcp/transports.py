@@ -72,7 +72,7 @@ async def _wire() -> asyncio.StreamReader:
 
 
 class _Lines:
-    """The lines of a stream; one that is too long is an empty line, which is no JSON."""
+    """The lines of a stream; one that is too long is an empty line, which is not JSON."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader

@@ -140,7 +140,7 @@ class _Speaker:
         return replace(consent, says=self._spelt(dice.choice(self.words.agreements), dice))
 
     def _said(self, text: str, frame: Callable[[str, Random, Masked], str] | None) -> str:
-        """The first paragraph in other words. A paragraph of several lines is no running text, and
+        """The first paragraph in other words. A paragraph of several lines is not running text, and
         stays as it is; what follows is a hint or a document.
         """
         head, line, rest = text.partition("\n")
