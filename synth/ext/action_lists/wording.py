@@ -43,6 +43,9 @@ _SAME_ACT = (
 
 _VERBS = frozenset(word for row in _SAME_ACT for word in row if " " not in word)
 
+MENTIONED = 4
+"""Values that a proposal must restate before the user agrees."""
+
 _CONFIRM = re.compile(
     r"\b(?:confirm\w*|consent\w*|permission|approv\w+|agree\w*|a yes|\(yes\))", re.IGNORECASE
 )
@@ -128,7 +131,7 @@ def consent(
             rivals[fact] = [str(choice) for choice in choices if choice != value]
         elif _is_said((value, *found), said):
             said_facts.append(fact)
-    mentions = _whole(said_facts)
+    mentions = _whole(said_facts)[:MENTIONED]
     return ConsentText(
         mentions,
         act=acts_of(tool),
