@@ -423,7 +423,7 @@ def test_a_run_that_has_no_plan_asks_nothing(job: Job):
     ("words", "message"),
     [
         (["tasks.rephrase.model=model"], "tasks.rephrase.model: the scripted model plays agents"),
-        (["tasks.rephrase.model=writr"], "no models.writr; did you mean writer?"),
+        (["tasks.rephrase.model=writr"], "unknown model 'writr'; did you mean writer?"),
         (["models.writer.base_url=nowhere"], "models.writer.base_url: must be a URL"),
         (["budget.usd=1"], "models.writer.price_input_usd_per_mtok"),
         (["tasks.rephrase.count=0"], "tasks.rephrase.count: must be at least 1"),
