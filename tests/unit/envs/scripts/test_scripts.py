@@ -213,7 +213,7 @@ class TestFiles:
         script(home, "create table t (a);", "more.sql")
         script(tmp_path, "create table secret (a);", "secret.sql")
         (other / "schema.sql").symlink_to("../home/schema.sql")
-        with pytest.raises(ScriptError, match=r"no file more\.sql"):
+        with pytest.raises(ScriptError, match=r"file not found in the script's folder: more\.sql"):
             run_script(other / "schema.sql", lite, "sqlite")
         (other / "more.sql").symlink_to("../home/more.sql")
         run_script(other / "schema.sql", lite, "sqlite")

@@ -195,5 +195,5 @@ def test_a_literal(value: object, literal: str):
 
 
 def test_a_list_is_no_literal():
-    with pytest.raises(TaskError, match="no single value"):
+    with pytest.raises(TaskError, match="must be a single value"):
         sql_literal([1])
