@@ -121,7 +121,8 @@ class WorldServer:
         self, ctx: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         if params.name != PROMPT:
-            raise SessionError("unknown_prompt", f"there is one prompt, `{PROMPT}`")
+            why = f"unknown prompt {params.name!r}; the only one is `{PROMPT}`"
+            raise SessionError("unknown_prompt", why)
         session = await self._book.take(self._name_of(ctx))
         text = types.TextContent(type="text", text=session.job.task.prompt)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
