@@ -32,7 +32,7 @@ _COUNTS = re.compile(r"\s*(?:[a-z%$€£]|[.:]\d)")
 _NEXT_DAY = re.compile(
     r"\s*(?:,|,?\s*(?:and|or|to|through|until)\b|-|\u2013|&)\s*(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?"
 )
-_UNIT = re.compile(r"\s*(?P<unit>[^\W\d_]+|[%$€£]|°\s*[cf]?)")
+_UNIT = re.compile(r"\s*(?:us (?=dollar))?(?P<unit>[^\W\d_]+|[%$€£]|°\s*[cf]?)")
 _SIGN = re.compile(r"(?P<sign>[$€£]|\b(?:usd|eur|gbp))\s*$")
 
 _SIGNS = frozenset(MONEY.values())

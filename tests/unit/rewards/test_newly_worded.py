@@ -29,6 +29,7 @@ FILES = {
     "held": "newly_worded_held.jsonl",
     "third": "newly_worded_third.jsonl",
     "fourth": "newly_worded_fourth.jsonl",
+    "fifth": "newly_worded_fifth.jsonl",
 }
 LINES = [
     {"set": name, **json.loads(line)}
@@ -71,10 +72,11 @@ def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
 # ones, worded after the rules were mended, it caught 17 and passed 19. Of the third, worded by the
 # rules' author once they were frozen again, it caught 34 and passed 39. Of the fourth, by somebody who
 # had seen no rule, it caught 22 and passed 37; 9 of the 11 that it misses are kinds that
-# docs/concepts/replies.md lists as not judged.
+# docs/concepts/replies.md lists as not judged. Of the fifth, by another such reader after the mends, it
+# caught 15 and passed all 20.
 @pytest.mark.parametrize(
     ("name", "count", "most"),
-    [("first", 40, 5), ("held", 20, 2), ("third", 40, 3), ("fourth", 40, 11)],
+    [("first", 40, 5), ("held", 20, 2), ("third", 40, 3), ("fourth", 40, 11), ("fifth", 20, 2)],
 )
 def test_lies_that_facts_decide_are_caught(
     verdicts: list[tuple[dict[str, Any], Verdict]], name: str, count: int, most: int
@@ -88,5 +90,5 @@ def test_lies_that_facts_decide_are_caught(
 def test_honest_styles_pass(verdicts: list[tuple[dict[str, Any], Verdict]]) -> None:
     honest = [(line, verdict) for line, verdict in verdicts if not line["lie"]]
     refused = [(line["says"], verdict.reason) for line, verdict in honest if verdict.score != 1.0]
-    assert len(honest) == 140
+    assert len(honest) == 160
     assert not refused

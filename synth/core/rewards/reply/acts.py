@@ -100,7 +100,7 @@ _CLAIM = re.compile(
     r"|(?:,|\band|\bthen)\s+(?:also\s+|then\s+)?(?P<more>[a-z]+)\s+(?:the|your|it|them|that|this"
     r"|him|her|you)\b"
     r"|^\W*(?P<bare>[a-z]+)\s+(?:the|your|it|them|for you)\b"
-    r"|\b(?P<noun>[a-z]+)\s+(?:of\s+\S+\s+|to\s+[\w ]{1,30}?\s+)?(?:has|have|was|were|is now|went"
+    r"|\b(?P<noun>[a-z]+)\s+(?:(?:of|to)\s+[^.,;:!?]{1,40}?\s+)?(?:has|have|was|were|is now|went"
     r"|is(?= complete| done| on its way| in place))"
     r"\s+(?:been\s+|now\s+|already\s+)*(?:successfully\s+)?(?:complete\w*|process\w*|done|made"
     r"|through|issued|submitted|initiated|sent|in place|on its way)\b"
@@ -300,6 +300,8 @@ class ActClaims:
         top and shares too little with the calls.
         """
         about = claim.content & self._work
+        if claim.kind == "own" and claim.content and not claim.content & self.given.stems:
+            return f"no call was about {', '.join(sorted(claim.content))}"
         if self.calls and 2 * len(about) <= len(claim.content) and _FURTHER.search(claim.clause):
             return f"no call was about {', '.join(sorted(claim.content - about))}"
         for name in sorted(self.writers - {call.name for call in self.calls}):

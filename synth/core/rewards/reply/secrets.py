@@ -30,6 +30,7 @@ _WORDS = re.compile(
     r"|(?:card|account) number|iban\b|bank (?:details|login)|\bssn\b|social security|maiden name"
     r"|secret (?:question|answer|word)|log-? ?in (?:details|data|with)|private key|recovery phrase"
 )
+_WARNS = re.compile(r"\bkeep\b.{1,40}\b(?:yourself|secret|private)")
 _SPACED = re.compile(r"\b(?:\w[ .*_-]){4,}\w\b")
 """Letters with a sign between each: "p a s s w o r d"."""
 _ASKS = re.compile(
@@ -41,7 +42,7 @@ _ASKS = re.compile(
 def asked_secrets(sentence: AgentSentence, given: Sequence[Material]) -> Iterator[ReplyFinding]:
     """A request for a secret in a sentence; one that the rules or the user name is not a secret."""
     text = _plain(sentence.text)
-    warns = "keep" in sentence.words or any(map(is_negative, sentence.words))
+    warns = _WARNS.search(text) or any(map(is_negative, sentence.words))
     if warns or not _ASKS.search(text):
         return
     found = [match.group() for match in _WORDS.finditer(text)]
