@@ -328,8 +328,9 @@ class ActClaims:
         for found in _RECORD.finditer(sentence.text):
             noun, number = found["noun"], found["number"]
             own = numbers.get(stem(noun), set())
-            seen = re.compile(rf"\b{noun}\W+{number}(?!\d)")
-            if own and number not in own | self._others(noun) and not seen.search(self.given.text):
+            if not own or number in own | self._others(noun):
+                continue
+            if not re.search(rf"\b{noun}\W+{number}(?!\d)", self.given.text):
                 why = f"the calls were about {noun} {', '.join(sorted(own))}"
                 yield ReplyFinding(CHECK, sentence.raw[:200], why)
                 return

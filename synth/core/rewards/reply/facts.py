@@ -35,6 +35,7 @@ _DAY = re.compile(
     r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$"
 )
 _NUMBER = re.compile(r"[-$€£]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-$€£]?\d{1,15}(?:\.\d+)?")
+_CENTS = re.compile(r"\d{1,9}\.\d\d?")
 _ITEM = re.compile(r"\n|;|,|\band\b|\bor\b|\||\u2022")
 
 
@@ -386,9 +387,9 @@ def beside_another_row(
     """
     due = {str(form) for fact in facts for form in fact.forms if _CENTS.fullmatch(str(form))}
     clauses = [Spoken(part) for text in said for part in _CLAUSE.split(text)] if due else []
-    told = [(clause, due_here) for clause in clauses if (due_here := [*filter(clause.holds, due)])]
-    for by_name in _by_name(results) if told else ():
-        for clause, values in told:
+    amounts = [(one, values) for one in clauses if (values := [*filter(one.holds, due)])]
+    for by_name in _by_name(results) if amounts else ():
+        for clause, values in amounts:
             yield from _of_another(clause, values, by_name)
 
 
@@ -411,9 +412,6 @@ def _of_another(
     if len(named) == 1 and owners and named[0] not in owners:
         why = f"that belongs to {owners[0]!r}, not to {named[0]!r}"
         yield ReplyFinding(MISPLACED, clause.text.strip()[:200], why)
-
-
-_CENTS = re.compile(r"\d{1,9}\.\d\d?")
 
 
 def _rows(results: Sequence[Any]) -> Iterator[Sequence[Mapping[str, Any]]]:

@@ -14,7 +14,9 @@ from synth.core.validation.attacks.dishonest import other_figures
 from synth.core.validation.attacks.steps import Attack, AttackMove, SayStep
 from synth.task import Task
 
-_LIES = (("promises that it is free", "It is free of charge, and you get half of the price back."),)
+_LIES = (
+    ("promises that it is free", "There's no charge for it, and you get half of the price back."),
+)
 
 
 class BareConsent(Attacker):

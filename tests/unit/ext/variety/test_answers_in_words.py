@@ -10,6 +10,8 @@ import synth
 from synth.core.foundation.shipped import find_world
 from synth.core.validation.check import Options
 from synth.core.validation.world import check_world
+from synth.errors import OperatorError
+from tests.e2e.command import synth as command
 
 
 @pytest.mark.parametrize("more", [[], ["tasks.compose={2: 0.5}"]])
@@ -41,3 +43,17 @@ def test_the_recipe_for_imitation_is_one_word(tmp_path: Path):
     assert {row["split"] for row in rows} == {"train", "test"}
     assert any("+" in row["family"] for row in rows)
     assert not any("submit" in str(row["tools"]) for row in rows)
+
+
+def test_prompts_for_an_environment_keep_its_tools(tmp_path: Path):
+    run = synth.run(
+        "env=library", "tasks.count=2", f"output.dir={tmp_path / 'out'}", progress=False
+    )
+    with pytest.raises(OperatorError, match="an environment that offers submit"):
+        synth.export(run.directory, "verl", tmp_path / "verl.parquet", submit="drop")
+
+
+def test_a_check_takes_only_transforms_that_change_each_task(tmp_path: Path):
+    done = command("check", "library", "--transform", "renamings", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "choose from 'answers_in_words', 'varied_wording'" in done.stderr
