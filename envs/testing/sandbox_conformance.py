@@ -2,24 +2,135 @@
 
 from __future__ import annotations
 
-from sqlalchemy import TextClause, text
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ClassVar
+
+from sqlalchemy import Connection, TextClause, text
 from sqlalchemy.exc import DBAPIError
 
 from envs.errors import SandboxError, ToolError
-from envs.sandboxes.base import Sandbox
+from envs.sandboxes.base import DatabaseTarget, Sandbox, Template, find_engine
+from envs.scripts import run_script
 from envs.sql_errors import classify
-from envs.testing.conformance_world import run
-from envs.testing.lost_sessions import LostSessionTests
-from envs.testing.one_contract import OneContractTests
-from envs.types import ErrorCategory, Limits, Pins
+from envs.types import ErrorCategory, Limits, Pins, RowChange
+
+STATEMENTS: tuple[str, ...] = (
+    "CREATE TABLE author (id INTEGER PRIMARY KEY, name VARCHAR(40) NOT NULL UNIQUE)",
+    (
+        "CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER NOT NULL, title VARCHAR(80)"
+        " NOT NULL,"
+        " price NUMERIC(10, 2) CHECK (price >= 0),"
+        " FOREIGN KEY (author_id) REFERENCES author (id) ON DELETE CASCADE)"
+    ),
+    (
+        "CREATE TABLE loan (book_id INTEGER NOT NULL, due VARCHAR(10) NOT NULL, note VARCHAR(80),"
+        " PRIMARY KEY (book_id, due))"
+    ),
+    (
+        "CREATE TABLE reminder (book_id INTEGER NOT NULL, due VARCHAR(10) NOT NULL, day"
+        " VARCHAR(10) NOT NULL,"
+        " PRIMARY KEY (book_id, due, day), FOREIGN KEY (book_id) REFERENCES book (id),"
+        " FOREIGN KEY (book_id, due) REFERENCES loan (book_id, due))"
+    ),
+    "CREATE TABLE visit (line VARCHAR(80))",
+    "INSERT INTO author (id, name) VALUES (1, 'Ann'), (2, 'Bo'), (10, 'O''Hara')",
+    (
+        "INSERT INTO book (id, author_id, title, price) VALUES (1, 1, 'Sea', 10),"
+        " (2, 1, 'Sky', 12), (3, 2, '100%', NULL)"
+    ),
+    "INSERT INTO loan (book_id, due, note) VALUES (1, '2026-01-10', NULL)",
+    "INSERT INTO visit (line) VALUES ('first'), ('first')",
+)
+"""The world of the contract tests, in SQL that every engine reads."""
+
+SLOW = (
+    "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 100000000000)"
+    " SELECT count(*) AS c FROM n"
+)
 
 
-class SandboxConformance(LostSessionTests, OneContractTests):
+def run(db: Connection, sql: str, **values: object) -> None:
+    """Execute a statement whose rows do not matter."""
+    db.execute(text(sql), values)
+
+
+class SandboxConformance:
     """Contract tests for an :class:`~envs.sandboxes.base.Engine`.
 
     Subclass it in a test module, name the class ``Test...`` and set ``engine``; override
-    :meth:`~envs.testing.engine_tests.EngineTests.target` for an engine with a server.
+    :meth:`target` for an engine with a server.
     """
+
+    engine: ClassVar[str] = ""
+    """The engine's name, or ``package.module:attribute``."""
+
+    slow: ClassVar[str] = SLOW
+    """A statement that runs for minutes where nothing stops it."""
+
+    pins_clock: ClassVar[bool] = True
+    """Whether CURRENT_TIMESTAMP follows the pins; otherwise worlds pass the time explicitly."""
+
+    def target(self) -> DatabaseTarget:
+        """Return the server, the kind of sandboxes and the options to test with."""
+        return DatabaseTarget()
+
+    def template(self) -> Template:
+        """Build a template of :data:`STATEMENTS`."""
+        engine = find_engine(self.engine)
+
+        def load(connection: object) -> None:
+            with tempfile.TemporaryDirectory() as folder:
+                script = Path(folder) / "schema.sql"
+                script.write_text(";\n".join(STATEMENTS) + ";", "utf-8")
+                run_script(script, connection, engine.dialect)
+
+        return engine.build(load, self.target())
+
+    built: ClassVar[Template | None] = None
+
+    @classmethod
+    def teardown_class(cls) -> None:
+        if cls.built is not None:
+            cls.built.close()
+            cls.built = None
+
+    def shared(self) -> Template:
+        """The template that most tests share, so that a trace left by one shows in the next."""
+        tests = type(self)
+        if tests.built is None:
+            tests.built = self.template()
+        return tests.built
+
+    @contextmanager
+    def opened(self, pins: Pins | None = None, *, unordered: bool = False) -> Generator[Sandbox]:
+        with self.shared().open(pins or Pins(), unordered=unordered) as sandbox:
+            yield sandbox
+
+    def call(
+        self, sandbox: Sandbox, *statements: str, limits: Limits | None = None
+    ) -> tuple[RowChange, ...]:
+        """Run one tool call that executes the statements, and return its changes."""
+        with sandbox.transaction(limits or Limits()) as transaction:
+            for statement in statements:
+                run(transaction.connection, statement)
+        return transaction.changes
+
+    def refused(
+        self, sandbox: Sandbox, *statements: str, limits: Limits | None = None
+    ) -> ErrorCategory:
+        """The category of the error with which one call of these statements ends."""
+        try:
+            self.call(sandbox, *statements, limits=limits)
+        except DBAPIError as error:
+            return classify(error, sandbox.dialect)
+        raise AssertionError(f"nothing refused {statements!r}")
+
+    def ask(self, sandbox: Sandbox, sql: str) -> list[tuple[object, ...]]:
+        with sandbox.transaction(Limits(read_only=True)) as transaction:
+            return [tuple(row) for row in transaction.connection.execute(text(sql))]
 
     def test_a_sandbox_starts_as_the_template(self) -> None:
         """A fresh sandbox holds the seed's rows and no change."""

@@ -1,4 +1,4 @@
-"""Environments sit the exam of envs.testing: the database one, and the smallest one that the ladder
+"""Environments keep their contract: the database one, and the smallest one that the base class
 allows.
 """
 
@@ -18,10 +18,10 @@ from envs.errors import ExecutorError
 from envs.processes import close_pools
 from envs.sandboxes.base import Template
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
-from envs.testing import EnvironmentConformance
 from envs.tools.toolbox import Toolbox
 from envs.types import Pins, ToolCall
 from envs.world.loader import World, load_world
+from tests.contract.environment_contract import EnvironmentContract
 
 
 @tool
@@ -63,7 +63,7 @@ TEMPLATE = SqliteTemplate.build(
 )
 
 
-class TestDatabase(EnvironmentConformance):
+class TestDatabase(EnvironmentContract):
     def environment(self) -> BaseEnvironment:
         box = Toolbox([remember, recall, broken])
         return DatabaseExecutableEnvironment(box, TEMPLATE.open(Pins()), TEMPLATE.tables)
@@ -128,7 +128,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, Tem
     close_pools()
 
 
-class TestApart(EnvironmentConformance):
+class TestApart(EnvironmentContract):
     """All calls in processes that may be killed."""
 
     @pytest.fixture(autouse=True)
@@ -185,7 +185,7 @@ class NotesEnvironment(ExecutableEnvironment):
         self.kept.clear()
 
 
-class TestNotes(EnvironmentConformance):
+class TestNotes(EnvironmentContract):
     def environment(self) -> BaseEnvironment:
         return NotesEnvironment()
 

@@ -15,7 +15,8 @@ from envs.connection import open_engine, parse_url
 from envs.errors import DatabaseConfigError
 from envs.sandboxes.base import DatabaseTarget, find_engine
 from envs.sandboxes.postgres.prepare import main as prepare
-from envs.testing import SandboxConformance
+from tests.contract.lost_sessions import LostSessionTests
+from tests.contract.one_contract import OneContractTests
 from tests.servers import VARIABLES, server
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "servers.md"
@@ -66,7 +67,7 @@ def text(url: sqlalchemy.URL) -> str:
     return url.render_as_string(hide_password=False)
 
 
-class _OfAnAccount(SandboxConformance):
+class _OfAnAccount(LostSessionTests, OneContractTests):
     url: ClassVar[str] = ""
 
     @pytest.fixture(autouse=True)

@@ -1,4 +1,6 @@
-"""Every shipped engine, and one of a stranger, passes the contract tests of envs.testing."""
+"""Every shipped engine, and one of a stranger, passes the contract tests of envs.testing,
+and those for lost sessions and for what engines do differently by themselves.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,22 @@ from envs.errors import DatabaseConfigError
 from envs.processes import close_pools, pool_of
 from envs.sandboxes.base import DatabaseTarget, Kind, Sandbox, Template
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
-from envs.testing import STATEMENTS, SandboxConformance
+from envs.testing import STATEMENTS
 from envs.types import ErrorCategory, Limits, RowChange, ToolCall, ToolOutcome
 from envs.world.loader import SUBPROCESS_SERVICE, World, load_world
 from synth.config import RunConfig, from_dict, problems
 from synth.core.runner.setup import database_target
 from synth.errors import ConfigProblems
+from tests.contract.lost_sessions import LostSessionTests
+from tests.contract.one_contract import OneContractTests
 from tests.servers import server
 
 
-class TestSqlite(SandboxConformance):
+class ShippedEngine(LostSessionTests, OneContractTests):
+    """What a stranger's engine promises, and what ours promise beyond it."""
+
+
+class TestSqlite(ShippedEngine):
     engine = "sqlite"
 
 
@@ -55,7 +63,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     close_pools()
 
 
-class TestSqliteApart(SandboxConformance):
+class TestSqliteApart(ShippedEngine):
     """Calls of text go to processes that may be killed; what an executor does with its connection
     stays here.
     """
@@ -95,7 +103,7 @@ class TestSqliteApart(SandboxConformance):
         return [tuple(row) for row in rows]
 
 
-class _OnServer(SandboxConformance):
+class _OnServer(ShippedEngine):
     kind: Kind
 
     def target(self) -> DatabaseTarget:
@@ -163,7 +171,7 @@ def _stranger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-class TestStranger(SandboxConformance):
+class TestStranger(ShippedEngine):
     engine = NAME
 
 

@@ -12,7 +12,7 @@ import duckdb
 import sqlalchemy
 
 from envs.connection import open_engine, parse_url
-from envs.testing.conformance_world import STATEMENTS
+from envs.testing import STATEMENTS
 from tests.servers import server
 
 VIEW = "CREATE VIEW writers AS SELECT name FROM author"

@@ -9,8 +9,8 @@ import pytest
 
 from envs.errors import DatabaseConfigError
 from envs.sandboxes.base import DatabaseTarget, find_engine
-from envs.testing.attached_conformance import AttachedConformance
 from envs.types import ErrorCategory, Limits, Pins
+from tests.unit.envs.sandboxes.attached.contract import AttachedContract
 from tests.unit.envs.sandboxes.attached.databases import (
     duckdb_file,
     on_server,
@@ -19,7 +19,7 @@ from tests.unit.envs.sandboxes.attached.databases import (
 )
 
 
-class _Attached(AttachedConformance):
+class _Attached(AttachedContract):
     url = ""
 
     def address(self) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from envs.testing.attached_conformance import AttachedConformance
+from tests.unit.envs.sandboxes.attached.contract import AttachedContract
 
 SERVER = """
 import sys
@@ -49,7 +49,7 @@ for line in sys.stdin:
 
 
 @pytest.mark.long
-class TestSpark(AttachedConformance):
+class TestSpark(AttachedContract):
     """Needs `pip install pyspark pyhive thrift thrift-sasl pure-sasl`, and Java 17."""
 
     slow = "SELECT count(*) FROM range(1000000000) a CROSS JOIN range(1000000000) b"

@@ -11,8 +11,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.sql_errors import classify
-from envs.testing.conformance_world import run
-from envs.testing.engine_tests import EngineTests
+from envs.testing.sandbox_conformance import SandboxConformance, run
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
 from envs.types import ErrorCategory, Limits, ToolCall, ToolResult
@@ -35,7 +34,7 @@ def _refused(db: Connection, sql: str) -> str:
     return "done"
 
 
-class OneContractTests(EngineTests):
+class OneContractTests(SandboxConformance):
     """The same executor and the same query on each engine."""
 
     def test_an_executor_may_catch_an_error_of_its_statement(self) -> None:

@@ -12,7 +12,7 @@ from envs.tools.tool import lint
 from envs.types import ErrorCategory, ToolCall, ToolOutcome
 
 
-class EnvironmentConformance:
+class EnvironmentContract:
     """Contract tests of an environment: subclass it, open an environment with the three tools
     below, and let pytest collect.
 
@@ -96,13 +96,13 @@ class EnvironmentConformance:
                 raised = error
             assert raised is not None, "a bug of the author became a result"
             assert "ZeroDivisionError" in str(raised)
-            travelled = pickle.loads(pickle.dumps(raised))  # noqa: S301 - our own bytes
+            travelled = pickle.loads(pickle.dumps(raised))
             assert str(travelled) == str(raised)
 
     def test_an_outcome_travels(self) -> None:
         with self.environment() as environment:
             outcome = self.ask(environment, "remember", '{"key": "a", "value": 5}')
-            assert pickle.loads(pickle.dumps(outcome)) == outcome  # noqa: S301 - our own bytes
+            assert pickle.loads(pickle.dumps(outcome)) == outcome
 
     def test_closing_twice_is_safe(self) -> None:
         environment = self.environment()

@@ -14,13 +14,19 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, NullPool, create_engine, text
 
+from envs.connection import connect_args, parse_url
 from envs.errors import SandboxError, ToolError
 from envs.sandboxes.base import Sandbox
-from envs.testing.conformance_world import run
-from envs.testing.engine_tests import EngineTests
+from envs.testing.sandbox_conformance import SandboxConformance, run
 from envs.types import Limits, RowChange, StateDiff
+
+_SESSION = {
+    "postgresql": ("SELECT pg_backend_pid()", "SELECT pg_terminate_backend({})"),
+    "mysql": ("SELECT CONNECTION_ID()", "KILL {}"),
+}
+"""By dialect, the statement that tells a session's number, and the one that ends it."""
 
 WRITES = ("DELETE FROM loan", "INSERT INTO author (id, name) VALUES (7, 'Gil')")
 
@@ -104,8 +110,31 @@ MOMENTS: Sequence[Callable[[Connection, End], None]] = (
 """Executors that meet the end of their session at each moment of a call."""
 
 
-class LostSessionTests(EngineTests):
+class LostSessionTests(SandboxConformance):
     """Ends the session of a sandbox from outside; on an engine without sessions nothing is lost."""
+
+    def session(self, sandbox: Sandbox) -> int | None:
+        """The number of the sandbox's session on its server, None for an engine without any."""
+        words = _SESSION.get(sandbox.dialect)
+        if words is None:
+            return None
+        return int(str(self.ask(sandbox, words[0])[0][0]))
+
+    def end_session(self, sandbox: Sandbox, session: int | None) -> None:
+        """End a session from outside, as an administrator or a failover does."""
+        if session is None:
+            return
+        url = self.target().url
+        assert url is not None, "override end_session() for an engine with a server of its own"
+        parsed = parse_url(url)
+        admin = create_engine(
+            parsed,
+            poolclass=NullPool,
+            isolation_level="AUTOCOMMIT",
+            connect_args=connect_args(parsed),
+        )
+        with admin.connect() as connection:
+            connection.execute(text(_SESSION[sandbox.dialect][1].format(session)))
 
     def test_a_session_that_ends_in_a_call_is_no_result(self) -> None:
         """Whatever the executor makes of it, the call raises SandboxError."""

@@ -14,18 +14,18 @@ from envs.errors import SandboxError
 from envs.sandboxes.attached.description import differences
 from envs.sandboxes.base import DatabaseTarget, Sandbox, Template, find_engine
 from envs.sql_errors import classify
-from envs.testing.conformance_world import SLOW
+from envs.testing.sandbox_conformance import SLOW
 from envs.types import ErrorCategory, Limits, Pins
 
 READ = Limits(True, 60_000, 1_000, None)
 
 
-class AttachedConformance(ABC):
+class AttachedContract(ABC):
     """Contract tests for the engine ``attached`` on one dialect.
 
     Subclass it in a test module, name the class ``Test...`` and return the URL of a database that
     holds the tables ``author`` and ``visit`` of
-    :data:`envs.testing.conformance_world.STATEMENTS`.
+    :data:`envs.testing.STATEMENTS`.
     """
 
     slow: ClassVar[str] = SLOW
