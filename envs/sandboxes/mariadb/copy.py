@@ -8,9 +8,6 @@ second database too, whenever a parent row was deleted or changed. All triggers,
 fire for the sandbox's own account only, so that the administrator can set rows directly.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence

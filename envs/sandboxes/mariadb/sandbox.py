@@ -7,9 +7,6 @@ it, a pinned clock, and a log of every changed row (:mod:`envs.sandboxes.mariadb
 that has to be killed ends its transaction: a fresh copy then gets the rows of the committed calls.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
 import datetime as dt

@@ -6,9 +6,6 @@ the list of a token without such a session are orphans, which the next process t
 Nothing else is ever touched.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
 import logging

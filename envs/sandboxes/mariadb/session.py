@@ -5,9 +5,6 @@ rows are read one by one, so that rows and bytes are counted before they fill th
 sandbox's own statements go through :meth:`MariaDBSession.say`.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
 import time

@@ -1,6 +1,5 @@
 """PyMySQL's connection, which reads no more than it may."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportAttributeAccessIssue=false
 # What is overridden here is private to PyMySQL: its stubs do not
 # know it.
@@ -27,7 +26,6 @@ LOST = frozenset({0, 1053, 1158, 1159, 1160, 1161, 1927, 2006, 2013, 2055, 4031}
 """The errors after which a connection is unusable: PyMySQL's own, the server's shutdown and
 network, and a killed session.
 """
-
 
 TOO_LARGE = 1153
 

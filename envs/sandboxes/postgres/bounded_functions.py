@@ -10,8 +10,6 @@ The list was found by calling all functions of PostgreSQL 15 with large argument
 (``tests/faults/test_deaf_functions.py``).
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator

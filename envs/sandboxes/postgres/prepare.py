@@ -7,9 +7,6 @@ end sessions of sandboxes), three settings for the roles that it makes, and a fu
 how much memory a session takes.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
 import argparse

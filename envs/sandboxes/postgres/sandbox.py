@@ -7,9 +7,6 @@ every changed row (:mod:`envs.sandboxes.postgres.template_objects`). The time is
 (:mod:`envs.sandboxes.postgres.clock`).
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
 import json

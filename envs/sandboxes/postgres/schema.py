@@ -1,8 +1,5 @@
 """The tables of a PostgreSQL template, the text form of their rows, the digest of its content."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
 import functools

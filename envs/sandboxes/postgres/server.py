@@ -6,9 +6,6 @@ the process lives. Objects with the mark and without such a session are orphans,
 process to start removes. Nothing else is ever touched.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
 import logging

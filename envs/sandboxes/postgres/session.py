@@ -5,9 +5,6 @@ whose first word must be on a list, row by row, so that rows and bytes are count
 the memory. The sandbox's own statements go through :meth:`PostgresSession.ask`.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
 import time

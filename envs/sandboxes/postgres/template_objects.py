@@ -7,9 +7,6 @@ blank, so that it fires before the world's own triggers, and the log is in the o
 foreign keys. Both need the secret.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
 import secrets

@@ -6,9 +6,6 @@ where nothing kills a call, each of them looks at the clock first, refuses too m
 in linear time where it can. Their results are SQLite's own.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
 import threading

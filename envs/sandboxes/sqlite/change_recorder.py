@@ -8,10 +8,6 @@ times more for the few rows of a tool call. (The two cannot share a connection: 
 would crash the process.)
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-# apsw's stubs leave the type of buffers unknown.
-
 from __future__ import annotations
 
 import operator

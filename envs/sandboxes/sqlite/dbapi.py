@@ -7,10 +7,6 @@ that ends past its time has failed, whatever it returns: a step that no guard co
 time may have been cut short.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-# apsw's stubs leave the type of buffers unknown.
-
 from __future__ import annotations
 
 import datetime as dt

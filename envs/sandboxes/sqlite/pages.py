@@ -11,10 +11,6 @@ bounded size: nothing reaches a disk. It also tells the time, which is pinned
 (:mod:`envs.sandboxes.sqlite.pins`).
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-# apsw's stubs leave the type of buffers unknown.
-
 from __future__ import annotations
 
 import itertools

@@ -7,10 +7,6 @@ own, set before each step of a statement. ``random()`` and ``randomblob()`` are 
 sandbox.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-# apsw's stubs leave the type of buffers unknown.
-
 from __future__ import annotations
 
 import datetime as dt

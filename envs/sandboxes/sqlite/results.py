@@ -6,7 +6,7 @@ the columns that the driver names: here it is cached under both. The cache belon
 statement, and goes with it when SQLAlchemy's cache drops it.
 """
 
-# pyright: reportPrivateUsage=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportPrivateUsage=false
 # ruff: noqa: SLF001 SQLAlchemy caches the same thing for its own constructs, in an attribute of the
 # compiled statement.
 

@@ -6,10 +6,6 @@ that refer to a missing row are missing too: a copy breaks no foreign key that t
 keeps.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-# apsw's stubs leave the type of buffers and rows unknown.
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

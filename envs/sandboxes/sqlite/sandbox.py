@@ -8,10 +8,6 @@ An executor gets a :class:`sqlalchemy.Connection` whose statements the guard wat
 are written (:mod:`envs.sandboxes.sqlite.pages`). The schema is fixed once the template is built.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-# apsw's stubs leave the type of buffers unknown.
-
 from __future__ import annotations
 
 import functools

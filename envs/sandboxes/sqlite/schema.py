@@ -1,9 +1,5 @@
 """The tables of a SQLite template, the identities of their rows, and the digest of its content."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-# apsw's stubs leave the type of buffers unknown.
-
 from __future__ import annotations
 
 import functools

@@ -1,9 +1,5 @@
 """The connection that builds a template: DBAPI, autocommit, unguarded, at a pinned time."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
-# apsw's stubs leave the type of buffers unknown.
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

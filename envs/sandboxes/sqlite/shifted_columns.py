@@ -5,10 +5,6 @@ Each column keeps its set of values: references lead to rows that exist, and uni
 unique. Only a row that is no longer unique by several columns together is left out.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-# apsw's stubs leave the type of buffers and rows unknown.
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
