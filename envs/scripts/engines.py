@@ -34,8 +34,6 @@ class ScriptEngine(ABC):
             (error,) if error is not None else (sqlite3.Error, apsw.Error)
         )
         self._begun = False
-        self.last: tuple[Sequence[str], Sequence[Sequence[Any]]] = ((), ())
-        """Column names and rows of the statement that :meth:`execute` ran last."""
 
     def __enter__(self) -> Self:
         return self
@@ -162,14 +160,7 @@ class Postgres(ScriptEngine):
     def execute(self, text: str) -> None:
         if self._owned:
             text = _CONCURRENTLY.sub(r"\1", text)
-        cursor = self.connection.cursor()
-        try:
-            cursor.execute(text)
-            self.last = ((), ())
-            if cursor.description:
-                self.last = ([str(column.name) for column in cursor.description], cursor.fetchall())
-        finally:
-            cursor.close()
+        self.rows(text)
 
     def copy(self, text: str, data: str) -> None:
         cursor = self.connection.cursor()

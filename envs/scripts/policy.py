@@ -9,15 +9,12 @@ is written.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from envs.errors import ScriptError
 from envs.scripts.lexis import Lexis, code_only, rewrite_code
-from envs.scripts.psql import Psql
 from envs.scripts.roles import without_roles
-from envs.scripts.sqlite_import import Import, Separators
 from envs.scripts.statement import Dialect, Statement
 
 _I = re.IGNORECASE
@@ -175,6 +172,7 @@ _PSQL_SILENT = _any(
     r"\\(?:restrict|unrestrict|echo|qecho|warn|timing|pset|encoding|x|t|a|f|H|h|\?|l|d\w*|sf|sv|z"
     r"|o|prompt|conninfo|errverbose|C|T|gx|crosstabview|setenv)\b",
     r"\\copy\b.* to\b",
+    r"\\(?:un)?set (?-i:[A-Z][A-Z_0-9]*)\b",
 )
 _SQLITE_SILENT = _any(
     r"\.(?:headers?|mode|echo|bail|timer|print|width|nullvalue|separator|changes|stats|eqp|explain"
@@ -192,7 +190,16 @@ _QUIT = _any(r"(?:exit|quit)\b", r"\\q\b", r"\.(?:quit|exit)\b")
 _INCLUDE = _any(
     r"(?:source\s+|\\\.\s*|\\ir?\s+|\\include(?:_relative)?\s+|\.read\s+)(?P<file>.+)",
 )
-_RESULT = re.compile(r"\\gexec\b|\\gset\b[ \t]*(?P<prefix>\w*)")
+_MAKES_DATABASE = re.compile(r"SELECT\s+'CREATE DATABASE\b", _I)
+"""A query whose result psql runs by ``\\gexec``, since no statement makes a database only if it is not
+there.
+"""
+_CLIENTS: dict[Dialect, tuple[str, str]] = {
+    "sqlite": ("sqlite3", "sqlite3 FILE .dump"),
+    "postgresql": ("psql", "pg_dump --no-owner DATABASE"),
+    "mysql": ("mysql", "mysqldump --routines DATABASE"),
+}
+"""Each dialect's client, and the command that writes a database as a script."""
 _COPY_PROGRAM = re.compile(r"\\copy\b.*\bfrom\s+program\b", _I)
 _OPEN = re.compile(r"\.open\b(?:\s+--?\w+)*(?P<rest>.*)")
 _CONNECT = re.compile(r"(?:\\c(?:onnect)?\b|(?i:connect|use)\b|\\u\b)(?P<rest>.*)")
@@ -213,16 +220,12 @@ class StatementAction:
         "include",
         "copy",
         "quit",
-        "gexec",
-        "gset",
-        "import",
     ]
     text: str = ""
     relative: bool = False
     """Whether a file to include is looked for beside the file that includes it, and not in the
     script's own folder.
     """
-    rows: Import | None = None
 
 
 class Policy:
@@ -237,19 +240,13 @@ class Policy:
         # whether anything has been put into the database that is taken for the script's own
         self._filled = False
         self._lexis = Lexis.of(dialect)
-        self._psql = Psql() if dialect == "postgresql" else None
-        self._separators = Separators()
+        self._makes_database = False
 
     def judge(self, statement: Statement) -> StatementAction:
         """ScriptError (without a file) for what is refused by name."""
-        if self._psql is not None:
-            if statement.kind == "command" and self._psql.command(statement.text):
-                return StatementAction("skip")
-            if not self._psql.active:
-                return StatementAction("skip")
-            statement = replace(statement, text=self._psql.filled(statement.text, self._lexis))
         if statement.kind == "command":
             return self._command(statement)
+        self._makes_database = _MAKES_DATABASE.match(statement.text) is not None
         if statement.kind == "copy":
             return StatementAction("run", statement.text)
         code = code_only(statement.text[:_HEAD], self._lexis)
@@ -272,20 +269,6 @@ class Policy:
         if _ROLLBACK.match(code):
             return StatementAction("rollback", statement.text)
         return StatementAction("run", self._rewritten(statement, code))
-
-    def finish(self) -> None:
-        """The script has been read to its end; ScriptError (without a file) where something is left
-        open.
-        """
-        if self._psql is not None:
-            self._psql.finish()
-
-    def take(self, prefix: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        r"""The result that a ``\gset`` asked for. ScriptError (without a file) where it is not one
-        row.
-        """
-        if self._psql is not None:
-            self._psql.gset(prefix, names, rows)
 
     def _rewritten(self, statement: Statement, code: str) -> str:
         if self.dialect == "postgresql" and (found := _WITHOUT_TRIGGERS.match(code)) is not None:
@@ -385,20 +368,12 @@ class Policy:
             return StatementAction(
                 "include", name, words.startswith(("\\ir", "\\include_relative"))
             )
-        if self.dialect == "sqlite":
-            self._separators.note(words)
-        if silent.match(words):
+        if silent.match(words) or (words == "\\gexec" and self._makes_database):
             return StatementAction("skip")
-        if self._psql is not None and (found := _RESULT.match(words)) is not None:
-            return StatementAction(
-                "gset" if found["prefix"] is not None else "gexec", found["prefix"] or ""
-            )
         if _COPY_PROGRAM.match(words):
             raise ScriptError(f"a script may not run a program: {words[:60]}", None, statement.line)
         if words.lower().startswith("\\copy"):
             return StatementAction("copy", words)
-        if self.dialect == "sqlite" and words.split(maxsplit=1)[0] == ".import":
-            return StatementAction("import", rows=self._separators.wanted(words))
         connect = (_OPEN if self.dialect == "sqlite" else _CONNECT).match(words)
         if connect is not None:
             self._adopt(_database_of(connect.group("rest")), statement)
@@ -406,9 +381,12 @@ class Policy:
         if self.dialect == "postgresql" and re.match(r"\\(?:g|p|r)?(?:\s|$)", words):
             return StatementAction("skip")  # \g only ends the query before it
         word = words.split(maxsplit=1)[0]
-        client = {"sqlite": "sqlite3", "postgresql": "psql", "mysql": "mysql"}[self.dialect]
+        client, dump = _CLIENTS[self.dialect]
         raise ScriptError(
-            f"{word} is a command of {client} that cannot be carried out here", None, statement.line
+            f"{word} is a command of {client}, which runs programs: run this script there, and load"
+            f" what `{dump}` writes",
+            None,
+            statement.line,
         )
 
     def _adopt(self, name: str, statement: Statement) -> None:

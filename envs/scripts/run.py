@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from envs.scripts.engines import ScriptEngine, engine_for
 from envs.scripts.policy import Policy, StatementAction
 from envs.scripts.read import beside, read_script
 from envs.scripts.split import split
-from envs.scripts.sqlite_import import import_rows
 from envs.scripts.statement import Dialect, Statement
 
 _CLIENT_COPY = re.compile(
@@ -55,7 +53,7 @@ def run_script(path: Path, connection: Any, dialect: Dialect, watch: Watch | Non
     with engine_for(dialect, raw) as engine:
         run = _Run(path, engine, Policy(dialect, engine.database()), watch)
         count = run.file(path, 0)
-        run.finish()
+        engine.finish(path)
         return count
 
 
@@ -67,14 +65,6 @@ class _Run:
         self._watch = watch
         self._engine = engine
         self._policy = policy
-
-    def finish(self) -> None:
-        """ScriptError where the script left something open."""
-        try:
-            self._policy.finish()
-        except ScriptError as error:
-            raise ScriptError(error.message, self._script) from error
-        self._engine.finish(self._script)
 
     def file(self, path: Path, depth: int) -> int:
         count = 0
@@ -114,28 +104,9 @@ class _Run:
                 self._copy(verdict.text)
             case "run":
                 self._engine.execute(verdict.text)
-            case "import":
-                if verdict.rows is not None:
-                    import_rows(self._engine, verdict.rows, beside(self._script, verdict.rows.file))
-            case "gexec":
-                return self._run_result(statement, path, depth)
-            case "gset":
-                self._policy.take(verdict.text, *self._engine.last)
-                return 0
             case "begin" | "commit" | "rollback":
                 self._engine.transaction(verdict.action, verdict.text)
         return 1
-
-    def _run_result(self, statement: Statement, path: Path, depth: int) -> int:
-        """Run what the last query gave, cell by cell."""
-        count = 0
-        for cell in [
-            str(value) for row in self._engine.last[1] for value in row if value is not None
-        ]:
-            for part in split(cell, self._policy.dialect):
-                made = replace(part, line=statement.line)
-                count += self._one(made, self._policy.judge(made), path, depth)
-        return count
 
     def _copy(self, words: str, data: str | None = None) -> None:
         r"""COPY with its rows, or psql's ``\\copy`` with its rows in the script or in a file beside

@@ -376,7 +376,7 @@ class TestPostgres:
             ("COPY t FROM PROGRAM 'ls'", "PROGRAM"),
             ("\\! ls", r"\\!"),
             ("\\copy t from program 'ls'", "run a program"),
-            ("\\set x `ls`", "shell"),
+            ("\\set x `ls`", r"\\set"),
             ("\\watch", r"\\watch"),
             ("ALTER SYSTEM SET a = 1", "ALTER SYSTEM"),
             ("CREATE SUBSCRIPTION s", "SUBSCRIPTION"),
