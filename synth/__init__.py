@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from synth.config import RunConfig
     from synth.core.api.checking import acheck, check
-    from synth.core.api.datasets import load
     from synth.core.api.episodes import aopen, open  # noqa: A004
-    from synth.core.api.rerunning import agrade, areplay, grade, replay
+    from synth.core.api.rerunning import agrade, areplay, grade, load, replay
     from synth.core.api.running import Run, arun, run
     from synth.core.dataset.reader import Dataset
-    from synth.core.dataset.trajectory import Trajectory
+    from synth.core.dataset.transcript_html import Trajectory
     from synth.core.rerun.regrade import GradeReport
     from synth.core.rerun.replay import ReplayReport
     from synth.core.validation.world import WorldReport
@@ -40,7 +39,7 @@ _LAZY = {
     "RunConfig": "synth.config",
     "Score": "synth.episode",
     "Task": "synth.task",
-    "Trajectory": "synth.core.dataset.trajectory",
+    "Trajectory": "synth.core.dataset.transcript_html",
     "WorldReport": "synth.core.validation.world",
     "acheck": "synth.core.api.checking",
     "aexport": "synth.ext.exporters.exporting",
@@ -51,7 +50,7 @@ _LAZY = {
     "check": "synth.core.api.checking",
     "export": "synth.ext.exporters.exporting",
     "grade": "synth.core.api.rerunning",
-    "load": "synth.core.api.datasets",
+    "load": "synth.core.api.rerunning",
     "open": "synth.core.api.episodes",
     "replay": "synth.core.api.rerunning",
     "run": "synth.core.api.running",

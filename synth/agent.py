@@ -19,8 +19,8 @@ from synth.core.agent.stack import Stack
 from synth.core.agent.state import AgentState, RolloutIdentity
 from synth.core.agent.turn import Dispatch, OwnTools, ToolInterface, TurnExecutor
 from synth.core.models.emission import completion_event, emitted_call
-from synth.core.types.acts import Act
 from synth.core.types.events import CompletionEvent, NotExecutedEvent
+from synth.core.types.reply import Act
 from synth.errors import ContextOverflow, ModelError, OperatorError
 from synth.middleware import AgentMiddleware, StopAgent
 from synth.model import Completion, Conversation, missing_answer

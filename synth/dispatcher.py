@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from synth.core.runner.rate_limits import Governor
+from synth.core.runner.rate_limits.governor import Governor
 from synth.core.runner.runtimes.base import Runtime, WorkerHandle
 from synth.core.runner.worker_messages import Assignment, Delivery
 from synth.errors import SynthError, WorkerHeld, WorkerLost

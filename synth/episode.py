@@ -50,8 +50,8 @@ from synth.core.personal import people_of
 from synth.core.renaming.layer import RenamingLayer, opening_of
 from synth.core.tasks.queries import run_query
 from synth.core.tasks.yaml.words import SUBMIT
-from synth.core.types.acts import Act
 from synth.core.types.renaming import renaming_of
+from synth.core.types.reply import Act
 from synth.core.users.none import AbsentUser
 from synth.core.users.scripted.user import ScriptedUser
 from synth.errors import OperatorError, TaskError

@@ -289,7 +289,7 @@ STATISTICS = ExtensionPoint(
         "gates": "synth.core.rewards.gate_costs:GateCosts",
     },
 )
-"""Figures about the rows of a dataset; the contract is :mod:`synth.core.dataset.statistics`.
+"""Figures about the rows of a dataset; the contract is :mod:`synth.core.dataset.store.counts`.
 Internal: only what ships is asked, so that counting reads no metadata.
 """
 
@@ -298,8 +298,8 @@ HONEST_AGENTS = ExtensionPoint(
     "synth.honest_agents",
     {
         "terse": "synth.core.validation.honest.wording:Terse",
-        "reads_more": "synth.core.validation.honest.reading:ReadsMore",
-        "reads_otherwise": "synth.core.validation.honest.reading:ReadsInAnotherOrder",
+        "reads_more": "synth.core.validation.honest.writing:ReadsMore",
+        "reads_otherwise": "synth.core.validation.honest.writing:ReadsInAnotherOrder",
         "looks_up_otherwise": "synth.core.validation.honest.lookups:LooksUpOtherwise",
         "writes_otherwise": "synth.core.validation.honest.writing:WritesInAnotherOrder",
         "corrects_itself": "synth.core.validation.honest.writing:CorrectsItself",

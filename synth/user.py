@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from synth.core.types.acts import Act
+from synth.core.types.reply import Act
 from synth.core.types.usage import Usage
 
 

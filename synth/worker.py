@@ -39,10 +39,10 @@ from synth.core.runner.build import (
     worker_id,
 )
 from synth.core.runner.provenance import check_installed
-from synth.core.runner.rate_limits import Grant, LeasedRateLimiter
+from synth.core.runner.rate_limits.limiter import LeasedRateLimiter
 from synth.core.runner.setup import RunSpec, WorkerSetup
 from synth.core.runner.totals import spent, stats_of
-from synth.core.runner.worker_messages import Assignment, Collected, Delivery
+from synth.core.runner.worker_messages import Assignment, Collected, Delivery, Grant
 from synth.core.validation.prove import prove
 from synth.errors import (
     ModelAuthError,

@@ -19,7 +19,9 @@ from aiohttp import web
 
 from synth.core.models.openai.endpoint import Backoff, Endpoint
 from synth.core.models.openai.model import OpenAIModel
-from synth.core.runner.rate_limits import Governor, LeasedRateLimiter, Quota
+from synth.core.runner.rate_limits.governor import Governor
+from synth.core.runner.rate_limits.limiter import LeasedRateLimiter
+from synth.core.runner.worker_messages import Quota
 from synth.errors import ModelError
 from synth.ext.serving.openai_server import Fault, serve
 from synth.model import Completion

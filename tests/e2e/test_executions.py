@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from envs.metrics import ExecutionMetrics
-from synth.core.dataset.executions import NO_TOOL
 from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.counts import NO_TOOL
 from tests.e2e.command import synth
 from tests.e2e.test_kill import disturbed, rows_so_far, start
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from synth.core.dataset.reader import Dataset
-from synth.core.runner.rate_limits.bucket import BURST_S
+from synth.core.runner.rate_limits.governor import BURST_S
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.e2e.limited_endpoint import Limited

@@ -18,7 +18,7 @@ import pytest
 
 from envs.types import ToolCall
 from synth.core.dataset.store.task_table import TaskTable
-from synth.core.types.reply_tool import REPLY
+from synth.core.types.reply import REPLY
 from synth.model import Completion
 from synth.task import Task
 from tests.e2e.command import synth

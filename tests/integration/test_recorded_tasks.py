@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import synth
-from synth.core.api.recorded_tasks import RecordedTasks
+from synth.core.api.episodes import RecordedTasks
 from synth.core.models.scripted.expert import ExpertConversation
 from synth.errors import DatasetError, OperatorError
 

@@ -7,10 +7,11 @@ import atexit
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
+from envs.closing import Closing
 from envs.sandboxes.base import DatabaseTarget, Template, find_engine
 from envs.types import Limits
 from envs.world.loader import World, load_world
@@ -18,8 +19,12 @@ from envs.world.template_cache import Templates
 from synth.config import from_dict
 from synth.core.api.threads import call, in_thread
 from synth.core.config.database_target import KINDS, Kind, engine_of, target_of
+from synth.core.dataset.store.task_table import read_prompts
+from synth.core.foundation.consent import agree, refuse
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.suggestions import hint, nearest
+from synth.core.rerun.recorded_run import open_recording
+from synth.core.runner.run_files import TASKS_FILE
 from synth.core.runner.transforms import transforms_of
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
@@ -166,3 +171,53 @@ def _proved(
     if not 0 <= index < plan.tasks:
         raise OperatorError(f"unknown task {index}: tasks are numbered from 0 to {plan.tasks - 1}")
     return call(lambda _: asyncio.run(prove(plan.task(index), world, template)))
+
+
+class RecordedTasks(Closing):
+    """The tasks of a run directory by their ids, such as the rows of ``synth export --to verl``
+    name them. Safe for threads.
+
+    World, tasks, limits and engine are the run's; the user is scripted.
+    ``trust=True`` executes a world that was not made on this machine. Close it, or use it as a
+    context manager. Raises :class:`~synth.errors.DatasetError` where the directory lacks what it
+    takes to play its tasks, and :class:`~synth.errors.UntrustedCode` without ``trust``.
+    """
+
+    def __init__(self, run: str | Path, *, trust: bool = False) -> None:
+        self._lock = threading.Lock()
+        self._held = ExitStack()
+        opening = open_recording(Path(run), agree if trust else refuse)
+        self._recording = self._held.enter_context(opening)
+        ids = read_prompts(Path(run) / TASKS_FILE)
+        self._places = {task_id: place for place, task_id in enumerate(ids)}
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all tasks, in the plan's order."""
+        return list(self._places)
+
+    def open(self, task_id: str) -> Episode:
+        """An episode on a task, in a fresh sandbox. Raises :class:`OperatorError` for an id that
+        the run does not have.
+        """
+        if task_id not in self._places:
+            raise OperatorError(f"the run has no task {task_id}")
+        recording = self._recording
+        with ExitStack() as held:
+            with self._lock:
+                task = recording.task_at(self._places[task_id])
+                using = recording.templates.use(task.universe)
+                template = using.__enter__()
+                held.callback(self._let_go, using)
+            own = held.pop_all()
+            episode = OpenedEpisode(task, recording.world, template, own, recording.limits)
+        episode.error_style = recording.config.agent.error_style
+        return episode
+
+    def _let_go(self, using: AbstractContextManager[Template]) -> None:
+        with self._lock:
+            using.__exit__(None, None, None)
+
+    def close(self) -> None:
+        """Let go of the world. Episodes that are open break."""
+        self._held.close()

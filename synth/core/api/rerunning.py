@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from synth.core.api.datasets import Source, load
 from synth.core.api.threads import Interrupt, call, in_thread
-from synth.core.dataset.several import CombinedDataset
+from synth.core.dataset.reader import Dataset
+from synth.core.dataset.several import CombinedDataset, open_datasets
 from synth.core.foundation.consent import Consent, agree, refuse
 from synth.core.foundation.shipped import find_world
 from synth.core.rerun import regrade
@@ -15,6 +16,29 @@ from synth.core.rerun import replay as replaying
 from synth.core.rerun.regrade import GradeReport
 from synth.core.rerun.replay import ReplayReport
 from synth.errors import OperatorError
+
+Source = Dataset | str | Path
+"""A dataset, or the path of one: a run directory, a ``.parquet`` file or a folder of them."""
+
+
+def load(source: Source | Iterable[str | Path]) -> Dataset:
+    """Open a dataset, or several as one, in any state: complete, partial, running or interrupted.
+
+    ``source`` is a run directory, a ``.parquet`` file or a folder of such files, or a list of
+    these. Nothing of it is executed, and rows are read when they are asked for::
+
+        data = synth.load("out/shop")
+        data[0]["messages"]                                 # a row: columns by name
+        data.query("reward < 1 ORDER BY num_turns")         # an Arrow table, by SQL of DuckDB
+        data.table(["family", "reward"])                    # an Arrow table of columns
+        data.to_pandas(), data.to_datasets(), data.errors()
+
+    Raises:
+        DatasetError: If there is no dataset, or it cannot be read.
+    """
+    if isinstance(source, Dataset):
+        return source
+    return open_datasets([source] if isinstance(source, (str, Path)) else list(source))
 
 
 def replay(run: Source, *, trust: bool = False) -> ReplayReport:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from synth.coordinator import Failure, RunReport
-from synth.core.dataset.executions import ToolExecutions
+from synth.core.dataset.store.counts import ToolExecutions
 from synth.core.foundation.standard_output import say
 from synth.verdict import StopReason
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from synth.core.dataset.published import is_uploaded
 from synth.core.dataset.store.manifest import read_manifest
 from synth.core.dataset.store.run_info import RunFiles
+from synth.core.dataset.upload import is_uploaded
 from synth.core.foundation.standard_output import say
 from synth.errors import DatasetError
 

@@ -17,7 +17,7 @@ from synth.core.dataset.reader import Dataset
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.standard_output import say
 from synth.core.report import Screen
-from synth.core.report.gates_table import show_gates
+from synth.core.report.table import show_gates
 from synth.core.rerun.regrade import Change, GradeReport, Verdicts, grade
 from synth.core.runner.progress import ProgressView
 from synth.errors import OperatorError

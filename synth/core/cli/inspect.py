@@ -13,8 +13,7 @@ from synth.core.dataset.store.wire import COLUMNS, to_values
 from synth.core.foundation.standard_output import stdout
 from synth.core.foundation.suggestions import hint, nearest
 from synth.core.report import Screen
-from synth.core.report.compare import compare
-from synth.core.report.compare_table import LISTED, show_comparison
+from synth.core.report.compare import LISTED, compare, show_comparison
 from synth.core.report.follow import follow, print_events, show_news
 from synth.core.report.json_output import print_document, print_json
 from synth.core.report.pager import paged

@@ -5,7 +5,10 @@ the documentation.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal
+
+from synth.errors import DatasetError
 
 SCHEMA_VERSION: Final = 3
 """Version of :data:`COLUMNS`; it rises with every change that another version would misread."""
@@ -241,3 +244,15 @@ BY_NAME: Final = {col.name: col for col in COLUMNS}
 VOLATILE: Final = tuple(col.name for col in COLUMNS if col.volatile)
 LATE: Final = tuple(col.name for col in COLUMNS if col.late)
 JSON_COLUMNS: Final = tuple(col.name for col in COLUMNS if col.kind in {"json", "list<json>"})
+
+
+def check_version(version: object, source: Path) -> None:
+    """Raise :class:`~synth.errors.DatasetError` for another schema version than the present one."""
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise DatasetError(f"{source} has no valid schema version: {version!r}")
+    if version != SCHEMA_VERSION:
+        advice = "upgrade synth" if version > SCHEMA_VERSION else "record the run again"
+        raise DatasetError(
+            f"{source} has schema version {version}, but this version of synth reads schema version"
+            f" {SCHEMA_VERSION}; {advice}"
+        )

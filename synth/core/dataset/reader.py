@@ -18,18 +18,16 @@ import pyarrow as pa
 from envs.closing import Closing
 from envs.unreadable import unreadable
 from synth.core.dataset.arrow_schema import SCHEMA, empty, error_values
-from synth.core.dataset.conversions import data_frame, dataset_dict
 from synth.core.dataset.store.error_row import ErrorRow
 from synth.core.dataset.store.errors_file import read_errors
 from synth.core.dataset.store.journal import Journal, Segment, segment_numbers
 from synth.core.dataset.store.lock import is_held
 from synth.core.dataset.store.manifest import read_manifest
 from synth.core.dataset.store.parquet_shard import file_digest, remedy
-from synth.core.dataset.store.part import Part
+from synth.core.dataset.store.part import Part, data_frame, dataset_dict
 from synth.core.dataset.store.run_info import RunFiles, RunInfo
 from synth.core.dataset.store.wire import to_values
-from synth.core.dataset.trajectory import Trajectory
-from synth.core.dataset.transcript_html import families_html
+from synth.core.dataset.transcript_html import Trajectory, families_html
 from synth.core.foundation.suggestions import hint, nearest
 from synth.errors import DatasetError
 from synth.plugins import find_module, resolve

@@ -166,3 +166,22 @@ def _verdicts(verdicts: Sequence[Mapping[str, Any]]) -> str:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+class Trajectory(dict[str, Any]):
+    """A row of the dataset: its columns by name, JSON columns as Python values.
+
+    A notebook shows it as a transcript beside its row changes and verdicts.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        named = (f"{name}={self[name]!r}" for name in _NAMED if name in self)
+        return f"Trajectory({', '.join(named)}, {len(self)} columns)"
+
+    def _repr_html_(self) -> str:
+        return trajectory_html(self)
+
+
+_NAMED = ("trajectory_id", "family", "reward", "stop_reason")

@@ -18,9 +18,9 @@ from typing import Any, cast
 from envs.json_text import canonical
 from synth.core.dataset.store.run_info import RunFiles
 from synth.core.dataset.store.task_table import TaskOrigin, read_origins
-from synth.core.foundation.near_duplicates import NearDuplicates
-from synth.core.foundation.shingles import (
+from synth.core.foundation.near_duplicates import (
     SHINGLE,
+    NearDuplicates,
     masked,
     number_of,
     run_numbers,
@@ -28,7 +28,7 @@ from synth.core.foundation.shingles import (
     words,
 )
 from synth.core.types.difficulty import KINDS
-from synth.core.types.families import JOIN
+from synth.core.types.phrasings import JOIN
 from synth.errors import DatasetError
 
 _DIVISIONS = 16

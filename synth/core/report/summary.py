@@ -9,15 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from synth.core.dataset.executions import ToolExecutions
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.statistics import all_statistics
+from synth.core.dataset.store.counts import ToolExecutions, all_statistics
 from synth.core.dataset.variety import Variety
 from synth.core.report.histogram import histogram_of
 from synth.core.report.rates import PassTally
 from synth.core.report.tool_use import tool_uses
-from synth.core.types.families import folded
-from synth.core.types.phrasings import HeldOutPhrasings
+from synth.core.types.phrasings import HeldOutPhrasings, folded
 
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 _USER = ("user_input_tokens", "user_output_tokens", "user_cost_usd")

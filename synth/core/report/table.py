@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from synth.core.dataset.variety import variety_table
-from synth.core.report.gates_table import show_gates
 from synth.core.report.histogram import Histogram
 from synth.core.report.screen import Screen, cell, reason_of, safe_line
 
@@ -337,3 +336,20 @@ def _partly(known: int, rows: int) -> str:
 
 def _seconds(value: float) -> str:
     return f"{value * 1000:.1f} ms" if value < 1 else f"{value:.1f} s"
+
+
+HEADER = ("gate", "refuses", "by", "for example")
+
+
+def show_gates(screen: Screen, gates: Sequence[Mapping[str, Any]]) -> None:
+    """Print the refusals among rollouts with the right end state, with the commonest findings."""
+    rows: list[tuple[str, str, str, str]] = []
+    for item in gates:
+        note = "" if item["note"] is None else f", if it forbids [{item['note']}]"
+        name, refused = f"{item['gate']}{note}", f"{item['refused']} of {item['right_ends']}"
+        for reason in item["reasons"]:
+            evidence = f" ({reason['evidence']})" if reason["evidence"] else ""
+            text = f"{reason['check']}: {reason['words']}".removesuffix(": ") + evidence
+            rows.append((name, refused, str(reason["rows"]), text))
+            name = refused = ""
+    screen.table(HEADER, rows, right=(1, 2))

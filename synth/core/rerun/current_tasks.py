@@ -17,8 +17,7 @@ from synth.core.rerun.recorded_run import Recording
 from synth.core.runner.transforms import transforms_of
 from synth.core.tasks.families import FamilyTasks
 from synth.core.tasks.yaml.source_map import Map, Seq, load_yaml
-from synth.core.types.families import JOIN
-from synth.core.types.phrasings import VOICE
+from synth.core.types.phrasings import JOIN, VOICE
 from synth.errors import TaskError
 from synth.plugins import TASK_TRANSFORMS
 from synth.task import Task

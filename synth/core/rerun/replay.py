@@ -23,9 +23,9 @@ from synth.core.rerun.recorded_run import Recording, Row, open_recording
 from synth.core.rewards.gate_costs import notes_in
 from synth.core.runner.recorded_calls import again
 from synth.core.runner.setup import wrapper_kinds
-from synth.core.types.acts import Act
 from synth.core.types.checks import CLOCK, TIE
 from synth.core.types.events import CompletionEvent, ToolResultEvent, UserTurnEvent
+from synth.core.types.reply import Act
 from synth.core.users.scripted.user import ScriptedUser
 from synth.episode import Episode
 from synth.errors import DatasetError

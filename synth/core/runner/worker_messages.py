@@ -6,8 +6,64 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from synth.core.runner.rate_limits import UsageReport
 from synth.task import Job, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """Limits of the run at its endpoint, all workers together; a rate of None is not a limit.
+
+    ``most`` and ``least`` bound the requests at once between which capacity is looked for,
+    beginning at ``start``.
+    """
+
+    most: int
+    least: int = 1
+    start: int = 32
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+
+    @property
+    def rated(self) -> bool:
+        return self.requests_per_minute is not None or self.tokens_per_minute is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A worker's lease until the next one, or until it expires. ``concurrency`` replaces the last
+    grant's; ``permits`` are added to what it holds.
+
+    A permit is the right to begin one attempt, and says for how many tokens it was charged; None:
+    none is needed. ``epoch`` names the present guess of the endpoint's capacity. ``pause_s``:
+    nobody asks for so long.
+    """
+
+    concurrency: int
+    epoch: int = 0
+    permits: tuple[int, ...] | None = None
+    pause_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReport:
+    """Use that a worker made of its lease since its last report.
+
+    ``in_flight`` and ``waiting`` are as of now; ``wanted`` are the estimates, in tokens, of those
+    that lack a permit only. ``answered`` and ``overloaded`` count attempts begun in ``epoch``.
+    ``corrected`` is what attempts used beyond what they were charged for (below zero: less),
+    ``returned`` are permits that nobody wants any more, ``pause_s`` is what remains of a wait that
+    the endpoint has asked for since.
+    """
+
+    epoch: int = 0
+    in_flight: int = 0
+    waiting: int = 0
+    wanted: tuple[int, ...] = ()
+    answered: int = 0
+    overloaded: int = 0
+    corrected: int = 0
+    returned: tuple[int, ...] = ()
+    pause_s: float = 0.0
 
 
 @dataclass(frozen=True)

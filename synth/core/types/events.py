@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from synth.core.types.acts import Act
+from synth.core.types.reply import Act
 
 Json = Any
 

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from synth.core.types.families import JOIN
+JOIN = "+"
+"""Stands between the families in a composed task's ``family``."""
+
+
+def folded(family: str) -> str:
+    """The family, or for a composed task its number of requests, such as ``2 requests``."""
+    parts = family.count(JOIN) + 1
+    return family if parts == 1 else f"{parts} requests"
+
 
 HELD_OUT = "held_out_phrasings"
 """The key of the manifest about them."""

@@ -4,7 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final, Literal
+
+ActKind = Literal["ask", "propose", "check", "report", "refuse", "work"]
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One act of a turn to the user. The scripted expert states its acts; the acts of other models
+    are read from their words, by rules or by a model.
+
+    ``ask``: it wants to know the ``topics``. ``propose``: it wants leave to call the ``tools``;
+    none named stands for any. ``check``: it asks whether what it says is right. ``report``: it
+    says what it has done or found. ``refuse``: it says that something is not possible. ``work``: it
+    says what it will look up, or greets; nothing is settled.
+
+    Example: ``Act("propose", tools=("cancel_order",))``.
+    """
+
+    kind: ActKind
+    topics: Sequence[str] = ()
+    tools: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +79,17 @@ class GoldReply:
             tuple((table, key) for table, key in raw.get("people", ())),
             tuple((table, key) for table, key in raw.get("shown", ())),
         )
+
+
+REPLY: Final = "reply_to_user"
+
+REPLY_DESCRIPTION: Final = (
+    "Say something to the user, and get the user's answer. Questions, and the final report, go"
+    " here: the user sees nothing else of your work."
+)
+REPLY_PARAMETERS: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"text": {"type": "string", "description": "What you say to the user."}},
+    "required": ["text"],
+    "additionalProperties": False,
+}

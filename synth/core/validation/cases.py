@@ -11,7 +11,7 @@ from synth.core.tasks.families import FamilyTasks
 from synth.core.tasks.yaml.family import Family
 from synth.core.tasks.yaml.step_templates import in_case, realise
 from synth.core.tasks.yaml.template import names_in
-from synth.core.validation.source_location import family_fault
+from synth.core.validation.base import family_fault
 from synth.task import Task
 
 MOST_TASKS = 100

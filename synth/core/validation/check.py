@@ -29,6 +29,7 @@ from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.validation.argument_provenance import ungrounded_arguments
 from synth.core.validation.attacks.runner import AttackRunner, Case
 from synth.core.validation.attacks.steps import Move, ToolStep, acts, moves_of, talk
+from synth.core.validation.base import fault
 from synth.core.validation.cases import check_cases
 from synth.core.validation.dead_parts import Finding, findings, parts_of, writes_nothing
 from synth.core.validation.family_guess import PER_FAMILY, FamilyGuess, guess_families
@@ -42,7 +43,6 @@ from synth.core.validation.show import (
     attack_rollouts,
     honest_rollouts,
 )
-from synth.core.validation.source_location import fault
 from synth.core.validation.suspects import SampleEnd, SuspectReport, find_suspects
 from synth.errors import TaskError
 from synth.evidence import end_state_gone

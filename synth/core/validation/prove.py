@@ -20,10 +20,10 @@ from synth.core.models.scripted.expert import GoldStuckError, ScriptedModel
 from synth.core.rewards.answer import same_answer
 from synth.core.rewards.state.alternatives import try_end
 from synth.core.tasks.parts import joined_end, joined_gold
-from synth.core.types.acts import Act
 from synth.core.types.difficulty import work_of
 from synth.core.types.events import UserTurnEvent
 from synth.core.types.renaming import renaming_of, with_renaming
+from synth.core.types.reply import Act
 from synth.core.types.steps import (
     Action,
     AskStep,
@@ -34,10 +34,8 @@ from synth.core.types.steps import (
     every_step,
 )
 from synth.core.users.scripted.proposal import Turn
-from synth.core.validation.base import validations_of
-from synth.core.validation.branches import branches_taken
+from synth.core.validation.base import branches_taken, fault, validations_of
 from synth.core.validation.gold_reply import Stated, gold_reply
-from synth.core.validation.source_location import fault
 from synth.episode import Episode
 from synth.errors import TaskError
 from synth.evidence import Query

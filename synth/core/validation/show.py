@@ -14,10 +14,10 @@ from synth.agent import ReactAgent
 from synth.core.foundation.hashing import canonical
 from synth.core.models.scripted.expert import GoldStuckError
 from synth.core.personal import people_of
+from synth.core.validation.attacks.base import dishonest_attacks
 from synth.core.validation.attacks.lazy import lazy_agents
 from synth.core.validation.attacks.mutants import mutants, strays_for
 from synth.core.validation.attacks.runner import STRAYS, Case
-from synth.core.validation.attacks.scene import dishonest_attacks
 from synth.core.validation.attacks.steps import Attack, ToolStep, acts
 from synth.core.validation.base import validations_of
 from synth.core.validation.honest.base import HonestAgent, ProvedTask

@@ -25,10 +25,9 @@ from synth.core.tasks.yaml.step_templates import (
 )
 from synth.core.tasks.yaml.user import ConsentText
 from synth.core.validation.argument_provenance import appears_in, flat, leaves, unknown_arguments
-from synth.ext.action_lists.entries import Entry, ExpectedCall
+from synth.ext.action_lists.entries import Entry, ExpectedCall, Kind, Refused
 from synth.ext.action_lists.inference import MOST_COUNTED, Inferred, names_something
 from synth.ext.action_lists.lookup import Read, Search
-from synth.ext.action_lists.refusals import Kind, Refused
 from synth.ext.action_lists.script import IDENTITY, Script
 from synth.ext.action_lists.support import supported
 from synth.ext.action_lists.values import (

@@ -14,8 +14,7 @@ from envs.world.loader import World
 from synth.core.validation.attacks.steps import ToolStep
 from synth.core.validation.check import FamilyChecker, Options, Proved
 from synth.core.validation.report import FamilyReport
-from synth.ext.action_lists.entries import read_entries
-from synth.ext.action_lists.refusals import Kind, LeftOut
+from synth.ext.action_lists.entries import Kind, LeftOut, read_entries
 from synth.ext.action_lists.tasks import ListSettings, ListTasks, list_tasks
 
 

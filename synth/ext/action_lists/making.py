@@ -86,7 +86,7 @@ def body_of(
     asks_consent: bool,
 ) -> MadeBody:
     """The whole body of an entry's task. Raises
-    :class:`~synth.ext.action_lists.refusals.Refused`.
+    :class:`~synth.ext.action_lists.entries.Refused`.
     """
     writers = {tool.name for tool in world.tools if not tool.read_only}
     script = settled_script(entry, writers)

@@ -25,9 +25,8 @@ from synth.core.tasks.yaml.family import read_rules
 from synth.core.validation.argument_provenance import ungrounded_arguments
 from synth.core.validation.prove import prove_and_keep
 from synth.errors import TaskError
-from synth.ext.action_lists.entries import Entry, Unreadable, read_entries
+from synth.ext.action_lists.entries import Entry, Kind, LeftOut, Refused, Unreadable, read_entries
 from synth.ext.action_lists.making import body_of, empty_body
-from synth.ext.action_lists.refusals import Kind, LeftOut, Refused
 from synth.ext.action_lists.wording import wants_consent
 from synth.task import Task
 

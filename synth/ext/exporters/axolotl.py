@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synth.core.dataset.store.wire import json_text
-from synth.ext.exporters.base import Example, Message, Row
-from synth.ext.exporters.conversations import ConversationExporter
+from synth.ext.exporters.base import ConversationExporter, Example, Message, Row
 
 
 class Axolotl(ConversationExporter):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from synth.core.api.datasets import Source, load
+from synth.core.api.rerunning import Source, load
 from synth.core.api.threads import call, in_thread
 from synth.core.config.options import parse_options
 from synth.errors import ConfigProblems, OperatorError

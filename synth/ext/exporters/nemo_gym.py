@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from synth.core.types.reply_tool import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
+from synth.core.types.reply import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
 from synth.ext.exporters.base import Example, Row
 from synth.ext.exporters.prompts import (
     PromptExporter,

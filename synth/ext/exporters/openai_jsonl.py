@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from synth.core.dataset.store.wire import json_text
-from synth.ext.exporters.base import Example, Message, Row
-from synth.ext.exporters.conversations import ConversationExporter
+from synth.ext.exporters.base import ConversationExporter, Example, Message, Row
 
 _KEYS = {
     "system": ("role", "content", "name"),

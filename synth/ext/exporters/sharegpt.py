@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from synth.core.dataset.store.wire import json_text
-from synth.ext.exporters.base import Example, Message, Row
-from synth.ext.exporters.conversations import ConversationExporter
+from synth.ext.exporters.base import ConversationExporter, Example, Message, Row
 from synth.ext.exporters.row_policy import Calls
 
 CALL_TAGS = ("<tool_call>", "</tool_call>")

@@ -22,8 +22,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from synth.errors import OperatorError
-from synth.ext.exporters.base import Example, Message, Row
-from synth.ext.exporters.conversations import ConversationExporter
+from synth.ext.exporters.base import ConversationExporter, Example, Message, Row
 from synth.ext.exporters.files import Columns
 from synth.ext.exporters.rendering.presets import Preset, RenderError, special_tokens
 from synth.plugins import PluginError, resolve

@@ -20,8 +20,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from synth.core.dataset.store.wire import json_text
-from synth.ext.exporters.base import Example, Message, Row
-from synth.ext.exporters.conversations import ConversationExporter
+from synth.ext.exporters.base import ConversationExporter, Example, Message, Row
 from synth.ext.exporters.files import Columns
 from synth.ext.exporters.hermes import conversation
 from synth.ext.exporters.prompts import (

@@ -16,8 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from synth.core.foundation.json_leaves import named_values
-from synth.core.foundation.near_duplicates import NearDuplicates
-from synth.core.foundation.shingles import number_of, run_numbers, shingles, words
+from synth.core.foundation.near_duplicates import (
+    NearDuplicates,
+    number_of,
+    run_numbers,
+    shingles,
+    words,
+)
 from synth.errors import OperatorError
 from synth.ext.hub.benchmark_texts import BenchmarkText, read_texts
 

@@ -12,7 +12,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalTokenNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
-from synth.core.dataset.published import LAST, published_files
+from synth.core.dataset.upload import LAST, published_files
 from synth.errors import OperatorError
 
 BATCH_FILES, BATCH_BYTES = 50, 1_000_000_000

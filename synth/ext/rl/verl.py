@@ -34,7 +34,7 @@ from verl.utils.profiler import simple_timer
 from envs.errors import SandboxError
 from envs.tools.toolbox import parse_arguments
 from envs.types import ToolResult
-from synth.core.api.recorded_tasks import RecordedTasks
+from synth.core.api.episodes import RecordedTasks
 from synth.episode import Episode, Score
 from synth.errors import OperatorError
 from synth.ext.rl.token_answers import message_of

@@ -12,7 +12,7 @@ from typing import Any, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from synth.core.language.json_answers import json_object
-from synth.core.types.acts import Act, ActKind
+from synth.core.types.reply import Act, ActKind
 from synth.core.users.scripted.topics import plain_name
 from synth.model import Completion
 from synth.user import UserRole

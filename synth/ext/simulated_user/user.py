@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 
 from envs.types import ToolCall
 from synth.core.foundation.hashing import derive_seed
-from synth.core.types.acts import Act
+from synth.core.types.reply import Act
 from synth.core.types.usage import Usage
 from synth.core.users.scripted.hearing import spoken
 from synth.core.users.scripted.topics import about

@@ -19,7 +19,7 @@ from synth.core.tasks.parts import OF, joined_gold
 from synth.core.tasks.system_prompt import clock_line
 from synth.core.tasks.yaml.words import SUBMIT_SQL
 from synth.core.types.checks import EndRules
-from synth.core.types.families import JOIN
+from synth.core.types.phrasings import JOIN
 from synth.core.types.steps import AskStep, CallStep, Step, every_step, rewritten
 from synth.ext.variety.wording.message import message_of
 from synth.task import Task

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heapreplace
 
-from synth.core.foundation.near_duplicates import NearDuplicates
-from synth.core.foundation.shingles import number_of, shingles, words
+from synth.core.foundation.near_duplicates import NearDuplicates, number_of, shingles, words
 from synth.core.types.difficulty import difficulty
 from synth.ext.variety.composer import Composer
 from synth.source import TaskPool

@@ -11,7 +11,7 @@ import pytest
 
 from synth.coordinator import Failure, RunReport
 from synth.core.cli.end_report import conclude
-from synth.core.dataset.executions import ToolExecutions
+from synth.core.dataset.store.counts import ToolExecutions
 from synth.core.runner.totals import Totals
 
 

@@ -12,10 +12,16 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from synth.__main__ import main
-from synth.core.dataset.published import is_uploaded, published_files
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.run_info import RunIdentity
-from synth.core.dataset.upload import RECORD, Uploaded, check_target, upload
+from synth.core.dataset.upload import (
+    RECORD,
+    Uploaded,
+    check_target,
+    is_uploaded,
+    published_files,
+    upload,
+)
 from synth.errors import OperatorError
 from tests.sample_rows import row, write_run
 

@@ -6,8 +6,16 @@ import random
 
 import pytest
 
-from synth.core.foundation.near_duplicates import NearDuplicates, is_similar
-from synth.core.foundation.shingles import SLOT, masked, number_of, run_numbers, shingles, words
+from synth.core.foundation.near_duplicates import (
+    SLOT,
+    NearDuplicates,
+    is_similar,
+    masked,
+    number_of,
+    run_numbers,
+    shingles,
+    words,
+)
 
 NAMES = [f"name{number}" for number in range(40)]
 

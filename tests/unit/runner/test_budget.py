@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from synth.config import BudgetConfig
-from synth.core.runner.budget import FIRST, Budget
+from synth.core.runner.breaker import FIRST, Budget
 from synth.core.runner.totals import Totals
 
 

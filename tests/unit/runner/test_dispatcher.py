@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from synth.core.runner.rate_limits import Grant
 from synth.core.runner.runtimes.base import Runtime, WorkerHandle
 from synth.core.runner.setup import WorkerSetup
-from synth.core.runner.worker_messages import Assignment, Collected, Delivery
+from synth.core.runner.worker_messages import Assignment, Collected, Delivery, Grant
 from synth.dispatcher import Dispatcher, StopSignal
 from synth.errors import ModelAuthError, SynthError, WorkerHeld, WorkerLost
 

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from synth.core.dataset.schema_versions import check_version
+from synth.core.dataset.columns import check_version
 from synth.core.dataset.store.counts import RunCounts
 from synth.core.dataset.store.run_info import RunFiles, RunInfo, check_content, read_json
 from synth.errors import DatasetError

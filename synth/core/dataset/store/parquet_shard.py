@@ -15,8 +15,7 @@ import pyarrow.parquet as pq
 
 from envs.unreadable import unreadable
 from synth.core.dataset.arrow_schema import SCHEMA, VERSION_KEY, conform
-from synth.core.dataset.columns import COLUMNS
-from synth.core.dataset.schema_versions import check_version
+from synth.core.dataset.columns import COLUMNS, check_version
 from synth.core.dataset.store.atomic_files import Fault, disk, no_fault, sync_directory
 from synth.errors import DatasetError, OperatorError
 

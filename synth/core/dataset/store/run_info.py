@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 from envs.unreadable import unreadable
-from synth.core.dataset.columns import SCHEMA_VERSION
-from synth.core.dataset.schema_versions import check_version
+from synth.core.dataset.columns import SCHEMA_VERSION, check_version
 from synth.core.dataset.store.layout import Layout
 from synth.errors import DatasetError
 

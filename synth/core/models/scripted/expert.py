@@ -25,8 +25,8 @@ from synth.core.tasks.yaml.conditions import all_hold
 from synth.core.tasks.yaml.saves import read_result, saved_values
 from synth.core.tasks.yaml.template import fill, rounded
 from synth.core.tasks.yaml.words import TODAY
-from synth.core.types.acts import Act
 from synth.core.types.renaming import renaming_of
+from synth.core.types.reply import Act
 from synth.core.types.steps import (
     Action,
     AskStep,

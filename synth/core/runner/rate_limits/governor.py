@@ -13,9 +13,134 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from synth.core.runner.rate_limits.bucket import BURST_S, Bucket
-from synth.core.runner.rate_limits.capacity import Capacity
-from synth.core.runner.rate_limits.leases import Grant, Quota, UsageReport
+from synth.core.runner.worker_messages import Grant, Quota, UsageReport
+
+CUT = 0.75
+"""The share of the limit that an overload leaves; half while it still doubles, which overshoots
+further.
+"""
+
+TOLERATED = 0.02
+"""The share of attempts that may fail without a cut: single failures are not sign of an endpoint's
+capacity.
+"""
+
+WINDOW = 200
+"""It is counted among so many attempts at least, or two rounds of them."""
+
+QUIET_ROUNDS = 50
+LONGEST_QUIET = 400
+FEWEST_QUIET = 200
+"""How long a limit is held below the wall: so many rounds, and so many answers at least."""
+
+STEP = 16
+"""A round adds the limit's sixteenth, and one at least."""
+
+
+class Capacity:
+    """The limit on requests at once, between ``least`` and ``most``. ``epoch`` changes with each
+    cut: what was asked before it says nothing about the limit after it.
+    """
+
+    def __init__(self, least: int, most: int, start: int) -> None:
+        self._least, self._most = least, max(least, most)
+        self._limit = float(min(max(start, self._least), self._most))
+        self._doubling = True
+        self._wall: int | None = None
+        self._quiet = QUIET_ROUNDS
+        self._calm = 0
+        self._answered = self._failed = 0
+        self.epoch = 0
+
+    @property
+    def limit(self) -> int:
+        return int(self._limit)
+
+    def hear(self, answered: int, overloaded: int, *, full: bool) -> None:
+        """Take in the results of attempts of this epoch; ``full``: the limit was in use, so that
+        answers say
+        something about it.
+        """
+        self._answered += answered
+        self._failed += overloaded
+        window = max(2 * self.limit, WINDOW)
+        if self._failed > TOLERATED * window:
+            self._cut()
+            return
+        if self._answered + self._failed >= window:
+            self._answered = self._failed = 0
+        if full and answered:
+            self._grow(answered)
+
+    def _cut(self) -> None:
+        probed = self._wall is not None and self.limit >= self._wall
+        self._quiet = min(self._quiet * 2, LONGEST_QUIET) if probed else QUIET_ROUNDS
+        self._wall = self.limit
+        self._limit = max(float(self._least), self._limit * (0.5 if self._doubling else CUT))
+        self._doubling = False
+        self._answered = self._failed = self._calm = 0
+        self.epoch += 1
+
+    def _grow(self, answered: int) -> None:
+        if self._doubling:
+            self._limit = min(self._limit + answered, float(self._most))
+            return
+        if self._wall is not None and self.limit >= self._wall - 1:
+            self._calm += answered
+            if self.limit < self._wall and self._calm >= max(
+                self._quiet * self.limit, FEWEST_QUIET
+            ):
+                self._limit, self._calm = (
+                    min(float(self._wall), float(self._most)),
+                    0,
+                )  # one more, as a trial
+            elif self.limit >= self._wall and self._calm >= 2 * self.limit:
+                self._wall, self._calm, self._quiet = None, 0, QUIET_ROUNDS  # the wall has moved
+            return
+        grown = self._limit + answered / self._limit * max(1.0, self._limit / STEP)
+        most = self._most if self._wall is None else max(self._wall - 1, self._least)
+        self._limit = min(grown, float(most), float(self._most))
+
+
+BURST_S = 1.0
+"""A bucket saves up what flows in within so many seconds: enough to bridge the time between two
+reports of a worker, and under two percent of a minute.
+"""
+
+
+class Bucket:
+    """In any span of ``t`` minutes no more than ``per_minute * t + burst`` is taken, and the last
+    taking's excess.
+
+    A taking larger than ``burst`` waits for a full bucket, and leaves a debt that the flow pays
+    off. ``clock`` gives seconds.
+    """
+
+    def __init__(self, per_minute: float, burst: float, clock: Callable[[], float]) -> None:
+        self._rate = per_minute / 60.0
+        self.burst = burst
+        self._clock = clock
+        self._level = min(burst, 1.0)
+        self._at = clock()
+
+    @property
+    def level(self) -> float:
+        """Amount that could be taken now; below zero: a debt."""
+        now = self._clock()
+        self._level = min(self._level + (now - self._at) * self._rate, self.burst)
+        self._at = now
+        return self._level
+
+    def has(self, amount: float, kept: float = 0.0) -> bool:
+        """True if so much may be taken, and so much is left for others (half of the burst at most:
+        they may be slow).
+        """
+        return self.level >= min(amount + min(kept, self.burst / 2), self.burst)
+
+    def take(self, amount: float) -> None:
+        """Take, whether it is there or not; a negative amount gives back."""
+        self._level = min(self.level - amount, self.burst)
+
 
 TURN_S = 2.0
 """Where there is less than one place for each worker, the places go round after so many seconds."""

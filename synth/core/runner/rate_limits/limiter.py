@@ -14,7 +14,7 @@ from itertools import islice
 from types import TracebackType
 from typing import Any
 
-from synth.core.runner.rate_limits.leases import Grant, UsageReport
+from synth.core.runner.worker_messages import Grant, UsageReport
 from synth.core.types.usage import Usage
 from synth.errors import ModelAuthError, ModelError, ModelRefusedRequest
 

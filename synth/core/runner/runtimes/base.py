@@ -15,9 +15,8 @@ from dataclasses import asdict
 
 from synth.config import RuntimeConfig
 from synth.core.config.options import load_extension, options_for
-from synth.core.runner.rate_limits import Grant
 from synth.core.runner.setup import WorkerSetup
-from synth.core.runner.worker_messages import Assignment, Collected
+from synth.core.runner.worker_messages import Assignment, Collected, Grant
 from synth.plugins import RUNTIMES
 
 

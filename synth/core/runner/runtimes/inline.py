@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from synth.core.runner.rate_limits import Grant
 from synth.core.runner.runtimes.base import Runtime, WorkerHandle
 from synth.core.runner.setup import WorkerSetup
-from synth.core.runner.worker_messages import Assignment, Collected
+from synth.core.runner.worker_messages import Assignment, Collected, Grant
 from synth.worker import Worker
 
 

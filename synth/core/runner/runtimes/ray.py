@@ -28,11 +28,10 @@ import ray.exceptions
 
 from synth.core.config.types import MoreThanZero
 from synth.core.foundation.shipped import DISTRIBUTION, version
-from synth.core.runner.rate_limits import Grant
 from synth.core.runner.runtimes import orphans
 from synth.core.runner.runtimes.base import Runtime, WorkerHandle
 from synth.core.runner.setup import WorkerSetup
-from synth.core.runner.worker_messages import Assignment, Collected
+from synth.core.runner.worker_messages import Assignment, Collected, Grant
 from synth.errors import OperatorError, WorkerHeld, WorkerLost
 from synth.worker import Worker
 

@@ -1,7 +1,7 @@
 """The scripted user: answers by rule, without a model.
 
 It knows its role and reads the agent's words, or the acts that the agent states as data or that a
-model heard in them (:class:`synth.core.types.acts.Act`). Each turn is answered by the first rule
+model heard in them (:class:`synth.core.types.reply.Act`). Each turn is answered by the first rule
 that fits:
 
 1. A proposal that states every mention of a consent cleanly (see
@@ -35,7 +35,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from synth.core.foundation.hashing import derive_seed
-from synth.core.types.acts import Act
+from synth.core.types.reply import Act
 from synth.core.users.scripted.conditions import lacking, unclear
 from synth.core.users.scripted.hearing import (
     offers_help,

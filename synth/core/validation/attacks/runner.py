@@ -14,16 +14,15 @@ from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.personal import people_of
 from synth.core.rewards.gate_costs import notes_in
 from synth.core.tasks.yaml.family import Family
+from synth.core.validation.attacks.base import dishonest_attacks
 from synth.core.validation.attacks.lazy import CONSTANT, TALKLESS, lazy_agents
 from synth.core.validation.attacks.mutants import CHANGED, mutants, spread, strays_for
-from synth.core.validation.attacks.scene import dishonest_attacks
 from synth.core.validation.attacks.steps import Attack, AttackResult, Move, ToolStep, acts, play
-from synth.core.validation.base import validations_of
+from synth.core.validation.base import family_fault, validations_of
 from synth.core.validation.cases import cases_work
 from synth.core.validation.equivalence import end_of, same_end, same_process
 from synth.core.validation.prove import GOLD_LIMITS
 from synth.core.validation.report import FamilyReport
-from synth.core.validation.source_location import family_fault
 from synth.episode import Episode, Score
 from synth.errors import TaskError
 from synth.rewards import Evidence, author_error

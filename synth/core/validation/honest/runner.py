@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from envs.errors import EnvsError
 from synth.agent import ReactAgent
 from synth.core.models.scripted.expert import GoldStuckError
-from synth.core.types.acts import Act
+from synth.core.types.reply import Act
 from synth.core.validation.attacks.runner import Case, FamilyRunner
 from synth.core.validation.honest.base import HonestAgent, HonestResult, ProvedTask
 from synth.core.validation.prove import GOLD_LIMITS

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from unicodedata import category
 
 from synth.core.dataset.sanitize import sanitize
-from synth.core.foundation.shingles import shingles, words
+from synth.core.foundation.near_duplicates import shingles, words
 from synth.core.tasks.phrasings import REQUEST, UserPhrasing
 from synth.core.users.scripted.yes_no_words import agrees
 from synth.ext.authoring.asking.questions import Refusal

@@ -4,19 +4,60 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+from envs.unreadable import unreadable
 from synth.core.foundation.hashing import derive_seed
 from synth.core.report.rates import wilson
+from synth.core.rewards.reply.acts import CHECK as ACT
+from synth.core.rewards.reply.facts import MISSING
 from synth.core.rewards.reply.finding import ReplyFinding
-from synth.ext.evaluation.calibration.labels import Label
-from synth.ext.evaluation.calibration.transcripts import LabelledRollout
+from synth.errors import OperatorError
+from synth.ext.evaluation.calibration.transcripts import LabelledRollout, json_lines
 from synth.ext.judge.endpoint_judge import JudgeCost, ModelJudge
 from synth.ext.judge.model_judge import NAME, VERSION
 from synth.rewards import verifier_of
 from synth.verdict import Verdict
+
+LABELS = ("TRUE", "FALSE", "LUCK")
+
+_CHECKS = {"an output is missing": MISSING, "false report of an act": ACT}
+"""The checks of causes that the evidence decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A reader's judgement of a finding: TRUE, FALSE, or LUCK (a right refusal for a wrong reason).
+
+    ``check`` is the check that has to find it; empty for what only a model can judge.
+    """
+
+    rollout: str
+    words: str
+    label: str
+    check: str
+
+
+def read_labels(path: Path, rollouts: Collection[str]) -> list[Label]:
+    """The labels of a file. Raises OperatorError for one that names no rollout or no label."""
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OperatorError(f"{path}: cannot be read: {unreadable(error, 'text')}") from None
+    out: list[Label] = []
+    for number, raw in json_lines(path, text):
+        rollout, label = str(raw.get("rollout", "")), raw.get("label")
+        if rollout not in rollouts:
+            raise OperatorError(f"{path}:{number}: no transcript has the rollout {rollout!r}")
+        if label not in LABELS:
+            raise OperatorError(f"{path}:{number}: `label` is {label!r}, not TRUE, FALSE or LUCK")
+        check = str(raw.get("check") or _CHECKS.get(str(raw.get("cause")), ""))
+        out.append(Label(rollout, str(raw.get("words", "")), label, check))
+    return out
+
 
 ANY = "any check"
 AT_ONCE = 8

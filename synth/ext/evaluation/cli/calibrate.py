@@ -14,8 +14,7 @@ from synth.core.report import Screen
 from synth.core.runner.build import build_model
 from synth.core.runner.setup import model_setup
 from synth.errors import OperatorError
-from synth.ext.evaluation.calibration.labels import read_labels
-from synth.ext.evaluation.calibration.measure import Calibration, calibrate
+from synth.ext.evaluation.calibration.measure import Calibration, calibrate, read_labels
 from synth.ext.evaluation.calibration.transcripts import read_transcripts
 from synth.ext.judge.config import JudgeConfig
 from synth.ext.judge.endpoint_judge import ModelJudge

@@ -8,8 +8,7 @@ from pathlib import Path
 from synth.core.foundation.standard_output import say
 from synth.ext.evaluation.cli.against import add_against
 from synth.ext.hub.card import write_card
-from synth.ext.hub.facts import read_facts
-from synth.ext.hub.licences import licences
+from synth.ext.hub.facts import licences, read_facts
 
 _EXAMPLES = """\
 examples:

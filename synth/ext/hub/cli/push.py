@@ -14,8 +14,7 @@ from synth.core.report.screen import safe_line
 from synth.errors import OperatorError
 from synth.ext.evaluation.cli.against import add_against
 from synth.ext.hub.card import write_card
-from synth.ext.hub.facts import read_facts
-from synth.ext.hub.licences import licences
+from synth.ext.hub.facts import licences, read_facts
 from synth.plugins import find_module, resolve
 
 _EXAMPLES = """\

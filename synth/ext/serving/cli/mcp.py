@@ -22,7 +22,7 @@ from synth.core.cli.live_options import (
 )
 from synth.core.config.quoting import quoted_value
 from synth.core.foundation.standard_output import say
-from synth.core.types.reply_tool import REPLY
+from synth.core.types.reply import REPLY
 from synth.errors import OperatorError
 from synth.ext.serving.live.recorder import Recorder
 from synth.ext.serving.live.remote_model import REMOTE, RemoteConversation, RemoteModel

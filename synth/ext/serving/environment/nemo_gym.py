@@ -19,7 +19,7 @@ from typing import Any, Final, cast
 
 from aiohttp import web
 
-from synth.core.types.reply_tool import REPLY
+from synth.core.types.reply import REPLY
 from synth.ext.serving.environment.sessions import EnvSessions, message_of
 from synth.ext.serving.guarded import Handler, json_body, json_response
 from synth.ext.serving.live.session import SessionError

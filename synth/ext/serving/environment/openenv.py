@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 from aiohttp import WSMsgType, web
 
 from synth.core.foundation.shipped import version
-from synth.core.types.reply_tool import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
+from synth.core.types.reply import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
 from synth.errors import OperatorError, SynthError
 from synth.ext.serving.chat_request import strict_json
 from synth.ext.serving.environment.sessions import EnvSessions

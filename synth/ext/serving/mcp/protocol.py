@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from synth.core.foundation.shipped import version
 from synth.core.renaming.layer import rules_of
-from synth.core.types.reply_tool import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
+from synth.core.types.reply import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
 from synth.ext.serving.live.session import RemoteSession, SessionAnswer, SessionError
 from synth.ext.serving.live.session_registry import SessionRegistry
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from synth.ext.action_lists.forms import forms_of
-from synth.ext.action_lists.wording import consent
+from synth.ext.action_lists.wording import consent, forms_of
 
 USER = {
     "payment_methods": {

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from synth.errors import OperatorError
-from synth.ext.evaluation.calibration.labels import read_labels
-from synth.ext.evaluation.calibration.measure import ANY, calibrate
+from synth.ext.evaluation.calibration.measure import ANY, calibrate, read_labels
 from synth.ext.evaluation.calibration.transcripts import read_transcripts
 from synth.ext.evaluation.cli.calibrate import main
 

@@ -10,8 +10,7 @@ import yaml
 from synth.core.dataset.reader import Dataset
 from synth.core.report.compare import compare
 from synth.errors import DatasetError
-from synth.ext.evaluation.figures import evaluate
-from synth.ext.evaluation.pages import comparison_page, model_card, report_page
+from synth.ext.evaluation.pages import comparison_page, evaluate, model_card, report_page
 from tests.sample_rows import row, unscored, verdict, write_run
 
 LOST = verdict("state", 0.0, "missing: loans")

@@ -11,9 +11,8 @@ import pytest
 from synth.errors import OperatorError
 from synth.ext.exporters.cli import main
 from synth.ext.exporters.exporting import export
-from synth.ext.exporters.rendering.call_formats import READERS
 from synth.ext.exporters.rendering.chat_template import ChatTemplate
-from synth.ext.exporters.rendering.gate import RenderGate
+from synth.ext.exporters.rendering.gate import READERS, RenderGate
 from synth.ext.exporters.rendering.presets import (
     PRESETS,
     WITH_TOOLS,

@@ -9,10 +9,8 @@ import pytest
 import yaml
 
 from synth.errors import OperatorError
-from synth.ext.hub.card import card_files, write_card
-from synth.ext.hub.facts import read_facts
-from synth.ext.hub.licences import NO_TEACHER, licences
-from synth.ext.hub.plots import histogram
+from synth.ext.hub.card import card_files, histogram, write_card
+from synth.ext.hub.facts import NO_TEACHER, licences, read_facts
 from tests.sample_rows import HOSTILE, all_kinds, failed, row, write_run
 
 CONFIG = {

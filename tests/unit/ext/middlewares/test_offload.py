@@ -17,8 +17,13 @@ from synth.core.agent.state import RolloutIdentity
 from synth.core.agent.turn import ToolInterface
 from synth.core.models.kept_output import GREP, READ, kept_in, read_piece
 from synth.ext.middlewares.config import OffloadConfig
-from synth.ext.middlewares.offload import BadPatternError, ToolResultOffloadMiddleware, make, places
-from synth.ext.middlewares.output_store import ToolOutputStore
+from synth.ext.middlewares.offload import (
+    BadPatternError,
+    ToolOutputStore,
+    ToolResultOffloadMiddleware,
+    make,
+    places,
+)
 from synth.middleware import MiddlewareHome
 from synth.model import Completion
 from tests.unit.agent.test_react import DONE, OPENING, Lines, calls, check_transcript

@@ -13,9 +13,8 @@ from envs.world.loader import World, load_world
 from synth.core.models.kept_output import GREP, READ
 from synth.core.renaming.translator import Translator, added_tools, translator_of
 from synth.core.types.renaming import Renaming
-from synth.ext.renamings.making import MIDDLEWARE_TOOLS, RenamingMaker
+from synth.ext.renamings.making import MIDDLEWARE_TOOLS, RenamingMaker, database_names
 from synth.ext.renamings.naming import Naming, word_lists
-from synth.ext.renamings.own_names import database_names
 from tests.unit.ext.renamings import parcel_world
 
 NUMBERS = range(1, 13)

@@ -15,7 +15,7 @@ from synth.core.config.compose import compose
 from synth.core.dataset.store.task_table import TaskTable
 from synth.core.tasks.families import FamilyTasks
 from synth.core.types.difficulty import difficulty
-from synth.core.types.families import JOIN
+from synth.core.types.phrasings import JOIN
 from synth.core.types.steps import (
     AskStep,
     BranchStep,

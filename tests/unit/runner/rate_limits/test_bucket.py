@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.core.runner.rate_limits.bucket import Bucket
+from synth.core.runner.rate_limits.governor import Bucket
 from tests.unit.runner.rate_limits.clock import Clock
 
 

@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from synth.core.runner.rate_limits.capacity import Capacity
+from synth.core.runner.rate_limits.governor import Capacity
 
 
 def rounds(capacity: Capacity, sharp: int, count: int) -> tuple[int, int]:

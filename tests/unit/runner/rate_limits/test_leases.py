@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import pytest
 
-from synth.core.runner.rate_limits import Governor, LeasedRateLimiter, Quota
-from synth.core.runner.rate_limits.bucket import BURST_S
-from synth.core.runner.rate_limits.limiter import LEASE_S
+from synth.core.runner.rate_limits.governor import BURST_S, Governor
+from synth.core.runner.rate_limits.limiter import LEASE_S, LeasedRateLimiter
+from synth.core.runner.worker_messages import Quota
 from synth.core.types.usage import Usage
 from synth.errors import ModelError
 from tests.unit.runner.rate_limits.clock import Clock

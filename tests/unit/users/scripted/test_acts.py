@@ -8,8 +8,8 @@ import pytest
 
 from synth.core.models.emission import completion_event, completion_of
 from synth.core.models.scripted.expert import ScriptedModel
-from synth.core.types.acts import Act
 from synth.core.types.events import event_from_json
+from synth.core.types.reply import Act
 from synth.core.types.steps import AskStep, CallStep, ConfirmStep, FollowUpStep, ReplyStep
 from synth.core.users.scripted.user import ScriptedUser
 from synth.core.users.scripted.words import NOTHING_TO_ADD, THAT_IS_RIGHT

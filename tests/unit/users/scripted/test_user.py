@@ -9,7 +9,7 @@ import dataclasses
 
 import pytest
 
-from synth.core.types.acts import Act
+from synth.core.types.reply import Act
 from synth.core.users.scripted.user import LONG_PATIENCE, PATIENCE, ScriptedUser
 from synth.core.users.scripted.words import (
     AS_ASKED,
